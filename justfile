@@ -157,6 +157,10 @@ bench-sets *args:
 bench-tasks *args:
     lab/bench/tasks {{ args }}
 
+# Updates, and a table at a time, beside bgpdump
+bench-updates *args:
+    lab/bench/updates {{ args }}
+
 # Joins of tables and blocklists
 bench-join *args:
     lab/bench/join {{ args }}

@@ -68,7 +68,7 @@ impl DerefMut for FileArgs {
 }
 
 /// The identifier of that argument.
-const FILE: &str = "table_file";
+pub(crate) const FILE: &str = "table_file";
 
 impl Args for FileArgs {
     fn augment_args(command: Command) -> Command {

@@ -1,8 +1,11 @@
 //! `popfib convert`: a table in another form.
 
-use clap::Args;
+use std::path::PathBuf;
 
-use crate::args::{Family, FileArgs, TableArgs};
+use clap::Args;
+use popfib_formats::{UpdateFiles, parse_time};
+
+use crate::args::{Family, FileArgs, TableArgs, is_stdin};
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -19,7 +22,8 @@ Examples:
   popfib convert --to pfx2as -o origins.pfx2as.gz
   popfib convert routes.txt --mask | popfib info -
   popfib convert country.mmdb --to '{prefix} {country.iso_code};'
-  popfib convert city.csv --columns '*' --to mmdb -o city.mmdb")]
+  popfib convert city.csv --columns '*' --to mmdb -o city.mmdb
+  popfib convert rib.gz --updates updates.*.gz --until 2026-11-25T12:00:00Z")]
 #[command(after_long_help = "\
   popfib convert city.mmdb --columns '*' --to json-lines -o city.jsonl.gz
   popfib convert city.mmdb --columns '*' --to parquet -o city.parquet")]
@@ -27,6 +31,21 @@ pub(crate) struct ConvertArgs {
     /// Routes of one family
     #[arg(long, value_enum)]
     family: Option<Family>,
+
+    /// Updates to apply, from files in any order
+    ///
+    /// MRT or `bgpdump -m`, of the collector of the table: its routes are as they were after the last of them. Each peer's routes change
+    /// by its own updates, those before the time of the table are left out, and a session that ends takes its routes with it.
+    /// Of a table of several peers all paths are kept, and each prefix has the best path in the end; with --peer it is the
+    /// table of that peer. A table without peers is one peer's.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    updates: Vec<PathBuf>,
+
+    /// Apply updates up to this time alone
+    ///
+    /// Its own included: as 2026-11-25T12:00:00Z, or in seconds since 1970.
+    #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "updates")]
+    until: Option<u64>,
 
     #[command(flatten)]
     table: FileArgs,
@@ -37,9 +56,22 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
+    let inputs = args.updates.iter().chain(&args.table.table);
+    if inputs.filter(|path| is_stdin(path)).count() > 1 {
+        return Err("only one of the table and the updates can be standard input".into());
+    }
     let mut asked = TableArgs::clone(&args.table);
     args.destination.ask(&mut asked.read);
-    let mut table = table::load_all(&asked)?;
+    let mut table = if args.updates.is_empty() {
+        table::load_all(&asked)?
+    } else {
+        let updates = UpdateFiles {
+            files: args.updates.clone(),
+            until: args.until,
+            max_size: asked.read.max_size,
+        };
+        table::load_updated(&asked, updates)?
+    };
     if let Some(family) = args.family {
         family.keep(&mut table);
     }

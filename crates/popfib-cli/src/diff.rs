@@ -4,25 +4,29 @@
 //! of the new table are looked up in the old one once, so that comparing two routes is comparing two numbers.
 
 mod columns;
+mod origins;
 mod summary;
+mod updates;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::{Address, Family, IpPrefix, NextHop, diff};
-use popfib_formats::{Escaped, PeerFilter, RouteTable};
+use popfib_formats::{Escaped, PeerFilter, RouteTable, RouteValue};
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
+use crate::image::is_image_file;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::progress;
 use crate::records::Shown;
+use crate::rov::read_vrps;
 use crate::rows::{Field, Form};
 use crate::screen::{ADDED, CHANGED, PREFIX, REMOVED};
 use crate::table::{self, counted};
@@ -45,14 +49,18 @@ Examples:
   popfib diff --effective --json yesterday.txt.gz today.txt.gz
   popfib aggregate --table routes.txt | popfib diff --effective routes.txt -
   popfib diff --effective --without 8.8.8.0/24 routes.txt
-  popfib diff --columns '*' City-old.mmdb City-new.mmdb")]
+  popfib diff --columns '*' City-old.mmdb City-new.mmdb
+  popfib diff --updates exabgp installed.txt wanted.txt
+  popfib diff --origins --vrps vrps.json yesterday.gz today.gz")]
 #[command(after_long_help = "\
   popfib diff --summary --peer AS1 --new-peer AS2 rib.mrt.gz rib.mrt.gz
 
 JSON, one object a line: change (added, removed, changed), prefix, old, new;
 with --effective: first, last, old, new, addresses. old and new are null where
 there is no route, and objects of all columns if there are several. With
---summary: next_hop, added, removed, gained, lost.
+--summary: next_hop, added, removed, gained, lost. With --origins: change
+(origin, more-specific), prefix, old_prefix, old, new, old_state, new_state;
+the states are null without --vrps.
 
 Exit status: 0 no difference, 1 differences, 2 bad usage or input.")]
 pub(crate) struct DiffArgs {
@@ -85,6 +93,25 @@ pub(crate) struct DiffArgs {
     #[arg(long, conflicts_with = "effective")]
     summary: bool,
 
+    /// Print changed origin AS, and new routes inside of others
+    ///
+    /// As `~ PREFIX PREFIX OLD NEW` and `+ PREFIX COVERING OLD NEW`, separated by tabs: the route, the one that it had or that the old
+    /// table has around it, and the origins of both. Values are origins as for `popfib rov`.
+    #[arg(long, conflicts_with_all = ["effective", "summary", "updates", "without"])]
+    origins: bool,
+
+    /// VRPs that validate these origins
+    ///
+    /// Two columns more: the states of the old route and of the new one.
+    #[arg(long, value_name = "FILE", requires = "origins")]
+    vrps: Option<PathBuf>,
+
+    /// Print the updates that make OLD equal to NEW
+    ///
+    /// In prefix order, IPv4 before IPv6. `popfib convert OLD --updates` and `popfib follow --updates` apply them.
+    #[arg(long, value_name = "FORM", value_enum, conflicts_with_all = ["effective", "summary", "json"])]
+    updates: Option<updates::Form>,
+
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -94,8 +121,18 @@ pub(crate) struct DiffArgs {
 }
 
 pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
-    if is_stdin(&args.old) && args.new.as_deref().is_some_and(is_stdin) {
-        return Err("only one of the two tables can be standard input".into());
+    let inputs = [Some(&args.old), args.new.as_ref(), args.vrps.as_ref()];
+    if inputs
+        .into_iter()
+        .flatten()
+        .filter(|path| is_stdin(path))
+        .count()
+        > 1
+    {
+        return Err("only one of the tables and the VRPs can be standard input".into());
+    }
+    if let (true, Some(new)) = (args.origins, &args.new) {
+        return origins(args, new);
     }
     let mut old = table::load_columns(&args.old, &args.read)?;
     let mut new = match &args.new {
@@ -113,6 +150,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if args.summary && columns.are_several() {
         return Err("--summary counts the routes of one column; --columns NAME chooses it".into());
     }
+    if args.updates.is_some() && columns.are_several() {
+        return Err("--updates have the next hops of one column; --columns NAME chooses it".into());
+    }
     let in_old = columns.numbers_in_old();
     let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
     let mut report = Report {
@@ -123,6 +163,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
             ..Form::TABS
         }),
         summary: args.summary.then(Summary::default),
+        updates: args.updates,
     };
     let summary = if args.effective {
         let ipv4 = report.answers(diff::answers(&old.ribs.ipv4, &new.ribs.ipv4, same))?;
@@ -154,6 +195,35 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     }
 }
 
+/// The changes of origins alone.
+fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
+    let vrps = args.vrps.as_deref().map(|path| read_vrps(path, &args.read));
+    let vrps = vrps.transpose()?;
+    let load = |path: &Path, peer| {
+        let mut read = ReadArgs {
+            peer,
+            ..args.read.clone()
+        };
+        // The values of an image are what it was compiled with.
+        if !is_image_file(path) {
+            read.value.get_or_insert(RouteValue::OriginOrValue);
+        }
+        table::load_file(path, &read)
+    };
+    let old = load(&args.old, args.read.peer)?;
+    let new = load(new, args.new_peer.or(args.read.peer))?;
+    let mut output = Output::new();
+    let summary = origins::print(&old, &new, vrps.as_ref(), args.json, &mut output)?;
+    output.flush()?;
+    Ok(match summary {
+        Some(summary) => {
+            note(summary);
+            Verdict::Bad
+        }
+        None => Verdict::Good,
+    })
+}
+
 /// `table` less its routes of exactly `prefixes`.
 fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Failure> {
     let mut rest = table.clone();
@@ -177,6 +247,8 @@ struct Report<'a> {
     output: Output,
     /// Where routes are counted in place of being printed.
     summary: Option<Summary<'a>>,
+    /// Where they are printed as updates.
+    updates: Option<updates::Form>,
 }
 
 #[derive(Serialize)]
@@ -215,6 +287,10 @@ impl<'a> Report<'a> {
             *counter += 1;
             if let Some(summary) = &mut self.summary {
                 summary.count(old.text(), new.text());
+            } else if let Some(form) = self.updates {
+                let [old, new] = [old.text(), new.text()];
+                let line = form.line(prefix, old.as_deref(), new.as_deref())?;
+                self.output.text(line)?;
             } else if self.json {
                 self.output.json(&RouteLine {
                     change,

@@ -170,6 +170,12 @@ pub(crate) fn as_number(text: &str) -> Option<u32> {
     number?.ok()
 }
 
+/// The number of an AS, written as 64500 or AS64500.
+pub(crate) fn parse_asn(text: &str) -> Result<u32, String> {
+    let number = as_number(text).or_else(|| text.parse().ok());
+    number.ok_or_else(|| "an AS number, please: 64500 or AS64500".to_owned())
+}
+
 /// What is asked for by an address, a prefix or an AS number where a file is meant.
 pub(crate) fn instead_of(file: &str) -> Option<String> {
     if let Some(number) = as_number(file) {

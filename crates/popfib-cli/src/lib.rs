@@ -5,6 +5,7 @@
 mod aggregate;
 mod annotate;
 mod args;
+mod bgp_lines;
 mod clickhouse;
 mod compile;
 mod completions;
@@ -28,6 +29,7 @@ mod live;
 mod lookup;
 mod man;
 mod output;
+mod path_conditions;
 mod paths;
 mod peers;
 mod places;
@@ -41,6 +43,7 @@ mod screen;
 mod set;
 mod stream;
 mod table;
+mod updates;
 mod verify;
 mod watch;
 
@@ -62,9 +65,9 @@ use crate::program::Verdict;
     arg_required_else_help = true,
     after_help = "\
 Examples:
-  popfib 8.8.8.8 2001:4860:4860::8888
-  popfib grep -f blocklist.txt access.log",
+  popfib 8.8.8.8 2001:4860:4860::8888",
     after_long_help = "\
+  popfib grep -f blocklist.txt access.log
   popfib count --top 20 access.log
   popfib annotate access.log > annotated.log
   popfib info routes.txt.gz
@@ -109,6 +112,7 @@ enum Command {
     Join(join::JoinArgs),
     Rov(rov::RovArgs),
     Paths(paths::PathsArgs),
+    Updates(updates::UpdatesArgs),
     Peers(peers::PeersArgs),
     #[cfg(unix)]
     Follow(follow::FollowArgs),
@@ -147,6 +151,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Draw(args) => draw::run(&args),
         Command::Clickhouse(args) => clickhouse::run(&args),
         Command::Paths(args) => paths::run(&args),
+        Command::Updates(args) => updates::run(&args),
         Command::Peers(args) => peers::run(&args),
         Command::Completions(args) => completions::run(&args, help::arrange(Cli::command())),
         Command::Man(args) => man::run(&args, help::arrange(Cli::command())),

@@ -1,25 +1,21 @@
 //! `popfib paths`: every path of a collector's dump to the prefixes asked for.
 
-mod conditions;
-
-use std::net::IpAddr;
-
 use clap::Args;
 use popfib::IpPrefix;
-use popfib_formats::{BgpPath, LoadOptions, PeerFilter, Wanted, open_paths};
+use popfib_formats::{BgpPath, LoadOptions, PeerFilter, open_paths};
 use serde::Serialize;
 
 use crate::args::{DumpArgs, ReadArgs, is_stdin};
+use crate::bgp_lines::{FORM, Head, Line};
 use crate::failure::Failure;
 use crate::output::{AsText, Output};
-use crate::places::{PlaceArgs, set_of};
+use crate::path_conditions::Conditions;
+use crate::places::PlaceArgs;
 use crate::program::Verdict;
 use crate::progress;
 use crate::rows::{Field, Form};
 use crate::screen::PREFIX;
 use crate::table::{note_skipped, take_all};
-
-use conditions::Conditions;
 
 /// Print all paths in a route collector's dump.
 ///
@@ -70,41 +66,6 @@ pub(crate) struct PathsArgs {
     dump: DumpArgs,
 }
 
-impl PathsArgs {
-    fn wanted(&self) -> Result<Wanted, Failure> {
-        let read = ReadArgs {
-            skip_invalid: self.dump.skip_invalid,
-            mask: self.mask,
-            max_size: self.dump.max_size,
-            ..ReadArgs::default()
-        };
-        let places = self.places.read(&read, is_stdin(self.dump.path()))?;
-        let places: Vec<_> = places.iter().map(|(r, p)| (*r, set_of(p))).collect();
-        Ok(Box::new(move |prefix| match prefix {
-            IpPrefix::V4(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
-            IpPrefix::V6(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
-        }))
-    }
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    prefix: AsText<IpPrefix>,
-    peer: IpAddr,
-    peer_as: u32,
-    time: u64,
-    id: Option<u32>,
-    as_path: &'a str,
-    origin_as: &'a str,
-    origin: &'a str,
-    next_hop: Option<IpAddr>,
-    local_preference: Option<u32>,
-    med: Option<u32>,
-    communities: Vec<&'a str>,
-    atomic: bool,
-    aggregator: Option<&'a str>,
-}
-
 #[derive(Serialize)]
 struct Moas<'a> {
     prefix: AsText<IpPrefix>,
@@ -112,7 +73,13 @@ struct Moas<'a> {
 }
 
 pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
-    let wanted = args.wanted()?;
+    let read = ReadArgs {
+        skip_invalid: args.dump.skip_invalid,
+        mask: args.mask,
+        max_size: args.dump.max_size,
+        ..ReadArgs::default()
+    };
+    let wanted = args.places.wanted(&read, is_stdin(args.dump.path()))?;
     let input = args.dump.open()?;
     let name = input.name().to_owned();
     let bar = progress::is_apart().then(|| progress::watch(input.progress()));
@@ -125,9 +92,12 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     let mut source = open_paths(input, &options, wanted)?;
     let mut report = Report {
         json: args.json,
-        output: Output::of_rows(Form {
-            separator: Some(if args.moas { ' ' } else { '|' }),
-            ..Form::TABS
+        output: Output::of_rows(match args.moas {
+            true => Form {
+                separator: Some(' '),
+                ..Form::TABS
+            },
+            false => FORM,
         }),
         is_found: false,
         origins: args.moas.then(|| (None, Vec::new())),
@@ -176,53 +146,17 @@ impl Report {
         }
         self.is_found = true;
         if self.json {
-            return self.output.json(&Line {
-                prefix: AsText(path.prefix),
-                peer: path.peer,
-                peer_as: path.peer_as,
-                time: path.seconds,
-                id: path.id,
-                as_path: &path.as_path,
-                origin_as: &path.origin_as(),
-                origin: &path.origin,
-                next_hop: path.next_hop,
-                local_preference: path.local_preference,
-                med: path.med,
-                communities: path.communities.split_ascii_whitespace().collect(),
-                atomic: path.is_atomic,
-                aggregator: (!path.aggregator.is_empty()).then_some(&path.aggregator),
-            });
+            return self.output.json(&Line::new(path, path.seconds));
         }
-        let kind = match path.id {
-            Some(_) => "TABLE_DUMP2_AP",
-            None => "TABLE_DUMP2",
+        let head = Head {
+            kind: match path.id {
+                Some(_) => "TABLE_DUMP2_AP",
+                None => "TABLE_DUMP2",
+            },
+            time: &path.seconds,
+            what: "B",
         };
-        let next_hop = path.next_hop.map(|address| address.to_string());
-        let next_hop = next_hop.unwrap_or_default();
-        let local_preference = path.local_preference.unwrap_or_default();
-        let med = path.med.unwrap_or_default();
-        let atomic = if path.is_atomic { "AG" } else { "NAG" };
-        let head = [
-            Field::new(&kind),
-            Field::new(&path.seconds),
-            Field::new(&"B"),
-            Field::new(&path.peer),
-            Field::new(&path.peer_as),
-            Field::styled(PREFIX, &path.prefix),
-        ];
-        let id = path.id.as_ref().map(|id| Field::new(id));
-        let tail = [
-            Field::new(&path.as_path),
-            Field::new(&path.origin),
-            Field::new(&next_hop),
-            Field::new(&local_preference),
-            Field::new(&med),
-            Field::new(&path.communities),
-            Field::new(&atomic),
-            Field::new(&path.aggregator),
-            Field::new(&""),
-        ];
-        self.output.row(head.into_iter().chain(id).chain(tail))
+        head.line(path, false, &mut self.output)
     }
 
     /// Prints the prefix whose paths are done, if it comes from several ASes.

@@ -1,9 +1,10 @@
-//! Where routes have to be: the prefixes that `popfib routes` and `popfib paths` are asked about.
+//! Where routes have to be: the prefixes that `popfib routes`, `paths` and `updates` are asked about.
 
 use std::path::Path;
 
 use clap::Args;
 use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix, PrefixError};
+use popfib_formats::Wanted;
 use popfib_table::Ribs;
 
 use crate::args::{ReadArgs, is_stdin};
@@ -31,6 +32,27 @@ pub(crate) struct PlaceArgs {
 }
 
 impl PlaceArgs {
+    /// Whether there are any.
+    pub(crate) fn are_given(&self) -> bool {
+        let all = [
+            &self.covering,
+            &self.covered_by,
+            &self.overlapping,
+            &self.exact,
+        ];
+        all.iter().any(|texts| !texts.is_empty())
+    }
+
+    /// Whether a prefix is where all of them ask for it.
+    pub(crate) fn wanted(&self, read: &ReadArgs, is_stdin_taken: bool) -> Result<Wanted, Failure> {
+        let places = self.read(read, is_stdin_taken)?;
+        let places: Vec<_> = places.iter().map(|(r, p)| (*r, set_of(p))).collect();
+        Ok(Box::new(move |prefix| match prefix {
+            IpPrefix::V4(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
+            IpPrefix::V6(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
+        }))
+    }
+
     /// The prefixes of each option that was given, as they came: a PREFIX, or those of an @FILE.
     pub(crate) fn read(
         &self,

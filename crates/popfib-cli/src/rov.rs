@@ -4,20 +4,22 @@
 //! that it stands for: mostly one AS, an AS set as one that no VRP can match, and several where
 //! a table joins the origins of a prefix.
 
+mod announcement;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::{Family, IpPrefix, NextHop, Prefix, Validity, Vrps};
+use popfib::{Family, IpPrefix, NextHop, Prefix, Validity, Vrp, Vrps};
 use popfib_formats::{
     Escaped, Input, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins, quote,
 };
 use popfib_table::Dictionary;
 use serde::Serialize;
 
-use crate::args::{FileArgs, is_stdin};
-use crate::failure::Failure;
+use crate::args::{FILE, FileArgs, ReadArgs, is_stdin};
+use crate::failure::{Failure, parse_asn};
 use crate::image::is_image_file;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
@@ -38,15 +40,17 @@ use crate::table::{self, counted, note_skipped};
 Examples:
   popfib rov bview.gz --vrps vrps.json
   popfib rov --vrps vrps.csv --state invalid-as,invalid-length
-  popfib rov --vrps today.json --vrps-before yesterday.json --json")]
+  popfib rov --vrps today.json --vrps-before yesterday.json --json
+  popfib rov --vrps vrps.json --prefix 193.0.0.0/21 --asn AS3333")]
 #[command(after_long_help = "
 JSON, one object: ipv4 and ipv6, each with routes, valid, invalid_as,
 invalid_length, not_found. With --state, one object a line: prefix, origin,
 state, vrps (prefix, max_length, asn). With --vrps-before: prefix, origin,
-before, after.
+before, after. With --prefix, one object: prefix, origin, state, reason (as,
+length, or null), vrps (prefix, max_length, asn, mismatch: as, length, or null).
 
-Exit status: 0 success, 1 no route of the states asked for, or with
---vrps-before a difference, 2 bad usage or input.")]
+Exit status: 0 success, 1 no route of the states asked for, with --vrps-before
+a difference, with --prefix any state but valid, 2 bad usage or input.")]
 pub(crate) struct RovArgs {
     /// VRPs as JSON or CSV; `-` is standard input
     ///
@@ -66,6 +70,22 @@ pub(crate) struct RovArgs {
     #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
     state: Vec<State>,
 
+    /// Validate one announcement in place of a table
+    ///
+    /// Prints prefix, AS and state, then each VRP that covers the prefix: prefix and maximum length, AS, and whether it is a
+    /// match, of another AS, or the prefix is too long for it.
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        requires = "asn",
+        conflicts_with_all = ["table", FILE, "live", "vrps_before", "state"]
+    )]
+    prefix: Option<IpPrefix>,
+
+    /// Origin AS of that announcement
+    #[arg(long, value_name = "AS", value_parser = parse_asn, requires = "prefix")]
+    asn: Option<u32>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -75,10 +95,10 @@ pub(crate) struct RovArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct State(Validity);
+pub(crate) struct State(pub(crate) Validity);
 
 impl State {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self.0 {
             Validity::InvalidAs => "invalid-as",
             Validity::InvalidLength => "invalid-length",
@@ -140,6 +160,10 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
     if inputs.into_iter().flatten().filter(|p| is_stdin(p)).count() > 1 {
         return Err("only one of the table and the VRPs can be standard input".into());
     }
+    if let (Some(prefix), Some(asn)) = (args.prefix, args.asn) {
+        let vrps = read_vrps(&args.vrps, &args.table.read)?;
+        return announcement::print(prefix, asn, &vrps, args.json);
+    }
     // The values of an image are what it was compiled with.
     if let Some(path) = &args.table.table
         && !is_image_file(path)
@@ -150,11 +174,11 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
             .get_or_insert(RouteValue::OriginOrValue);
     }
     let table = table::load(&args.table)?;
-    let vrps = read_vrps(&args.vrps, &args)?;
+    let vrps = read_vrps(&args.vrps, &args.table.read)?;
     let before = args
         .vrps_before
         .as_deref()
-        .map(|path| read_vrps(path, &args));
+        .map(|path| read_vrps(path, &args.table.read));
     let before = before.transpose()?;
     let origins = Origins::of(&table.next_hops);
     let mut report = Report {
@@ -176,10 +200,10 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
 }
 
 /// The VRPs in the file at `path`; what was left out of it is noted on standard error.
-fn read_vrps(path: &Path, args: &RovArgs) -> Result<VrpTable, Failure> {
-    let input = Input::open(path)?.max_size(args.table.read.max_size);
+pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failure> {
+    let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
-    let vrps = load_vrps(input, args.table.read.skip_invalid);
+    let vrps = load_vrps(input, args.skip_invalid);
     drop(bar);
     let vrps = vrps?;
     note_skipped(&vrps.name, vrps.skipped);
@@ -229,6 +253,16 @@ struct VrpCell {
     prefix: AsText<IpPrefix>,
     max_length: u8,
     asn: u32,
+}
+
+impl VrpCell {
+    fn of<A: Family>(vrp: &Vrp<A>) -> Self {
+        Self {
+            prefix: AsText(A::ip_prefix(vrp.prefix())),
+            max_length: vrp.max_length(),
+            asn: vrp.asn(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -302,11 +336,7 @@ impl Report<'_> {
         self.printed += 1;
         let deciding = vrps.deciding(prefix, origin, state);
         if self.args.json {
-            let vrps = deciding.map(|vrp| VrpCell {
-                prefix: AsText(A::ip_prefix(vrp.prefix())),
-                max_length: vrp.max_length(),
-                asn: vrp.asn(),
-            });
+            let vrps = deciding.map(VrpCell::of);
             return self.output.json(&RouteLine {
                 prefix: AsText(A::ip_prefix(prefix)),
                 origin: text,
@@ -411,7 +441,12 @@ impl Report<'_> {
 }
 
 /// The error of a table with other values than origins.
-fn no_origin(table: &RouteTable, prefix: IpPrefix, value: NextHop, help: &str) -> String {
+pub(crate) fn no_origin(
+    table: &RouteTable,
+    prefix: IpPrefix,
+    value: NextHop,
+    help: &str,
+) -> String {
     let name = table.name.escape_debug();
     let value = table.next_hops.get(value).unwrap_or_default();
     let value = quote(value.as_bytes());

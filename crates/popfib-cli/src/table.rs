@@ -8,7 +8,7 @@ use std::path::Path;
 
 use popfib::IpPrefix;
 use popfib_formats::{
-    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, default_table_of,
+    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, UpdateFiles, default_table_of,
     load_for_lookups, load_from, load_prefixes, special_table,
 };
 use popfib_table::Column;
@@ -44,6 +44,18 @@ pub(crate) fn load_all(args: &TableArgs) -> Result<RouteTable, Failure> {
         }
         (None, None) => load_or_default(None, read),
     }
+}
+
+/// The table in the file of `args` after `updates`.
+pub(crate) fn load_updated(args: &TableArgs, updates: UpdateFiles) -> Result<RouteTable, Failure> {
+    let Some(path) = &args.table else {
+        return Err("--updates needs --table, the file that they change".into());
+    };
+    let options = LoadOptions {
+        updates: Some(updates),
+        ..args.read.options()
+    };
+    load_routes(path, &args.read, &options)
 }
 
 /// The image of `args`, from a file or another process; `None` if they ask for a table.

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use popfib::{Address, IpPrefix, MultiRib, NextHop, Prefix};
+use popfib::{Address, Family, IpPrefix, MultiRib, NextHop, Prefix};
 use popfib_formats::UpdateSource;
 
 use crate::files::{FileUpdates, UpdateError};
 use crate::target::Target;
-use crate::transaction::{Change, StreamId, Transaction};
+use crate::transaction::{Change, Mark, StreamId, Transaction};
 
 /// Applies updates to the paths of all peers. After each, the prefix has its best path: a withdrawal by one peer, or of one path
 /// identifier, leaves the paths of the others.
@@ -19,6 +19,8 @@ pub struct BestUpdates {
     transaction: Transaction,
     ipv4: MultiRib<u32, Path>,
     ipv6: MultiRib<u128, Path>,
+    /// What the end of a session has changed and is still to be returned.
+    lost: Vec<(IpPrefix, Option<Target>)>,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,7 @@ impl BestUpdates {
     }
 
     /// Reads the next update. Returns its prefix with the best path that it has now, if any; `None` at the end.
-    /// O(key width / 6 + log(paths of the prefix)).
+    /// O(key width / 6 + log(paths of the prefix)). A session that ends withdraws all paths of its peer: a prefix a call, after O(paths).
     ///
     /// # Errors
     /// [`UpdateError`]. After an invalid line or record the next call continues after it.
@@ -59,11 +61,22 @@ impl BestUpdates {
         &mut self,
         source: &mut dyn UpdateSource,
     ) -> Result<Option<(IpPrefix, Option<Target>)>, UpdateError> {
-        if !self.updates.next(source, &mut self.transaction)? {
-            return Ok(None);
-        }
-        let [change] = self.transaction.changes() else {
-            unreachable!("an update is one change");
+        let change = loop {
+            if let Some(lost) = self.lost.pop() {
+                return Ok(Some(lost));
+            }
+            if !self.updates.next(source, &mut self.transaction)? {
+                return Ok(None);
+            }
+            if let [change] = self.transaction.changes() {
+                break change;
+            }
+            for mark in self.transaction.marks() {
+                if let Mark::Down(stream) = *mark {
+                    lose(&mut self.ipv4, stream, &mut self.lost);
+                    lose(&mut self.ipv6, stream, &mut self.lost);
+                }
+            }
         };
         let best = match change.prefix {
             IpPrefix::V4(prefix) => apply(&mut self.ipv4, prefix, change),
@@ -71,6 +84,23 @@ impl BestUpdates {
         };
         Ok(Some((change.prefix, best)))
     }
+}
+
+/// Withdraws the paths of a stream, and adds what is the best then of each prefix that had another.
+fn lose<A: Family>(
+    paths: &mut MultiRib<A, Path>,
+    stream: StreamId,
+    lost: &mut Vec<(IpPrefix, Option<Target>)>,
+) {
+    let mut changed = Vec::new();
+    paths.retain(
+        |_, path| path.key.0 != stream,
+        |prefix, _| changed.push(prefix),
+    );
+    lost.extend(changed.into_iter().map(|prefix| {
+        let best = paths.best(prefix).map(|path| path.target.clone());
+        (A::ip_prefix(prefix), best)
+    }));
 }
 
 /// Applies a change, and returns what is the best then.

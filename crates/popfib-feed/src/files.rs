@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
-use popfib_formats::{Change as Said, ReadError, UpdateSource};
+use popfib_formats::{Change as Said, Message, ReadError, UpdateSource};
 
 use crate::shared::SharedTargets;
 use crate::target::Target;
-use crate::transaction::{Change, Flaw, Stream, StreamId, Streams, Transaction};
+use crate::transaction::{Change, Flaw, Mark, Stream, StreamId, Streams, Transaction};
 
-/// Reads updates of an [`UpdateSource`]. Each is a transaction of the table `main`; each peer is a stream.
+/// Reads messages of an [`UpdateSource`]. Each update is a transaction of the table `main`; each peer is a stream, which goes
+/// down when its session ends or begins.
 #[derive(Debug, Default)]
 pub struct FileUpdates {
     streams: Streams,
@@ -37,7 +38,7 @@ impl FileUpdates {
         Self::default()
     }
 
-    /// Clears `to` and reads the next update into it. Returns false at the end.
+    /// Clears `to` and reads the next update, or the end or beginning of a session, into it. Returns false at the end.
     ///
     /// # Errors
     /// [`UpdateError`].
@@ -47,22 +48,22 @@ impl FileUpdates {
         to: &mut Transaction,
     ) -> Result<bool, UpdateError> {
         to.clear();
-        let Some(update) = source.next_update().map_err(UpdateError::Read)? else {
-            return Ok(false);
-        };
-        let stream = match self.peers.get(&update.peer) {
-            Some(&stream) => stream,
-            None => {
-                let name = update.peer.map(|(address, _)| address.to_string());
-                let stream = self
-                    .streams
-                    .add("main".to_owned(), name.unwrap_or_default())
-                    .map_err(UpdateError::Flaw)?;
-                self.peers.insert(update.peer, stream);
-                stream
+        self.invalid = None;
+        let update = loop {
+            if !source.advance().map_err(UpdateError::Read)? {
+                return Ok(false);
+            }
+            match source.message() {
+                Message::Update(update) => break update,
+                Message::Session(session) if session.is_reset() => {
+                    let stream = self.stream(Some(session.peer))?;
+                    to.mark(Mark::Down(stream));
+                    return Ok(true);
+                }
+                Message::Session(_) => {}
             }
         };
-        self.invalid = None;
+        let stream = self.stream(update.peer)?;
         let target = match (update.change, update.attributes) {
             (Said::Withdraw, _) => None,
             (Said::Announce(_), Some(packed)) => match self.shared.packed(packed) {
@@ -92,6 +93,20 @@ impl FileUpdates {
             target,
         });
         Ok(true)
+    }
+
+    /// The stream of a peer, old or new.
+    fn stream(&mut self, peer: Option<(IpAddr, u32)>) -> Result<StreamId, UpdateError> {
+        if let Some(&stream) = self.peers.get(&peer) {
+            return Ok(stream);
+        }
+        let name = peer.map(|(address, _)| address.to_string());
+        let stream = self
+            .streams
+            .add("main".to_owned(), name.unwrap_or_default())
+            .map_err(UpdateError::Flaw)?;
+        self.peers.insert(peer, stream);
+        Ok(stream)
     }
 
     /// The prefix of the last update, and the reason, if its attributes are invalid: then it counts as withdrawn (RFC 7606,

@@ -1,11 +1,13 @@
 //! A path of a collector's dump with its attributes, and what reads one after the other.
 
+use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix};
 
 use crate::as_path::{self, SegmentKind};
 use crate::error::ReadError;
+use crate::peers::{Peer, RouteValue};
 
 /// One path of one peer to a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +76,20 @@ impl BgpPath {
         origin
     }
 
+    /// Sets `text` to what stands for it in a table; to nothing if it lacks that.
+    pub(crate) fn write_value(&self, value: RouteValue, text: &mut String) {
+        text.clear();
+        // Writing to a String cannot fail.
+        let _ = match (value, self.next_hop) {
+            (RouteValue::NextHop, Some(next_hop)) => write!(text, "{next_hop}"),
+            (RouteValue::NextHop, None) => Ok(()),
+            (RouteValue::OriginAs | RouteValue::OriginOrValue, _) => {
+                text.write_str(&self.origin_as())
+            }
+            (RouteValue::Peer, _) => write!(text, "{}", self.peer),
+        };
+    }
+
     /// The length of its AS path as routers compare it: a set counts as one, a confederation not at all.
     pub fn path_length(&self) -> u32 {
         as_path::length(&self.as_path).unwrap_or_default()
@@ -91,14 +107,17 @@ impl BgpPath {
 }
 
 /// Selects the prefixes whose paths are wanted.
-pub type Wanted = Box<dyn Fn(IpPrefix) -> bool>;
+pub type Wanted = Box<dyn Fn(IpPrefix) -> bool + Send>;
 
 /// The paths of a dump, one at a time, in the order of the file.
-pub trait PathSource {
+pub trait PathSource: Send {
     /// Writes the next path to `path`; false at the end.
     ///
     /// # Errors
     /// A line or record that is invalid, after which the next can be asked for
     /// ([`ReadError::is_invalid_line`]); a file that cannot be read on.
     fn next_path(&mut self, path: &mut BgpPath) -> Result<bool, ReadError>;
+
+    /// The peers met so far; the index of each counts as that of its routes.
+    fn peers(&self) -> &[Peer];
 }

@@ -4,6 +4,7 @@
 //! TABLE_DUMP2|TIME|B|PEER|PEER_AS|PREFIX|AS_PATH|ORIGIN|NEXT_HOP|...
 //! BGP4MP|TIME|A|PEER|PEER_AS|PREFIX|AS_PATH|ORIGIN|NEXT_HOP|...
 //! BGP4MP|TIME|W|PEER|PEER_AS|PREFIX
+//! BGP4MP|TIME|STATE|PEER|PEER_AS|OLD|NEW
 //! ```
 //!
 //! Where the routers send several paths for a prefix (RFC 7911), the first field
@@ -21,6 +22,7 @@ use popfib::IpPrefix;
 use crate::as_path;
 use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
 use crate::bgp_path::{BgpPath, PathSource, Wanted};
+use crate::date::parse_seconds;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
@@ -31,8 +33,8 @@ use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::record::RecordText;
 use crate::registry::Capabilities;
 use crate::table_format::{Entry, LoadOptions};
-use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
-use crate::update_text::{parse_prefix, parse_time};
+use crate::update::{Gate, Head, Message, Session, UpdateEntry, UpdateOptions, UpdateSource};
+use crate::update_text::parse_prefix;
 
 pub(crate) const FORMAT: Entry = Entry {
     name: "bgpdump",
@@ -120,7 +122,7 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
     let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
 
     let text = field("time")?;
-    let time = parse_time(text).ok_or_else(|| not(text, "a time"))?;
+    let time = parse_seconds(text).ok_or_else(|| not(text, "a time"))?;
     let change = field("type")?;
     if change == "STATE" {
         return Ok(None);
@@ -158,6 +160,24 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
         path_id,
         route,
     }))
+}
+
+/// Reads the line of a peer's state.
+fn session(line: &[u8]) -> Result<Session, String> {
+    let line = str::from_utf8(line).map_err(|_| String::new())?;
+    let fields: Vec<_> = line.split('|').collect();
+    let session = match fields[..] {
+        [_, time, _, peer, asn, old, new, ..] => (|| {
+            Some(Session {
+                time: parse_seconds(time)?,
+                peer: (peer.parse().ok()?, asn.parse().ok()?),
+                old: old.parse().ok()?,
+                new: new.parse().ok()?,
+            })
+        })(),
+        _ => None,
+    };
+    session.ok_or_else(|| "not a change of a state: TIME|STATE|PEER|PEER_AS|OLD|NEW".to_owned())
 }
 
 /// The length of an AS path, or why it is none.
@@ -359,6 +379,10 @@ impl PathSource for BgpdumpPaths {
         });
         Ok(next?.is_some())
     }
+
+    fn peers(&self) -> &[Peer] {
+        self.routes.peers.all()
+    }
 }
 
 /// Sets what the fields of a line say.
@@ -399,6 +423,9 @@ struct BgpdumpUpdates {
     lines: Lines,
     mask: bool,
     gate: Gate,
+    head: Head,
+    /// In place of an update.
+    session: Option<Session>,
     path: BgpPath,
     next_hop: String,
     attributes: Vec<u8>,
@@ -411,6 +438,8 @@ impl BgpdumpUpdates {
             lines: Lines::new(input),
             mask: options.mask,
             gate: Gate::new(options.peer),
+            head: Head::default(),
+            session: None,
             path: BgpPath::default(),
             next_hop: String::new(),
             attributes: Vec::new(),
@@ -420,15 +449,25 @@ impl BgpdumpUpdates {
 }
 
 impl UpdateSource for BgpdumpUpdates {
-    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError> {
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        self.session = None;
         while self.lines.advance()? {
-            let line = self.lines.line();
-            if line.is_empty() {
+            let text = self.lines.line();
+            if text.is_empty() {
                 continue;
             }
-            let line = match parse(line, self.mask) {
+            let line = match parse(text, self.mask) {
                 Ok(Some(line)) => line,
-                Ok(None) => continue,
+                Ok(None) => {
+                    let session = session(text).map_err(|reason| invalid(&self.lines, reason))?;
+                    match self.gate.peer(session.peer.0, session.peer.1) {
+                        Some((_, true)) => {}
+                        Some((_, false)) => continue,
+                        None => return Err(self.lines.invalid("too many peers")),
+                    }
+                    self.session = Some(session);
+                    return Ok(true);
+                }
                 Err(reason) => return Err(invalid(&self.lines, reason)),
             };
             if line.kind == Kind::Table {
@@ -460,19 +499,23 @@ impl UpdateSource for BgpdumpUpdates {
             };
             announced.map_err(|reason| invalid(&self.lines, reason))?;
             self.gate.count(Some(time), Some(index), prefix);
-            return Ok(Some(Update {
+            self.head = Head {
                 time: Some(time),
                 peer: Some(peer),
                 prefix,
                 path_id,
-                attributes: route.map(|_| self.attributes.as_slice()),
-                change: match route {
-                    None => Change::Withdraw,
-                    Some(_) => Change::Announce(&self.next_hop),
-                },
-            }));
+                is_announced: route.is_some(),
+            };
+            return Ok(true);
         }
-        Ok(None)
+        Ok(false)
+    }
+
+    fn message(&self) -> Message<'_> {
+        match self.session {
+            Some(session) => Message::Session(session),
+            None => self.head.message(&self.next_hop, Some(&self.attributes)),
+        }
     }
 
     fn out_of_order(&self) -> u64 {

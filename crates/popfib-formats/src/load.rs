@@ -12,7 +12,9 @@ use crate::error::{ReadError, quote};
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
 use crate::input::Input;
+use crate::name_rule::MAX_NAMES;
 use crate::record::unpack;
+use crate::replay;
 use crate::route::{Route, RouteSource};
 use crate::table_format::LoadOptions;
 use crate::text_table::TextTable;
@@ -171,11 +173,11 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError>
 pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     let file = input.source();
     let Some(path) = &options.locations else {
-        return insert_records(file, &mut *open_routes(input, options)?, options);
+        return insert_records(file, &mut *open(input, options)?, options);
     };
     let locations = Locations::read(Input::open(path)?)?;
     let (input, unknown) = locations.beside(input)?;
-    let mut table = insert_records(file, &mut *open_routes(input, options)?, options)?;
+    let mut table = insert_records(file, &mut *open(input, options)?, options)?;
     let unknown = unknown.load(Ordering::Relaxed);
     if unknown > 0 {
         let file = path.display().to_string();
@@ -187,6 +189,14 @@ pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
         table.notes.push(note);
     }
     Ok(table)
+}
+
+/// The routes of `input`, after its updates if the options name any.
+pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteSource>, ReadError> {
+    match &options.updates {
+        Some(files) => replay::open(input, options, files),
+        None => open_routes(input, options),
+    }
 }
 
 /// [`load_from`] for one format, text of a route a line: programs that call nothing else link no other format.
@@ -211,9 +221,6 @@ pub fn image_table(
     let mut source = ImageRoutes::new(name, image, options)?;
     insert_records(Source::named(name), &mut source, options)
 }
-
-/// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
-const MAX_NAMES: usize = 1 << 30;
 
 /// The table of all routes of `source`.
 fn insert_all(
@@ -330,7 +337,7 @@ pub struct PrefixList {
 /// As [`load`].
 pub fn load_prefixes(input: Input, options: &LoadOptions) -> Result<PrefixList, ReadError> {
     let name = input.name().to_owned();
-    let mut source = open_routes(input, options)?;
+    let mut source = open(input, options)?;
     let mut prefixes = Vec::new();
     let (skipped, notes) = read_all(&name, &mut *source, options, |route| {
         prefixes.push(route.prefix);

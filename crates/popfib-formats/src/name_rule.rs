@@ -12,6 +12,9 @@ use crate::error::quote;
 /// route over 256 next hops as much.
 pub const MAX_NAME: usize = 60_000;
 
+/// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
+pub(crate) const MAX_NAMES: usize = 1 << 30;
+
 /// Whether a name may have this character.
 pub(crate) fn is_forbidden(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')

@@ -14,9 +14,9 @@ pub(crate) fn is_as_list(text: &str) -> bool {
         .all(|text| as_number(text).is_some())
 }
 
-/// Whether the text formats can hold `name`: a word of one line, without commas
+/// Whether the text formats of tables and updates can hold the next hop `name`: a word of one line, without commas
 /// and comment signs, or AS numbers.
-pub(crate) fn is_token(name: &str) -> bool {
+pub fn is_token(name: &str) -> bool {
     let ends = |c: char| matches!(c, ' ' | '\t' | ',' | '#' | ';');
     check(name).is_ok() && (!name.contains(ends) || is_as_list(name))
 }

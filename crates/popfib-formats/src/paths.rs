@@ -4,7 +4,7 @@ use crate::bgp_path::{PathSource, Wanted};
 use crate::error::ReadError;
 use crate::format::open_with;
 use crate::input::Input;
-use crate::table_format::LoadOptions;
+use crate::table_format::{Format, LoadOptions};
 use crate::{bgpdump, mrt};
 
 /// Opens the paths of `input`, an MRT table or lines of `bgpdump -m`, that lead to prefixes `wanted`.
@@ -20,13 +20,29 @@ pub fn open_paths(
     wanted: Wanted,
 ) -> Result<Box<dyn PathSource>, ReadError> {
     open_with(input, options, |input, format| {
-        if format.name() == bgpdump::FORMAT.name {
-            return Ok(Box::new(bgpdump::BgpdumpPaths::new(input, options, wanted)) as _);
+        if !has_paths(format) {
+            let reason = format!("{} has no paths: mrt and bgpdump have", format.name());
+            return Err(ReadError::file(input.name(), reason));
         }
-        if format.name() == mrt::FORMAT.name {
-            return Ok(Box::new(mrt::MrtPaths::new(input, options, wanted)) as _);
-        }
-        let reason = format!("{} has no paths: mrt and bgpdump have", format.name());
-        Err(ReadError::file(input.name(), reason))
+        Ok(paths_of(input, format, options, wanted))
     })
+}
+
+/// Whether all paths of files of this format can be read.
+pub(crate) fn has_paths(format: Format) -> bool {
+    [bgpdump::FORMAT.name, mrt::FORMAT.name].contains(&format.name())
+}
+
+/// The paths of a file of a format that has them.
+pub(crate) fn paths_of(
+    input: Input,
+    format: Format,
+    options: &LoadOptions,
+    wanted: Wanted,
+) -> Box<dyn PathSource> {
+    if format.name() == mrt::FORMAT.name {
+        Box::new(mrt::MrtPaths::new(input, options, wanted))
+    } else {
+        Box::new(bgpdump::BgpdumpPaths::new(input, options, wanted))
+    }
 }

@@ -52,6 +52,17 @@ impl Columns {
     }
 }
 
+/// Which updates are applied to a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateFiles {
+    /// The files, in any order: their updates are applied in that of their times.
+    pub files: Vec<PathBuf>,
+    /// The time of the last updates, in microseconds since 1970 (UTC); all updates if `None`.
+    pub until: Option<u64>,
+    /// The limit of decompressed data of each file, in bytes.
+    pub max_size: u64,
+}
+
 /// How a table is read, and what to do with invalid lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
@@ -86,6 +97,9 @@ pub struct LoadOptions {
     /// What the values are of prefixes anywhere in a text, which have none without it. An error for formats other than
     /// `any`, which is read where none is given.
     pub value_regex: Option<ValueRegex>,
+    /// Updates to apply to the routes, by which the table is as it was later; [`open_routes`](crate::open_routes) ignores them. An
+    /// error for formats of several peers of which popfib does not read each path.
+    pub updates: Option<UpdateFiles>,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
@@ -108,6 +122,7 @@ impl LoadOptions {
             prefix_column: None,
             length_column: None,
             value_regex: None,
+            updates: None,
             all: false,
         }
     }

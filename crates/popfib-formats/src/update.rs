@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use popfib::IpPrefix;
+use popfib::{IpPrefix, Prefix};
 
 use crate::error::ReadError;
 use crate::peers::{Peer, PeerFilter, PeerList};
@@ -35,13 +35,75 @@ pub enum Change<'a> {
     Withdraw,
 }
 
+/// A change of the state of a peer's session, by the numbers of BGP's states from 1 (Idle) to 6 (Established).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The time, in microseconds since 1970 (UTC).
+    pub time: u64,
+    /// The peer: address and AS number.
+    pub peer: (IpAddr, u32),
+    /// The state before.
+    pub old: u16,
+    /// The state now.
+    pub new: u16,
+}
+
+impl Session {
+    /// Whether the session is established by it or ends, so that the peer has no routes now.
+    pub fn is_reset(&self) -> bool {
+        const ESTABLISHED: u16 = 6;
+        (self.old == ESTABLISHED) != (self.new == ESTABLISHED)
+    }
+}
+
+/// What one message of a source says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// A route comes or goes.
+    Update(Update<'a>),
+    /// A session comes or goes.
+    Session(Session),
+}
+
+impl Message<'_> {
+    /// Its time, in microseconds since 1970 (UTC), if the source has it.
+    pub fn time(&self) -> Option<u64> {
+        match self {
+            Self::Update(update) => update.time,
+            Self::Session(session) => Some(session.time),
+        }
+    }
+}
+
 /// A stream of updates, in the order of its file.
 pub trait UpdateSource: Send {
-    /// The next update; `None` at the end.
+    /// Goes on to the next message; false at the end.
     ///
     /// # Errors
     /// As [`RouteSource::next_route`](crate::RouteSource::next_route).
-    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError>;
+    fn advance(&mut self) -> Result<bool, ReadError>;
+
+    /// The message that [`advance`](UpdateSource::advance) has gone to. Before that it has no meaning.
+    fn message(&self) -> Message<'_>;
+
+    /// The next update, past changes of sessions; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`advance`](UpdateSource::advance).
+    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError> {
+        loop {
+            if !self.advance()? {
+                return Ok(None);
+            }
+            if matches!(self.message(), Message::Update(_)) {
+                break;
+            }
+        }
+        match self.message() {
+            Message::Update(update) => Ok(Some(update)),
+            Message::Session(_) => Ok(None),
+        }
+    }
 
     /// How many updates so far were older than one before them. They are handed
     /// out all the same, in their place: routers' clocks and collectors' merges
@@ -68,6 +130,49 @@ pub struct UpdateOptions {
     pub peer: Option<PeerFilter>,
     /// Clear host bits instead of treating the line as invalid.
     pub mask: bool,
+}
+
+/// What a message of text says, without the texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub(crate) time: Option<u64>,
+    pub(crate) peer: Option<(IpAddr, u32)>,
+    pub(crate) prefix: IpPrefix,
+    pub(crate) path_id: Option<u32>,
+    pub(crate) is_announced: bool,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self {
+            time: None,
+            peer: None,
+            prefix: IpPrefix::V4(Prefix::default()),
+            path_id: None,
+            is_announced: false,
+        }
+    }
+}
+
+impl Head {
+    /// The whole message.
+    pub(crate) fn message<'a>(
+        self,
+        next_hop: &'a str,
+        attributes: Option<&'a [u8]>,
+    ) -> Message<'a> {
+        Message::Update(Update {
+            time: self.time,
+            peer: self.peer,
+            prefix: self.prefix,
+            path_id: self.path_id,
+            attributes: attributes.filter(|_| self.is_announced),
+            change: match self.is_announced {
+                true => Change::Announce(next_hop),
+                false => Change::Withdraw,
+            },
+        })
+    }
 }
 
 /// What the module of a format declares.

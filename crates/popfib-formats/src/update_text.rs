@@ -7,6 +7,7 @@ use std::str;
 
 use popfib::IpPrefix;
 
+use crate::date::parse_seconds;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
@@ -16,7 +17,7 @@ use crate::origins::is_token;
 use crate::peers::Peer;
 use crate::ranges::prefix;
 use crate::registry::Capabilities;
-use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
+use crate::update::{Gate, Head, Message, UpdateEntry, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "text",
@@ -32,7 +33,7 @@ pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
     can: Capabilities::PEERS,
     detect: |head| {
         first_fields(head).is_some_and(|[time, peer, change]| {
-            parse_time(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
+            parse_seconds(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
         })
     },
     open: |input, options| Ok(Box::new(UpdateText::new(input, options, true))),
@@ -58,19 +59,6 @@ fn content(line: &[u8]) -> &[u8] {
     line[..end.unwrap_or(line.len())].trim_ascii()
 }
 
-/// Seconds since 1970, with a fraction or without, in microseconds.
-pub(crate) fn parse_time(text: &str) -> Option<u64> {
-    let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let is_number = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
-    if !is_number(seconds) || !is_number(fraction) {
-        return None;
-    }
-    let seconds: u64 = seconds.parse().ok()?;
-    let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(6);
-    let micros = digits.fold(0, |n, digit| n * 10 + u64::from(digit - b'0'));
-    seconds.checked_mul(1_000_000)?.checked_add(micros)
-}
-
 /// A prefix, its host bits cleared or refused.
 pub(crate) fn parse_prefix(text: &str, mask: bool) -> Result<IpPrefix, String> {
     prefix(text, mask).map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
@@ -84,6 +72,7 @@ struct UpdateText {
     mask: bool,
     /// Whether time and peer come first.
     with_peer: bool,
+    head: Head,
     next_hop: String,
 }
 
@@ -102,13 +91,14 @@ impl UpdateText {
             gate: Gate::new(options.peer),
             mask: options.mask,
             with_peer,
+            head: Head::default(),
             next_hop: String::new(),
         }
     }
 }
 
 impl UpdateSource for UpdateText {
-    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError> {
+    fn advance(&mut self) -> Result<bool, ReadError> {
         while self.lines.advance()? {
             let line = content(self.lines.line());
             if line.is_empty() {
@@ -138,23 +128,21 @@ impl UpdateSource for UpdateText {
             let peer = line.peer.map(|address| (address, 0));
             self.gate.count(time, index, prefix);
             self.next_hop.clear();
-            let change = match line.next_hop {
-                None => Change::Withdraw,
-                Some(next_hop) => {
-                    self.next_hop.push_str(next_hop);
-                    Change::Announce(&self.next_hop)
-                }
-            };
-            return Ok(Some(Update {
+            self.next_hop.push_str(line.next_hop.unwrap_or_default());
+            self.head = Head {
                 time,
                 peer,
                 prefix,
                 path_id: None,
-                attributes: None,
-                change,
-            }));
+                is_announced: line.next_hop.is_some(),
+            };
+            return Ok(true);
         }
-        Ok(None)
+        Ok(false)
+    }
+
+    fn message(&self) -> Message<'_> {
+        self.head.message(&self.next_hop, None)
     }
 
     fn out_of_order(&self) -> u64 {
@@ -176,7 +164,7 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
     let (mut time, mut peer) = (None, None);
     if with_peer {
         let text = field("time")?;
-        let parsed = parse_time(text);
+        let parsed = parse_seconds(text);
         time = Some(parsed.ok_or_else(|| format!("{}: not a time", quote(text.as_bytes())))?);
         let text = field("peer")?;
         let parsed = text.parse().ok();

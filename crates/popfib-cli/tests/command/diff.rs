@@ -244,3 +244,124 @@ fn what_a_route_less_would_change() {
         assert_eq!(run(args).status.code(), Some(2), "{args:?}");
     }
 }
+
+/// xorshift.
+fn random(state: &mut u64, bound: u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state % bound
+}
+
+/// The updates between two random tables make one of the other.
+#[test]
+fn updates_make_one_table_of_the_other() {
+    let mut state = 0x2545_f491_4f6c_dd1d;
+    let mut table = |name: &str| {
+        let mut lines = String::from("0.0.0.0/0 192.0.2.1\n");
+        for at in 0..40 {
+            for prefix in [format!("10.{at}.0.0/16"), format!("2001:db8:{at}::/48")] {
+                if random(&mut state, 3) > 0 {
+                    let hop = random(&mut state, 4);
+                    lines += &format!("{prefix} 192.0.2.{hop}\n");
+                }
+            }
+        }
+        file(name, lines)
+    };
+    for round in 0..5 {
+        let [old, new] =
+            ["diff-random-old", "diff-random-new"].map(|name| table(&format!("{name}-{round}")));
+        let expected = run(&["convert", &new]);
+        for form in ["text", "exabgp"] {
+            let (updates, said) = different(&["diff", &old, &new, "--updates", form]);
+            assert!(said.contains("added"), "{said}");
+            let updates = match form {
+                "text" => updates,
+                // Lines of its commands are for a live table, which begins with the old routes.
+                _ => {
+                    let routes = run(&["convert", &old]);
+                    let routes = good(&routes).lines().map(|route| {
+                        let (prefix, hop) = route.split_once(' ').expect("a route");
+                        format!("announce route {prefix} next-hop {hop}\n")
+                    });
+                    routes.chain([updates]).collect()
+                }
+            };
+            let updates = file(&format!("diff-updates-{round}-{form}"), updates);
+            let made = match form {
+                "text" => run(&["convert", &old, "--updates", &updates]),
+                _ => {
+                    let image = format!("{updates}.fib");
+                    good(&run(&[
+                        "follow",
+                        "--updates",
+                        &updates,
+                        "--publish",
+                        &image,
+                    ]));
+                    run(&["convert", &image])
+                }
+            };
+            // What was applied is said on standard error.
+            assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+            assert_eq!(stdout(&made), good(&expected), "{round} {form}");
+        }
+        let none = run(&["diff", &new, &new, "--updates", "text"]);
+        assert_eq!((none.status.code(), stdout(&none)), (Some(0), ""));
+    }
+}
+
+/// Against a scan over all routes of the old table.
+#[test]
+fn origins_are_those_of_a_scan() {
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for round in 0..5 {
+        let mut tables = [Vec::new(), Vec::new()];
+        for prefix in (8..=12u32).flat_map(|len| {
+            (0..1u32 << (len - 8)).map(move |at| (10 << 24 | at << (32 - len), len))
+        }) {
+            for table in &mut tables {
+                if random(&mut state, 3) > 0 {
+                    table.push((prefix, random(&mut state, 3)));
+                }
+            }
+        }
+        let text = |(bits, len): (u32, u32)| format!("{}/{len}", std::net::Ipv4Addr::from(bits));
+        let [old, new] = &tables;
+        let mut expected = Vec::new();
+        for &(prefix, origin) in new {
+            let covers = |&&((bits, len), _): &&((u32, u32), u64)| {
+                len <= prefix.1 && (bits ^ prefix.0) >> (32 - len) == 0
+            };
+            let Some(&(before, was)) = old.iter().filter(covers).max_by_key(|((_, len), _)| *len)
+            else {
+                continue;
+            };
+            if before != prefix || was != origin {
+                let sign = if before == prefix { '~' } else { '+' };
+                expected.push(format!(
+                    "{sign} {}\t{}\t{was}\t{origin}",
+                    text(prefix),
+                    text(before)
+                ));
+            }
+        }
+        let mut number = 0;
+        let [old, new] = tables.each_ref().map(|table| {
+            number += 1;
+            let lines = table
+                .iter()
+                .map(|(prefix, origin)| format!("{} {origin}\n", text(*prefix)));
+            file(
+                &format!("diff-origins-{round}-{number}"),
+                lines.collect::<String>(),
+            )
+        });
+        let (seen, _) = different(&["diff", "--origins", &old, &new]);
+        let mut seen: Vec<_> = seen.lines().collect();
+        seen.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(seen, expected, "{round}");
+    }
+}

@@ -33,6 +33,8 @@ fn run(bytes: &[u8]) -> (Vec<String>, usize) {
             Err(error) => panic!("{error}"),
         }
     }
+    // What a session had is removed by the sweep.
+    while tables.tick(now, usize::MAX) {}
     let routes = answers(&tables, "main");
     let routes = routes
         .iter()
@@ -116,6 +118,36 @@ fn invalid_attributes_are_a_withdrawal() {
                 BGP4MP|1|A|192.0.2.1|64500|10.0.0.0/8|64500 {|IGP|192.0.2.8|0|0||NAG||\n\
                 BGP4MP|1|A|192.0.2.1|64500|10.0.0.0/8|64500|igp|192.0.2.8|0|0||NAG||\n";
     assert_eq!(run(text.as_bytes()).1, 2);
+}
+
+/// The end of a session withdraws the paths of its peer; its other states change nothing.
+#[test]
+fn sessions_that_end() {
+    let text = "BGP4MP|1|A|192.0.2.1|64501|10.0.0.0/8|64501|IGP|192.0.2.11|0|0||NAG||\n\
+                BGP4MP|1|A|192.0.2.1|64501|2001:db8::/32|64501|IGP|192.0.2.11|0|0||NAG||\n\
+                BGP4MP|2|A|192.0.2.2|64502|10.0.0.0/8|64502 7|IGP|192.0.2.12|0|0||NAG||\n\
+                BGP4MP|3|STATE|192.0.2.1|64501|2|3\n";
+    let down = format!("{text}BGP4MP|4|STATE|192.0.2.1|64501|6|1\n");
+    let (kept, _) = run(text.as_bytes());
+    assert_eq!(kept.len(), 2);
+    let (left, _) = run(down.as_bytes());
+    assert_eq!(left.len(), 1, "{left:?}");
+    let mut source = source(down.as_bytes());
+    let mut updates = BestUpdates::new();
+    let mut best = Vec::new();
+    while let Some((prefix, target)) = updates.next(&mut *source).expect("an update") {
+        let hop = target.and_then(|target| target.as_path()?.next_hop);
+        best.push((prefix.to_string(), hop.map(|hop| hop.to_string())));
+    }
+    best[3..].sort_unstable();
+    let hop = |hop: &str| Some(hop.to_owned());
+    assert_eq!(
+        best[3..],
+        [
+            ("10.0.0.0/8".to_owned(), hop("192.0.2.12")),
+            ("2001:db8::/32".to_owned(), None)
+        ]
+    );
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::table::Reader;
 use crate::bgp_path::{BgpPath, PathSource, Wanted};
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::peers::Peer;
 use crate::table_format::LoadOptions;
 
 /// The paths of MRT tables.
@@ -65,6 +66,10 @@ impl PathSource for MrtPaths {
                 Err(flaw) => return Err(self.records.invalid(offset, flaw)),
             }
         }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.reader.peers.all()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::ReadError;
 use crate::input::Input;
 use crate::peers::Peer;
 use crate::registry::Capabilities;
-use crate::update::{Change, Gate, Update, UpdateEntry, UpdateOptions, UpdateSource};
+use crate::update::{Gate, Head, Message, Session, UpdateEntry, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",
@@ -37,7 +37,12 @@ struct Reader {
     time: u64,
     peer: (IpAddr, u32),
     peer_index: usize,
+    /// The record at hand, if it is no message but a change of a state.
+    session: Option<Session>,
     changes: Vec<BgpChange>,
+    /// The change that was handed out last, and which of the next hops it has.
+    head: Head,
+    hop: usize,
     /// The next hops of the message at hand: one for each family.
     hops: [Hop; 2],
     others: Others,
@@ -60,7 +65,10 @@ impl MrtUpdates {
                 time: 0,
                 peer: (IpAddr::from([0; 4]), 0),
                 peer_index: 0,
+                session: None,
                 changes: Vec::new(),
+                head: Head::default(),
+                hop: 0,
                 hops: Default::default(),
                 others: Others::default(),
             },
@@ -70,12 +78,13 @@ impl MrtUpdates {
 }
 
 impl UpdateSource for MrtUpdates {
-    fn next_update(&mut self) -> Result<Option<Update<'_>>, ReadError> {
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        self.reader.session = None;
         while self.next == self.reader.changes.len() {
             self.next = 0;
             self.reader.changes.clear();
             let Some(record) = self.records.next()? else {
-                return Ok(None);
+                return Ok(false);
             };
             let offset = record.offset;
             if let Err(flaw) = self.reader.read(&record) {
@@ -83,10 +92,24 @@ impl UpdateSource for MrtUpdates {
                 self.reader.changes.clear();
                 return Err(self.records.invalid(offset, flaw));
             }
+            if self.reader.session.is_some() {
+                return Ok(true);
+            }
         }
         let change = self.reader.changes[self.next];
         self.next += 1;
-        Ok(Some(self.reader.update(change)))
+        self.reader.take(change);
+        Ok(true)
+    }
+
+    fn message(&self) -> Message<'_> {
+        match self.reader.session {
+            Some(session) => Message::Session(session),
+            None => {
+                let hop = &self.reader.hops[self.reader.hop];
+                self.reader.head.message(&hop.text, Some(&hop.attributes))
+            }
+        }
     }
 
     fn out_of_order(&self) -> u64 {
@@ -103,7 +126,8 @@ impl UpdateSource for MrtUpdates {
 }
 
 impl Reader {
-    fn update(&mut self, change: BgpChange) -> Update<'_> {
+    /// Makes a change of the record at hand the one that is handed out.
+    fn take(&mut self, change: BgpChange) {
         let BgpChange {
             prefix,
             id,
@@ -111,18 +135,16 @@ impl Reader {
         } = change;
         self.gate
             .count(Some(self.time), Some(self.peer_index), prefix);
-        let hop = next_hop.and_then(|_| self.hops.iter().find(|hop| hop.address == next_hop));
-        Update {
+        let is_its = |hop: &Hop| next_hop.is_some() && hop.address == next_hop;
+        let hop = self.hops.iter().position(is_its);
+        self.hop = hop.unwrap_or_default();
+        self.head = Head {
             time: Some(self.time),
             peer: Some(self.peer),
             prefix,
             path_id: id,
-            attributes: hop.map(|hop| hop.attributes.as_slice()),
-            change: match hop {
-                Some(hop) => Change::Announce(&hop.text),
-                None => Change::Withdraw,
-            },
-        }
+            is_announced: hop.is_some(),
+        };
     }
 
     /// Packs the attributes with each next hop of the changes of a message.
@@ -159,8 +181,9 @@ impl Reader {
             }
         }
         let (as_width, additional_paths) = match record.subtype {
-            1 | 6 => (2, false),
-            4 | 7 => (4, false),
+            // 0 and 5 are changes of states.
+            0 | 1 | 6 => (2, false),
+            4 | 5 | 7 => (4, false),
             8 | 10 => (2, true),
             9 | 11 => (4, true),
             _ => {
@@ -177,6 +200,15 @@ impl Reader {
         let (index, wanted) = self.gate.peer(address, asn).ok_or("too many peers")?;
         if wanted {
             (self.peer, self.peer_index) = ((address, asn), index);
+            if matches!(record.subtype, 0 | 5) {
+                self.session = Some(Session {
+                    time: self.time,
+                    peer: self.peer,
+                    old: body.u16()?,
+                    new: body.u16()?,
+                });
+                return Ok(());
+            }
             let form = BgpForm {
                 has_two_byte_as: as_width == 2,
                 ipv4_path_ids: additional_paths,

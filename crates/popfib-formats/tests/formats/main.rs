@@ -30,6 +30,7 @@ mod real_mrt;
 mod real_tables;
 mod records;
 mod records_out;
+mod replay;
 mod round_trip;
 mod sets;
 mod smallest;

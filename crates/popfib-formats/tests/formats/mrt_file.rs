@@ -114,3 +114,11 @@ pub(crate) fn message(peer: [u8; 4], withdrawn: &[u8], attributes: &[u8], nlri: 
     body.extend(nlri);
     body
 }
+
+/// A BGP4MP_STATE_CHANGE_AS4 of a peer of AS 64501.
+pub(crate) fn session(peer: [u8; 4], old: u8, new: u8) -> Vec<u8> {
+    let mut body = vec![0, 0, 0xfb, 0xf5, 0, 0, 0xfb, 0xf4, 0, 0, 0, 1];
+    body.extend(peer);
+    body.extend([192, 0, 2, 254, 0, old, 0, new]);
+    record(16, 5, &body)
+}

@@ -1,8 +1,8 @@
 //! Updates: every format, what is recognised, peers and times, bad input.
 
 use crate::common::input;
-use crate::mrt_file::{as_path, message, next_hop, path_attribute, record, update};
-use popfib_formats::{Change, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
+use crate::mrt_file::{as_path, message, next_hop, path_attribute, record, session, update};
+use popfib_formats::{Change, Message, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 
 fn all_of(source: &mut dyn UpdateSource) -> Vec<String> {
     let mut all = Vec::new();
@@ -98,7 +98,8 @@ fn mrt() -> Vec<u8> {
     let precise = message([192, 0, 2, 2], &[], &multicast, &[]);
     let precise = [&250u32.to_be_bytes()[..], &precise].concat();
     [
-        record(16, 5, b"a change of state"),
+        record(16, 3, b"a snapshot"),
+        session([192, 0, 2, 1], 5, 6),
         update([192, 0, 2, 1], &[8, 11], &v4, &[8, 10, 12, 172, 16]),
         record(17, 4, &precise),
         update([192, 0, 2, 2], &[], &v6, &[]),
@@ -129,6 +130,59 @@ fn mrt_of_both_families() {
     assert_eq!(counts, [(3, 0), (0, 2)]);
     assert_eq!(of_peer(mrt(), "192.0.2.2"), wanted[3..]);
     assert_eq!(of_peer(mrt(), "0"), wanted[..3]);
+}
+
+/// Changes of states stand where they came, from MRT as from text; they are no updates.
+#[test]
+fn sessions() {
+    let seen = |data: Vec<u8>, peer: Option<&str>| {
+        let peer = peer.map(|peer| peer.parse().unwrap());
+        let options = UpdateOptions {
+            peer,
+            ..UpdateOptions::default()
+        };
+        let mut source = open_updates(input(data), &options).unwrap();
+        let mut all = Vec::new();
+        while source.advance().unwrap() {
+            all.push(match source.message() {
+                Message::Update(update) => update.prefix.to_string(),
+                Message::Session(session) => {
+                    let (address, asn) = session.peer;
+                    let (old, new) = (session.old, session.new);
+                    assert_eq!(source.message().time(), Some(session.time));
+                    format!("{address} {asn} {old} {new} {}", session.is_reset())
+                }
+            });
+        }
+        all
+    };
+    let withdrawn = update([192, 0, 2, 1], &[8, 11], &[], &[]);
+    let down = session([192, 0, 2, 1], 6, 1);
+    let mrt = [
+        &withdrawn[..],
+        &down,
+        &session([192, 0, 2, 2], 1, 2),
+        &withdrawn,
+    ]
+    .concat();
+    let all = [
+        "11.0.0.0/8",
+        "192.0.2.1 64501 6 1 true",
+        "192.0.2.2 64501 1 2 false",
+        "11.0.0.0/8",
+    ];
+    assert_eq!(seen(mrt.clone(), None), all);
+    assert_eq!(seen(mrt, Some("192.0.2.2")), all[2..3]);
+    let text = "\
+BGP4MP|1|W|192.0.2.1|64501|11.0.0.0/8
+BGP4MP|1|STATE|192.0.2.1|64501|6|1
+BGP4MP|1|STATE|192.0.2.2|64501|1|2
+BGP4MP|1|W|192.0.2.1|64501|11.0.0.0/8
+";
+    assert_eq!(seen(text.into(), None), all);
+    assert_eq!(seen(text.into(), Some("192.0.2.2")), all[2..3]);
+    let short = record(16, 5, &down[12..down.len() - 1]);
+    assert!(updates(short)[0].ends_with("a field reaches beyond its record"));
 }
 
 #[test]

@@ -6,10 +6,10 @@ use clap::Args;
 use popfib_formats::BgpPath;
 use regex_lite::Regex;
 
-use crate::failure::as_number;
+use crate::failure::parse_asn;
 
 #[derive(Args)]
-pub(super) struct Conditions {
+pub(crate) struct Conditions {
     /// Paths whose AS path matches this regular expression
     ///
     /// `_` is what is between two AS or at an end: `^3356_` begins with AS3356, `_15169$` comes from AS15169, `_174_` goes
@@ -31,8 +31,13 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
+    /// Whether there are any.
+    pub(crate) fn are_given(&self) -> bool {
+        self.as_path.is_some() || !self.origin.is_empty() || !self.community.is_empty()
+    }
+
     /// Whether all that are given are met.
-    pub(super) fn hold(&self, path: &BgpPath) -> bool {
+    pub(crate) fn hold(&self, path: &BgpPath) -> bool {
         let has_path = |as_path: &AsPath| as_path.0.is_match(&path.as_path);
         let comes_from = || {
             let origin = path.origin_as();
@@ -72,9 +77,7 @@ impl FromStr for Origin {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = as_number(text).or_else(|| text.parse().ok());
-        let number = number.ok_or("an AS number, please: 64500 or AS64500")?;
-        Ok(Self(number.to_string()))
+        Ok(Self(parse_asn(text)?.to_string()))
     }
 }
 

@@ -1,0 +1,104 @@
+//! Paths and updates as lines of `bgpdump -m` and as JSON, for the commands that print them.
+
+use std::fmt::Display;
+use std::net::IpAddr;
+
+use popfib::IpPrefix;
+use popfib_formats::BgpPath;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output::{AsText, Output};
+use crate::rows::{Field, Form};
+use crate::screen::PREFIX;
+
+/// The fields of a line stand between bars.
+pub(crate) const FORM: Form = Form {
+    separator: Some('|'),
+    ..Form::TABS
+};
+
+/// What a line begins with: the type of the record, its time, and what it says.
+pub(crate) struct Head<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) time: &'a dyn Display,
+    pub(crate) what: &'a str,
+}
+
+impl Head<'_> {
+    /// Prints the line of a path; of its head alone if it is withdrawn.
+    pub(crate) fn line(
+        &self,
+        path: &BgpPath,
+        is_withdrawn: bool,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let next_hop = path.next_hop.map(|address| address.to_string());
+        let next_hop = next_hop.unwrap_or_default();
+        let local_preference = path.local_preference.unwrap_or_default();
+        let med = path.med.unwrap_or_default();
+        let atomic = if path.is_atomic { "AG" } else { "NAG" };
+        let head = [
+            Field::new(&self.kind),
+            Field::new(self.time),
+            Field::new(&self.what),
+            Field::new(&path.peer),
+            Field::new(&path.peer_as),
+            Field::styled(PREFIX, &path.prefix),
+        ];
+        let id = path.id.as_ref().map(|id| Field::new(id));
+        let tail = [
+            Field::new(&path.as_path),
+            Field::new(&path.origin),
+            Field::new(&next_hop),
+            Field::new(&local_preference),
+            Field::new(&med),
+            Field::new(&path.communities),
+            Field::new(&atomic),
+            Field::new(&path.aggregator),
+            Field::new(&""),
+        ];
+        let tail = tail.into_iter().filter(|_| !is_withdrawn);
+        output.row(head.into_iter().chain(id).chain(tail))
+    }
+}
+
+/// A path as JSON.
+#[derive(Serialize)]
+pub(crate) struct Line<'a, T> {
+    prefix: AsText<IpPrefix>,
+    peer: IpAddr,
+    peer_as: u32,
+    time: T,
+    id: Option<u32>,
+    as_path: &'a str,
+    origin_as: String,
+    origin: &'a str,
+    next_hop: Option<IpAddr>,
+    local_preference: Option<u32>,
+    med: Option<u32>,
+    communities: Vec<&'a str>,
+    atomic: bool,
+    aggregator: Option<&'a str>,
+}
+
+impl<'a, T> Line<'a, T> {
+    pub(crate) fn new(path: &'a BgpPath, time: T) -> Self {
+        Self {
+            prefix: AsText(path.prefix),
+            peer: path.peer,
+            peer_as: path.peer_as,
+            time,
+            id: path.id,
+            as_path: &path.as_path,
+            origin_as: path.origin_as(),
+            origin: &path.origin,
+            next_hop: path.next_hop,
+            local_preference: path.local_preference,
+            med: path.med,
+            communities: path.communities.split_ascii_whitespace().collect(),
+            atomic: path.is_atomic,
+            aggregator: (!path.aggregator.is_empty()).then_some(&path.aggregator),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Origins that changed, and new routes inside of old ones: what a hijack or a leak looks like.
+//!
+//! Values are read once, as the origins that they stand for; two are the same if their origins are, however they are written.
+
+use std::collections::HashMap;
+
+use popfib::diff::{self, RouteChange};
+use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix, Vrps};
+use popfib_formats::{Escaped, Origin, RouteTable, VrpTable, origins};
+use popfib_table::Ribs;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output::{AsText, Output};
+use crate::rov::{State, no_origin};
+use crate::rows::Field;
+use crate::screen::{ADDED, CHANGED};
+use crate::table::counted;
+
+/// What a value says: the text of its origins, and each AS, `None` for a set.
+struct Said {
+    text: String,
+    origins: Vec<Option<u32>>,
+}
+
+/// The same of all values of a table, by their numbers.
+fn read(table: &RouteTable) -> Result<Vec<Said>, Failure> {
+    let said = |(number, name): (usize, &str)| {
+        let Some(all) = origins(name) else {
+            let is_it = |(_, value): &(IpPrefix, NextHop)| value.get() as usize == number + 1;
+            let Some((prefix, value)) = table.routes().find(is_it) else {
+                // It was that of a route that a later one replaced.
+                return Ok(Said {
+                    text: name.to_owned(),
+                    origins: Vec::new(),
+                });
+            };
+            let help = "--columns chooses AS numbers in CSV, JSON and MaxMind databases";
+            return Err(no_origin(table, prefix, value, help).into());
+        };
+        let text = |(origin, text): &(Origin, String)| match origin {
+            Origin::As(asn) => asn.to_string(),
+            Origin::Set => text.clone(),
+        };
+        let asn = |(origin, _): &(Origin, String)| match origin {
+            Origin::As(asn) => Some(*asn),
+            Origin::Set => None,
+        };
+        let texts: Vec<_> = all.iter().map(text).collect();
+        Ok(Said {
+            text: texts.join("_"),
+            origins: all.iter().map(asn).collect(),
+        })
+    };
+    table.next_hops.iter().enumerate().map(said).collect()
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    change: &'static str,
+    prefix: AsText<IpPrefix>,
+    old_prefix: AsText<IpPrefix>,
+    old: &'a str,
+    new: &'a str,
+    old_state: Option<String>,
+    new_state: Option<String>,
+}
+
+/// Prints the changes; returns what there is to say of them, if there are any.
+pub(super) fn print(
+    old: &RouteTable,
+    new: &RouteTable,
+    vrps: Option<&VrpTable>,
+    json: bool,
+    output: &mut Output,
+) -> Result<Option<String>, Failure> {
+    let said = [read(old)?, read(new)?];
+    let numbers = (1..).filter_map(NextHop::new);
+    let of_old: HashMap<&str, NextHop> = said[0]
+        .iter()
+        .map(|said| &said.text[..])
+        .zip(numbers)
+        .collect();
+    let in_old: Vec<_> = said[1]
+        .iter()
+        .map(|said| of_old.get(&said.text[..]).copied())
+        .collect();
+    let mut report = Report {
+        said: &said,
+        in_old: &in_old,
+        json,
+        output,
+        changed: 0,
+        inside: 0,
+    };
+    report.family(&old.ribs, &new.ribs, vrps.map(|vrps| &vrps.ipv4))?;
+    report.family(&old.ribs, &new.ribs, vrps.map(|vrps| &vrps.ipv6))?;
+    let Report {
+        changed, inside, ..
+    } = report;
+    Ok((changed + inside > 0).then(|| {
+        let routes = counted(inside, "more-specific route");
+        format!("{} changed, {routes} added", counted(changed, "origin"))
+    }))
+}
+
+struct Report<'a> {
+    said: &'a [Vec<Said>; 2],
+    /// For each value of the new table the number of the one of the old that says the same.
+    in_old: &'a [Option<NextHop>],
+    json: bool,
+    output: &'a mut Output,
+    changed: u64,
+    inside: u64,
+}
+
+impl Report<'_> {
+    fn family<A: Family>(
+        &mut self,
+        old: &ByFamily<Ribs>,
+        new: &ByFamily<Ribs>,
+        vrps: Option<&Vrps<A>>,
+    ) -> Result<(), Failure> {
+        let (old, new) = (A::of(old), A::of(new));
+        let in_old = self.in_old;
+        let same = |a, b: NextHop| in_old[b.get() as usize - 1] == Some(a);
+        for RouteChange {
+            prefix,
+            old: before,
+            new: after,
+        } in diff::routes(old, new, same)
+        {
+            let before = before.map(|value| (prefix, value));
+            let covering = || old.supernets(prefix).last();
+            if let (Some(before), Some(after)) = (before.or_else(covering), after) {
+                self.change(prefix, before, after, vrps)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A route that had `before` or is inside of it.
+    fn change<A: Family>(
+        &mut self,
+        prefix: Prefix<A>,
+        before: (Prefix<A>, NextHop),
+        after: NextHop,
+        vrps: Option<&Vrps<A>>,
+    ) -> Result<(), Failure> {
+        let [old, new] = self.said;
+        let (old, new) = (
+            &old[before.1.get() as usize - 1],
+            &new[after.get() as usize - 1],
+        );
+        let state = |prefix, said: &Said| {
+            let vrps = vrps?;
+            let origins = said.origins.iter();
+            let states = origins.map(|asn| State(vrps.validate(prefix, *asn)).name());
+            Some(states.collect::<Vec<_>>().join("_"))
+        };
+        let is_inside = before.0 != prefix;
+        let line = Line {
+            change: if is_inside { "more-specific" } else { "origin" },
+            prefix: AsText(A::ip_prefix(prefix)),
+            old_prefix: AsText(A::ip_prefix(before.0)),
+            old: &old.text,
+            new: &new.text,
+            old_state: state(before.0, old),
+            new_state: state(prefix, new),
+        };
+        *(if is_inside {
+            &mut self.inside
+        } else {
+            &mut self.changed
+        }) += 1;
+        if self.json {
+            return self.output.json(&line);
+        }
+        let (sign, style) = if is_inside {
+            ('+', ADDED)
+        } else {
+            ('~', CHANGED)
+        };
+        let states = line.old_state.iter().chain(&line.new_state);
+        let route = format!("{sign} {prefix}");
+        let [old, new] = [Escaped(line.old), Escaped(line.new)];
+        let fields = [
+            Field::styled(style, &route),
+            Field::new(&line.old_prefix.0),
+            Field::new(&old),
+            Field::new(&new),
+        ];
+        let states = states.map(|state| Field::new(state));
+        self.output.row(fields.into_iter().chain(states))
+    }
+}

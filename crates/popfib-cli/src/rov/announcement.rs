@@ -1,0 +1,98 @@
+//! One announcement beside the VRPs: what each that covers it says.
+
+use popfib::{Family, IpPrefix, Prefix, Validity, Vrp, Vrps};
+use popfib_formats::VrpTable;
+use serde::Serialize;
+
+use super::{State, VrpCell};
+use crate::failure::Failure;
+use crate::output::{AsText, Output};
+use crate::program::Verdict;
+use crate::rows::Field;
+use crate::screen::PREFIX;
+
+#[derive(Serialize)]
+struct Answer {
+    prefix: AsText<IpPrefix>,
+    origin: u32,
+    state: &'static str,
+    reason: Option<&'static str>,
+    vrps: Vec<Covering>,
+}
+
+/// A VRP that covers the prefix.
+#[derive(Serialize)]
+struct Covering {
+    #[serde(flatten)]
+    vrp: VrpCell,
+    mismatch: Option<&'static str>,
+}
+
+/// Prints the state of an announcement and all VRPs that cover it. Good if it is valid.
+pub(super) fn print(
+    prefix: IpPrefix,
+    asn: u32,
+    vrps: &VrpTable,
+    json: bool,
+) -> Result<Verdict, Failure> {
+    let (state, vrps) = match prefix {
+        IpPrefix::V4(prefix) => validate(prefix, asn, &vrps.ipv4),
+        IpPrefix::V6(prefix) => validate(prefix, asn, &vrps.ipv6),
+    };
+    let answer = Answer {
+        prefix: AsText(prefix),
+        origin: asn,
+        state: State(state).name(),
+        reason: match state {
+            Validity::InvalidAs => Some("as"),
+            Validity::InvalidLength => Some("length"),
+            Validity::Valid | Validity::NotFound => None,
+        },
+        vrps,
+    };
+    let mut output = Output::new();
+    if json {
+        output.json(&answer)?;
+    } else {
+        output.row([
+            Field::styled(PREFIX, &prefix),
+            Field::new(&format_args!("AS{asn}")),
+            Field::new(&answer.state),
+        ])?;
+        for Covering { vrp, mismatch } in &answer.vrps {
+            output.row([
+                Field::styled(PREFIX, &format_args!("{}-{}", vrp.prefix.0, vrp.max_length)),
+                Field::new(&format_args!("AS{}", vrp.asn)),
+                Field::new(&mismatch.map_or("match", |mismatch| match mismatch {
+                    "as" => "another AS",
+                    _ => "too long",
+                })),
+            ])?;
+        }
+    }
+    output.flush()?;
+    Ok(match state {
+        Validity::Valid => Verdict::Good,
+        _ => Verdict::Bad,
+    })
+}
+
+fn validate<A: Family>(prefix: Prefix<A>, asn: u32, vrps: &Vrps<A>) -> (Validity, Vec<Covering>) {
+    let covering = vrps.covering(prefix).map(|vrp| Covering {
+        vrp: VrpCell::of(vrp),
+        mismatch: mismatch(prefix, asn, vrp),
+    });
+    (vrps.validate(prefix, Some(asn)), covering.collect())
+}
+
+/// What keeps a VRP from allowing the announcement.
+fn mismatch<A: Family>(prefix: Prefix<A>, asn: u32, vrp: &Vrp<A>) -> Option<&'static str> {
+    // AS 0 is nobody's (RFC 6483, section 4).
+    if vrp.asn() != asn || asn == 0 {
+        Some("as")
+    } else if prefix.len() > vrp.max_length() {
+        Some("length")
+    } else {
+        None
+    }
+}

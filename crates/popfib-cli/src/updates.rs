@@ -1,0 +1,299 @@
+//! `popfib updates`: the updates of a collector's files that meet conditions.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use popfib::IpPrefix;
+use popfib_formats::{
+    BgpPath, Change, Input, Message, PeerFilter, Session, Update, UpdateFormat, UpdateOptions,
+    Wanted, open_updates, unpack_path,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::args::{ReadArgs, is_stdin};
+use crate::bgp_lines::{FORM, Head, Line};
+use crate::failure::Failure;
+use crate::output::{AsText, Output, note};
+use crate::path_conditions::Conditions;
+use crate::places::PlaceArgs;
+use crate::program::Verdict;
+use crate::progress;
+use crate::rows::Field;
+use crate::table::{note_skipped, take_all};
+
+/// Print updates of route collectors.
+///
+/// Those that meet all conditions; the exit status is 1 if there are none. Lines have the format of `bgpdump -m` and the order of the
+/// files: type, time, A, peer, its AS, prefix, AS path, origin, next hop, local preference, MED, communities, AG or
+/// NAG, aggregator; with W for a withdrawal, up to the prefix. Without conditions on prefixes and paths, changes of the state of a
+/// peer's session are printed, too: STATE, peer, its AS, old and new state. A PREFIX may also be an address, or @FILE for the prefixes
+/// of a list.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib updates updates.*.gz --covered-by 193.0.0.0/21
+  popfib updates updates.gz --origin AS15169 --as-path '^3356_'
+  curl -s https://example.net/updates.gz | popfib updates --peer AS3333 --json")]
+#[command(after_long_help = "
+JSON, one object a line: type (announce, withdraw, state), peer, peer_as, time;
+of announce and withdraw also prefix and id; of announce the members of
+`popfib paths`; of state old and new, from 1 (idle) to 6 (established).
+
+Exit status: 0 updates were found, 1 none, 2 bad usage or input.")]
+pub(crate) struct UpdatesArgs {
+    /// Files of updates (MRT, bgpdump -m) [default: standard input]
+    ///
+    /// They may be compressed; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    places: PlaceArgs,
+
+    /// Updates of this peer only
+    ///
+    /// Address or AS, or its index in the order of appearance.
+    #[arg(long, value_name = "PEER")]
+    peer: Option<PeerFilter>,
+
+    #[command(flatten)]
+    conditions: Conditions,
+
+    /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
+    #[arg(long)]
+    mask: bool,
+
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+
+    /// Format of the updates [default: recognised by content]
+    #[arg(long, value_name = "NAME")]
+    format: Option<UpdateFormat>,
+
+    /// Skip and count what cannot be read
+    #[arg(long)]
+    skip_invalid: bool,
+
+    /// Maximum size of decompressed data, in bytes
+    #[arg(hide_short_help = true, long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
+    max_size: u64,
+}
+
+pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
+    let stdin = [PathBuf::from("-")];
+    let files = match &args.files[..] {
+        [] => &stdin,
+        files => files,
+    };
+    let stdin_count = files.iter().filter(|path| is_stdin(path)).count();
+    if stdin_count > 1 {
+        return Err("only one of the files can be standard input".into());
+    }
+    let read = ReadArgs {
+        skip_invalid: args.skip_invalid,
+        mask: args.mask,
+        max_size: args.max_size,
+        ..ReadArgs::default()
+    };
+    let mut report = Report {
+        args,
+        wanted: args.places.wanted(&read, stdin_count > 0)?,
+        has_conditions: args.places.are_given() || args.conditions.are_given(),
+        output: Output::of_rows(FORM),
+        path: BgpPath::default(),
+        is_found: false,
+        invalid: 0,
+    };
+    for file in files {
+        report.file(file)?;
+    }
+    report.output.flush()?;
+    Ok(match report.is_found {
+        true => Verdict::Good,
+        false => Verdict::Bad,
+    })
+}
+
+struct Report<'a> {
+    args: &'a UpdatesArgs,
+    wanted: Wanted,
+    /// Whether prefixes or paths are asked for, which the state of a session has none of.
+    has_conditions: bool,
+    output: Output,
+    path: BgpPath,
+    is_found: bool,
+    /// How many updates have been skipped whose attributes are invalid.
+    invalid: u64,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Object<'a> {
+    Announce(Line<'a, Box<RawValue>>),
+    Withdraw {
+        prefix: AsText<IpPrefix>,
+        peer: IpAddr,
+        peer_as: u32,
+        time: Box<RawValue>,
+        id: Option<u32>,
+    },
+    State {
+        peer: IpAddr,
+        peer_as: u32,
+        time: Box<RawValue>,
+        old: u16,
+        new: u16,
+    },
+}
+
+impl Report<'_> {
+    fn file(&mut self, file: &Path) -> Result<(), Failure> {
+        let args = self.args;
+        let input = Input::open(file)?.max_size(args.max_size);
+        let name = input.name().to_owned();
+        let bar = progress::is_apart().then(|| progress::watch(input.progress()));
+        let options = UpdateOptions {
+            format: args.format,
+            peer: args.peer,
+            mask: args.mask,
+        };
+        let mut source = open_updates(input, &options)?;
+        let skipped = take_all(args.skip_invalid, || {
+            let is_more = source.advance()?;
+            if is_more {
+                match source.message() {
+                    Message::Update(update) => self.update(&name, &update)?,
+                    Message::Session(_) if self.has_conditions => {}
+                    Message::Session(session) => self.session(session)?,
+                }
+            }
+            Ok(is_more)
+        })?;
+        drop(bar);
+        note_skipped(&name, skipped + std::mem::take(&mut self.invalid));
+        for line in source.notes() {
+            note(format_args!("{}: {line}", name.escape_debug()));
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, name: &str, update: &Update<'_>) -> Result<(), Failure> {
+        if !(self.wanted)(update.prefix) {
+            return Ok(());
+        }
+        let (Some(time), Some((peer, peer_as))) = (update.time, update.peer) else {
+            let name = name.escape_debug();
+            return Err(format!("{name}: updates without times and peers, which lines of bgpdump have; their own text is searched by `popfib grep`").into());
+        };
+        let is_withdrawn = update.change == Change::Withdraw;
+        let path = &mut self.path;
+        match (update.change, update.attributes) {
+            (Change::Withdraw, _) if self.args.conditions.are_given() => return Ok(()),
+            (Change::Withdraw, _) => {}
+            (Change::Announce(_), Some(packed)) => {
+                if let Err(reason) = unpack_path(packed, path) {
+                    if self.args.skip_invalid {
+                        self.invalid += 1;
+                        return Ok(());
+                    }
+                    let (name, prefix) = (name.escape_debug(), update.prefix);
+                    return Err(format!(
+                        "{name}: an update of {prefix}: {reason}; --skip-invalid goes on without it"
+                    )
+                    .into());
+                }
+            }
+            (Change::Announce(next_hop), None) => {
+                *path = BgpPath::default();
+                path.next_hop = next_hop.parse().ok();
+            }
+        }
+        (path.prefix, path.id) = (update.prefix, update.path_id);
+        (path.peer, path.peer_as) = (peer, peer_as);
+        if !is_withdrawn && !self.args.conditions.hold(path) {
+            return Ok(());
+        }
+        self.is_found = true;
+        if self.args.json {
+            let time = number(time)?;
+            return self.output.json(&match is_withdrawn {
+                false => Object::Announce(Line::new(path, time)),
+                true => Object::Withdraw {
+                    prefix: AsText(path.prefix),
+                    peer,
+                    peer_as,
+                    time,
+                    id: path.id,
+                },
+            });
+        }
+        let kind = match (is_exact(time), path.id) {
+            (false, None) => "BGP4MP",
+            (false, Some(_)) => "BGP4MP_AP",
+            (true, None) => "BGP4MP_ET",
+            (true, Some(_)) => "BGP4MP_ET_AP",
+        };
+        let head = Head {
+            kind,
+            time: &seconds(time),
+            what: if is_withdrawn { "W" } else { "A" },
+        };
+        head.line(path, is_withdrawn, &mut self.output)
+    }
+
+    fn session(&mut self, session: Session) -> Result<(), Failure> {
+        self.is_found = true;
+        let Session {
+            time,
+            peer: (peer, peer_as),
+            old,
+            new,
+        } = session;
+        if self.args.json {
+            let time = number(time)?;
+            return self.output.json(&Object::State {
+                peer,
+                peer_as,
+                time,
+                old,
+                new,
+            });
+        }
+        let kind = if is_exact(time) {
+            "BGP4MP_ET"
+        } else {
+            "BGP4MP"
+        };
+        self.output.row([
+            Field::new(&kind),
+            Field::new(&seconds(time)),
+            Field::new(&"STATE"),
+            Field::new(&peer),
+            Field::new(&peer_as),
+            Field::new(&old),
+            Field::new(&new),
+        ])
+    }
+}
+
+/// Whether a time in microseconds is more exact than seconds.
+fn is_exact(time: u64) -> bool {
+    !time.is_multiple_of(1_000_000)
+}
+
+/// The seconds of a time, with six digits after the point if it is more exact.
+fn seconds(time: u64) -> String {
+    let (seconds, rest) = (time / 1_000_000, time % 1_000_000);
+    match rest {
+        0 => seconds.to_string(),
+        rest => format!("{seconds}.{rest:06}"),
+    }
+}
+
+/// The same as a number of JSON.
+fn number(time: u64) -> Result<Box<RawValue>, Failure> {
+    RawValue::from_string(seconds(time)).map_err(|error| error.to_string().into())
+}

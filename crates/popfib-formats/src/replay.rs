@@ -1,0 +1,507 @@
+//! The table of a dump as it was later: its routes, and the updates after it.
+//!
+//! Every path of every peer is kept, as a peer that withdraws its own leaves those of the others, and each prefix has
+//! the best one in the end, by the rules for dumps ([`best_path`](crate::best_path)). A path is its value and
+//! what the rules ask for, 28 bytes. A session that ends takes no walk over the paths of its peer: they belong to an earlier
+//! generation then, and do not count.
+
+mod peers;
+
+use std::cmp::Ordering;
+use std::vec;
+
+use popfib::{Family, IpPrefix, MultiRib, NextHop, Source};
+use popfib_table::Dictionary;
+
+use crate::best_path::Rank;
+use crate::bgp_path::{BgpPath, PathSource};
+use crate::date::rfc3339;
+use crate::error::ReadError;
+use crate::format::{open_routes, open_with};
+use crate::input::Input;
+use crate::mrt::unpack_path;
+use crate::name_rule::MAX_NAMES;
+use crate::names::left_out;
+use crate::path_record::PathRecord;
+use crate::paths::{has_paths, paths_of};
+use crate::peers::{Peer, RouteValue};
+use crate::route::{RecordColumns, Route, RouteSource};
+use crate::table_format::{LoadOptions, UpdateFiles};
+use crate::update::{Change, Message, Update, UpdateOptions};
+use crate::updates_in_order::UpdatesInOrder;
+use peers::Peers;
+
+/// Opens the routes of `input` with the updates after it.
+///
+/// # Errors
+/// Those of [`open_routes`], and of the updates: a file that cannot be read, or cannot be put in order with others.
+pub(crate) fn open(
+    input: Input,
+    options: &LoadOptions,
+    files: &UpdateFiles,
+) -> Result<Box<dyn RouteSource>, ReadError> {
+    let name = input.name().to_owned();
+    // Of a table without peers, they choose from the updates.
+    let all_peers = LoadOptions {
+        peer: None,
+        ..options.clone()
+    };
+    let table = open_with(input, &all_peers, |input, format| {
+        if has_paths(format) {
+            let all = Box::new(|_| true);
+            return Ok(Table::Paths(paths_of(input, format, options, all)));
+        }
+        let reason = |reason: &str| {
+            let reason = format!("{} {reason}", format.name());
+            Err(ReadError::file(input.name(), reason))
+        };
+        if format.0.can.peers {
+            return reason(
+                "has the paths of several peers, of which updates need each: mrt and bgpdump have",
+            );
+        }
+        if options.columns.are_records() {
+            return reason("has columns that updates do not have; --columns NAME chooses one");
+        }
+        let of_format = LoadOptions {
+            format: Some(format),
+            ..all_peers.clone()
+        };
+        open_routes(input, &of_format).map(Table::Routes)
+    })?;
+    let of_updates = UpdateOptions {
+        mask: options.mask,
+        ..UpdateOptions::default()
+    };
+    let is_paths = matches!(table, Table::Paths(_));
+    Ok(Box::new(Replay {
+        skip_invalid: options.skip_invalid,
+        until: files.until,
+        table,
+        is_table_read: false,
+        updates: UpdatesInOrder::new(files, of_updates, options.skip_invalid)?,
+        state: State {
+            name,
+            value: options.value,
+            record: PathRecord::of(options).filter(|_| is_paths),
+            path: BgpPath::default(),
+            text: String::new(),
+            values: Dictionary::new(),
+            peers: match is_paths {
+                true => Peers::of_dump(options.peer),
+                false => Peers::one(options.peer),
+            },
+            ipv4: MultiRib::new(),
+            ipv6: MultiRib::new(),
+            announced: 0,
+        },
+        begin: None,
+        counts: Counts::default(),
+        notes: Vec::new(),
+        routes: None,
+    }))
+}
+
+enum Table {
+    Paths(Box<dyn PathSource>),
+    /// Of one peer, which is not named.
+    Routes(Box<dyn RouteSource>),
+}
+
+struct Replay {
+    skip_invalid: bool,
+    until: Option<u64>,
+    table: Table,
+    is_table_read: bool,
+    updates: UpdatesInOrder,
+    state: State,
+    /// The time of the dump, where it has one.
+    begin: Option<u64>,
+    counts: Counts,
+    notes: Vec<String>,
+    /// What is left of the routes, once all is read.
+    routes: Option<vec::IntoIter<(IpPrefix, NextHop)>>,
+}
+
+/// What became of the updates.
+#[derive(Default)]
+struct Counts {
+    applied: u64,
+    resets: u64,
+    /// Those before the dump, those without a valid path, and best paths without a value.
+    before: u64,
+    invalid: u64,
+    without: u64,
+    /// The times of the first and the last one that was applied.
+    times: Option<(u64, u64)>,
+}
+
+impl RouteSource for Replay {
+    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+        while self.routes.is_none() {
+            match self.read() {
+                Ok(true) => {}
+                Ok(false) if !self.is_table_read => self.end_table()?,
+                Ok(false) => self.routes = Some(self.collect()),
+                Err(e) if self.skip_invalid && e.is_cut() => {
+                    self.notes
+                        .push(format!("truncated, read up to the end: {e}"));
+                    if !self.is_table_read {
+                        self.end_table()?;
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        let next = self.routes.as_mut().and_then(Iterator::next);
+        Ok(next.map(|(prefix, value)| Route {
+            prefix,
+            next_hop: self.state.values.get(value).unwrap_or_default(),
+        }))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let Counts {
+            applied,
+            resets,
+            before,
+            invalid,
+            without,
+            times,
+        } = self.counts;
+        let date = |time: u64| rfc3339(time / 1_000_000).unwrap_or_else(|| "1970".to_owned());
+        let mut notes = match &self.table {
+            Table::Paths(_) => Vec::new(),
+            Table::Routes(routes) => routes.notes(),
+        };
+        notes.extend_from_slice(&self.notes);
+        let times = times.map(|(first, last)| format!(" of {} to {}", date(first), date(last)));
+        let times = times.unwrap_or_default();
+        notes.push(format!("{} applied{times}", counted(applied, "update")));
+        let begin = self.begin.map(date).unwrap_or_default();
+        for (count, noun, what) in [
+            (
+                before,
+                "update",
+                format!("before the table of {begin} left out"),
+            ),
+            (
+                resets,
+                "session",
+                "ended or began, whose peer has no earlier routes then".to_owned(),
+            ),
+            (
+                self.updates.out_of_order(),
+                "update",
+                "older than one before in the same file, applied in its place".to_owned(),
+            ),
+            (
+                invalid,
+                "update",
+                "with invalid attributes, which count as a withdrawal".to_owned(),
+            ),
+        ] {
+            if count > 0 {
+                notes.push(format!("{} {what}", counted(count, noun)));
+            }
+        }
+        let record = self.state.record.as_ref();
+        let only = record.map_or(Some("a next hop"), |record| record.text.only());
+        notes.extend(left_out(without, "route", only));
+        notes.extend_from_slice(self.updates.notes());
+        notes
+    }
+
+    fn columns(&self) -> Option<RecordColumns<'_>> {
+        match &self.table {
+            Table::Paths(_) => Some(self.state.record.as_ref()?.text.columns()),
+            Table::Routes(routes) => routes.columns(),
+        }
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        match &self.table {
+            Table::Paths(_) => Vec::new(),
+            Table::Routes(routes) => routes.sources(),
+        }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        match &self.table {
+            Table::Paths(paths) => paths.peers(),
+            Table::Routes(_) => &[],
+        }
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+impl Replay {
+    /// Reads a route of the table or, when that is read, a message; false at the end of either.
+    fn read(&mut self) -> Result<bool, ReadError> {
+        if self.is_table_read {
+            return self.read_message();
+        }
+        let state = &mut self.state;
+        match &mut self.table {
+            Table::Paths(paths) => {
+                if !paths.next_path(&mut state.path)? {
+                    return Ok(false);
+                }
+                let time = state.path.seconds * 1_000_000;
+                self.begin = Some(self.begin.map_or(time, |begin| begin.min(time)));
+                let BgpPath {
+                    prefix,
+                    id,
+                    peer,
+                    peer_as,
+                    ..
+                } = state.path;
+                let peer = state.peers.of_table((peer, peer_as), paths.peers());
+                let held = state.held(peer, id)?;
+                state.announce(prefix, held);
+            }
+            Table::Routes(routes) => {
+                let Some(Route { prefix, next_hop }) = routes.next_route()? else {
+                    return Ok(false);
+                };
+                let value = state.values.intern(next_hop);
+                let held = Held::anonymous(value);
+                state.announce(prefix, held);
+            }
+        }
+        Ok(true)
+    }
+
+    fn end_table(&mut self) -> Result<(), ReadError> {
+        self.is_table_read = true;
+        if let Table::Paths(paths) = &self.table {
+            self.state.peers.know(paths.peers());
+        }
+        match (self.begin, self.until) {
+            (Some(begin), Some(until)) if until < begin => {
+                let date = rfc3339(begin / 1_000_000).unwrap_or_default();
+                let reason = format!("the table is of {date}, after the time of --until");
+                Err(ReadError::file(&self.state.name, reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn read_message(&mut self) -> Result<bool, ReadError> {
+        let Some(message) = self.updates.next()? else {
+            return Ok(false);
+        };
+        let time = message.time();
+        if time.is_some_and(|time| self.until.is_some_and(|until| until < time)) {
+            return Ok(true);
+        }
+        if time.is_some_and(|time| self.begin.is_some_and(|begin| time < begin)) {
+            self.counts.before += 1;
+            return Ok(true);
+        }
+        let state = &mut self.state;
+        let peer = match &message {
+            Message::Update(update) => update.peer,
+            Message::Session(session) => Some(session.peer),
+        };
+        let peer = state.peers.of_message(peer);
+        let Some(peer) = peer.map_err(|reason| ReadError::file(&state.name, reason))? else {
+            return Ok(true);
+        };
+        match message {
+            Message::Session(session) if session.is_reset() => {
+                state.peers.generations[peer as usize] += 1;
+                self.counts.resets += 1;
+            }
+            Message::Session(_) => {}
+            Message::Update(update) => {
+                self.counts.applied += 1;
+                if let Some(time) = time {
+                    let (first, last) = self.counts.times.unwrap_or((time, time));
+                    self.counts.times = Some((first.min(time), last.max(time)));
+                }
+                let is_valid = state.apply(&update, peer)?;
+                self.counts.invalid += u64::from(!is_valid);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The best route of each prefix, in prefix order, IPv4 first.
+    fn collect(&mut self) -> vec::IntoIter<(IpPrefix, NextHop)> {
+        let State {
+            ipv4,
+            ipv6,
+            peers,
+            values,
+            ..
+        } = &mut self.state;
+        let mut routes = Vec::with_capacity(ipv4.len() + ipv6.len());
+        best_of(&std::mem::take(ipv4), peers, &mut routes);
+        best_of(&std::mem::take(ipv6), peers, &mut routes);
+        if matches!(self.table, Table::Paths(_)) {
+            let all = routes.len();
+            routes.retain(|(_, value)| values.get(*value).is_some_and(|text| !text.is_empty()));
+            self.counts.without = (all - routes.len()) as u64;
+        }
+        routes.into_iter()
+    }
+}
+
+fn best_of<A: Family>(paths: &MultiRib<A, Held>, peers: &Peers, to: &mut Vec<(IpPrefix, NextHop)>) {
+    let mut last = None;
+    for (prefix, held) in paths.iter() {
+        if last != Some(prefix) && peers.generations[held.peer as usize] == held.generation {
+            last = Some(prefix);
+            to.push((A::ip_prefix(prefix), held.value));
+        }
+    }
+}
+
+/// The paths, and what is needed to make values of them.
+struct State {
+    /// The file of the table.
+    name: String,
+    value: RouteValue,
+    /// The columns of records, unless one value is read.
+    record: Option<PathRecord>,
+    path: BgpPath,
+    text: String,
+    values: Dictionary,
+    peers: Peers,
+    ipv4: MultiRib<u32, Held>,
+    ipv6: MultiRib<u128, Held>,
+    /// How many paths have been announced.
+    announced: u32,
+}
+
+impl State {
+    /// What is kept of the path at hand.
+    fn held(&mut self, peer: u32, id: Option<u32>) -> Result<Held, ReadError> {
+        match &mut self.record {
+            Some(record) => {
+                std::mem::swap(&mut record.path, &mut self.path);
+                record.write(&mut self.text);
+                std::mem::swap(&mut record.path, &mut self.path);
+            }
+            None => self.path.write_value(self.value, &mut self.text),
+        }
+        let value = self.values.intern(&self.text);
+        if self.values.text_len() > MAX_NAMES {
+            let reason = "its next hops take more than 1 GiB";
+            return Err(ReadError::file(&self.name, reason));
+        }
+        let mut held = Held::anonymous(value);
+        (held.peer, held.id) = (peer, id.unwrap_or_default());
+        held.length = self.path.path_length().min(Held::LACKS - 1);
+        if self.path.next_hop.is_none() {
+            held.length |= Held::LACKS;
+        }
+        Ok(held)
+    }
+
+    fn announce(&mut self, prefix: IpPrefix, mut held: Held) {
+        held.generation = self.peers.generations[held.peer as usize];
+        held.announced = self.announced;
+        self.announced = self.announced.saturating_add(1);
+        // The best one is looked for in the end.
+        let _ = match prefix {
+            IpPrefix::V4(prefix) => self.ipv4.announce(prefix, held),
+            IpPrefix::V6(prefix) => self.ipv6.announce(prefix, held),
+        };
+    }
+
+    /// Applies an update; false if its attributes are invalid: then it withdraws the path (RFC 7606, section 2).
+    fn apply(&mut self, update: &Update<'_>, peer: u32) -> Result<bool, ReadError> {
+        let held = match (update.change, update.attributes) {
+            (Change::Withdraw, _) => None,
+            (Change::Announce(_), Some(packed)) => {
+                let is_valid = unpack_path(packed, &mut self.path).is_ok();
+                if let Some((address, asn)) = update.peer {
+                    (self.path.peer, self.path.peer_as) = (address, asn);
+                }
+                match is_valid {
+                    true => Some(self.held(peer, update.path_id)?),
+                    false => None,
+                }
+            }
+            (Change::Announce(next_hop), None) => {
+                if self.record.is_some() || self.value != RouteValue::NextHop {
+                    let reason = "the updates after it have next hops alone; origins and columns need those of mrt and bgpdump";
+                    return Err(ReadError::file(&self.name, reason));
+                }
+                let mut held = Held::anonymous(self.values.intern(next_hop));
+                held.peer = peer;
+                Some(held)
+            }
+        };
+        let is_invalid = held.is_none() && update.change != Change::Withdraw;
+        match held {
+            Some(held) => self.announce(update.prefix, held),
+            None => {
+                let key = (peer, update.path_id.unwrap_or_default());
+                match update.prefix {
+                    IpPrefix::V4(prefix) => drop(self.ipv4.withdraw(prefix, &key)),
+                    IpPrefix::V6(prefix) => drop(self.ipv6.withdraw(prefix, &key)),
+                }
+            }
+        }
+        Ok(!is_invalid)
+    }
+}
+
+/// A path of a peer.
+#[derive(Clone, Copy)]
+struct Held {
+    peer: u32,
+    id: u32,
+    /// The length of its AS path, and whether it lacks a next hop.
+    length: u32,
+    announced: u32,
+    generation: u32,
+    value: NextHop,
+}
+
+impl Held {
+    const LACKS: u32 = 1 << 31;
+
+    /// Of the first peer.
+    fn anonymous(value: NextHop) -> Self {
+        Self {
+            peer: 0,
+            id: 0,
+            length: 0,
+            announced: 0,
+            generation: 0,
+            value,
+        }
+    }
+
+    fn rank(&self) -> Rank {
+        Rank {
+            lacks_next_hop: self.length & Self::LACKS != 0,
+            path_length: self.length & !Self::LACKS,
+            peer: self.peer as usize,
+        }
+    }
+}
+
+impl popfib::Path for Held {
+    type Key = (u32, u32);
+
+    fn key(&self) -> Self::Key {
+        (self.peer, self.id)
+    }
+
+    fn next_hop(&self) -> NextHop {
+        self.value
+    }
+
+    fn preference(&self, other: &Self) -> Ordering {
+        let is_better = other.rank().cmp(&self.rank());
+        is_better.then(self.announced.cmp(&other.announced))
+    }
+}

@@ -1,0 +1,177 @@
+//! The updates of several files in the order of their times.
+//!
+//! Collectors write a file every few minutes. Only those are open whose time has come: a day of one collector has hundreds, and each may
+//! take megabytes to decompress. A file keeps the order in which it was written, whatever its clock says; of equal
+//! times, the file that began earlier comes first.
+
+use std::mem;
+use std::path::PathBuf;
+
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::table_format::UpdateFiles;
+use crate::update::{Message, UpdateOptions, UpdateSource};
+use crate::updates::open_updates;
+
+/// The messages of all files.
+pub(crate) struct UpdatesInOrder {
+    options: UpdateOptions,
+    max_size: u64,
+    /// Those whose time has not come, the last one first, by the time of their first message.
+    waiting: Vec<(u64, Waiting)>,
+    open: Vec<Stream>,
+    /// The one whose message was returned last, or which has failed with an error after which it goes on.
+    current: Option<usize>,
+    notes: Vec<String>,
+    out_of_order: u64,
+}
+
+enum Waiting {
+    /// A file, which is opened again.
+    File(PathBuf),
+    /// What can be read once only, at its first message.
+    Open(Box<dyn UpdateSource>),
+}
+
+struct Stream {
+    source: Box<dyn UpdateSource>,
+    /// The latest time so far.
+    time: u64,
+    /// Whether it stands at a message that has not been returned.
+    is_ready: bool,
+}
+
+impl UpdatesInOrder {
+    /// Reads the first message of each file; those that begin after the last time are left out.
+    ///
+    /// # Errors
+    /// A file that cannot be read; with `skip_invalid`, invalid lines and truncated files are none. Several files without times.
+    pub(crate) fn new(
+        files: &UpdateFiles,
+        options: UpdateOptions,
+        skip_invalid: bool,
+    ) -> Result<Self, ReadError> {
+        let mut waiting = Vec::new();
+        for path in &files.files {
+            let input = Input::open(path)?.max_size(files.max_size);
+            let name = input.name().to_owned();
+            let mut source = open_updates(input, &options)?;
+            let first = loop {
+                match source.advance() {
+                    Ok(true) => break Some(source.message().time()),
+                    Ok(false) => break None,
+                    Err(e) if skip_invalid && e.is_invalid_line() => {}
+                    Err(e) if skip_invalid && e.is_cut() => break None,
+                    Err(e) => return Err(e),
+                }
+            };
+            let Some(time) = first else { continue };
+            if time.is_none() && files.files.len() > 1 {
+                let reason =
+                    "updates without times, which cannot be put in order with those of other files";
+                return Err(ReadError::file(&name, reason));
+            }
+            if time.is_none() && files.until.is_some() {
+                let reason = "updates without times, of which --until chooses none";
+                return Err(ReadError::file(&name, reason));
+            }
+            if files
+                .until
+                .is_none_or(|until| time.is_none_or(|time| time <= until))
+            {
+                let waits = match path.is_file() {
+                    true => Waiting::File(path.clone()),
+                    false => Waiting::Open(source),
+                };
+                waiting.push((time.unwrap_or_default(), waits));
+            }
+        }
+        waiting.sort_by_key(|(time, _)| *time);
+        waiting.reverse();
+        Ok(Self {
+            options,
+            max_size: files.max_size,
+            waiting,
+            open: Vec::new(),
+            current: None,
+            notes: Vec::new(),
+            out_of_order: 0,
+        })
+    }
+
+    /// The next message; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of a file, after which the next call goes on with it or, if it cannot be read on, with the others.
+    pub(crate) fn next(&mut self) -> Result<Option<Message<'_>>, ReadError> {
+        if let Some(current) = self.current.take() {
+            self.advance(current)?;
+        }
+        loop {
+            let next = (0..self.open.len()).min_by_key(|&index| self.open[index].time);
+            let begins = self
+                .waiting
+                .pop_if(|(time, _)| next.is_none_or(|next| *time <= self.open[next].time));
+            if let Some((time, begins)) = begins {
+                self.begin(time, begins)?;
+                continue;
+            }
+            let Some(next) = next else { return Ok(None) };
+            self.current = Some(next);
+            self.open[next].is_ready = false;
+            return Ok(Some(self.open[next].source.message()));
+        }
+    }
+
+    /// Opens a file, which goes to its first message.
+    fn begin(&mut self, time: u64, waiting: Waiting) -> Result<(), ReadError> {
+        let (source, is_ready) = match waiting {
+            Waiting::Open(source) => (source, true),
+            Waiting::File(path) => {
+                let input = Input::open(&path)?.max_size(self.max_size);
+                (open_updates(input, &self.options)?, false)
+            }
+        };
+        self.open.push(Stream {
+            source,
+            time,
+            is_ready,
+        });
+        self.advance(self.open.len() - 1)
+    }
+
+    /// Goes on to the next message of a file, which is closed at its end.
+    fn advance(&mut self, index: usize) -> Result<(), ReadError> {
+        let stream = &mut self.open[index];
+        if mem::replace(&mut stream.is_ready, true) {
+            return Ok(());
+        }
+        let is_more = stream.source.advance();
+        match &is_more {
+            Ok(true) => {
+                let time = stream.source.message().time().unwrap_or_default();
+                stream.time = stream.time.max(time);
+            }
+            Err(error) if error.is_invalid_line() => {
+                stream.is_ready = false;
+                self.current = Some(index);
+            }
+            _ => {
+                let Stream { source, .. } = self.open.remove(index);
+                self.out_of_order += source.out_of_order();
+                self.notes.extend(source.notes());
+            }
+        }
+        is_more.map(|_| ())
+    }
+
+    /// How many updates so far were older than one before them in their file.
+    pub(crate) fn out_of_order(&self) -> u64 {
+        self.out_of_order
+    }
+
+    /// What was left out of the files that have been read, one line for each kind and file.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}

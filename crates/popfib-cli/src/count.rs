@@ -1,5 +1,7 @@
 //! `popfib count`: how often addresses of each value or prefix come in a stream.
 
+mod json;
+mod picture;
 mod same;
 mod text;
 mod weight;
@@ -12,9 +14,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args};
 use popfib::{Family, Kernel, NextHop};
-use popfib_formats::{AddressBatch, CellJson, Run};
+use popfib_formats::{AddressBatch, Run};
 use popfib_table::Cell;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{ReportArgs, ReportForm, kernel};
 use crate::destination::Destination;
@@ -32,6 +33,7 @@ use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
 
+use json::Line;
 use same::Same;
 use text::Text;
 use weight::{Sum, Weight};
@@ -48,6 +50,7 @@ Examples:
   popfib count --top 20 access.log
   popfib count --by prefix --unique access.log
   popfib count -t City.mmdb --by country.iso_code,city.names.en access.log
+  popfib count --svg -o top.svg access.log
   popfib count flows.csv --column src --weight bytes --json")]
 #[command(after_long_help = "\
   popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
@@ -76,6 +79,10 @@ pub(crate) struct CountArgs {
 
     #[command(flatten)]
     form: ReportArgs,
+
+    /// Draw the 20 most frequent, or those of --top, as bars in SVG
+    #[arg(long, conflicts_with_all = ["to", "json"])]
+    svg: bool,
 
     /// Output file [default: standard output]
     ///
@@ -106,6 +113,17 @@ fn by(columns: Arg) -> Arg {
 /// The column that is no part of a record.
 const PREFIX: &str = "prefix";
 
+impl CountArgs {
+    /// What is counted, as a heading.
+    fn counted(&self) -> String {
+        match &self.weight {
+            Some(weight) => format!("Sum of {weight}"),
+            None if self.unique => "Distinct addresses".to_owned(),
+            None => "Addresses".to_owned(),
+        }
+    }
+}
+
 pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
@@ -115,8 +133,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;
-    let is_seen = args.form.form() == ReportForm::Text && args.output.is_none();
-    let tables = args.tables.load_by(PREFIX, is_seen)?;
+    let is_seen = target.screen().is_terminal && args.form.form() == ReportForm::Text;
+    let tables = args.tables.load_by(PREFIX, is_seen || args.svg)?;
     let mut count = Count {
         args,
         kernel: kernel()?,
@@ -418,6 +436,10 @@ impl Count<'_> {
         };
         let total = sum(&rows).as_f64();
         let columns = self.columns();
+        if self.args.svg {
+            let top = self.args.top.unwrap_or(picture::TOP);
+            return picture::draw(&self.args.counted(), &columns, &rows, total, top);
+        }
         if let Some(top) = self.args.top
             && rows.len() > top
         {
@@ -486,26 +508,5 @@ fn ratio(count: Sum, all: f64) -> f64 {
         0.0
     } else {
         count.as_f64() / all
-    }
-}
-
-/// A row as JSON, its members in the order of the columns.
-struct Line<'r> {
-    count: Sum,
-    share: Option<f64>,
-    cells: Vec<(&'r str, Option<Cell<'r>>)>,
-}
-
-impl Serialize for Line<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(None)?;
-        object.serialize_entry("count", &self.count)?;
-        if let Some(share) = self.share {
-            object.serialize_entry("share", &share)?;
-        }
-        for (name, cell) in &self.cells {
-            object.serialize_entry(name, &cell.map(CellJson))?;
-        }
-        object.end()
     }
 }

@@ -258,11 +258,15 @@ impl TablesArgs {
 
     /// Reads the tables; the answers of those have prefixes among whose columns `prefix` is, which is none of their records. The
     /// built-in one has names, too, if they are for people.
-    pub(crate) fn load_by(&self, prefix: &str, is_seen: bool) -> Result<Vec<NamedTable>, Failure> {
+    pub(crate) fn load_by(
+        &self,
+        prefix: &str,
+        with_names: bool,
+    ) -> Result<Vec<NamedTable>, Failure> {
         self.load_each(|read| {
             let mut read = read.clone();
-            if is_seen && !self.is_given() {
-                read.show_names();
+            if with_names && !self.is_given() {
+                read.name_numbers();
             }
             let count = read.columns.len();
             read.columns.retain(|column| column != prefix);

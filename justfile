@@ -29,6 +29,10 @@ words *args:
 readme *args:
     scripts/check-readme {{ args }}
 
+# The pictures of the documentation (--check, --lab)
+pictures *args:
+    scripts/pictures {{ args }}
+
 # The C library's tests (--quick)
 test-c *args:
     crates/popfib-capi/test {{ args }}

@@ -219,7 +219,14 @@ impl ReadArgs {
 
     /// On a terminal, asks the built-in table for the names beside its numbers, unless columns are chosen.
     pub(crate) fn show_names(&mut self) {
-        if self.columns.is_empty() && Screen::stdout().is_terminal {
+        if Screen::stdout().is_terminal {
+            self.name_numbers();
+        }
+    }
+
+    /// Asks the built-in table for the names beside its numbers, unless columns are chosen.
+    pub(crate) fn name_numbers(&mut self) {
+        if self.columns.is_empty() {
             self.columns = vec!["*".to_owned()];
         }
     }

@@ -1,6 +1,7 @@
 //! `popfib count`: how often addresses come in a stream, by themselves or by values and prefixes of tables.
 
 mod addresses;
+mod picture;
 mod print;
 mod same;
 mod text;
@@ -46,6 +47,7 @@ Examples:
   popfib count --by prefix --unique access.log
   popfib count --by address --top 10 access.log
   popfib count -t City.mmdb --by country.iso_code,city.names.en access.log
+  popfib count --svg -o top.svg access.log
   popfib count flows.csv --column src --weight bytes --json")]
 #[command(after_long_help = "\
   popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
@@ -84,6 +86,10 @@ pub(crate) struct CountArgs {
     #[command(flatten)]
     form: ReportArgs,
 
+    /// Draw the 20 most frequent, or those of --top, as bars in SVG
+    #[arg(long, conflicts_with_all = ["to", "json"])]
+    svg: bool,
+
     /// Output file [default: standard output]
     ///
     /// It is compressed if its name ends in .gz, .bz2 or .zst. An old file is replaced when the new one is complete.
@@ -115,6 +121,18 @@ fn by(columns: Arg) -> Arg {
 /// The column that is no part of a record.
 const PREFIX: &str = "prefix";
 
+impl CountArgs {
+    /// What is counted, as a heading.
+    fn counted(&self) -> String {
+        match &self.weight {
+            Some(weight) => format!("Sum of {weight}"),
+            None if self.pairs => "Rows".to_owned(),
+            None if self.unique => "Distinct addresses".to_owned(),
+            None => "Addresses".to_owned(),
+        }
+    }
+}
+
 pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
@@ -129,14 +147,16 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;
-    let is_seen = args.form.form() == ReportForm::Text && args.output.is_none();
+    let is_seen = target.screen().is_terminal && args.form.form() == ReportForm::Text;
     if !args.pairs {
         cells = vec![String::new()];
     }
     let columns = args.tables.columns().iter().cloned();
     let of_addresses: Vec<_> = columns.filter(|column| is_of_addresses(column)).collect();
     let addresses = Addresses::new(&of_addresses)?;
-    let tables = args.tables.load_by(PREFIX, is_of_addresses, is_seen)?;
+    let tables = args
+        .tables
+        .load_by(PREFIX, is_of_addresses, is_seen || args.svg)?;
     let mut count = Count {
         args,
         kernel: kernel()?,

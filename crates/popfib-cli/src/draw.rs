@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use popfib::{IpPrefix, NextHop};
-use popfib_draw::{Colouring, Depths, Hilbert, Lookup, Radial, heat_map, hilbert, lookup, radial};
+use popfib_draw::{
+    Colouring, Depths, Hilbert, Holder, Lookup, Radial, Theme, heat_map, hilbert, lookup, radial,
+    themed,
+};
 use popfib_formats::RouteTable;
+use popfib_table::{Column, ColumnType, Records};
 
 use crate::args::{Family, FileArgs};
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::progress;
+use crate::records::{names, said, shown};
 use crate::table;
 
 /// Draw a picture of a table or of a lookup.
@@ -76,8 +81,20 @@ struct CommonArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
+    /// Colours of one scheme [default: both, and the reader's setting chooses]
+    #[arg(long, value_enum)]
+    theme: Option<Scheme>,
+
     #[command(flatten)]
     table: FileArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Scheme {
+    /// Dark ink on white
+    Light,
+    /// Light ink on near black
+    Dark,
 }
 
 #[derive(Args)]
@@ -156,11 +173,21 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     }
     let family = chosen_family(common.family, prefix)?;
     let mut destination = Destination::open(Some(&common.output))?;
-    let table = table::load(&common.table)?;
+    let mut asked = common.table.clone();
+    if asked.table.is_none() && asked.live.is_none() {
+        asked.read.name_numbers();
+    }
+    let mut table = table::load_chosen(&asked, false)?;
+    let names = Names::of(table.take_records());
     let bar = progress::step("drawing");
     let svg = match family.unwrap_or(present(&table)) {
-        Family::Ipv4 => draw::<u32>(&args.picture, &table, common, prefix)?,
-        Family::Ipv6 => draw::<u128>(&args.picture, &table, common, prefix)?,
+        Family::Ipv4 => draw::<u32>(&args.picture, &table, &names, common, prefix)?,
+        Family::Ipv6 => draw::<u128>(&args.picture, &table, &names, common, prefix)?,
+    };
+    let svg = match common.theme {
+        Some(Scheme::Light) => themed(&svg, Theme::Light),
+        Some(Scheme::Dark) => themed(&svg, Theme::Dark),
+        None => svg,
     };
     drop(bar);
     destination.bytes(svg.as_bytes())?;
@@ -197,6 +224,7 @@ fn present(table: &RouteTable) -> Family {
 fn draw<A: popfib::Family>(
     picture: &Picture,
     table: &RouteTable,
+    names: &Names,
     common: &CommonArgs,
     prefix: Option<IpPrefix>,
 ) -> Result<String, Failure> {
@@ -219,10 +247,7 @@ fn draw<A: popfib::Family>(
         popfib_draw::counted(rib.len() as u64, &format!("{family} route"))
     );
     let within = prefix.and_then(A::prefix);
-    let name = |next_hop: NextHop| {
-        let name = table.next_hops.get(next_hop);
-        name.map_or_else(|| next_hop.to_string(), str::to_owned)
-    };
+    let holder = |next_hop: NextHop| names.holder(next_hop);
     Ok(match picture {
         Picture::Radial(args) => {
             let title = format!("Binary radix tree and Poptrie, {family}");
@@ -241,7 +266,7 @@ fn draw<A: popfib::Family>(
         }
         Picture::Hilbert(args) => {
             let (title, colouring) = match args.by {
-                By::NextHop => ("Who holds what", Colouring::NextHop(&name)),
+                By::NextHop => ("Who holds what", Colouring::NextHop(&holder)),
                 By::Length => ("Length of the matching prefix", Colouring::Length),
             };
             let title = format!("{title}, {family}");
@@ -258,18 +283,68 @@ fn draw<A: popfib::Family>(
             let address = within.unwrap_or_default().address();
             let answer = rib
                 .longest_match(address)
-                .map(|(prefix, next_hop)| format!("{prefix}: {}", name(next_hop)));
+                .map(|(prefix, next_hop)| format!("{prefix}: {}", names.all(next_hop)));
             let title = format!("Lookup of {}", args.address);
             let what = Lookup {
                 title: &title,
                 note: &note,
                 address,
                 answer: answer.as_deref(),
-                name: &name,
+                name: &|next_hop| names.first(next_hop),
             };
             lookup(rib, &what)?
         }
     })
+}
+
+/// What the next hops of a table are called: values of the columns of its records.
+struct Names {
+    records: Records,
+    columns: Vec<String>,
+    /// The column that is read first: the first of texts.
+    main: usize,
+}
+
+impl Names {
+    fn of(records: Records) -> Self {
+        let columns = names(&records, 0..records.columns().len());
+        // As people say it.
+        let columns = columns.iter().map(|name| name.replace('_', " ")).collect();
+        let is_text = |column: &Column| column.column_type() == ColumnType::Text;
+        Self {
+            main: records.columns().iter().position(is_text).unwrap_or(0),
+            columns,
+            records,
+        }
+    }
+
+    /// What is said for the value of a column, if there is one.
+    fn said(&self, next_hop: NextHop, column: usize) -> Option<String> {
+        let cell = self.records.cell(next_hop, column)?;
+        Some(said(&self.columns[column], cell))
+    }
+
+    /// The main column, and the others as details. `None` without a value in the main one.
+    fn holder(&self, next_hop: NextHop) -> Option<Holder> {
+        let others = (0..self.columns.len()).filter(|column| *column != self.main);
+        let others = others.filter_map(|column| self.said(next_hop, column));
+        Some(Holder {
+            name: self.said(next_hop, self.main)?,
+            detail: others.collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The value of the first column, as short as it is.
+    fn first(&self, next_hop: NextHop) -> String {
+        let cell = self.records.cell(next_hop, 0);
+        cell.map_or_else(String::new, |cell| shown(cell).into_owned())
+    }
+
+    /// All columns.
+    fn all(&self, next_hop: NextHop) -> String {
+        let said = (0..self.columns.len()).filter_map(|column| self.said(next_hop, column));
+        said.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The last part of a path, as a title shows it.

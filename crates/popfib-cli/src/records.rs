@@ -33,6 +33,18 @@ pub(crate) fn shown(cell: Cell<'_>) -> Cow<'_, str> {
     }
 }
 
+/// What a picture says for a value: a number alone says nothing without the name of its column, and an AS number has its own form.
+pub(crate) fn said(column: &str, cell: Cell<'_>) -> String {
+    let value = shown(cell);
+    match column {
+        _ if value.is_empty() => format!("without {column}"),
+        _ if !value.bytes().all(|byte| byte.is_ascii_digit()) => value.into_owned(),
+        "asn" if value == "0" => "origin unknown".to_owned(),
+        "asn" => format!("AS{value}"),
+        _ => format!("{column} {value}"),
+    }
+}
+
 /// A value as a row of text has it.
 pub(crate) struct Shown<'a>(pub(crate) Cow<'a, str>);
 

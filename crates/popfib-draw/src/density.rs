@@ -4,30 +4,22 @@
 //! nearest ones of each step; how dark a pixel then is follows the logarithm
 //! of its sum, so that a single line is seen beside a thousand.
 
-use crate::layer::Layer;
-use crate::theme::between;
+use crate::layer::{Colour, Layer};
+use crate::palette::{LENGTHS, between};
 
 /// How many tones, and how many colours, a density is shown in: with
 /// transparency for nothing they fill a palette.
-const TONES: usize = 15;
-const BANDS: usize = 17;
+pub(crate) const TONES: usize = 15;
+pub(crate) const BANDS: usize = 17;
 
 /// The faintest that is visible on light and on dark ground.
-const FAINTEST: f64 = 0.14;
+const FAINTEST: f64 = 0.2;
 
-/// From the centre outwards; each is seen on white and on black.
-const COLOURS: [[u8; 3]; 6] = [
-    [0x9a, 0x5b, 0xd6],
-    [0x5b, 0x6f, 0xe0],
-    [0x1f, 0x8f, 0xd6],
-    [0x10, 0xa0, 0x8c],
-    [0xd6, 0x8a, 0x1c],
-    [0xdb, 0x4b, 0x5b],
-];
-
-/// The colour at a share of the way outwards.
-pub(crate) fn colour_at(share: f64) -> [u8; 3] {
-    between(&COLOURS, share)
+/// The colour of a tone, from 1 on, in a band from the centre outwards.
+pub(crate) fn tone(band: usize, tone: usize) -> Colour {
+    let [red, green, blue] = between(&LENGTHS, band as f64 / (BANDS - 1) as f64);
+    let opacity = FAINTEST + (1.0 - FAINTEST) * (tone as f64 / TONES as f64);
+    [red, green, blue, (opacity * 255.0) as u8]
 }
 
 /// Weights by pixel.
@@ -84,13 +76,7 @@ impl Density {
     pub(crate) fn layer(&self, high: f32) -> Layer {
         let mut layer = Layer::new(self.side);
         for band in 0..BANDS {
-            let [red, green, blue] = colour_at(band as f64 / (BANDS - 1) as f64);
-            for tone in 1..=TONES {
-                let opacity = FAINTEST + (1.0 - FAINTEST) * (tone as f64 / TONES as f64);
-                layer
-                    .palette
-                    .push([red, green, blue, (opacity * 255.0) as u8]);
-            }
+            layer.palette.extend((1..=TONES).map(|at| tone(band, at)));
         }
         let full = f64::from(high).max(2.0).ln_1p();
         let middle = self.side as f64 / 2.0;

@@ -3,7 +3,7 @@
 use popfib::fold::Slot;
 use popfib::{Address, CompileError, NextHop, Rib};
 
-use crate::svg::{Anchor, LABEL, Number, SOFT, Svg, TITLE, counted, grouped};
+use crate::svg::{Anchor, LABEL, Number, SOFT, Svg, TITLE, counted, fitted, grouped, width_of};
 use crate::way::{Place, Slots, Step, way};
 
 /// What a picture of a lookup shows.
@@ -65,14 +65,12 @@ pub fn lookup<A: Address>(rib: &Rib<A>, what: &Lookup<'_, A>) -> Result<String, 
     }
     let (x, y) = from.expect("the root table is always read");
     arrow(&mut svg, (x, y), y + 12.0, (x, bottom - 2.0));
-    // Towards the middle of the picture.
-    let (start, anchor) = if x < SIDE / 2.0 {
-        (x - 12.0, Anchor::Start)
-    } else {
-        (x + 12.0, Anchor::End)
-    };
-    let answer = what.answer.unwrap_or("no route matches");
-    svg.label((start, bottom + 18.0), anchor, TITLE, answer);
+    let answer = fitted(what.answer.unwrap_or("no route matches"), 17.0, WIDTH);
+    // Below the arrow, as far as the picture has room to the right.
+    let start = (x - 12.0)
+        .min(SIDE - LEFT - width_of(&answer, 17.0))
+        .max(LEFT);
+    svg.label((start, bottom + 18.0), Anchor::Start, TITLE, &answer);
     Ok(svg.finish())
 }
 
@@ -179,8 +177,7 @@ fn block(
             Slot::Node(_) => "block".to_owned(),
             Slot::Leaf(next_hop) => NextHop::new(next_hop).map_or("none".to_owned(), name),
         };
-        // About as wide as the letters are.
-        if text.chars().count() as f64 * 5.6 < cell {
+        if width_of(&text, 9.5) + 2.0 < cell {
             let place = (x + cell / 2.0, values_y + 17.0);
             svg.label(place, Anchor::Middle, SMALL, &text);
         }

@@ -12,10 +12,15 @@ use std::f64::consts::TAU;
 
 use popfib::{Address, CompileError, Prefix, Rib};
 
-use crate::density::Density;
+use crate::density::{BANDS, Density, TONES, tone};
+use crate::layer::Colour;
+use crate::palette::hex;
 use crate::poptrie::{Part, Shape};
+use crate::regions::{Region, regions};
 use crate::span::Span;
-use crate::svg::{Anchor, LABEL, Number, SOFT, Svg, TITLE, counted, grouped};
+use crate::svg::{
+    Anchor, HALO, LABEL, Number, SOFT, SOFT_SIZE, Svg, TITLE, counted, grouped, width_of,
+};
 
 /// What a radial picture shows.
 #[derive(Clone, Copy)]
@@ -31,12 +36,12 @@ pub struct Radial<'a, A> {
 }
 
 /// Of a disc, and of the space around it that its labels need.
-const RADIUS: f64 = 300.0;
-const MARGIN: f64 = 44.0;
-/// To the left and the right, where an IPv6 address has to fit.
-const MARGIN_ACROSS: f64 = 96.0;
-const TOP: f64 = 96.0;
-const BELOW: f64 = 70.0;
+const RADIUS: f64 = 220.0;
+const MARGIN: f64 = 34.0;
+/// To the left and the right, where a prefix has to fit.
+const MARGIN_ACROSS: f64 = 104.0;
+const TOP: f64 = 76.0;
+const BELOW: f64 = 58.0;
 /// How much of an edge counts that comes from the root table, which is no pointer of a node.
 const FROM_ROOT: f32 = 0.3;
 const LEAF: f32 = 0.5;
@@ -73,6 +78,9 @@ pub fn radial<A: Address>(rib: &Rib<A>, what: &Radial<'_, A>) -> Result<String, 
         note += &format!("; longer than /{} and not drawn: {routes}", disc.outermost);
     }
     svg.label((16.0, 67.0), Anchor::Start, SOFT, &note);
+
+    let lengths = (span.prefix.len(), disc.outermost);
+    legend(&mut svg, (width - 56.0, 21.0), lengths, high);
 
     let s = shape.direct_bits;
     let step = if disc.outermost > 48 { 16 } else { 8 };
@@ -153,20 +161,24 @@ impl<A: Address> Disc<A> {
         }
     }
 
-    /// How far around the circle the middle of these addresses is, which are within the span.
-    fn turn(&self, first: A, last: A) -> f64 {
+    /// The share of what is shown that is before `address`.
+    fn before(&self, address: A) -> f64 {
         match &self.starts {
             Some(starts) => {
-                let before = starts.partition_point(|start| *start < first);
-                let upto = starts.partition_point(|start| *start <= last);
-                (before + upto) as f64 / 2.0 / starts.len() as f64
+                starts.partition_point(|start| *start < address) as f64 / starts.len() as f64
             }
-            None => {
-                let size = last.to_u128() - first.to_u128();
-                let whole = 2f64.powi(i32::from(A::WIDTH - self.span.prefix.len()));
-                self.span.at(first) + 0.5 * (size as f64 + 1.0) / whole
-            }
+            None => self.span.at(address),
         }
+    }
+
+    /// How far around the circle the middle of these addresses is, which are within the span.
+    fn turn(&self, first: A, last: A) -> f64 {
+        let shown = self.span.prefix.last();
+        let end = match last.checked_next() {
+            Some(next) if last < shown => self.before(next),
+            _ => 1.0,
+        };
+        (self.before(first) + end) / 2.0
     }
 
     /// The pixel of the block of the first `len` bits of `address`.
@@ -218,64 +230,118 @@ impl<A: Address> Disc<A> {
         }
         for len in rings {
             let radius = self.outwards(*len) * RADIUS;
-            // Around the lettering the ground, since it lies on lines.
-            let halo = "class=\"pf-ink pf-halo\" font-size=\"11.5\" font-weight=\"600\" \
-                        stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
             svg.label(
                 (
                     x,
                     y - radius + if *len == self.outermost { 15.0 } else { 4.0 },
                 ),
                 Anchor::Middle,
-                halo,
+                HALO,
                 &format!("/{len}"),
             );
         }
-        for eighth in 0..8u8 {
-            let turn = f64::from(eighth) / 8.0;
-            let (sin, cos) = (turn * TAU).sin_cos();
-            let (from, to) = (RADIUS + 2.0, RADIUS + 7.0);
+        let regions = regions(
+            self.span.prefix,
+            1.0 / 16.0,
+            self.longest_name(),
+            &|address| self.before(address),
+        );
+        self.names(svg, (x, y), regions);
+    }
+
+    /// The names of regions of the circle, those of the largest first, where there is room, and ticks between the regions.
+    fn names(&self, svg: &mut Svg, (x, y): (f64, f64), mut regions: Vec<Region<A>>) {
+        for region in &regions {
+            let (sin, cos) = (region.from * TAU).sin_cos();
+            let (from, to) = (RADIUS + 1.0, RADIUS + 6.0);
             svg.line(
                 "pf-axis",
                 (x + from * sin, y - from * cos),
                 (x + to * sin, y - to * cos),
             );
-            let anchor = match eighth {
-                0 | 4 => Anchor::Middle,
-                1..4 => Anchor::Start,
-                _ => Anchor::End,
+        }
+        regions.sort_by(|a, b| (b.to - b.from).total_cmp(&(a.to - a.from)));
+        let mut taken: Vec<[f64; 4]> = Vec::new();
+        for region in regions {
+            let (sin, cos) = ((region.from + region.to) / 2.0 * TAU).sin_cos();
+            let anchor = match sin {
+                0.25.. => Anchor::Start,
+                ..=-0.25 => Anchor::End,
+                _ => Anchor::Middle,
             };
-            let at = (x + (to + 4.0) * sin, y - (to + 6.0) * cos + 4.0);
-            svg.label(at, anchor, SOFT, &self.eighth(eighth));
+            let at = (x + (RADIUS + 10.0) * sin, y - (RADIUS + 14.0) * cos + 4.0);
+            let name = region.prefix.to_string();
+            let width = width_of(&name, SOFT_SIZE);
+            let left = at.0
+                - match anchor {
+                    Anchor::Start => 0.0,
+                    Anchor::Middle => width / 2.0,
+                    Anchor::End => width,
+                };
+            let place = [left, at.1 - SOFT_SIZE, left + width, at.1 + 3.0];
+            let is_taken = |other: &[f64; 4]| {
+                place[0] < other[2]
+                    && other[0] < place[2]
+                    && place[1] < other[3]
+                    && other[1] < place[3]
+            };
+            let room = RADIUS + MARGIN_ACROSS;
+            let is_inside = place[0] >= x - room && place[2] <= x + room;
+            if is_inside && !taken.iter().any(is_taken) {
+                svg.label(at, anchor, SOFT, &name);
+                taken.push(place);
+            }
         }
     }
 
-    /// The address at an eighth of the circle.
-    fn eighth(&self, eighth: u8) -> String {
-        let shown = self.span.prefix;
-        if let Some(starts) = &self.starts {
-            // Of the route there, the first 32 bits, which is what is given out.
-            let start = starts[starts.len() * usize::from(eighth) / 8];
-            let block = Prefix::new_masked(start, 32).expect("the key has 128 bits");
-            return block.to_string().trim_end_matches("/32").to_owned();
-        }
-        let len = (shown.len() + 3).min(A::WIDTH);
-        let below = A::from_leading(eighth.into(), 3).shift_down(len - 3);
-        let address = if len - 3 == shown.len() {
-            shown.address() | below
-        } else {
-            shown.address()
-        };
-        let text = Prefix::new_masked(address, len)
-            .expect("within the key")
-            .to_string();
-        let text = text.split('/').next().unwrap_or_default().to_owned();
-        // 64.0.0.0 is 64.
-        match A::WIDTH {
-            32 if shown.len() <= 5 => text.split('.').next().unwrap_or_default().to_owned(),
-            _ => text,
-        }
+    /// The longest prefix that is a name around the circle.
+    fn longest_name(&self) -> u8 {
+        let shown = self.span.prefix.len();
+        (shown + 13).min(A::WIDTH).min(self.outermost.max(shown))
     }
+}
+
+/// What colours mean, to the left of and below `(right, top)`: lengths by hue, and numbers of edges by depth of colour.
+fn legend(svg: &mut Svg, (right, top): (f64, f64), (first, last): (u8, u8), high: f32) {
+    const CELL: f64 = 11.0;
+    let left = right - CELL * BANDS as f64;
+    let texts = |svg: &mut Svg, y: f64, name: &str, ends: [String; 2]| {
+        let [from, to] = ends;
+        svg.label((left - 40.0, y + 10.0), Anchor::End, SOFT, name);
+        svg.label((left - 8.0, y + 10.0), Anchor::End, SOFT, &from);
+        svg.label((right + 8.0, y + 10.0), Anchor::Start, SOFT, &to);
+    };
+    let cell = |svg: &mut Svg, at: usize, y: f64, [red, green, blue, opacity]: Colour| {
+        svg.element(format_args!(
+            "rect x=\"{}\" y=\"{}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{}\" fill-opacity=\"{}\"",
+            Number(left + at as f64 * CELL),
+            Number(y),
+            hex([red, green, blue]),
+            Number(f64::from(opacity) / 255.0),
+        ));
+    };
+    for at in 0..BANDS {
+        cell(svg, at, top, tone(at, TONES));
+        cell(
+            svg,
+            at,
+            top + 20.0,
+            tone(BANDS / 4, 1 + at * (TONES - 1) / (BANDS - 1)),
+        );
+    }
+    texts(
+        svg,
+        top,
+        "prefix length",
+        [format!("/{first}"), format!("/{last}")],
+    );
+    let most = grouped(high.max(2.0) as u64);
+    texts(
+        svg,
+        top + 20.0,
+        "edges through a pixel",
+        ["1".to_owned(), most],
+    );
 }
 
 /// The edges of the binary radix tree; how many vertices are shown, and how many routes are not.

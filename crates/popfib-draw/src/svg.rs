@@ -119,10 +119,58 @@ impl Svg {
 
 /// Attributes of a picture's title.
 pub(crate) const TITLE: &str = "class=\"pf-ink\" font-size=\"17\" font-weight=\"600\"";
-/// Attributes of what is read first.
+/// Attributes of what is read first, and its size.
 pub(crate) const LABEL: &str = "class=\"pf-ink\" font-size=\"12.5\"";
-/// Attributes of ticks and remarks.
+pub(crate) const LABEL_SIZE: f64 = 12.5;
+/// The same of a heading.
+pub(crate) const HEADING: &str = "class=\"pf-ink\" font-size=\"12.5\" font-weight=\"600\"";
+/// Attributes of ticks and remarks, and their size.
 pub(crate) const SOFT: &str = "class=\"pf-soft\" font-size=\"12\"";
+pub(crate) const SOFT_SIZE: f64 = 12.0;
+/// Attributes of a label on a picture, around which the ground shows, and its size.
+pub(crate) const HALO: &str = "class=\"pf-ink pf-halo\" font-size=\"11\" font-weight=\"600\" \
+                               stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
+pub(crate) const HALO_SIZE: f64 = 11.0;
+
+/// Advance widths of ASCII from the space on, in thousandths of the font size: those of Inter semibold, which are wider than those of
+/// the regular weight and of Arial.
+const ADVANCES: [u16; 95] = [
+    252, 321, 523, 644, 650, 1004, 663, 326, 373, 373, 540, 673, 319, 465, 319, 379, 660, 423, 623,
+    636, 666, 612, 640, 576, 640, 640, 319, 329, 673, 673, 673, 543, 999, 728, 659, 737, 722, 605,
+    588, 749, 746, 277, 580, 703, 565, 922, 759, 769, 645, 773, 652, 650, 660, 736, 728, 1020, 720,
+    713, 652, 373, 379, 373, 481, 469, 351, 574, 624, 583, 624, 591, 389, 625, 612, 262, 262, 569,
+    262, 900, 612, 609, 624, 624, 397, 549, 353, 612, 587, 839, 569, 588, 566, 455, 359, 455, 673,
+];
+
+/// About how wide a text is at this font size, rather more than less.
+pub(crate) fn width_of(text: &str, size: f64) -> f64 {
+    let advance = |c: char| match ADVANCES.get((c as usize).wrapping_sub(0x20)) {
+        // Of digits the widest: the font of a browser may give all of them the same width.
+        Some(_) if c.is_ascii_digit() => 666,
+        Some(advance) => *advance,
+        None if (c as u32) < 0x250 => 700,
+        None => 1000,
+    };
+    text.chars()
+        .map(|c| f64::from(advance(c)) * size / 1000.0)
+        .sum()
+}
+
+/// As much of a text as there is room for at this font size, with an ellipsis if that isn't all.
+pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
+    if width_of(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut cut = String::new();
+    for c in text.chars() {
+        cut.push(c);
+        if width_of(&cut, size) + size > room {
+            cut.pop();
+            break;
+        }
+    }
+    format!("{}\u{2026}", cut.trim_end())
+}
 
 /// A coordinate: at most two digits after the point.
 pub(crate) struct Number(pub(crate) f64);

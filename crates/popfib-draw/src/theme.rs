@@ -5,6 +5,8 @@
 //! file, or a page that holds it, follows its reader. Pixels know no such
 //! question and are asked for in one [`Theme`].
 
+use crate::palette::{RAMPS, SERIES, between, hex};
+
 /// What a picture of pixels is drawn for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Theme {
@@ -16,7 +18,7 @@ pub enum Theme {
 }
 
 /// Ground, ink, softer ink, grid, axes.
-const GROUND: [[&str; 5]; 2] = [
+pub(crate) const GROUND: [[&str; 5]; 2] = [
     ["#ffffff", "#1b2128", "#59636e", "#e4e8ec", "#8b949e"],
     ["#12161b", "#e8edf2", "#9ca7b3", "#2a313a", "#6b7683"],
 ];
@@ -24,52 +26,15 @@ const GROUND: [[&str; 5]; 2] = [
 /// How many colours a ramp from little to much has.
 pub(crate) const RAMP: usize = 16;
 
-/// Anchors of the ramp: from close to the ground to far from it.
-const RAMPS: [[[u8; 3]; 5]; 2] = [
-    [
-        [0xd3, 0xe9, 0xf5],
-        [0x74, 0xb9, 0xdd],
-        [0x2c, 0x73, 0xb8],
-        [0x45, 0x2f, 0x8f],
-        [0x2a, 0x0d, 0x45],
-    ],
-    [
-        [0x22, 0x35, 0x55],
-        [0x2f, 0x6a, 0xae],
-        [0x35, 0xa9, 0xc0],
-        [0x93, 0xdd, 0x93],
-        [0xfd, 0xf2, 0xa0],
-    ],
-];
-
-/// The colour at `share`, 0 to 1, of the way along `anchors`.
-pub(crate) fn between(anchors: &[[u8; 3]], share: f64) -> [u8; 3] {
-    let at = share.clamp(0.0, 1.0) * (anchors.len() - 1) as f64;
-    let first = (at as usize).min(anchors.len() - 2);
-    let part = at - first as f64;
-    let mix = |i: usize| {
-        let (low, high) = (
-            f64::from(anchors[first][i]),
-            f64::from(anchors[first + 1][i]),
-        );
-        (low + part * (high - low)).round() as u8
-    };
-    [mix(0), mix(1), mix(2)]
-}
-
-/// A colour as CSS writes it.
-pub(crate) fn hex([red, green, blue]: [u8; 3]) -> String {
-    format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
 impl Theme {
     /// The rules that turn classes into this theme's colours.
     pub(crate) fn rules(self) -> String {
         let [ground, ink, soft, grid, axis] = GROUND[self as usize];
+        let strong = SERIES[self as usize][0];
         let mut css = format!(
             ".pf-ground{{fill:{ground}}}.pf-halo{{stroke:{ground}}}.pf-ink{{fill:{ink}}}\
              .pf-soft{{fill:{soft}}}.pf-rule{{stroke:{ink}}}.pf-grid{{stroke:{grid}}}\
-             .pf-axis{{stroke:{axis}}}"
+             .pf-axis{{stroke:{axis}}}.pf-strong{{fill:{strong}}}.pf-weak{{fill:{axis}}}"
         );
         for i in 0..RAMP {
             let colour = between(&RAMPS[self as usize], i as f64 / (RAMP - 1) as f64);

@@ -6,6 +6,8 @@
 
 use std::error::Error;
 
+use popfib_draw::{Bar, Bars, Panel, Row, bars};
+
 fn main() -> Result<(), Box<dyn Error>> {
     let readme = include_str!("../../../README.md");
     let (_, rest) = readme
@@ -18,8 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let line = line.trim_matches('|').replace(['*', '`'], "");
         line.split('|').map(|cell| cell.trim().to_owned()).collect()
     };
-    let mut lines = table.lines().map(cells);
-    let head = lines.next().ok_or("an empty table")?;
+    let head = cells(table.lines().next().ok_or("an empty table")?);
     // The family stands before its first column.
     let mut family = "";
     let mut names = Vec::new();
@@ -30,20 +31,36 @@ fn main() -> Result<(), Box<dyn Error>> {
             names.push((column, format!("{family} {traffic}")));
         }
     }
-    let mut series = Vec::new();
-    for row in lines.skip(1) {
-        let rate = |(column, _): &(usize, _)| {
+    let mut rows = Vec::new();
+    let mut panels: Vec<Panel> = names
+        .iter()
+        .map(|(_, name)| Panel {
+            name: name.clone(),
+            bars: Vec::new(),
+        })
+        .collect();
+    for line in table.lines().skip(2) {
+        let row = cells(line);
+        for ((column, _), panel) in names.iter().zip(&mut panels) {
             let (rate, _) = row[*column].split_once(' ').ok_or("no ratio")?;
-            Ok(rate.parse()?)
-        };
-        let rates: Result<Vec<f64>, Box<dyn Error>> = names.iter().map(rate).collect();
-        series.push((row[0].clone(), rates?));
+            panel.bars.push(Some(Bar {
+                value: rate.parse()?,
+                spread: None,
+                label: rate.to_owned(),
+            }));
+        }
+        rows.push(Row {
+            name: row[0].clone(),
+            is_strong: line.contains("**"),
+        });
     }
-    let names = names.into_iter().map(|(_, name)| name).collect();
-    let note = "one core; the figures of the table in README.md";
-    print!(
-        "{}",
-        popfib_report::bars("Million lookups a second", note, names, series)
-    );
+    let picture = bars(&Bars {
+        title: "Million lookups a second",
+        note: "one core; the figures of the table in README.md",
+        unit: "million lookups a second",
+        rows,
+        panels,
+    });
+    print!("{picture}");
     Ok(())
 }

@@ -27,7 +27,6 @@ mod write;
 
 pub use error::ReportError;
 pub use machine::Machine;
-pub use page::bars;
 pub use plan::{Effort, NamedTrace, NamedUpdates, Plan, Table};
 pub use png::{MAX_PIXELS, PngError, png};
 pub use run::Watcher;

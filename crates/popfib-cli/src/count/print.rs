@@ -11,7 +11,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::text::Text;
 use super::weight::Sum;
-use super::{Count, Row, ratio};
+use super::{Count, Row, picture, ratio};
 use crate::args::ReportForm;
 use crate::output::csv_cell;
 use crate::records::shown;
@@ -29,6 +29,10 @@ impl Count<'_> {
         };
         let total = sum(&rows).as_f64();
         let columns = self.columns();
+        if self.args.svg {
+            let top = self.args.top.unwrap_or(picture::TOP);
+            return picture::draw(&self.args.counted(), &columns, &rows, total, top);
+        }
         if let Some(top) = self.args.top
             && rows.len() > top
         {

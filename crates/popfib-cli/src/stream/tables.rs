@@ -276,7 +276,7 @@ impl TablesArgs {
         &self,
         prefix: &str,
         other: impl Fn(&str) -> bool,
-        is_seen: bool,
+        with_names: bool,
     ) -> Result<Vec<NamedTable>, Failure> {
         let of_other = |column: &String| other(column);
         let is_other = !self.read.columns.is_empty() && self.read.columns.iter().all(of_other);
@@ -285,8 +285,8 @@ impl TablesArgs {
         }
         self.load_each(|read| {
             let mut read = read.clone();
-            if is_seen && !self.is_given() {
-                read.show_names();
+            if with_names && !self.is_given() {
+                read.name_numbers();
             }
             read.columns.retain(|column| !other(column));
             let count = read.columns.len();

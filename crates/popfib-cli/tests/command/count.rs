@@ -125,3 +125,62 @@ fn packets_count_as_long_as_they_were() {
         assert_eq!(good(&counted), expected, "{args:?}");
     }
 }
+
+#[test]
+fn counts_as_bars() {
+    let bars = |args: &[&str]| {
+        let output = count("bars", &[&["--svg"], args].concat(), LOG);
+        let svg = good(&output).to_owned();
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+        svg
+    };
+    let svg = bars(&[]);
+    let widths = |svg: &str| -> Vec<f64> {
+        let bars = svg
+            .split("<rect class=\"pf-")
+            .skip(1)
+            .filter(|rect| !rect.starts_with("ground"));
+        let width = |rect: &str| {
+            rect.split("width=\"")
+                .nth(1)?
+                .split('"')
+                .next()?
+                .parse()
+                .ok()
+        };
+        bars.map(|rect| width(rect).unwrap()).collect()
+    };
+    let all = widths(&svg);
+    assert!(
+        all.len() == 3
+            && (all[0] / all[1] - 1.5).abs() < 0.01
+            && (all[0] / all[2] - 3.0).abs() < 0.01
+    );
+    for text in [
+        "Addresses by next_hop",
+        "3 values",
+        "east",
+        "no match",
+        "next hop 64500",
+        "3 (50.0 %)",
+        "addresses",
+    ] {
+        assert!(svg.contains(&format!(">{text}<")), "{text}");
+    }
+    let svg = bars(&["--top", "1", "--by", "prefix", "--unique"]);
+    assert_eq!(widths(&svg).len(), 1);
+    for text in [
+        "Distinct addresses by prefix, next_hop",
+        "1 of 4 values; the others have 75.0 %",
+    ] {
+        assert!(svg.contains(&format!(">{text}<")), "{text}");
+    }
+    let both = count("bars", &["--svg", "--json"], LOG);
+    assert!(bad(&both).contains("cannot be used with"));
+    // Nothing at all is a picture, too.
+    let empty = count("bars", &["--svg"], "");
+    assert!(good(&empty).contains(">0 values<") && widths(good(&empty)).is_empty());
+    // The names of AS.
+    let named = run_with(&["count", "--svg"], b"8.8.8.8\n8.8.4.4\n");
+    assert!(good(&named).contains(">AS15169, Google LLC<"));
+}

@@ -39,9 +39,15 @@ fn parts_and_small_tables() {
     };
     let text = draw(TABLE, &["hilbert", "--prefix", "10.0.0.0/8"]);
     assert!(text.contains("10.0.0.0/8, a pixel is a /28") && text.contains(">10.16.0.0/12<"));
-    assert!(text.contains(">east<") && text.contains(">64500<"));
+    assert!(text.contains(">east<") && text.contains(">next hop 64500<"));
     let text = draw(TABLE, &["hilbert", "--by", "length", "--family", "ipv6"]);
-    assert!(text.contains(">/32<") && text.contains("2000::/3, a pixel is a /23"));
+    // Where nothing is, IPv6 has no room: a picture of two routes is one of these.
+    assert!(text.contains(">/32<") && text.contains(" blocks of 2000::/3 with a route, a /"));
+    let unused = text
+        .split("no route")
+        .nth(1)
+        .map(|rest| rest.contains("100.00 %"));
+    assert_ne!(unused, Some(true));
     // Its prefix says which family.
     let text = draw(TABLE, &["radial", "--prefix", "2001:db8::/32"]);
     assert!(text.contains(">33 vertices, one bit each<"));
@@ -51,6 +57,48 @@ fn parts_and_small_tables() {
             let family = if route.contains(':') { "IPv6" } else { "IPv4" };
             assert!(text.contains(&format!("standard input, 1 {family} route")));
         }
+    }
+}
+
+#[test]
+fn legends_have_names() {
+    let svg = path("draw-legend.svg");
+    let hilbert = |args: &[&str], table: &str| {
+        let args = [&["draw", "hilbert", "-o", &svg, "--size", "64"], args].concat();
+        assert_eq!(good(&run_with(&args, table.as_bytes())), "");
+        fs::read_to_string(&svg).unwrap()
+    };
+    // The AS of the built-in table, and those that it does not know.
+    let text = hilbert(&["--prefix", "8.8.8.0/24"], "");
+    assert!(text.contains(">Google LLC<") && text.contains(">AS15169, 100.00 %<"));
+    let text = hilbert(&[], "");
+    assert!(text.contains(">origin unknown<") && text.contains(">no route<"));
+    // A number alone has the name of its column.
+    let text = hilbert(&["--table", "-"], "10.0.0.0/8 17\n12.0.0.0/8 0\n");
+    for name in ["next hop 17", "next hop 0", "no route"] {
+        assert!(text.contains(&format!(">{name}<")), "{name}");
+    }
+    let csv = "prefix,asn,country\n10.0.0.0/8,64496,NL\n11.0.0.0/8,0,\n";
+    let text = hilbert(&["--table", "-", "--columns", "asn"], csv);
+    assert!(text.contains(">AS64496<") && text.contains(">origin unknown<"));
+    let text = hilbert(&["--table", "-", "--columns", "asn,country"], csv);
+    assert!(text.contains(">NL<") && text.contains(">AS64496, 0.39 %<"));
+}
+
+#[test]
+fn a_scheme_has_no_other() {
+    let svg = path("draw-scheme.svg");
+    let table = file("draw-scheme", TABLE);
+    for (theme, ground) in [
+        ("light", ".pf-ground{fill:#ffffff}"),
+        ("dark", ".pf-ground{fill:#12161b}"),
+    ] {
+        good(&run(&[
+            "draw", "heatmap", "--table", &table, "--theme", theme, "-o", &svg,
+        ]));
+        let text = fs::read_to_string(&svg).unwrap();
+        assert!(text.contains(ground) && !text.contains("prefers-color-scheme"));
+        assert_eq!(text.matches(".pf-ground").count(), 1);
     }
 }
 

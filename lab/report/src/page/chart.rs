@@ -1,19 +1,18 @@
-//! Charts in one style, drawn by charts-rs: rates as bars or lines, boxes of
-//! percentiles, and distributions.
+//! Charts in one style: rates as bars, drawn by popfib-draw, or lines; boxes of percentiles, and distributions, drawn by charts-rs.
 //!
-//! The library writes colours as attributes. A style sheet inside each picture
+//! charts-rs writes colours as attributes. A style sheet inside each picture
 //! exchanges them for a reader who prefers dark; what draws pixels ignores it.
-//! Series colours are Okabe and Ito's, distinct in all common forms of colour
-//! blindness, without their yellow, which white swallows.
 
 use std::sync::Once;
 
 use charts_rs::{
-    AxisScale, BarChart, BoxPlotChart, BoxPlotSeries, Chart, ChartBase, LegendCategory, LineChart,
-    LineStep, Series, SeriesBand, SeriesCategory, Symbol, TextConfig, YAxisConfig, add_theme,
+    BarChart, BoxPlotChart, BoxPlotSeries, Chart, ChartBase, LegendCategory, LineChart, LineStep,
+    Series, SeriesBand, SeriesCategory, Symbol, TextConfig, YAxisConfig, add_theme,
     measure_text_width_family, svg_with_accessibility,
 };
+use popfib_draw::{Bar, Bars, Panel, Row, SERIES};
 
+use super::format::short;
 use crate::experiments::Figures;
 
 /// More bars than these are too thin, and become lines.
@@ -29,7 +28,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Those of a chart of [`rates`].
+    /// Those of a chart of rates, by [`bars`] or [`lines`].
     pub(super) fn of_rates(title: String, runs: usize) -> Self {
         Self {
             title,
@@ -40,40 +39,88 @@ impl Words {
     }
 }
 
-/// How rates are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Bars,
-    /// Bars where equal factors are equally high.
-    LogBars,
-    Lines,
+/// A name in the legend, and what is drawn for it in each place; a name for a single series may be empty.
+pub(super) type Named<T> = (String, Vec<T>);
+
+/// Median and quartiles, if there are any.
+fn spread(figures: &Figures) -> Option<[f64; 3]> {
+    let (low, high) = figures.quartiles();
+    let spread = [low, figures.median(), high];
+    spread
+        .iter()
+        .all(|value| value.is_finite())
+        .then_some(spread)
 }
 
-/// A name in the legend, and what is drawn for it in each place; a name for a single series may be empty.
-pub(crate) type Named<T> = (String, Vec<T>);
-
-/// Medians and quartiles: in each place of a name one of each series, or none.
-pub(super) fn rates(
+/// Medians and quartiles as bars: in each place of a name one of each series, or none. A single series without a name has all its
+/// bars one below the other. More bars than are seen at once become lines.
+pub(super) fn bars(
     words: &Words,
-    form: Form,
     names: Vec<String>,
     series: Vec<Named<Option<&Figures>>>,
 ) -> String {
-    let is_log = form == Form::LogBars;
-    let is_lines = form == Form::Lines || names.len() * series.len() > MOST_BARS;
-    let spread = |figures: &Figures| {
-        let (low, high) = figures.quartiles();
-        let spread = [low, figures.median(), high];
-        let mut values = spread.iter();
-        let has_place = values.all(|value| value.is_finite() && (!is_log || *value > 0.0));
-        has_place.then(|| spread.map(|value| value as f32))
+    if names.len() * series.len() > MOST_BARS {
+        return lines(words, names, series);
+    }
+    let bar = |figures: &Figures| {
+        let [low, median, high] = spread(figures)?;
+        Some(Bar {
+            value: median,
+            spread: Some((low, high)),
+            label: short(median),
+        })
     };
+    let row = |name: &String| Row {
+        name: name.clone(),
+        is_strong: name.starts_with("Poptrie") || name.starts_with("popfib"),
+    };
+    let (rows, panels) = match &series[..] {
+        [(name, figures)] if name.is_empty() => {
+            let bars = figures.iter().map(|figures| bar((*figures)?));
+            let panel = Panel {
+                name: String::new(),
+                bars: bars.collect(),
+            };
+            (names.iter().map(row).collect(), vec![panel])
+        }
+        _ => {
+            let panel = |(place, name): (usize, &String)| Panel {
+                name: name.clone(),
+                bars: series
+                    .iter()
+                    .map(|(_, figures)| bar(figures[place]?))
+                    .collect(),
+            };
+            let rows = series.iter().map(|(name, _)| row(name)).collect();
+            (rows, names.iter().enumerate().map(panel).collect())
+        }
+    };
+    popfib_draw::bars(&Bars {
+        title: &words.title,
+        note: &words.note,
+        unit: words.y,
+        rows,
+        panels,
+    })
+}
+
+/// Medians and quartiles as lines: in each place of a name one of each series, or none.
+pub(super) fn lines(
+    words: &Words,
+    names: Vec<String>,
+    series: Vec<Named<Option<&Figures>>>,
+) -> String {
     let list = series.into_iter().map(|(name, figures)| {
         let spreads = figures.into_iter().map(|figures| spread(figures?));
         let spreads: Vec<_> = spreads.collect();
-        let at = |i: usize| spreads.iter().map(|all| all.map(|all| all[i])).collect();
+        let at = |i: usize| {
+            spreads
+                .iter()
+                .map(|all| all.map(|all| all[i] as f32))
+                .collect()
+        };
         Series {
-            category: is_lines.then_some(SeriesCategory::Line),
+            category: Some(SeriesCategory::Line),
             error_bar: Some(SeriesBand {
                 lower: at(0),
                 upper: at(2),
@@ -82,42 +129,10 @@ pub(super) fn rates(
             ..Series::new_nullable(name, at(1))
         }
     });
-    let list: Vec<Series> = list.collect();
-    let ends = list.iter().filter_map(|series| series.error_bar.as_ref());
-    let ends = ends.flat_map(|ends| ends.lower.iter().chain(&ends.upper).flatten());
-    let logs: Vec<f32> = ends.map(|end| end.log(10.0)).collect();
-    let mut chart = BarChart::new_with_theme(list, names, style());
-    let y = &mut chart.y_axis_configs[0];
-    if is_log {
-        y.scale = AxisScale::Log(10.0);
-        // The library puts ticks at equal distances: right only if each is a decade.
-        let low = logs.iter().copied().fold(f32::MAX, f32::min).floor();
-        let high = logs.iter().copied().fold(f32::MIN, f32::max).ceil();
-        y.split_number = (high - low).max(1.0) as usize;
-    }
-    label(&mut chart.base, y, words);
-    if !is_lines {
-        chart.legend.category = LegendCategory::Rect;
-    }
+    let mut chart = BarChart::new_with_theme(list.collect(), names, style());
+    label(&mut chart.base, &mut chart.y_axis_configs[0], words);
     slant(&mut chart.base);
     finish(&chart, words)
-}
-
-/// Rates that were measured elsewhere, as bars in the style of the report: in each place of a name one of each series.
-pub fn bars(title: &str, note: &str, names: Vec<String>, series: Vec<Named<f64>>) -> String {
-    let words = Words {
-        note: note.to_owned(),
-        ..Words::of_rates(title.to_owned(), 0)
-    };
-    let figure = |rate| Figures(vec![rate]);
-    let list: Vec<Named<Figures>> = series
-        .into_iter()
-        .map(|(name, rates)| (name, rates.into_iter().map(figure).collect()))
-        .collect();
-    let series = list
-        .iter()
-        .map(|(name, rates)| (name.clone(), rates.iter().map(Some).collect()));
-    rates(&words, Form::Bars, names, series.collect())
 }
 
 /// Distributions: the shares of all that each value up to `end` reaches.
@@ -169,6 +184,9 @@ fn style() -> &'static str {
     static ADDED: Once = Once::new();
     ADDED.call_once(|| {
         let style = serde_json::from_str(include_str!("chart.json"));
+        let mut style: serde_json::Value = style.expect("the file is of this crate");
+        style["series"]["colors"] = SERIES[0].as_slice().into();
+        let style = serde_json::from_value(style);
         add_theme(NAME, style.expect("the file is of this crate"));
     });
     NAME
@@ -213,8 +231,14 @@ fn slant(base: &mut ChartBase) {
 fn finish(chart: &impl Chart, words: &Words) -> String {
     let svg = chart.svg().expect("its font is there");
     let svg = svg_with_accessibility(&svg, &words.title, &words.note);
-    let style = concat!("><style>", include_str!("chart.css"), "</style>");
-    svg.replacen('>', style, 1)
+    let mut style = include_str!("chart.css").trim_end().to_owned();
+    for (light, dark) in SERIES[0].iter().zip(SERIES[1]) {
+        // As the library writes it.
+        let light = light.to_uppercase();
+        style +=
+            &format!("\n[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}");
+    }
+    svg.replacen('>', &format!("><style>{style}\n}}\n</style>"), 1)
 }
 
 #[cfg(test)]
@@ -253,9 +277,13 @@ mod tests {
             && node.has_attribute("data-series")
     }
 
-    /// A line in the ink of whiskers.
+    /// A bar of popfib-draw.
+    fn is_bar(node: &Node) -> bool {
+        matches!(node.attribute("class"), Some("pf-strong" | "pf-weak"))
+    }
+
     fn is_whisker(node: &Node) -> bool {
-        node.tag_name().name() == "line" && node.attribute("stroke") == Some("#1B2128")
+        node.tag_name().name() == "path" && node.attribute("class") == Some("pf-rule")
     }
 
     #[track_caller]
@@ -274,32 +302,23 @@ mod tests {
             let marks = vec![Some(&some), Some(&flat), None, Some(&none)];
             series.map(move |name| (name, marks.clone())).collect()
         };
-        let svg = rates(&words(), Form::Bars, names(4), series());
-        assert_eq!(count(&svg, is_value), 20);
-        // Three lines a whisker.
-        assert_eq!(count(&svg, is_whisker), 60);
-        for text in ["Cycles < & >", "\"quoted\"", "places", "ticks"] {
+        let svg = bars(&words(), names(4), series());
+        assert_eq!((count(&svg, is_bar), count(&svg, is_whisker)), (20, 20));
+        for text in ["Cycles < & >", "\"quoted\""] {
             assert_eq!(texts(&svg, text), 1, "{text}");
         }
-        // In the legend and below.
-        assert_eq!((texts(&svg, "name <3>"), texts(&svg, "name <9>")), (2, 1));
-        // A logarithm has no place for 0.
-        let zero = Figures(vec![0.0; 3]);
-        let logs = vec![("a".to_owned(), vec![Some(&some), Some(&zero)])];
-        let svg = rates(&words(), Form::LogBars, names(2), logs);
-        assert_eq!(count(&svg, is_value), 1);
-        for tick in ["10", "100"] {
-            assert_eq!(texts(&svg, tick), 1, "{tick}");
-        }
-        for form in [Form::Bars, Form::LogBars, Form::Lines] {
-            Document::parse(&rates(&words(), form, Vec::new(), Vec::new())).unwrap();
-            Document::parse(&rates(
-                &words(),
-                form,
-                names(1),
-                vec![("a".into(), vec![None])],
-            ))
-            .unwrap();
+        assert_eq!(texts(&svg, "ticks"), 2);
+        // Above their panels, and before each line of panels.
+        assert_eq!((texts(&svg, "name <3>"), texts(&svg, "name <9>")), (3, 2));
+        assert_eq!(texts(&svg, "90.00"), 10);
+        // Of a single series each bar has the name.
+        let single = vec![(String::new(), vec![Some(&some), None, Some(&flat)])];
+        let svg = bars(&words(), names(3), single);
+        assert_eq!((count(&svg, is_bar), texts(&svg, "name <2>")), (2, 1));
+        for drawn in [bars, lines] {
+            Document::parse(&drawn(&words(), Vec::new(), Vec::new())).unwrap();
+            let none = vec![("a".into(), vec![None])];
+            Document::parse(&drawn(&words(), names(1), none)).unwrap();
         }
     }
 
@@ -308,11 +327,11 @@ mod tests {
         let all: Vec<Figures> = (1..=17).map(|i| spread(f64::from(i))).collect();
         let series = || vec![(String::new(), all.iter().map(Some).collect())];
         let long: Vec<String> = (0..17).map(|i| format!("Tree BitMap {i}")).collect();
-        let svg = rates(&words(), Form::Bars, long.clone(), series());
+        let svg = lines(&words(), long.clone(), series());
         assert!(long.iter().all(|name| texts(&svg, name) == 1));
         assert!(svg.contains("rotate(-50 "));
         let short: Vec<String> = (1..=17).map(|i| i.to_string()).collect();
-        let svg = rates(&words(), Form::Bars, short, series());
+        let svg = lines(&words(), short, series());
         assert!(!svg.contains("rotate(-50 "));
     }
 
@@ -320,16 +339,16 @@ mod tests {
     fn bars_that_would_be_too_thin_are_lines() {
         let one = spread(1.0);
         let series = |places: usize| vec![(String::from("a"), vec![Some(&one); places])];
-        let drawn = |places| rates(&words(), Form::Bars, names(places), series(places));
-        assert_eq!(count(&drawn(MOST_BARS), is_value), MOST_BARS);
-        assert_eq!(count(&drawn(MOST_BARS + 1), is_value), 0);
+        let drawn = |places| bars(&words(), names(places), series(places));
+        assert_eq!(count(&drawn(MOST_BARS), is_bar), MOST_BARS);
+        assert_eq!(count(&drawn(MOST_BARS + 1), is_bar), 0);
     }
 
     #[test]
     fn a_line_has_a_gap_where_there_is_no_value() {
         let all: Vec<Figures> = (1..=5).map(|i| spread(f64::from(i))).collect();
         let mut line: Vec<Option<&Figures>> = all.iter().map(Some).collect();
-        let drawn = |line: Vec<_>| rates(&words(), Form::Lines, names(5), vec![("a".into(), line)]);
+        let drawn = |line: Vec<_>| lines(&words(), names(5), vec![("a".into(), line)]);
         let is_path = |node: &Node| node.tag_name().name() == "path";
         let whole = count(&drawn(line.clone()), is_path);
         line[2] = None;
@@ -376,11 +395,11 @@ mod tests {
     fn every_colour_has_one_for_dark_ground() {
         let value = spread(1.0);
         let series = names(8).into_iter().map(|name| (name, vec![Some(&value)]));
-        let svg = rates(&words(), Form::Bars, names(1), series.collect());
+        let svg = lines(&words(), names(1), series.collect());
         let document = Document::parse(&svg).unwrap();
         let nodes = document.descendants();
         let colours = nodes.flat_map(|node| [node.attribute("fill"), node.attribute("stroke")]);
-        for colour in colours.flatten() {
+        for colour in colours.flatten().filter(|colour| *colour != "none") {
             assert!(
                 svg.contains(&format!("[fill=\"{colour}\"]{{fill:#")),
                 "{colour}"

@@ -14,8 +14,6 @@ mod traffic;
 mod updates;
 mod words;
 
-pub use chart::bars;
-
 use serde::Serialize;
 
 use crate::results::Results;

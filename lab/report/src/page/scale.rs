@@ -1,6 +1,6 @@
 //! More threads, and more routes.
 
-use super::chart::{self, Form, Words};
+use super::chart::{self, Words};
 use super::format::{NONE, count, mean, median, mib, number, or_none, ratio};
 use super::{Section, differs, words};
 use crate::experiments::Figures;
@@ -49,7 +49,7 @@ pub(super) fn threads(results: &Results) -> Section {
                 ..Words::of_rates(title, results.runs)
             };
             let threads = (1..=most).map(|threads| threads.to_string());
-            let svg = chart::rates(&words, Form::Lines, threads.collect(), lines);
+            let svg = chart::lines(&words, threads.collect(), lines);
             let caption = format!("Rate by threads, {place} (the paper's Fig. 8)");
             section.figure(id, caption, svg);
         }
@@ -144,7 +144,7 @@ pub(super) fn series(results: &Results) -> Section {
             ..Words::of_rates(title, results.runs)
         };
         let routes = sizes.iter().map(|size| count(size.routes as u64));
-        let svg = chart::rates(&words, Form::Lines, routes.collect(), lines.collect());
+        let svg = chart::lines(&words, routes.collect(), lines.collect());
         section.figure(id, format!("Rate by size of the table, {family}"), svg);
     }
     section

@@ -1,6 +1,6 @@
 //! Rates of all structures on random addresses: on each table, and on all tables.
 
-use super::chart::{self, Form, Words};
+use super::chart::{self, Words};
 use super::format::{count, mean, mib, number, or_none, ratio, short};
 use super::{Section, ahead, differs, words};
 use crate::experiments::contest::Contest;
@@ -31,7 +31,7 @@ pub(super) fn all_structures(results: &Results) -> Section {
         let words = Words::of_rates(format!("Random addresses, {place}"), results.runs);
         let rates = names.iter().map(|name| contest.rates_of(name, "random"));
         let series = vec![(String::new(), rates.collect())];
-        let svg = chart::rates(&words, Form::Bars, names.clone(), series);
+        let svg = chart::bars(&words, names.clone(), series);
         let caption = format!("Random addresses, all structures, {place}");
         section.figure(place.id("table3-structures"), caption, svg);
     }
@@ -112,7 +112,7 @@ pub(super) fn all_tables(results: &Results) -> Section {
         let title = format!("Random addresses, all {} tables", family.name());
         let words = Words::of_rates(title, results.runs);
         let tables = contests.iter().map(|(place, _)| place.table.name.clone());
-        let svg = chart::rates(&words, Form::Bars, tables.collect(), series.collect());
+        let svg = chart::bars(&words, tables.collect(), series.collect());
         let id = format!("fig9-all-tables-{}", family.name().to_lowercase());
         let caption = format!("All {} tables (the paper's Fig. 9)", family.name());
         section.figure(id, caption, svg);

@@ -1,6 +1,6 @@
 //! Rates under each traffic, under recorded traffic, and the time of a lookup in three ways.
 
-use super::chart::{self, Form, Words};
+use super::chart::{self, Words};
 use super::format::{mean, number, or_none, ratio, short};
 use super::structures::shown;
 use super::{Section, differs, words};
@@ -34,7 +34,7 @@ pub(super) fn locality(results: &Results) -> Section {
             });
             let series = series.collect();
             let words = Words::of_rates(format!("{place}, by traffic"), results.runs);
-            let svg = chart::rates(&words, Form::LogBars, kinds.clone(), series);
+            let svg = chart::bars(&words, kinds.clone(), series);
             let caption = format!("Rates by traffic, {place}");
             section.figure(place.id("traffic"), caption, svg);
         }
@@ -91,7 +91,7 @@ pub(super) fn traces(results: &Results) -> Section {
             let names: Vec<String> = names.filter(|name| rates(name).is_some()).collect();
             let series = vec![(String::new(), names.iter().map(rates).collect())];
             let words = Words::of_rates(title.clone(), results.runs);
-            let svg = chart::rates(&words, Form::Bars, names, series);
+            let svg = chart::bars(&words, names, series);
             section.figure(id, format!("{title} (the paper's Fig. 12)"), svg);
         }
     }

@@ -23,25 +23,18 @@ pub(crate) fn column(records: &Records, name: &str) -> PyResult<usize> {
     column.ok_or_else(|| PyValueError::new_err(no_column(name, Some(records))))
 }
 
-/// Whether all that a column says is the empty text, as that of a list without values. To Python it says True: no answer may look
-/// like none.
-fn is_of_list(column: &Column) -> bool {
-    let is_empty = |cell| matches!(cell, Cell::Scalar(Scalar::Text("")));
-    column.len() == 1 && column.value(1).is_some_and(is_empty)
-}
-
 /// The type that a column has in Python.
 pub(crate) fn type_of(column: &Column) -> ColumnType {
-    match is_of_list(column) {
+    match column.is_of_list() {
         true => ColumnType::Boolean,
         false => column.column_type(),
     }
 }
 
-/// What a code of a column stands for in Python.
+/// What a code of a column stands for in Python: true in a list without values, as no answer may look like none.
 pub(crate) fn value(column: &Column, code: u32) -> Option<Cell<'_>> {
     let value = column.value(code)?;
-    Some(match is_of_list(column) {
+    Some(match column.is_of_list() {
         true => Cell::Scalar(Scalar::Boolean(true)),
         false => value,
     })

@@ -16,7 +16,7 @@ export interface Match {
   prefix: string;
   /** The number of its record. */
   number: number;
-  /** Its value; the empty string in a list of prefixes. */
+  /** Its value; `true` in a list of prefixes without values. */
   value: Value | null;
 }
 

@@ -16,6 +16,9 @@ const MAX_SAFE: u128 = (1 << 53) - 1;
 
 /// What the values of a column are: all alike, so integers are `BIGINT` as soon as one of them is no safe number.
 pub(crate) fn type_of(column: &Column) -> u32 {
+    if column.is_of_list() {
+        return BOOLEAN;
+    }
     let is_big = |scalar: Scalar<'_>| match scalar {
         Scalar::Integer(number) => number.unsigned_abs() > MAX_SAFE,
         _ => false,
@@ -48,9 +51,13 @@ fn each(column: &Column, code: u32, mut take: impl FnMut(Scalar<'_>) -> bool) ->
 }
 
 /// Puts the value of a code into `output`, one after the other those of a list: texts after their length, integers of 16 bytes, floats
-/// of 8, booleans of one.
+/// of 8, booleans of one. A list without values is of truths, as its answers shall not look like none.
 pub(crate) fn put(column: &Column, code: u32, output: &mut Vec<u8>) {
     output.clear();
+    if column.is_of_list() && code == 1 {
+        output.push(true.into());
+        return;
+    }
     each(column, code, |scalar| {
         match scalar {
             Scalar::Text(text) => {
@@ -142,5 +149,9 @@ mod tests {
             false,
         );
         assert_eq!((bytes(&truths, 1), bytes(&truths, 2)), (vec![1], vec![0]));
+        // Of a list without values.
+        let list = of(&[&[Scalar::Text("")]], false);
+        assert_eq!(type_of(&list.columns()[0]), BOOLEAN);
+        assert_eq!((bytes(&list, 1), bytes(&list, 2)), (vec![1], vec![]));
     }
 }

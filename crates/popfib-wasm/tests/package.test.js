@@ -29,6 +29,17 @@ test("the answers of every engine", async () => {
   assert.ok((await askAll(popfib, vectors)) > 10_000);
 });
 
+test("an answer of a list without values is not taken for none", async () => {
+  const list = await Table.from("10.0.0.0/8\n2001:db8::/32\n");
+  for (const [address, expected] of [["10.1.2.3", true], ["2001:db8::1", true], ["11.0.0.0", null]]) {
+    assert.equal(list.lookup(address), expected);
+    assert.equal(list.get(address)?.value ?? null, expected);
+    assert.equal(list.longestMatch(address)?.value ?? null, expected);
+    assert.equal(list.value(list.lookupMany([address])[0]), expected);
+  }
+  assert.equal(list.column("value").type, "boolean");
+});
+
 test("many addresses, more than are looked up at a time, beside a scan of all routes", async () => {
   const numbers = random(7);
   const next = () => numbers.next().value;

@@ -2,7 +2,7 @@
 
 use super::cell::{Cell, List};
 use super::lists::Lists;
-use super::scalars::Scalars;
+use super::scalars::{Scalar, Scalars};
 
 /// The type of a column's values. Any value may be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +148,12 @@ impl Column {
     /// Whether it has no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether all that it says is the empty text, as that of a list without values does: who asks whether there is an answer
+    /// takes that for none in languages where it is false, so Python and JavaScript say true in its place.
+    pub fn is_of_list(&self) -> bool {
+        self.len() == 1 && matches!(self.value(1), Some(Cell::Scalar(Scalar::Text(""))))
     }
 
     /// The value of this code; `None` if there is none. O(1).

@@ -140,18 +140,6 @@ impl Write for Output {
     }
 }
 
-/// A cell, in quotes where it has to be (RFC 4180).
-pub(crate) fn csv_cell(text: &str, delimiter: u8, to: &mut Vec<u8>) {
-    let special = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
-    if text.as_bytes().iter().any(special) {
-        to.push(b'"');
-        to.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-        to.push(b'"');
-    } else {
-        to.extend_from_slice(text.as_bytes());
-    }
-}
-
 /// The name of this program in front of notes.
 static PROGRAM: OnceLock<&str> = OnceLock::new();
 

@@ -107,7 +107,8 @@ pub use updates::open_updates;
 pub use value_regex::ValueRegex;
 pub use vrps::{VrpTable, load_vrps};
 pub use write::{
-    OutputFile, Template, WriteError, WriteFormat, WriteOptions, write_table, write_template,
+    OutputFile, Template, WriteError, WriteFormat, WriteOptions, csv_field, write_table,
+    write_template,
 };
 
 #[cfg(test)]

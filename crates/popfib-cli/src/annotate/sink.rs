@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use popfib_formats::{AddressBatch, Escaped};
+use popfib_formats::{AddressBatch, Escaped, csv_field};
 
 #[cfg(feature = "parquet")]
 use super::parquet::Columns;
 use super::{AnnotateArgs, OutputForm};
 use crate::failure::Failure;
-use crate::output::{csv_cell, note};
+use crate::output::note;
 use crate::stream::Lead;
 use crate::stream::form::{Dialect, Form};
 use crate::stream::lines::{Lines, MESSAGE, Query, Work, there_already};
@@ -198,7 +198,7 @@ fn head(file: &str, form: &Form, lead: Lead, query: &Query) -> Result<Vec<u8>, F
             if index > 0 {
                 head.push(b',');
             }
-            csv_cell(name, b',', &mut head);
+            csv_field(name, b',', &mut head);
         }
         head.extend_from_slice(form.end());
         return Ok(head);
@@ -212,7 +212,7 @@ fn head(file: &str, form: &Form, lead: Lead, query: &Query) -> Result<Vec<u8>, F
             return Err(there_already(file, "column", &name));
         }
         head.push(dialect.delimiter);
-        csv_cell(&name, dialect.delimiter, &mut head);
+        csv_field(&name, dialect.delimiter, &mut head);
     }
     head.extend_from_slice(form.end());
     Ok(head)

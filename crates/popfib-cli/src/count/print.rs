@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::io::Write;
 use std::mem;
 
-use popfib_formats::CellJson;
+use popfib_formats::{CellJson, csv_field};
 use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -13,7 +13,6 @@ use super::text::Text;
 use super::weight::Sum;
 use super::{Count, Row, picture, ratio};
 use crate::args::ReportForm;
-use crate::output::csv_cell;
 use crate::records::shown;
 use crate::screen::Screen;
 use crate::stream::form::text;
@@ -51,7 +50,7 @@ impl Count<'_> {
             }
             for name in &columns {
                 out.push(b',');
-                csv_cell(name, b',', &mut out);
+                csv_field(name, b',', &mut out);
             }
             out.push(b'\n');
         }
@@ -83,7 +82,7 @@ impl Count<'_> {
                     }
                     for cell in cells {
                         out.push(b',');
-                        csv_cell(&cell.map_or(Cow::Borrowed(""), shown), b',', &mut out);
+                        csv_field(&cell.map_or(Cow::Borrowed(""), shown), b',', &mut out);
                     }
                     out.push(b'\n');
                 }

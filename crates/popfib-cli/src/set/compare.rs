@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use anstyle::Style;
 use clap::Args;
 use popfib::algebra;
-use popfib_formats::Escaped;
+use popfib_formats::{Escaped, csv_field};
 use serde::Serialize;
 
 use super::{List, load, prefixes};
 use crate::args::{Family, ReadArgs, ReportArgs, ReportForm};
 use crate::failure::Failure;
-use crate::output::{Output, csv_cell};
+use crate::output::Output;
 use crate::program::Verdict;
 use crate::progress;
 use crate::rows::{Field, Form, LEFT, RIGHT};
@@ -127,7 +127,7 @@ fn print_csv(rows: &[Vec<String>]) -> Result<(), Failure> {
             if index > 0 {
                 line.push(b',');
             }
-            csv_cell(field, b',', &mut line);
+            csv_field(field, b',', &mut line);
         }
         line.push(b'\n');
         output.bytes(&line)?;

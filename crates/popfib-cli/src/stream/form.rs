@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use popfib_formats::{CellJson, Escaped};
+use popfib_formats::{CellJson, Escaped, csv_field};
 use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use super::table::NamedTable;
-use crate::output::csv_cell;
 use crate::records::shown;
 
 /// A form of output as lines.
@@ -102,7 +101,7 @@ impl Form {
             Self::Csv(dialect) => {
                 to.push(dialect.delimiter);
                 if let Some(cell) = cell {
-                    csv_cell(&shown(cell), dialect.delimiter, to);
+                    csv_field(&shown(cell), dialect.delimiter, to);
                 }
             }
             Self::Json => member(name, &cell.map(CellJson), to),

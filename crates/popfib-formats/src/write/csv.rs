@@ -3,7 +3,7 @@
 use popfib::{IpPrefix, NextHop};
 use popfib_table::{Cell, Records, Scalar};
 
-use super::bytes::{push, push_prefix};
+use super::bytes::push_prefix;
 use super::form::{Body, Form};
 use super::records::RecordForm;
 use crate::route::Route;
@@ -29,7 +29,7 @@ fn header(records: &Records) -> Vec<u8> {
     let mut header = b"prefix".to_vec();
     for column in records.columns() {
         header.push(b',');
-        field(&mut header, column.name());
+        csv_field(column.name(), b',', &mut header);
     }
     header.push(b'\n');
     header
@@ -42,8 +42,8 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) 
         out.push(b',');
         match records.cell(number, column) {
             None => {}
-            Some(Cell::Scalar(Scalar::Text(text))) => field(out, text),
-            Some(cell) => field(out, &cell.to_string()),
+            Some(Cell::Scalar(Scalar::Text(text))) => csv_field(text, b',', out),
+            Some(cell) => csv_field(&cell.to_string(), b',', out),
         }
     }
     out.push(b'\n');
@@ -55,16 +55,19 @@ fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
     if !next_hop.is_empty() {
         out.push(b',');
     }
-    field(out, next_hop);
+    csv_field(next_hop, b',', out);
     out.push(b'\n');
     Ok(())
 }
 
-/// Appends a field, in quotes where it needs them.
-pub(super) fn field(out: &mut Vec<u8>, text: &str) {
-    // Blanks at the ends are quoted, too: some readers would trim them.
-    if text.contains([',', '"', '\r', '\n']) || text.trim() != text {
-        push(out, format_args!("\"{}\"", text.replace('"', "\"\"")));
+/// Appends a field of CSV to `out`, in quotes where it has a delimiter, a quote or a line end (RFC 4180), or blanks at its ends, which
+/// some readers would trim.
+pub fn csv_field(text: &str, delimiter: u8, out: &mut Vec<u8>) {
+    let special = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
+    if text.as_bytes().iter().any(special) || text.trim() != text {
+        out.push(b'"');
+        out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+        out.push(b'"');
     } else {
         out.extend_from_slice(text.as_bytes());
     }

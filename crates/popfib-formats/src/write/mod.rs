@@ -35,6 +35,7 @@ use crate::name_rule::check;
 use crate::route::Route;
 
 use blocks::write_blocks;
+pub use csv::csv_field;
 pub use error::WriteError;
 use form::{Body, Form};
 pub use options::WriteOptions;

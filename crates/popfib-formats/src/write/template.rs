@@ -7,7 +7,7 @@ use popfib::{IpPrefix, NextHop};
 use popfib_table::{Cell, Records, Scalar};
 
 use super::blocks::write_blocks;
-use super::csv;
+use super::csv::csv_field;
 use super::error::WriteError;
 use super::pieces::{Piece, PrefixField, parse};
 use crate::cell_json::CellJson;
@@ -296,7 +296,7 @@ impl Filter {
     /// Appends a text, in CSV if this is not as it is.
     fn append(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
-            Self::Csv => csv::field(out, text),
+            Self::Csv => csv_field(text, b',', out),
             _ if text.contains(is_forbidden) => return Err(text.to_owned()),
             _ => out.extend_from_slice(text.as_bytes()),
         }

@@ -41,6 +41,7 @@ class _HasItems(Protocol[_T]):
 _Routes: TypeAlias = _HasItems[_V] | Iterable[tuple[_Key, _V]]
 
 __all__ = [
+    "Anonymizer",
     "ArrowColumn",
     "IPSet",
     "LiveTable",
@@ -425,6 +426,33 @@ class IPSet:
 class Parts(Iterator[str]):
     def __iter__(self) -> Self: ...
     def __next__(self) -> str: ...
+
+@final
+class Anonymizer:
+    def __new__(cls, key: bytes | str, /) -> Anonymizer: ...
+    @staticmethod
+    def cut(*, ipv4: int = 24, ipv6: int = 48) -> Anonymizer: ...
+    @overload
+    def anonymize(self, address: str, /) -> str: ...
+    @overload
+    def anonymize(self, address: bytes, /) -> bytes: ...
+    @overload
+    def anonymize(self, address: IPv4Address, /) -> IPv4Address: ...
+    @overload
+    def anonymize(self, address: IPv6Address, /) -> IPv6Address: ...
+    @overload
+    def anonymize(self, address: None, /) -> None: ...
+    @overload
+    def anonymize(self, address: Any, /) -> Any: ...
+    # An array, a list or an ArrowColumn, by what the column is.
+    def anonymize_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> Any: ...
 
 _Validity: TypeAlias = Literal["valid", "invalid-as", "invalid-length", "not-found"]
 

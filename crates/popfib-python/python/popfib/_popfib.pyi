@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from os import PathLike
 from typing import (
@@ -484,6 +485,8 @@ def load(
     mask: bool = False,
     leading_zeros: bool = False,
     max_size: int | None = None,
+    updates: Iterable[_Path] | None = None,
+    until: datetime | float | None = None,
     decode: None = None,
 ) -> Table[Any]: ...
 @overload
@@ -504,6 +507,8 @@ def load(
     mask: bool = False,
     leading_zeros: bool = False,
     max_size: int | None = None,
+    updates: Iterable[_Path] | None = None,
+    until: datetime | float | None = None,
     decode: Callable[[str], _V],
 ) -> Table[_V]: ...
 @overload

@@ -23,6 +23,24 @@ enum Method {
 /// The length of a key in bytes.
 pub const ANONYMIZER_KEY: usize = 32;
 
+/// A key of Crypto-PAn in a file: its bytes, or hexadecimal digits, after `0x` if that is there. `None` if it is neither.
+pub fn anonymizer_key(bytes: &[u8]) -> Option<[u8; ANONYMIZER_KEY]> {
+    if let Ok(key) = bytes.try_into() {
+        return Some(key);
+    }
+    let text = bytes.trim_ascii();
+    let digits = text.strip_prefix(b"0x").unwrap_or(text);
+    if digits.len() != 2 * ANONYMIZER_KEY {
+        return None;
+    }
+    let mut key = [0; ANONYMIZER_KEY];
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
+        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+    }
+    Some(key)
+}
+
 impl Anonymizer {
     /// Prefix-preserving by this key: 16 bytes for AES-128 and 16 for what fills its blocks, as other implementations of Crypto-PAn
     /// take it. Takes 65,536 blocks of AES.

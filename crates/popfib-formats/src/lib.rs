@@ -79,7 +79,7 @@ pub use addresses::{
     RawAddresses, Run, Side, TableForm, find_address, find_span, ipv4_in, parse_address,
     parse_ipv6, part_of,
 };
-pub use anonymizer::{ANONYMIZER_KEY, Anonymizer};
+pub use anonymizer::{ANONYMIZER_KEY, Anonymizer, anonymizer_key};
 pub use bgp_path::{BgpPath, PathSource, Wanted};
 pub use cell_json::CellJson;
 pub use date::{parse_time, rfc3339};

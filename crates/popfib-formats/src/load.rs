@@ -38,6 +38,8 @@ pub struct RouteTable {
     pub replaced: u64,
     /// How many invalid lines, or records of a binary file, were skipped.
     pub skipped: u64,
+    /// Which [updates](LoadOptions::updates) were applied, for the user: one line.
+    pub applied: Option<String>,
     /// What else was left out, for the user: one line each.
     pub notes: Vec<String>,
     /// With [`LoadOptions::all`], what would have been replaced: the earlier routes for prefixes of the Ribs, in the
@@ -46,9 +48,11 @@ pub struct RouteTable {
 }
 
 impl RouteTable {
-    /// What the table lacks of its source, for the user, one line each: replaced routes, skipped lines, and the notes.
+    /// What was applied and what the table lacks of its source, for the user, one line each: replaced routes, skipped lines,
+    /// updates, and the notes.
     pub fn remarks(&self) -> Vec<String> {
-        remarks(self.replaced, self.skipped, &self.notes)
+        let notes = self.applied.iter().chain(&self.notes);
+        remarks(self.replaced, self.skipped, notes)
     }
 
     /// The routes as what becomes an image or a table. What was left out is forgotten.
@@ -141,8 +145,12 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What a table lacks of its source.
-pub(crate) fn remarks(replaced: u64, skipped: u64, notes: &[String]) -> Vec<String> {
+/// What a table lacks of its source, and other notes.
+pub(crate) fn remarks<'a>(
+    replaced: u64,
+    skipped: u64,
+    notes: impl IntoIterator<Item = &'a String>,
+) -> Vec<String> {
     let replaced = (replaced > 0).then(|| {
         let routes = counted(replaced, "route");
         format!("{routes} replaced by a later line for the same prefix")
@@ -152,7 +160,7 @@ pub(crate) fn remarks(replaced: u64, skipped: u64, notes: &[String]) -> Vec<Stri
         format!("{lines} skipped")
     });
     let counts = replaced.into_iter().chain(skipped);
-    counts.chain(notes.iter().cloned()).collect()
+    counts.chain(notes.into_iter().cloned()).collect()
 }
 
 /// Loads the table in the file at `path`; `-` is standard input.
@@ -240,6 +248,7 @@ fn insert_all(
             false => Ok(()),
         }
     })?;
+    table.applied = source.applied();
     Ok(table)
 }
 
@@ -315,7 +324,7 @@ fn read_all(
     if let Some(chosen) = &options.table {
         reason.push_str(&format!(" from table {}", quote(chosen.as_bytes())));
     }
-    for note in &notes {
+    for note in source.applied().iter().chain(&notes) {
         reason.push_str("; ");
         reason.push_str(note);
     }
@@ -345,6 +354,6 @@ pub fn load_prefixes(input: Input, options: &LoadOptions) -> Result<PrefixList, 
     })?;
     Ok(PrefixList {
         prefixes,
-        remarks: remarks(0, skipped, &notes),
+        remarks: remarks(0, skipped, source.applied().iter().chain(&notes)),
     })
 }

@@ -102,6 +102,11 @@ pub(crate) fn open(
     }))
 }
 
+/// A time in microseconds, for the user.
+fn date(time: u64) -> String {
+    rfc3339(time / 1_000_000).unwrap_or_else(|| "1970".to_owned())
+}
+
 enum Table {
     Paths(Box<dyn PathSource>),
     /// Of one peer, which is not named.
@@ -160,24 +165,26 @@ impl RouteSource for Replay {
         }))
     }
 
+    fn applied(&self) -> Option<String> {
+        let Counts { applied, times, .. } = self.counts;
+        let times = times.map(|(first, last)| format!(" of {} to {}", date(first), date(last)));
+        let times = times.unwrap_or_default();
+        Some(format!("{} applied{times}", counted(applied, "update")))
+    }
+
     fn notes(&self) -> Vec<String> {
         let Counts {
-            applied,
             resets,
             before,
             invalid,
             without,
-            times,
+            ..
         } = self.counts;
-        let date = |time: u64| rfc3339(time / 1_000_000).unwrap_or_else(|| "1970".to_owned());
         let mut notes = match &self.table {
             Table::Paths(_) => Vec::new(),
             Table::Routes(routes) => routes.notes(),
         };
         notes.extend_from_slice(&self.notes);
-        let times = times.map(|(first, last)| format!(" of {} to {}", date(first), date(last)));
-        let times = times.unwrap_or_default();
-        notes.push(format!("{} applied{times}", counted(applied, "update")));
         let begin = self.begin.map(date).unwrap_or_default();
         for (count, noun, what) in [
             (

@@ -41,6 +41,11 @@ pub trait RouteSource: Send {
     /// on after that line; any other ends the source.
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError>;
 
+    /// Which updates were applied, for the user; `None` where there are none to apply.
+    fn applied(&self) -> Option<String> {
+        None
+    }
+
     /// What was left out so far without being an error, for the user: a line
     /// for each kind, such as `3 records of unknown types left out`.
     fn notes(&self) -> Vec<String> {

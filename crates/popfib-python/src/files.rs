@@ -2,7 +2,8 @@
 //!
 //! Files are read by a thread of their own without the interpreter, while the
 //! caller's looks at signals several times a second: Ctrl-C ends a load at once,
-//! whatever the reader waits for. The thread ends at its next read then.
+//! whatever the reader waits for. The thread ends at its next read then, or, if it
+//! was at the updates, when it has applied them.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -16,12 +17,12 @@ use std::time::Duration;
 
 use popfib::{Image, ImageError, NextHop};
 use popfib_formats::{
-    Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable, no_column,
+    Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable, UpdateFiles, no_column,
 };
 use popfib_table::Dictionary;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
 use crate::quote::Quoted;
 use crate::records;
@@ -78,7 +79,7 @@ pub(crate) fn in_background<T: Send + 'static>(
 #[pyfunction]
 #[pyo3(signature = (path, /, format = None, *, value = "next-hop", column = None, locations = None, peer = None,
     vrf = None, prefix_column = None, length_column = None, value_regex = None, skip_invalid = false, mask = false,
-    leading_zeros = false, max_size = None, decode = None))]
+    leading_zeros = false, max_size = None, updates = None, until = None, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
     py: Python<'_>,
@@ -96,6 +97,8 @@ pub(crate) fn load(
     mask: bool,
     leading_zeros: bool,
     max_size: Option<u64>,
+    updates: Option<&Bound<'_, PyAny>>,
+    until: Option<&Bound<'_, PyAny>>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let mut options = LoadOptions::new();
@@ -118,16 +121,75 @@ pub(crate) fn load(
     options.skip_invalid = skip_invalid;
     options.mask = mask;
     options.leading_zeros = leading_zeros;
+    let max_size = max_size.unwrap_or(Input::DEFAULT_MAX_SIZE);
+    let until = until.map(time_of).transpose()?;
+    options.updates = match updates {
+        Some(updates) => Some(UpdateFiles {
+            files: paths_of(updates)?,
+            until,
+            max_size,
+        }),
+        None if until.is_some() => {
+            let message = "until goes with updates, the files whose updates are applied up to it";
+            return Err(PyValueError::new_err(message));
+        }
+        None => None,
+    };
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
-    let table = in_background(py, &cancel, move || {
-        let input = input(&path, seen)?.max_size(max_size.unwrap_or(Input::DEFAULT_MAX_SIZE));
+    let mut table = in_background(py, &cancel, move || {
+        let input = input(&path, seen)?.max_size(max_size);
         popfib_formats::load_from(input, &options).map_err(read_error)
     })??;
+    // That all went well is no warning.
+    table.applied = None;
     for line in table.remarks() {
         warn(py, &format!("{}: {line}", table.name))?;
     }
     of_routes(py, table, decode)
+}
+
+/// The paths of files of updates.
+fn paths_of(updates: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
+    let several = || PyTypeError::new_err("updates is a list of paths: [path] of one");
+    if updates.is_instance_of::<PyString>() || updates.is_instance_of::<PyBytes>() {
+        return Err(several());
+    }
+    let paths = updates.try_iter().map_err(|_| several())?;
+    let path = |path: PyResult<Bound<'_, PyAny>>| {
+        let path = path_of(&path?)?;
+        // A file of that name, as elsewhere in Python.
+        Ok(match path.as_os_str() == "-" {
+            true => Path::new(".").join(path),
+            false => path,
+        })
+    };
+    paths.map(path).collect()
+}
+
+/// A time in microseconds since 1970.
+fn time_of(until: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let seconds = match until.getattr_opt("timestamp")? {
+        Some(_) if until.getattr("tzinfo")?.is_none() => {
+            let message = "until has no time zone: datetime(..., tzinfo=timezone.utc) has one";
+            return Err(PyValueError::new_err(message));
+        }
+        Some(timestamp) => timestamp.call0()?,
+        None => until.clone(),
+    };
+    let Ok(seconds) = seconds.extract::<f64>() else {
+        let name = until.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "until is a datetime, or seconds since 1970 as an int or float, not {name}"
+        )));
+    };
+    let micros = (seconds * 1e6).round();
+    match (0.0..u64::MAX as f64).contains(&micros) {
+        true => Ok(micros as u64),
+        false => Err(PyValueError::new_err(format!(
+            "until is a time from 1970 on, not {seconds}"
+        ))),
+    }
 }
 
 /// Tells what was left out of a file.

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix, PrefixError};
 use popfib_formats::RangePrefixes;
-use popfib_table::PrefixText;
+use popfib_table::{IPV6_TEXT, PrefixText, write_ip};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -164,7 +164,12 @@ pub(crate) fn ends(object: &Bound<'_, PyAny>) -> PyResult<Option<(IpAddr, IpAddr
 
 /// Whether this is an object of `ipaddress` or netaddr, each of which may be gone over, too.
 pub(crate) fn is_object(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(ipaddress_kind(object)?.is_some() || ends(object)?.is_some())
+    Ok(is_ipaddress(object)? || ends(object)?.is_some())
+}
+
+/// Whether this is an object of `ipaddress`.
+pub(crate) fn is_ipaddress(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(ipaddress_kind(object)?.is_some())
 }
 
 /// Whether a second element of a tuple is a family or a length, and not an address, which passes for an int in netaddr.
@@ -202,6 +207,13 @@ fn with_len(address: IpAddr, len: Option<u8>) -> PyResult<IpPrefix> {
 #[inline]
 pub(crate) fn text(py: Python<'_>, prefix: IpPrefix) -> PyResult<Bound<'_, PyString>> {
     PyString::from_bytes(py, PrefixText::new(prefix).as_bytes())
+}
+
+/// An address as Python sees it.
+pub(crate) fn address_text(py: Python<'_>, address: IpAddr) -> PyResult<Bound<'_, PyString>> {
+    let mut text = [0; IPV6_TEXT];
+    let len = write_ip(address, &mut text);
+    PyString::from_bytes(py, &text[..len])
 }
 
 /// The address of 4 or 16 bytes in network order.

@@ -6,13 +6,14 @@
 //! `live` a table that changes while threads look up,
 //! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
 //! is the face of all that towards Python and `live_table` that of `live`, `pairs` reads what both take, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` makes
-//! them smaller and compares them, `ip_set` is the face of sets, and `vrps` validates origins. Each imports those before it
+//! them smaller and compares them, `ip_set` is the face of sets, `vrps` validates origins, and `anonymizer` puts addresses in the place of others. Each imports those before it
 //! alone. What users read is in `python/popfib` and docs/python.md.
 //!
 //! No Python code runs while a table's lock is held: neither `__eq__` nor
 //! `__hash__` nor `__del__` of a value can find the table in the middle of a
 //! change, or wait for itself.
 
+mod anonymizer;
 mod columns;
 mod files;
 mod ip_set;
@@ -61,6 +62,7 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ip_set::Parts>()?;
     module.add_function(wrap_pyfunction!(ip_set::load_set, module)?)?;
     module.add_function(wrap_pyfunction!(ip_set::compare, module)?)?;
+    module.add_class::<anonymizer::Anonymizer>()?;
     module.add_class::<vrps::Vrps>()?;
     module.add_function(wrap_pyfunction!(vrps::load_vrps, module)?)?;
     module.add_function(wrap_pyfunction!(vrps::rov, module)?)?;

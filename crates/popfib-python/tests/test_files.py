@@ -1,6 +1,7 @@
 """Loading, saving and opening tables, and all that can be wrong with a file."""
 
 import ctypes
+import datetime
 import errno
 import gzip
 import inspect
@@ -75,6 +76,11 @@ def test_load_has_the_options_of_the_command():
     assert len(options) > 10
     # A table that is loaded has one column, and values of any type.
     options = options - {"columns"} | {"column", "decode", "path"}
+    # Those by which a table is the one of a later time are options of `popfib convert` alone.
+    converts = (TOP / "crates/popfib-cli/src/convert.rs").read_text()
+    later = set(re.findall(r"    (updates|until): ", converts))
+    assert later == {"updates", "until"}
+    options |= later
     assert set(inspect.signature(popfib.load).parameters) == options
 
 
@@ -115,6 +121,67 @@ def test_load_of_several_peers(tmp_path):
     assert list(popfib.load(path, peer="192.0.2.2", value="peer").values()) == ["192.0.2.2"]
     with pytest.raises(ValueError, match="no route in it from peer AS7"):
         popfib.load(path, peer="AS7")
+
+
+def test_load_at_a_later_time(tmp_path):
+    path, files = tmp_path / "dump.txt", [tmp_path / "later", tmp_path / "earlier"]
+    path.write_text("TABLE_DUMP2|1779000000|B|192.0.2.1|64501|10.0.0.0/8|64501 64511|IGP|192.0.2.1|0|0||NAG||\n")
+    files[0].write_text("BGP4MP|1779000120|A|192.0.2.2|64502|10.1.0.0/16|64502 64512|IGP|192.0.2.2|0|0||NAG||\n")
+    files[1].write_text(
+        "BGP4MP|1779000030|A|192.0.2.2|64502|10.0.0.0/8|64502 64511|IGP|192.0.2.2|0|0||NAG||\n"
+        "BGP4MP|1779000060|W|192.0.2.1|64501|10.0.0.0/8\n"
+    )
+    at = lambda until=None, **options: dict(popfib.load(path, updates=files, until=until, **options).items())
+    first, last = {"10.0.0.0/8": "192.0.2.2"}, {"10.0.0.0/8": "192.0.2.2", "10.1.0.0/16": "192.0.2.2"}
+    with warnings.catch_warnings():
+        # What was applied is no warning.
+        warnings.simplefilter("error")
+        assert at() == at(1779000120) == last
+        assert at(value="origin-as", decode=int) == {"10.0.0.0/8": 64511, "10.1.0.0/16": 64512}
+        seconds = 1779000119.999999
+        zone = datetime.timezone(datetime.timedelta(hours=5))
+        for until in seconds, int(seconds), datetime.datetime.fromtimestamp(seconds, zone):
+            assert at(until) == first
+        assert at(datetime.datetime.fromtimestamp(1779000120, zone)) == last
+        assert at(1779000000) == {"10.0.0.0/8": "192.0.2.1"}
+        assert dict(popfib.load(path, updates=[]).items()) == {"10.0.0.0/8": "192.0.2.1"}
+    with pytest.raises(ValueError, match="the table is of 2026-05-17T06:40:00Z, after the time"):
+        at(1778999999)
+    files[0].write_text("BGP4MP|1778999999|W|192.0.2.1|64501|10.0.0.0/8\n")
+    with pytest.warns(UserWarning, match="1 update before the table of 2026-05-17T06:40:00Z left out"):
+        assert at() == first
+
+
+def test_bad_updates(tmp_path, monkeypatch):
+    path, update = tmp_path / "t.txt", tmp_path / "u.txt"
+    path.write_text(ROUTES)
+    update.write_text("A 10.0.0.0/8 west\n")
+    assert popfib.load(path, updates=(name for name in [update]))["10.9.9.9"] == "west"
+    packed = tmp_path / "u.gz"
+    packed.write_bytes(gzip.compress(b"A 10.0.0.0/8 west\n" * 1000))
+    naive = datetime.datetime(2026, 5, 17)
+    for options, error, words in [
+        ({"updates": str(update)}, TypeError, r"updates is a list of paths: \[path\] of one"),
+        ({"updates": update}, TypeError, "updates is a list of paths"),
+        ({"updates": [5]}, TypeError, "int"),
+        ({"updates": [tmp_path / "missing"]}, FileNotFoundError, "missing"),
+        ({"updates": [packed], "max_size": 17999}, (ValueError, OSError), "17999"),
+        ({"updates": [update], "until": 5}, ValueError, "updates without times"),
+        ({"until": 5}, ValueError, "until goes with updates"),
+        ({"updates": [update], "until": naive}, ValueError, "until has no time zone"),
+        ({"updates": [update], "until": "noon"}, TypeError, "until is a datetime, or seconds since 1970 as an int or float, not str"),
+        ({"updates": [update], "until": -1}, ValueError, "until is a time from 1970 on, not -1"),
+        ({"updates": [update], "until": float("nan")}, ValueError, "until is a time from 1970 on, not NaN"),
+        ({"updates": [update], "until": 10**30}, ValueError, "until is a time from 1970 on"),
+    ]:
+        with pytest.raises(error, match=words):
+            popfib.load(path, **options)
+    # A file of that name, and not standard input.
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        popfib.load(path, updates=["-"])
+    update.rename("-")
+    assert popfib.load(path, updates=["-"])["10.9.9.9"] == "west"
 
 
 @pytest.mark.parametrize(

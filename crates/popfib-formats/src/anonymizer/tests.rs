@@ -111,6 +111,29 @@ fn cut_addresses_keep_their_first_bits() {
     check(&Anonymizer::cut(0, 0), &none);
 }
 
+#[test]
+fn a_key_is_bytes_or_digits() {
+    let key: [u8; 32] = std::array::from_fn(|index| index as u8 * 7);
+    let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    let upper = digits.to_uppercase();
+    let texts = [format!("{digits}\n"), format!("0x{digits}\r\n"), upper];
+    assert_eq!(anonymizer_key(&key), Some(key));
+    for text in &texts {
+        assert_eq!(anonymizer_key(text.as_bytes()), Some(key), "{text}");
+    }
+    let wrong = [
+        "",
+        &digits[1..],
+        &digits[..32 + 1],
+        &format!("{digits}00"),
+        &format!("g{}", &digits[1..]),
+        &format!("{}\u{e9}", &digits[2..]),
+    ];
+    for text in wrong {
+        assert_eq!(anonymizer_key(text.as_bytes()), None, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(rounds(20, 1_000)))]
     /// Two addresses have as many first bits in common as before, so each also has a place of its own.

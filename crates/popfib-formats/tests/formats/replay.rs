@@ -263,7 +263,7 @@ fn tables_of_one_peer() {
     let after = read(table, &files.with(None, &STRICT)).expect("a table");
     let expected = ["10.1.0.0/16 d", "10.2.0.0/16 e", "2001:db8::/32 c"];
     assert_eq!(routes(&after), expected);
-    assert!(after.notes.contains(&"3 updates applied".to_owned()));
+    assert_eq!(after.applied.unwrap(), "3 updates applied");
     let two = "1 192.0.2.1 A 10.0.0.0/8 x 1\n2 192.0.2.2 W 10.1.0.0/16\n";
     let files = one("two", two);
     let message = error(table, &files.with(None, &STRICT));

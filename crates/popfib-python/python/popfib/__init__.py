@@ -11,6 +11,7 @@
 """
 
 from ._popfib import (
+    Anonymizer,
     ArrowColumn,
     IPSet,
     LiveTable,
@@ -37,6 +38,7 @@ from ._popfib import (
 )
 
 __all__ = [
+    "Anonymizer",
     "ArrowColumn",
     "IPSet",
     "LiveTable",

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from os import PathLike
 from typing import (
@@ -41,6 +42,7 @@ class _HasItems(Protocol[_T]):
 _Routes: TypeAlias = _HasItems[_V] | Iterable[tuple[_Key, _V]]
 
 __all__ = [
+    "Anonymizer",
     "ArrowColumn",
     "IPSet",
     "LiveTable",
@@ -426,6 +428,33 @@ class Parts(Iterator[str]):
     def __iter__(self) -> Self: ...
     def __next__(self) -> str: ...
 
+@final
+class Anonymizer:
+    def __new__(cls, key: bytes | str, /) -> Anonymizer: ...
+    @staticmethod
+    def cut(*, ipv4: int = 24, ipv6: int = 48) -> Anonymizer: ...
+    @overload
+    def anonymize(self, address: str, /) -> str: ...
+    @overload
+    def anonymize(self, address: bytes, /) -> bytes: ...
+    @overload
+    def anonymize(self, address: IPv4Address, /) -> IPv4Address: ...
+    @overload
+    def anonymize(self, address: IPv6Address, /) -> IPv6Address: ...
+    @overload
+    def anonymize(self, address: None, /) -> None: ...
+    @overload
+    def anonymize(self, address: Any, /) -> Any: ...
+    # An array, a list or an ArrowColumn, by what the column is.
+    def anonymize_many(
+        self,
+        addresses: Any,
+        /,
+        *,
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> Any: ...
+
 _Validity: TypeAlias = Literal["valid", "invalid-as", "invalid-length", "not-found"]
 
 @final
@@ -456,6 +485,8 @@ def load(
     mask: bool = False,
     leading_zeros: bool = False,
     max_size: int | None = None,
+    updates: Iterable[_Path] | None = None,
+    until: datetime | float | None = None,
     decode: None = None,
 ) -> Table[Any]: ...
 @overload
@@ -476,6 +507,8 @@ def load(
     mask: bool = False,
     leading_zeros: bool = False,
     max_size: int | None = None,
+    updates: Iterable[_Path] | None = None,
+    until: datetime | float | None = None,
     decode: Callable[[str], _V],
 ) -> Table[_V]: ...
 @overload

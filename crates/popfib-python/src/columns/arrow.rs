@@ -8,7 +8,9 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
+use arrow_array::StringArray;
 use arrow_array::ffi::{self, FFI_ArrowSchema};
+use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_data::ArrayData;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -86,6 +88,24 @@ fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<c_void>> 
         .cast::<PyCapsule>()
         .map_err(|_| PyTypeError::new_err("the object's Arrow method did not return capsules"))?;
     capsule.pointer_checked(Some(name))
+}
+
+/// Texts as a column: `write` writes that of one, or says that it is null.
+pub(super) fn texts<T>(
+    found: &[T],
+    write: impl Fn(&T, &mut Vec<u8>) -> bool,
+) -> PyResult<StringArray> {
+    let mut bytes = Vec::with_capacity(16 * found.len());
+    let mut ends = Vec::with_capacity(found.len() + 1);
+    ends.push(0);
+    let mut nulls = NullBufferBuilder::new(found.len());
+    for found in found {
+        nulls.append(write(found, &mut bytes));
+        let end = i32::try_from(bytes.len());
+        ends.push(end.map_err(|_| PyValueError::new_err("more than 2 GiB of text"))?);
+    }
+    StringArray::try_new(OffsetBuffer::new(ends.into()), bytes.into(), nulls.finish())
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// A column of answers, for anything that takes Arrow: `pyarrow.array(column)`,

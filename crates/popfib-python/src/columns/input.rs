@@ -45,7 +45,7 @@ impl<'py> Column<'py> {
             if text {
                 let name = column.get_type().name()?;
                 return Err(PyTypeError::new_err(format!(
-                    "lookup_many takes a column of addresses, not one {name}"
+                    "a column of addresses is asked for, not one {name}"
                 )));
             }
         }
@@ -147,7 +147,7 @@ impl<'py> Column<'py> {
         let rows = column.try_iter().map_err(|_| {
             let name = column.get_type().name();
             PyTypeError::new_err(format!(
-                "lookup_many takes a numpy array, Arrow data, a Series or an iterable of keys, not {}",
+                "a column is a numpy array, Arrow data, a Series or an iterable of keys, not {}",
                 name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
             ))
         })?;
@@ -213,7 +213,7 @@ fn numpy(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
 }
 
 /// The address of one row; `None` for what stands for no value.
-fn of_object(key: &Bound<'_, PyAny>, of_integers: bool) -> PyResult<Option<IpAddr>> {
+pub(crate) fn of_object(key: &Bound<'_, PyAny>, of_integers: bool) -> PyResult<Option<IpAddr>> {
     if let Ok(text) = key.cast::<PyString>() {
         return address(text.to_str()?.as_bytes())
             .map(Some)

@@ -2,15 +2,12 @@
 
 use std::net::IpAddr;
 
-use arrow_array::StringArray;
-use arrow_buffer::{NullBuffer, OffsetBuffer};
 use popfib::{Address, Family, IpPrefix, NextHop, Prefix};
 use popfib_table::PrefixText;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use super::arrow::ArrowColumn;
+use super::arrow::{self, ArrowColumn};
 use super::lookup::Source;
 use super::room::{ask_for_memory, out_without_indices};
 use crate::keys;
@@ -109,7 +106,7 @@ impl OfMatches {
         places: &Places,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Self::Arrow = self {
-            let column = py.detach(|| column(found))?;
+            let column = py.detach(|| arrow::texts(found, write))?;
             return Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any());
         }
         let list = PyList::empty(py);
@@ -132,22 +129,13 @@ impl OfMatches {
     }
 }
 
-/// Prefixes as text, null where there is no match.
-fn column(found: &[Match]) -> PyResult<StringArray> {
-    let mut bytes = Vec::with_capacity(16 * found.len());
-    let mut ends = Vec::with_capacity(found.len() + 1);
-    ends.push(0);
-    for found in found {
-        if let Some(prefix) = found.prefix() {
-            bytes.extend_from_slice(PrefixText::new(prefix).as_bytes());
-        }
-        let end = i32::try_from(bytes.len());
-        ends.push(end.map_err(|_| PyValueError::new_err("more than 2 GiB of prefixes"))?);
+/// Writes the prefix of a match, if there is one.
+fn write(found: &Match, text: &mut Vec<u8>) -> bool {
+    let prefix = found.prefix();
+    if let Some(prefix) = prefix {
+        text.extend_from_slice(PrefixText::new(prefix).as_bytes());
     }
-    let nulls: NullBuffer = found.iter().map(|found| found.number != 0).collect();
-    let nulls = (nulls.null_count() > 0).then_some(nulls);
-    StringArray::try_new(OffsetBuffer::new(ends.into()), bytes.into(), nulls)
-        .map_err(|error| PyValueError::new_err(error.to_string()))
+    prefix.is_some()
 }
 
 /// Texts that rows before had: rows near each other often have one prefix, whose text they share then.

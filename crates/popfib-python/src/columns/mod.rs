@@ -3,10 +3,11 @@
 //! `input` finds out what the column is and borrows or imports it, `lookup`
 //! answers it in numbers, without the interpreter and in any number of threads,
 //! (`live` those of a `LiveTable`) and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes,
-//! `records` of the columns of records. `contains` says which are in a set.
+//! `records` of the columns of records. `contains` says which are in a set, `anonymize` puts others in their place.
 //! `arrow` has Arrow's capsules, both ways; `c_data` what is in those of others,
 //! and `cells` reads it.
 
+mod anonymize;
 mod arrow;
 mod c_data;
 mod cells;
@@ -24,6 +25,7 @@ mod room;
 
 use std::net::IpAddr;
 
+use popfib_formats::Anonymizer;
 use popfib_table::Records;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,9 +34,11 @@ use crate::live::Live;
 use crate::routes::{Map, Routes};
 use crate::state::{Shared, State};
 use crate::values::Known;
+use anonymize::Anonymized;
 pub(crate) use arrow::ArrowColumn;
 use contains::{Form, Member, Members};
 use input::Column;
+pub(crate) use input::of_object;
 use lookup::{Answer, Invalid, Rows, Source, Values};
 use matches::{Match, Matches};
 use output::{OfNumbers, Output};
@@ -200,6 +204,32 @@ pub(crate) fn contains<'py>(
         threads,
     };
     lookup.members(set, form)
+}
+
+/// See `Anonymizer.anonymize_many` in the package's stubs.
+pub(crate) fn anonymize<'py>(
+    by: &Anonymizer,
+    addresses: &Bound<'py, PyAny>,
+    invalid: &str,
+    threads: isize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = addresses.py();
+    let invalid = Invalid::by_name(invalid)?;
+    let threads = threads_of(threads)?;
+    let column = Column::new(addresses, invalid)?;
+    let form = anonymize::Form::of(&column);
+    let rows = column.rows()?;
+    let lookup = Lookup {
+        py,
+        rows: &rows,
+        invalid: form.invalid(invalid),
+        threads,
+    };
+    let count = count(&rows);
+    room::ask_for_memory(count, size_of::<Option<IpAddr>>() + 2 * size_of::<usize>())?;
+    let mut found = vec![None; count];
+    lookup.look_up(&Anonymized(by), &mut found)?;
+    form.make(py, found)
 }
 
 /// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes

@@ -24,7 +24,8 @@ export async function askAll({ Table, compile }, vectors) {
       const table = await Table.from(source);
       same(table.size, routes.length, name);
       const matches = questions.map(([, , covering]) => routes[covering.at(-1)]);
-      const valueOf = (match) => match?.[1] ?? null;
+      // That of a list, which has no values, is true.
+      const valueOf = (match) => (match ? match[1] || true : null);
       for (const [n, [address, hex]] of questions.entries()) {
         const prefix = matches[n]?.[0];
         const value = valueOf(matches[n]);

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use popfib::{Family, NextHop, aggregate};
 use popfib_formats::RouteTable;
 
-use crate::args::{FileArgs, TableArgs};
+use crate::args::{FileArgs, TableArgs, at_least_one};
 use crate::condition::{self, Condition};
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ pub(crate) struct AggregateArgs {
     ///
     /// They cover the list with the fewest addresses more: exactly so if the list has n prefixes, and n times N or n - N is at
     /// most 2^27; else nearly, and how nearly is told.
-    #[arg(long, value_name = "N", conflicts_with = "method")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "method")]
     at_most: Option<NonZeroUsize>,
 
     #[command(flatten)]

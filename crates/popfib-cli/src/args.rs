@@ -1,5 +1,6 @@
 //! Options that several subcommands share.
 
+use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -376,6 +377,11 @@ impl FromStr for Lengths {
         let (ipv4, ipv6) = lengths.ok_or(WANTED)?;
         Ok(Self { ipv4, ipv6 })
     }
+}
+
+/// A number of which 0 would ask for nothing.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "a number from 1 on, please")
 }
 
 /// An address family.

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
-use crate::image::is_image_file;
+use crate::image::is_image_table;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::progress;
@@ -205,7 +205,7 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
             ..args.read.clone()
         };
         // The values of an image are what it was compiled with.
-        if !is_image_file(path) {
+        if !is_image_table(path) {
             read.value.get_or_insert(RouteValue::OriginOrValue);
         }
         table::load_file(path, &read)

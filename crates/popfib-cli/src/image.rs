@@ -39,7 +39,7 @@ pub(crate) fn open_file(
     read: &ReadArgs,
 ) -> Result<Option<Opened>, Failure> {
     let path = match path {
-        Some(path) if !is_stdin(path) && !is_special(path) && is_image_file(path) => path,
+        Some(path) if is_image_table(path) => path,
         _ if trust => return Err("--trust is for an image that is a file".into()),
         _ => return Ok(None),
     };
@@ -62,6 +62,11 @@ pub(crate) fn open_file(
     };
     let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
     Ok(Some(Opened::new(name, image, start, read)?))
+}
+
+/// Whether what is meant by `path`, where a table is, is an image.
+pub(crate) fn is_image_table(path: &Path) -> bool {
+    !is_stdin(path) && !is_special(path) && is_image_file(path)
 }
 
 /// Whether the file is an image, by its beginning.

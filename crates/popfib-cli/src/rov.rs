@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::args::{FILE, FileArgs, ReadArgs, is_stdin};
 use crate::failure::{Failure, parse_asn};
-use crate::image::is_image_file;
+use crate::image::is_image_table;
 use crate::output::{AsText, Output, note};
 use crate::program::Verdict;
 use crate::progress;
@@ -166,7 +166,7 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
     }
     // The values of an image are what it was compiled with.
     if let Some(path) = &args.table.table
-        && !is_image_file(path)
+        && !is_image_table(path)
     {
         args.table
             .read

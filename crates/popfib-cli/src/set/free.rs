@@ -1,11 +1,13 @@
 //! `popfib set free`: what of a prefix is not used.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib::{Family, IpPrefix, Prefix, algebra};
 
 use super::{Common, List, Rule, finish, load, parse_length, table_of};
+use crate::args::at_least_one;
 use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
@@ -28,12 +30,12 @@ pub(super) struct FreeArgs {
     length: Option<u8>,
 
     /// Print the first N free prefixes of that length
-    #[arg(long, value_name = "N", requires = "length", default_value_t = 1)]
-    count: usize,
+    #[arg(long, value_name = "N", value_parser = at_least_one, requires = "length", default_value = "1")]
+    count: NonZeroUsize,
 
     /// Print the N largest free prefixes, in prefix order
-    #[arg(long, value_name = "N", conflicts_with = "length")]
-    largest: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "length")]
+    largest: Option<NonZeroUsize>,
 
     #[command(flatten)]
     common: Common,
@@ -68,12 +70,12 @@ fn free<A: Family>(
         // What is free is in the largest prefixes that there are, so one of them has it whole.
         (Some(length), _) => free
             .flat_map(|prefix| prefix.subnets(length))
-            .take(args.count)
+            .take(args.count.get())
             .collect(),
         (None, Some(largest)) => {
             let mut all: Vec<_> = free.collect();
             all.sort_by_key(Prefix::len);
-            all.truncate(largest);
+            all.truncate(largest.get());
             all
         }
         (None, None) => free.collect(),

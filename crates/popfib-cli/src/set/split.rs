@@ -45,11 +45,16 @@ fn split<A: Family>(
 ) -> Result<impl Iterator<Item = Prefix<A>>, Failure> {
     let length = args.length;
     let prefixes = || Rule::Union.of::<A>(lists);
+    let is_asked = args.common.family.is_none_or(args::Family::is::<A>);
+    if is_asked && length > A::WIDTH && prefixes().next().is_some() {
+        let (family, width) = (A::NAME, A::WIDTH);
+        let reason = format!("{family} has at most {width} bits");
+        return Err(format!("/{length}: {reason}; --family chooses the other family").into());
+    }
     let count = prefixes().fold(0u64, |count, prefix| {
-        let bits = length.min(A::WIDTH).saturating_sub(prefix.len());
+        let bits = length.saturating_sub(prefix.len());
         count.saturating_add(1u64.checked_shl(bits.into()).unwrap_or(u64::MAX))
     });
-    let is_asked = args.common.family.is_none_or(args::Family::is::<A>);
     if is_asked && count > MOST {
         let family = A::NAME;
         return Err(format!(
@@ -57,6 +62,7 @@ fn split<A: Family>(
         )
         .into());
     }
+    // Of a family that is not asked for, a length may be beyond its width; nothing of it is looked at.
     let length = length.min(A::WIDTH);
     Ok(prefixes().flat_map(move |prefix| prefix.subnets(length.max(prefix.len()))))
 }

@@ -195,7 +195,9 @@ pub struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.contains(is_unprintable) {
+        // Most texts are ASCII, in which characters need not be found.
+        let is_plain = self.0.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if !is_plain && self.0.contains(is_unprintable) {
             escape(self.0, f)
         } else {
             f.write_str(self.0)

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use popfib::{ByFamily, Family, PerFamily, Prefix};
-use popfib_table::{Cell, Scalar};
+use popfib_table::{Cell, PrefixText, Scalar};
 
 use crate::args::Lengths;
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ pub(super) fn is_of_addresses(name: &str) -> bool {
 struct Known;
 
 impl PerFamily for Known {
-    type Of<A: Family> = HashMap<A, u32>;
+    type Of<A: Family> = HashMap<A, u32, RandomState>;
 }
 
 /// Those that came, by number.
@@ -81,11 +82,12 @@ impl Addresses {
         numbers.extend(addresses.iter().map(|&address| {
             let network = Prefix::new_masked(address, length).expect("a length of the family");
             *known.entry(network.address()).or_insert_with(|| {
-                let text = match lengths {
-                    Some(_) => A::ip_prefix(network).to_string(),
-                    None => address.ip().to_string(),
-                };
-                texts.push(text.into());
+                let text = PrefixText::new(A::ip_prefix(network));
+                let (address_alone, _) = text.as_str().split_once('/').unwrap_or_default();
+                texts.push(match lengths {
+                    Some(_) => text.as_str().into(),
+                    None => address_alone.into(),
+                });
                 // More than 2^32 take more memory than there is.
                 texts.len() as u32
             })

@@ -58,6 +58,7 @@ pub mod aggregate;
 pub mod algebra;
 mod batch;
 mod compile_error;
+mod cpu;
 pub mod diff;
 mod family;
 mod fib;

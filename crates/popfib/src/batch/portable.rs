@@ -25,6 +25,7 @@ use core::mem::MaybeUninit;
 
 use super::BYTE_READ_BITS;
 use crate::address::Address;
+use crate::cpu::prefetch;
 use crate::fib::layout::{NODE, PLACE, STRIDE, View, Word};
 use crate::fib::lookup::{two_words, word};
 use crate::next_hop::Leaf;
@@ -180,18 +181,12 @@ fn each_block<A: Address, L: Leaf, const READ: u8>(
 /// Has addresses fetched that lie some blocks after these, or any other memory
 /// that is there: where nearly all lookups end at the root, the CPU does not fetch
 /// them early enough by itself. (Where they lead further it does, and this only
-/// costs.) All of x86-64 has the instruction; stable Rust has none that is portable.
+/// costs.)
 #[inline(always)]
 fn fetch_ahead<A: Address>(addresses: &[A]) {
-    #[cfg(target_arch = "x86_64")]
     for at in (0..size_of_val(addresses)).step_by(LINE) {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let ahead = addresses.as_ptr().wrapping_byte_add(AHEAD + at);
-        // SAFETY: a prefetch is no access: it may lie outside of any memory.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.cast()) };
+        prefetch(addresses.as_ptr().wrapping_byte_add(AHEAD + at));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = addresses;
 }
 
 /// Whether most of the first few addresses lead beyond the root.

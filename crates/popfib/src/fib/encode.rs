@@ -195,12 +195,141 @@ pub(crate) fn slot(
     (at, (both >> (start % 32)) as u32 & mask)
 }
 
+/// Puts `new` into the `len` slots from `first` on of the block that `pointer` leads to, where these are in one run and hold
+/// another leaf; returns the words of `to` that are the block then. `None` where they are not, and where the block
+/// would become one leaf or have its first child.
+///
+/// As [`Encoding::with`], without a look at all other values: these are moved as they are packed.
+///
+/// `word` reads the arena: asked for words of the block only.
+#[inline(always)]
+pub(crate) fn put(
+    pointer: u32,
+    value_bits: u8,
+    (first, len): (u32, u32),
+    new: u32,
+    word: impl Fn(u32) -> u32,
+    to: &mut [u32; MAX_BLOCK],
+) -> Option<usize> {
+    let bits = if pointer & WIDE != 0 {
+        32
+    } else {
+        u32::from(value_bits)
+    };
+    let mask = u32::MAX >> (32 - bits);
+    let place = pointer & PLACE;
+    let runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
+    let values = place + HEAD as u32;
+    // So many bits (1 to 32) of the values, from a bit on.
+    let packed = |from: u32, count: u32| {
+        let low = word(values + from / 32) >> (from % 32);
+        let high = match from % 32 + count > 32 {
+            true => word(values + from / 32 + 1) << (32 - from % 32),
+            false => 0,
+        };
+        (low | high) & (u32::MAX >> (32 - count))
+    };
+    let value = |rank: u32| packed(rank * bits, bits);
+    let (at, end) = (rank(runs, first), first + len);
+    let old = value(at);
+    let begins_within = (runs >> first >> 1) & ((1 << (len - 1)) - 1) != 0;
+    if begins_within || old & NODE != 0 || old == new || new & NODE != 0 && bits < 32 {
+        return None;
+    }
+    let begins = runs >> first & 1 != 0;
+    let ends = end == 64 || runs >> end & 1 != 0;
+    // Equal neighbours become one run with it.
+    let joins_left = begins && first > 0 && value(at - 1) == new;
+    let joins_right = ends && end < 64 && value(at + 1) == new;
+    let mut new_runs = runs & !(1 << first) | u64::from(!joins_left) << first;
+    if end < 64 {
+        new_runs = new_runs & !(1 << end) | u64::from(!joins_right) << end;
+    }
+    if new_runs == 1 {
+        return None;
+    }
+    to[0] = new_runs as u32;
+    to[1] = (new_runs >> 32) as u32;
+    let kept = (at + u32::from(!begins)) * bits;
+    let whole = kept / 32;
+    for (to, at) in to[HEAD..].iter_mut().zip(values..values + whole) {
+        *to = word(at);
+    }
+    let mut next = HEAD + whole as usize;
+    let (mut ready, mut left) = (0, kept % 32);
+    if left > 0 {
+        ready = u64::from(packed(kept - left, left));
+    }
+    let mut write = |value: u32, bits: u32| {
+        ready |= u64::from(value) << left;
+        left += bits;
+        if left >= 32 {
+            to[next] = ready as u32;
+            next += 1;
+            ready >>= 32;
+            left -= 32;
+        }
+    };
+    if !joins_left {
+        write(new & mask, bits);
+    }
+    if !ends {
+        write(old, bits);
+    }
+    let mut from = (at + 1 + u32::from(joins_right)) * bits;
+    let rest = runs.count_ones() * bits;
+    while from < rest {
+        let count = (rest - from).min(32);
+        write(packed(from, count), count);
+        from += count;
+    }
+    if left > 0 {
+        to[next] = ready as u32;
+        next += 1;
+    }
+    Some(next)
+}
+
+/// The block with `value` in the `len` slots from `first` on, and `around` in all others, which are equal only without
+/// aggregation; returns the words of `to` that it is.
+pub(crate) fn one(
+    value_bits: u8,
+    (first, len): (u32, u32),
+    value: u32,
+    around: u32,
+    to: &mut [u32; MAX_BLOCK],
+) -> usize {
+    let end = first + len;
+    let (mut runs, mut values, mut count) = (1u64, [around; 3], 0);
+    if value != around {
+        count += usize::from(first > 0);
+        runs |= 1 << first;
+        values[count] = value;
+        if end < 64 {
+            runs |= 1 << end;
+            count += 1;
+        }
+    }
+    let bits = if value & NODE != 0 {
+        32
+    } else {
+        u32::from(value_bits)
+    };
+    let words = HEAD + ((count as u32 + 1) * bits).div_ceil(32) as usize;
+    to[0] = runs as u32;
+    to[1] = (runs >> 32) as u32;
+    pack(&values[..=count], bits, &mut to[HEAD..]);
+    words
+}
+
 /// Which value of a block with these `runs` is that of `slot`.
+#[inline(always)]
 fn rank(runs: u64, slot: u32) -> u32 {
     (runs << (63 - slot)).count_ones() - 1
 }
 
 /// The length in words of the block that `pointer` leads to.
+#[inline(always)]
 pub(crate) fn block_len(pointer: u32, value_bits: u8, runs: u64) -> usize {
     let bits = if pointer & WIDE != 0 {
         32
@@ -235,7 +364,7 @@ mod tests {
 
     #[test]
     fn what_is_encoded_is_decoded() {
-        let mut state = 1u32;
+        let (mut state, mut puts) = (1u32, 0);
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             state >> 1
@@ -264,6 +393,7 @@ mod tests {
                     let mut words = [u32::MAX; MAX_BLOCK];
                     encoding.write(&mut words);
                     let len = encoding.len();
+                    let words_len = len;
                     assert!(words[len..].iter().all(|word| *word == u32::MAX));
                     let pointer = encoding.pointer(0);
                     assert_eq!(block_len(pointer, value_bits, encoding.runs()), len);
@@ -293,6 +423,39 @@ mod tests {
                                     let expected = Encoding::of(&slots, value_bits);
                                     assert_eq!(with, expected, "{what}, {len} from {first}");
                                 }
+                                let range = (first as u32, len as u32);
+                                let mut to = [0; MAX_BLOCK];
+                                let word = |at: u32| {
+                                    assert!((at as usize) < words_len, "inside the block");
+                                    words[at as usize]
+                                };
+                                let put = put(pointer, value_bits, range, value, word, &mut to);
+                                let before = decoded.slots();
+                                let before = &before[first..][..len];
+                                let is_leaf = before[0] & NODE == 0 && before[0] != value;
+                                let is_one = before.iter().all(|slot| *slot == before[0]);
+                                let after = Encoding::of(&slots, value_bits);
+                                let stays = after.count > 1;
+                                let fits = value & NODE == 0 || children && len == 1;
+                                let can = fits && is_leaf && is_one && stays;
+                                if value & NODE == 0 || len == 1 {
+                                    assert_eq!(put.is_some(), can, "{what}, {len} from {first}");
+                                }
+                                if let Some(len) = put.filter(|_| can) {
+                                    let mut expected = [0; MAX_BLOCK];
+                                    after.write(&mut expected);
+                                    assert_eq!(to[..len], expected[..after.len()], "{what}");
+                                    puts += 1;
+                                }
+                                let mut around = [near & mask; 64];
+                                around[first..][..len].fill(value);
+                                if value & NODE == 0 || len == 1 {
+                                    let after = Encoding::of(&around, value_bits);
+                                    let len = one(value_bits, range, value, near & mask, &mut to);
+                                    let mut expected = [0; MAX_BLOCK];
+                                    after.write(&mut expected);
+                                    assert_eq!(to[..len], expected[..after.len()], "{what}");
+                                }
                                 slots = decoded.slots();
                             }
                         }
@@ -300,5 +463,6 @@ mod tests {
                 }
             }
         }
+        assert!(puts > 10_000, "{puts}");
     }
 }

@@ -20,6 +20,8 @@ use super::layout::{
     CHILD, FLAT, FLAT_PLACE, HALF, NODE, PLACE, STRIDE, View, WIDE, Word, flat_stride,
 };
 use crate::address::Address;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+use crate::cpu::has_popcnt;
 use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
@@ -240,15 +242,6 @@ fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L
             descend(view.arena, view.page_bits, view.value_bits, entry, rest)
         });
     }
-}
-
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-#[inline(always)]
-fn has_popcnt() -> bool {
-    // A constant where the whole build is for such a CPU.
-    std::arch::is_x86_feature_detected!("popcnt")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
 }
 
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.

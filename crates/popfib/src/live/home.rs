@@ -37,6 +37,8 @@ impl<Al: Allocator + Clone> Home for Writer<Al> {
     // Full tables change more than they grow, and their readers want the cache.
     const GROWTH: usize = 8;
 
+    const IS_UNSHARED: bool = false;
+
     #[inline(always)]
     fn view(&self) -> View<'_> {
         // SAFETY: this is the writer; its arrays stay until it publishes others, with `&mut self`.

@@ -88,6 +88,11 @@ impl<A: Address> Deferring<A> {
         self.fib.bytes()
     }
 
+    #[inline(always)]
+    pub(super) fn fetch(&self, prefix: Prefix<A>) {
+        self.fib.fetch(prefix);
+    }
+
     /// Whether lookups of `address` may ask the Rib.
     pub(super) fn is_marked(&self, address: A) -> bool {
         let marked = self.marked.as_ref();

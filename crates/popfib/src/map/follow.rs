@@ -88,6 +88,14 @@ impl<A: Address> Followed<A> {
         self.rib.lookup(address).map_or(0, NextHop::get)
     }
 
+    /// Has what a change of the route of `prefix` begins with fetched into the cache.
+    #[inline(always)]
+    pub(super) fn fetch(&self, prefix: Prefix<A>) {
+        if let Some(fib) = &self.fib {
+            fib.fetch(prefix);
+        }
+    }
+
     /// To be called before the route of `prefix` changes.
     #[inline]
     pub(super) fn prepare(&mut self, prefix: Prefix<A>) {

@@ -343,6 +343,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 
     /// Removes the route of exactly `prefix`; returns its value. Never fails for lack of memory.
     pub fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
+        self.routes.fetch(prefix);
         self.routes.prepare(prefix);
         let number = self.routes.rib.remove(prefix)?;
         self.routes.follow(prefix, Some(number), None);
@@ -413,6 +414,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 
     /// Puts the route into Rib and pairs; the Fib does not follow yet.
     fn insert_route(&mut self, prefix: Prefix<A>, value: V) -> Result<Inserted<V>, OutOfMemory> {
+        self.routes.fetch(prefix);
         let new = S::add(&mut self.pairs, value, prefix.len())?;
         self.routes.prepare(prefix);
         let old = match self.routes.rib.try_insert_new(prefix, new) {

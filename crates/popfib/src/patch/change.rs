@@ -15,6 +15,8 @@
 
 mod entries;
 mod flat;
+mod pages;
+mod simple;
 
 use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
@@ -92,6 +94,8 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) shared: Option<&'p mut SharedBlocks<Al>>,
     /// What is inherited from the changed route, or without it, from now on.
     pub(super) next_hop: u32,
+    /// Whether nobody looks at the table: what keeps its length is changed where it is.
+    pub(super) is_unshared: bool,
     /// Slots with routes below: a stack.
     below: Vec<(u8, Vertex<'a, A>), Al>,
 }
@@ -115,6 +119,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             log,
             shared: None,
             next_hop,
+            is_unshared: false,
             below: Vec::new_in(rib.allocator().clone()),
         }
     }
@@ -231,11 +236,19 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
                 push(&mut self.log.arena, (at, new))?;
                 return Ok(pointer);
             }
+            if let Some(new) = self.put(pointer, chunk as u32, 1, new)? {
+                return Ok(new);
+            }
             let old = self.read(pointer);
             return self.store(pointer, &old, &old.with(chunk, 1, new, value_bits), place);
         }
-        let old = self.read(pointer);
         let count = 1 << (end - prefix.len());
+        if vertex.is_none()
+            && let Some(new) = self.put(pointer, chunk as u32, count as u32, self.next_hop)?
+        {
+            return Ok(new);
+        }
+        let old = self.read(pointer);
         let new = if vertex.is_none() {
             for slot in chunk..chunk + count {
                 self.retire(old.slot(slot))?;
@@ -247,47 +260,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             Encoding::of(&slots, value_bits)
         };
         self.store(pointer, &old, &new, place)
-    }
-
-    /// [`Self::descend`] into a page.
-    fn descend_page(
-        &mut self,
-        pointer: u32,
-        prefix: Prefix<A>,
-        vertex: Option<Vertex<'a, A>>,
-        depth: u8,
-    ) -> Result<u32, CompileError> {
-        let page_bits = self.view.page_bits;
-        let end = depth + page_bits;
-        let first = prefix.address().extract(depth, page_bits) as usize;
-        if prefix.len() < end {
-            let mut page = [0; MAX_PAGE];
-            let page = self.page(pointer, &mut page);
-            let count = 1 << (end - prefix.len());
-            self.spread(&mut page[first..][..count], vertex, Below::Blocks)?;
-            return self.store_page(pointer, page, Some((prefix, depth)));
-        }
-        let at = (pointer & PLACE) + first as u32;
-        let old = self.word(at);
-        let mut new = old;
-        if prefix.len() == end {
-            self.spread(core::slice::from_mut(&mut new), vertex, Below::Blocks)?;
-        } else {
-            new = self.descend(old, prefix, vertex, end, Below::Blocks)?;
-        }
-        if new == old {
-            return Ok(pointer);
-        }
-        if new & NODE == 0 {
-            // The page may have become one leaf.
-            let mut page = [0; MAX_PAGE];
-            let page = self.page(pointer, &mut page);
-            page[first] = new;
-            return self.store_page(pointer, page, Some((prefix, depth)));
-        }
-        push(&mut self.log.arena, (at, new))?;
-        self.log.replaced.direct_entries += 1;
-        Ok(pointer)
     }
 
     /// Changes those of `entries`, which span the prefix or a part of it, that
@@ -397,27 +369,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         Ok(stored)
     }
 
-    /// Stores the page that `pointer` leads to with other entries, as [`Self::store`] does.
-    fn store_page(
-        &mut self,
-        pointer: u32,
-        page: &[u32],
-        place: Option<(Prefix<A>, u8)>,
-    ) -> Result<u32, CompileError> {
-        let first = pointer & PLACE;
-        if self.is_leaf(page, place) {
-            push(&mut self.log.retired, (first, page.len() as u32))?;
-            return Ok(page[0]);
-        }
-        for (entry, at) in page.iter().zip(first..) {
-            if *entry != self.word(at) {
-                push(&mut self.log.arena, (at, *entry))?;
-                self.log.replaced.direct_entries += 1;
-            }
-        }
-        Ok(pointer)
-    }
-
     /// Whether a node of these slots is stored as a leaf: all are equal, and it is
     /// aggregated or has no routes below.
     fn is_leaf(&self, slots: &[u32], place: Option<(Prefix<A>, u8)>) -> bool {
@@ -438,6 +389,11 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         inherited: u32,
         below: Below,
     ) -> Result<u32, CompileError> {
+        if below == Below::Blocks
+            && let Some((prefix, next_hop)) = self.rib.only_route_below(vertex)
+        {
+            return self.build_one(vertex.depth(), prefix, next_hop.get(), inherited);
+        }
         let page_bits = self.view.page_bits;
         let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
         let alloc = rib.allocator().clone();
@@ -475,11 +431,15 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             return Err(self.full());
         };
         self.log.built.push((place, words.len() as u32));
-        for (to, word) in arena[place as usize..].iter().zip(words) {
+        self.write(place, words);
+        Ok(place)
+    }
+
+    fn write(&self, place: u32, words: &[u32]) {
+        for (to, word) in self.view.arena[place as usize..].iter().zip(words) {
             // Relaxed: the pointer that will lead here is stored with release.
             to.store(*word, Ordering::Relaxed);
         }
-        Ok(place)
     }
 
     /// The arena is full.
@@ -491,15 +451,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
 
     fn read(&self, pointer: u32) -> Encoding {
         Encoding::read(pointer, self.view.value_bits, |at| self.word(at))
-    }
-
-    /// The entries of a page.
-    fn page<'t>(&self, pointer: u32, to: &'t mut [u32; MAX_PAGE]) -> &'t mut [u32] {
-        let page = &mut to[..1 << self.view.page_bits];
-        for (entry, at) in page.iter_mut().zip(pointer & PLACE..) {
-            *entry = self.word(at);
-        }
-        page
     }
 
     // Relaxed: only the writer writes, and this is it.

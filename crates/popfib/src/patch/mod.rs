@@ -14,6 +14,7 @@
 
 mod change;
 mod compact;
+mod entry;
 mod made;
 mod shared;
 mod space;
@@ -27,7 +28,7 @@ use core::sync::atomic::Ordering;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::layout::{Arrays, MAX_WORDS, NODE, PLACE, View, Word, as_words};
+use crate::fib::layout::{Arrays, MAX_WORDS, View, as_words};
 use crate::fib::{Options, Size};
 use crate::memory::{self, Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
@@ -59,6 +60,9 @@ pub(crate) trait Home {
 
     /// The part of a full arena that it grows by.
     const GROWTH: usize;
+
+    /// Whether nobody looks at the arrays while they change.
+    const IS_UNSHARED: bool;
 
     /// The current arrays.
     fn view(&self) -> View<'_>;
@@ -108,6 +112,8 @@ impl<Al: Allocator + Clone> Home for Owned<Al> {
 
     // Maps are filled in loops: an eighth would move one twice as often.
     const GROWTH: usize = 4;
+
+    const IS_UNSHARED: bool = true;
 
     #[inline(always)]
     fn view(&self) -> View<'_> {
@@ -341,39 +347,6 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         target.make::<A, L>(rib, self.options.is_aggregating(), next_hop, change)
     }
 
-    /// Whether there are blocks below the table's entry of exactly this prefix.
-    pub(crate) fn has_nodes(&self, entry: Prefix<A>) -> bool {
-        let view = self.home.view();
-        let (root_bits, page_bits) = (view.root_bits, view.page_bits);
-        // Relaxed: this is the writer.
-        let load = |words: &[Word], at: u32| words[at as usize].load(Ordering::Relaxed);
-        let mut pointer = load(view.root, entry.address().leading(root_bits));
-        if page_bits > 0 && pointer & NODE != 0 {
-            let at = entry.address().extract(root_bits, page_bits);
-            pointer = load(view.arena, (pointer & PLACE) + at);
-        }
-        pointer & NODE != 0
-    }
-
-    /// Makes `entry`, a prefix of as many bits as tables resolve, answer `leaf`, whatever is below
-    /// it. Whether it has an entry of its own, so that this was done.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`]; the Fib is then as it was.
-    pub(crate) fn cut(
-        &mut self,
-        rib: &Rib<A, H::Al>,
-        entry: Prefix<A>,
-        leaf: u32,
-    ) -> Result<bool, CompileError> {
-        let mut is_cut = false;
-        self.make(rib, leaf, |patch| {
-            is_cut = patch.cut(entry)?;
-            Ok(())
-        })?;
-        Ok(is_cut)
-    }
-
     /// Whether the arrays suit the number of routes.
     fn is_suited(&self, routes: usize) -> bool {
         let asked = self.options.asked_direct_bits();
@@ -495,6 +468,7 @@ impl<H: Home> Target<'_, H> {
         let view = home.view();
         let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, next_hop);
         patch.shared = shared.as_deref_mut();
+        patch.is_unshared = H::IS_UNSHARED;
         let result = change(&mut patch);
         // Gives the log back.
         drop(patch);

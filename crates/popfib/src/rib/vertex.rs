@@ -8,6 +8,7 @@ use super::View;
 use super::node::{RibNode, STRIDE, ancestors};
 use crate::address::Address;
 use crate::memory::Allocator;
+use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 
 /// A vertex of the binary radix tree with routes strictly below it.
@@ -19,6 +20,13 @@ pub struct Vertex<'r, A> {
     heap: u32,
     /// Bits above the vertex.
     depth: u8,
+}
+
+impl<A> Vertex<'_, A> {
+    /// Bits above the vertex.
+    pub(crate) fn depth(&self) -> u8 {
+        self.depth
+    }
 }
 
 impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
@@ -92,6 +100,21 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
                 return (above, None);
             }
         }
+    }
+
+    /// The only route strictly below `vertex`, if there is one; `None` also where others beside the vertex lie in the same node.
+    pub(crate) fn only_route_below(&self, vertex: Vertex<'_, A>) -> Option<(Prefix<A>, NextHop)> {
+        let node = vertex.node;
+        if node.children != 0 || node.value_count() != 1 {
+            return None;
+        }
+        let bits = if node.short != 0 {
+            node.short
+        } else {
+            node.full
+        };
+        let from = if node.short != 0 { 0 } else { 64 };
+        Some(self.view().route(node, from + bits.trailing_zeros()))
     }
 
     /// Resolves the `width` levels (1 to 6) below `vertex` into `2^width` slots.

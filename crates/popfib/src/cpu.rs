@@ -1,0 +1,62 @@
+//! What is asked of the CPU itself. Which kernels it can run is in `batch/cpu.rs`.
+
+/// Whether the CPU has the instructions for which code that counts bits is compiled a second time.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[inline(always)]
+pub(crate) fn has_popcnt() -> bool {
+    // A constant where the whole build is for such a CPU.
+    std::arch::is_x86_feature_detected!("popcnt")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+}
+
+/// Has the memory at `at` fetched into the cache, if there is any. Stable Rust has no portable instruction for that: where it knows
+/// none for the CPU, nothing happens.
+#[inline(always)]
+pub(crate) fn prefetch<T>(at: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is no access: it may lie outside of any memory. All of x86-64 has the instruction.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+/// Defines a method that is another, compiled a second time for CPUs that count bits by one instruction: without it each count takes a dozen.
+/// `$counted` names what is compiled for them; `$any` is the method with the body, which has to be `#[inline(always)]`.
+macro_rules! counted {
+    ($(#[$about:meta])* $vis:vis fn $name:ident, $counted:ident(
+        &$self:ident, $($arg:ident: $type:ty),*) -> $out:ty = $any:ident
+    ) => {
+        $crate::cpu::counted! { @ $(#[$about])* $vis $name $counted $any [&$self] $self ($($arg: $type),*) -> $out }
+    };
+    ($(#[$about:meta])* $vis:vis fn $name:ident, $counted:ident(
+        &mut $self:ident, $($arg:ident: $type:ty),*) -> $out:ty = $any:ident
+    ) => {
+        $crate::cpu::counted! { @ $(#[$about])* $vis $name $counted $any [&mut $self] $self ($($arg: $type),*) -> $out }
+    };
+    (@ $(#[$about:meta])* $vis:vis $name:ident $counted:ident $any:ident [$($me:tt)+] $self:ident
+        ($($arg:ident: $type:ty),*) -> $out:ty
+    ) => {
+        $(#[$about])*
+        #[inline]
+        $vis fn $name($($me)+, $($arg: $type),*) -> $out {
+            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            if $crate::cpu::has_popcnt() {
+                // SAFETY: the CPU has what the method was compiled for.
+                return unsafe { $self.$counted($($arg),*) };
+            }
+            $self.$any($($arg),*)
+        }
+
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        #[target_feature(enable = "popcnt,bmi1,bmi2")]
+        fn $counted($($me)+, $($arg: $type),*) -> $out {
+            $self.$any($($arg),*)
+        }
+    };
+}
+
+pub(crate) use counted;

@@ -14,13 +14,18 @@
 
 use core::sync::atomic::Ordering;
 
+use crate::fib::encode::MAX_BLOCK;
 use crate::fib::layout::{self, IDLE_BLOCK, Word};
 
 /// Words of a cache line: a block crosses one only if it is longer.
 const LINE: u32 = layout::LINE as u32;
 
-/// The longest place there is: a page of 2^8 entries.
-const MAX_LEN: usize = 256;
+/// Longer places are pages, which are equally long in all of a table: one list is theirs. Lists for each length up to a page's would
+/// be most of a small table.
+const MAX_LEN: u32 = MAX_BLOCK as u32;
+
+/// The list of the pages.
+const PAGES: usize = MAX_BLOCK + 1;
 
 /// The end of a list: the idle block is never free.
 const NONE: u32 = 0;
@@ -45,10 +50,12 @@ impl Link for Word {
 /// belong to the arrays.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
-    /// The first free place of each length.
-    heads: [u32; MAX_LEN + 1],
-    /// The lengths that have free places.
-    lens: [u64; MAX_LEN / 64 + 1],
+    /// The first free place of each length, and of the pages.
+    heads: [u32; PAGES + 1],
+    /// The lists that have places.
+    lens: u128,
+    /// Words of a page, once there is a free one.
+    page: u32,
     /// From here on no word has been used yet.
     top: u32,
     /// Words that blocks may take.
@@ -62,8 +69,9 @@ impl Space {
     pub(crate) fn new(arena_len: usize, top: usize) -> Self {
         debug_assert!((IDLE_BLOCK.len()..=arena_len).contains(&top));
         Self {
-            heads: [NONE; MAX_LEN + 1],
-            lens: [0; MAX_LEN / 64 + 1],
+            heads: [NONE; PAGES + 1],
+            lens: 0,
+            page: 0,
             top: top as u32,
             end: arena_len as u32,
             listed: 0,
@@ -83,34 +91,31 @@ impl Space {
 
     /// A place of `len` words; `None` if the arena is full.
     pub(crate) fn alloc(&mut self, arena: &[impl Link], len: usize) -> Option<u32> {
-        debug_assert!((1..=MAX_LEN).contains(&len));
-        if self.heads[len] != NONE {
-            return Some(self.pop(arena, len));
-        }
         let len = len as u32;
+        let list = list_of(len);
+        if self.heads[list] != NONE {
+            return Some(self.pop(arena, list));
+        }
         let start = self.top + gap(self.top, len);
         if start + len <= self.end {
-            if start > self.top {
-                self.free(arena, self.top, start - self.top);
-            }
+            self.free_parts(arena, self.top, start - self.top);
             self.top = start + len;
             return Some(start);
         }
         // The shortest place in which it fits.
-        let mut from = len + 1;
-        while let Some(longer) = self.next_len(from) {
-            let place = self.heads[longer as usize];
+        let mut lists = self.lens >> list >> 1 << 1 << list;
+        while lists != 0 {
+            let list = lists.trailing_zeros() as usize;
+            let (place, longer) = (self.heads[list], self.len_of(list));
             let before = gap(place, len);
             if before + len <= longer {
-                self.pop(arena, longer as usize);
-                let after = longer - before - len;
-                if before > 0 {
-                    self.free(arena, place, before);
-                }
-                self.free_rest(arena, place + before + len, after);
+                self.pop(arena, list);
+                self.free_parts(arena, place, before);
+                let end = place + before + len;
+                self.free_parts(arena, end, place + longer - end);
                 return Some(place + before);
             }
-            from = longer + 1;
+            lists &= lists - 1;
         }
         None
     }
@@ -118,47 +123,55 @@ impl Space {
     /// Takes back `len` words from `place` on. No reader may see them any more.
     pub(crate) fn free(&mut self, arena: &[impl Link], place: u32, len: u32) {
         debug_assert!(place >= IDLE_BLOCK.len() as u32 && place + len <= self.end);
-        let class = len as usize;
-        arena[place as usize].set(self.heads[class]);
-        self.heads[class] = place;
-        self.lens[class / 64] |= 1 << (class % 64);
+        let list = list_of(len);
+        if list == PAGES {
+            debug_assert!(self.page == 0 || self.page == len);
+            self.page = len;
+        }
+        arena[place as usize].set(self.heads[list]);
+        self.heads[list] = place;
+        self.lens |= 1 << list;
         self.listed += len;
     }
 
-    /// Frees what is left of a place, in parts that cross no line needlessly.
-    fn free_rest(&mut self, arena: &[impl Link], place: u32, len: u32) {
-        let before = gap(place, len).min(len);
-        for (place, len) in [(place, before), (place + before, len - before)] {
-            if len > 0 {
-                self.free(arena, place, len);
-            }
+    /// Frees what is left of a place, in parts that are no pages and cross no line needlessly.
+    fn free_parts(&mut self, arena: &[impl Link], mut place: u32, mut len: u32) {
+        while len > 0 {
+            let part = match gap(place, len) {
+                0 => len.min(MAX_LEN / LINE * LINE),
+                before => before.min(len),
+            };
+            self.free(arena, place, part);
+            (place, len) = (place + part, len - part);
         }
     }
 
-    /// Takes the first free place of exactly `len` words.
-    fn pop(&mut self, arena: &[impl Link], len: usize) -> u32 {
-        let place = self.heads[len];
+    /// Takes the first place of a list.
+    fn pop(&mut self, arena: &[impl Link], list: usize) -> u32 {
+        let place = self.heads[list];
         let next = arena[place as usize].get();
-        self.heads[len] = next;
+        self.heads[list] = next;
         if next == NONE {
-            self.lens[len / 64] &= !(1 << (len % 64));
+            self.lens &= !(1 << list);
         }
-        self.listed -= len as u32;
+        self.listed -= self.len_of(list);
         place
     }
 
-    /// The shortest length from `from` on that has free places.
-    fn next_len(&self, from: u32) -> Option<u32> {
-        let mut group = from as usize / 64;
-        let mut lens = *self.lens.get(group)? & (u64::MAX << (from % 64));
-        loop {
-            if lens != 0 {
-                return Some(group as u32 * 64 + lens.trailing_zeros());
-            }
-            group += 1;
-            lens = *self.lens.get(group)?;
+    /// Words of the places of a list that has some.
+    fn len_of(&self, list: usize) -> u32 {
+        if list == PAGES {
+            self.page
+        } else {
+            list as u32
         }
     }
+}
+
+/// The list of places of that length.
+fn list_of(len: u32) -> usize {
+    debug_assert!(len > 0);
+    len.min(MAX_LEN + 1) as usize
 }
 
 /// Words to leave out at `place` so that `len` words from there on cross no line needlessly.
@@ -186,7 +199,7 @@ mod tests {
             let draw = (state >> 8) as usize;
             if draw.is_multiple_of(2) {
                 let len = if draw.is_multiple_of(32) {
-                    MAX_LEN
+                    256
                 } else {
                     1 + draw / 64 % 66
                 };

@@ -177,6 +177,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
                 max: L::MAX,
             });
         }
+        self.fib.fetch(prefix);
         let old = self.rib.try_insert(prefix, next_hop)?;
         if old == Some(next_hop) {
             return Ok(old);
@@ -199,6 +200,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// may if the route held others together; [`CompileError::OutOfMemory`]. Nothing
     /// has changed then.
     pub fn withdraw(&mut self, prefix: Prefix<A>) -> Result<Option<NextHop>, CompileError> {
+        self.fib.fetch(prefix);
         // So that the route can come back if the Fib can't follow.
         self.rib.reserve_removal()?;
         let Some(old) = self.rib.remove_and_stay(prefix) else {

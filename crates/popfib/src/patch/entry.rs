@@ -6,19 +6,20 @@ use super::{Following, Home};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::cpu::prefetch;
-use crate::fib::layout::{NODE, PLACE, Word};
+use crate::fib::layout::{FLAT, NODE, PLACE, Word};
 use crate::next_hop::Leaf;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
-    /// Has the block fetched that a change of the route of `prefix` begins with, while other work is done before it: in a large table
-    /// that it comes from memory takes as long as all else.
+    /// Has the block fetched that a change of the route of `prefix` begins with, while the Rib changes: to wait for it takes as long as
+    /// half of all else.
     #[inline]
     pub(crate) fn fetch(&self, prefix: Prefix<A>) {
         let pointer = self.entry(prefix.address());
         if pointer & NODE != 0 {
-            let place = (pointer & PLACE) as usize;
+            // Of a flat block, too.
+            let place = (pointer & (FLAT - 1)) as usize;
             prefetch(self.home.view().arena.as_ptr().wrapping_add(place));
         }
     }

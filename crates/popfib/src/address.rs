@@ -93,6 +93,9 @@ pub trait Address:
     /// Number of leading zero bits.
     fn leading_zeros(self) -> u8;
 
+    /// Number of trailing zero bits.
+    fn trailing_zeros(self) -> u8;
+
     /// The next higher address; `None` after [`Self::MAX`].
     fn checked_next(self) -> Option<Self>;
 
@@ -176,6 +179,11 @@ macro_rules! address {
             #[inline]
             fn leading_zeros(self) -> u8 {
                 <$type>::leading_zeros(self) as u8
+            }
+
+            #[inline]
+            fn trailing_zeros(self) -> u8 {
+                <$type>::trailing_zeros(self) as u8
             }
 
             #[inline]

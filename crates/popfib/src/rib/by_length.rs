@@ -43,12 +43,12 @@ impl<'a, A: Address> ByLength<'a, A> {
 
     /// Bits of the length below the node.
     fn level(&self) -> u8 {
-        self.len.wrapping_sub(self.node.depth)
+        self.len.wrapping_sub(self.node.depth())
     }
 
     fn enter(&mut self, node: &'a RibNode<A>) {
         self.node = node;
-        self.vertices = if node.depth != node_depth(self.len) {
+        self.vertices = if node.depth() != node_depth(self.len) {
             0
         } else if self.level() == STRIDE {
             node.full
@@ -64,14 +64,14 @@ impl<'a, A: Address> ByLength<'a, A> {
         let deepest = node_depth(self.len);
         let mut node = self.node;
         let mut rest = node.children;
-        if node.depth == deepest {
+        if node.depth() == deepest {
             rest = 0;
         }
         loop {
             while rest != 0 {
                 let child = self.rib.child(node, rest.trailing_zeros());
                 rest &= rest - 1;
-                if child.depth <= deepest {
+                if child.depth() <= deepest {
                     self.path[self.depth] = node;
                     self.depth += 1;
                     self.enter(child);
@@ -81,11 +81,11 @@ impl<'a, A: Address> ByLength<'a, A> {
             let Some(above) = self.depth.checked_sub(1) else {
                 return false;
             };
-            let left = node.bits;
+            let left = node;
             self.depth = above;
             node = self.path[above];
             // Two steps, as a shift by 64 is none.
-            rest = node.children & u64::MAX << left.extract(node.depth, STRIDE) << 1;
+            rest = node.children & u64::MAX << left.extract(node.depth(), STRIDE) << 1;
         }
     }
 }

@@ -65,33 +65,34 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         replaces: bool,
     ) -> Result<Option<NextHop>, OutOfMemory> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
-        let mut at: NodeIndex = None;
+        let (mut at, mut at_depth): (NodeIndex, u8) = (None, 0);
         loop {
-            let node = *self.node(at);
-            if node.depth == depth {
+            if at_depth == depth {
                 return self.insert_here(at, vertex_of(bits, prefix.len()), next_hop, replaces);
             }
-            let chunk = bits.extract(node.depth, STRIDE);
+            let node = self.node(at);
+            let chunk = bits.extract(at_depth, STRIDE);
             if !node.has_child(chunk) {
-                let count = node.child_count();
-                self.nodes.reserve_insert(node.nodes, count)?;
+                let (run, count) = (node.nodes, node.child_count());
+                self.nodes.reserve_insert(run, count)?;
                 let child = self.with_route(RibNode::new(bits, depth), prefix, next_hop)?;
                 self.insert_child(at, chunk, child);
                 return Ok(None);
             }
             let child_index = node.child(chunk);
-            let child = *self.nodes.get(child_index);
-            let common = (bits ^ child.bits).leading_zeros();
-            if child.depth <= depth && common >= child.depth {
-                at = Some(child_index);
+            let child = self.nodes.get(child_index);
+            let (child_depth, common) = (child.depth(), child.common(bits));
+            if child_depth <= depth && common >= child_depth {
+                (at, at_depth) = (Some(child_index), child_depth);
                 continue;
             }
+            let child = *child;
             // The prefix leaves the skipped path above the child: a new node
             // takes the child's place, at the prefix's own depth or where the
             // two ways part.
             let fork_depth = depth.min(common / STRIDE * STRIDE);
             let mut fork = RibNode::new(bits, fork_depth);
-            let child_chunk = child.bits.extract(fork_depth, STRIDE);
+            let child_chunk = child.extract(fork_depth, STRIDE);
             fork.children = 1 << child_chunk;
             if fork_depth == depth {
                 self.nodes.reserve_run(1)?;
@@ -135,18 +136,20 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut parent: NodeIndex = None;
         let mut at: NodeIndex = None;
-        while self.node(at).depth < depth {
+        let mut at_depth = 0;
+        while at_depth < depth {
             let node = self.node(at);
-            let chunk = bits.extract(node.depth, STRIDE);
+            let chunk = bits.extract(at_depth, STRIDE);
             if !node.has_child(chunk) {
                 return None;
             }
-            parent = at;
-            at = Some(node.child(chunk));
+            let child = node.child(chunk);
+            (parent, at) = (at, Some(child));
+            at_depth = self.nodes.get(child).depth();
         }
         let mut node = *self.node(at);
         let vertex = vertex_of(bits, prefix.len());
-        if node.depth != depth || !node.holds(bits) || !node.has_vertex(vertex) {
+        if at_depth != depth || !node.holds(bits) || !node.has_vertex(vertex) {
             return None;
         }
         let rank = node.value_rank(vertex);
@@ -213,7 +216,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// Takes the child on the way to `bits` away from the node at `at`.
     fn remove_child(&mut self, at: NodeIndex, bits: A) {
         let mut node = *self.node(at);
-        let chunk = bits.extract(node.depth, STRIDE);
+        let chunk = bits.extract(node.depth(), STRIDE);
         let (count, rank) = (node.child_count(), node.child_rank(chunk));
         node.nodes = self.nodes.remove(node.nodes, count, rank);
         node.children &= !(1 << chunk);
@@ -253,7 +256,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
                 vertex_level(short.trailing_zeros())
             };
             short &= short.wrapping_sub(1);
-            let value = number(node.depth + level, *self.values.get(index));
+            let value = number(node.depth() + level, *self.values.get(index));
             self.values.set(index, value);
             highest = highest.max(value);
         }

@@ -5,8 +5,8 @@
 //! Patricia tree here. A node holds the prefixes of six lengths as one bit
 //! each, and nodes with a single child and no prefix are left out (path
 //! compression), so memory follows the number of routes: 32-bit next hops and
-//! 40-byte (IPv6: 64-byte) nodes, of which a BGP table needs one for some 15
-//! routes. The IPv4 table of 2026 takes 8 to 10 bytes a route.
+//! 40-byte (IPv6: 48-byte) nodes, of which a BGP table needs one for some 15
+//! routes (IPv6: 3). The IPv4 table of 2026 takes 8 to 10 bytes a route.
 //!
 //! Rejected: a binary Patricia tree. It is simpler, but an update of a full
 //! table waits for some 20 nodes that depend on each other, this one for 4,
@@ -125,15 +125,15 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     pub fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut node = &self.root;
-        while node.depth < depth {
-            let chunk = bits.extract(node.depth, STRIDE);
+        while node.depth() < depth {
+            let chunk = bits.extract(node.depth(), STRIDE);
             if !node.has_child(chunk) {
                 return None;
             }
             node = self.nodes.get(node.child(chunk));
         }
         let vertex = vertex_of(bits, prefix.len());
-        if node.depth != depth || !node.holds(bits) || !node.has_vertex(vertex) {
+        if node.depth() != depth || !node.holds(bits) || !node.has_vertex(vertex) {
             return None;
         }
         Some(self.value(node.values, node.value_rank(vertex)))
@@ -154,7 +154,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         let mut best = None;
         let mut node = &self.root;
         loop {
-            let chunk = address.extract(node.depth, STRIDE);
+            let chunk = address.extract(node.depth(), STRIDE);
             let vertex = node.longest_vertex(chunk);
             if vertex != 0 {
                 best = Some((node, vertex));
@@ -168,7 +168,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             }
         }
         let (node, vertex) = best?;
-        let prefix = Prefix::clamped(address, node.depth + vertex_level(vertex));
+        let prefix = Prefix::clamped(address, node.depth() + vertex_level(vertex));
         Some((prefix, self.value(node.values, node.value_rank(vertex))))
     }
 

@@ -57,9 +57,9 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         let mut above = 0;
         let mut node = &self.root;
         loop {
-            if node.depth >= len {
+            if node.depth() >= len {
                 // At the node itself, or on the skipped path to it. Only the root may be empty.
-                let is_above = node.depth > len || has_below(node, 1, 0);
+                let is_above = node.depth() > len || has_below(node, 1, 0);
                 let vertex = Vertex {
                     node,
                     heap: 1,
@@ -67,12 +67,12 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
                 };
                 return (above, is_above.then_some(vertex));
             }
-            let chunk = bits.extract(node.depth, STRIDE);
-            let levels = (len - node.depth).min(STRIDE);
+            let chunk = bits.extract(node.depth(), STRIDE);
+            let levels = (len - node.depth()).min(STRIDE);
             // Vertices above level `levels` have numbers below 2^levels.
             let shorter = u64::MAX >> (64 - (1u64 << levels));
             let on_path = node.short & ancestors(chunk) & shorter;
-            let vertex = if len - node.depth > STRIDE && node.full >> chunk & 1 != 0 {
+            let vertex = if len - node.depth() > STRIDE && node.full >> chunk & 1 != 0 {
                 64 | chunk
             } else {
                 // 0 if there is none: bit 0 is no vertex.
@@ -96,7 +96,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
                 return (above, None);
             }
             node = self.nodes.get(node.child(chunk));
-            if (node.bits ^ bits) & A::mask(node.depth.min(len)) != A::MIN {
+            if node.common(bits) < node.depth().min(len) {
                 return (above, None);
             }
         }
@@ -163,20 +163,20 @@ impl<'r, A: Address> View<'r, A> {
         out: &mut Expansion<'_, impl FnMut(u8, Vertex<'r, A>)>,
     ) {
         let node = vertex.node;
-        if node.depth > vertex.depth {
+        if node.depth() > vertex.depth {
             // On the way to the node: one slot leads there.
-            let gap = node.depth - vertex.depth;
+            let gap = node.depth() - vertex.depth;
             if gap >= width {
-                let slot = first + node.bits.extract(vertex.depth, width) as usize;
+                let slot = first + node.extract(vertex.depth, width) as usize;
                 let depth = vertex.depth + width;
                 (out.below)(slot as u8, Vertex { depth, ..vertex });
             } else {
                 let rest = width - gap;
-                let slot = (node.bits.extract(vertex.depth, gap) as usize) << rest;
+                let slot = (node.extract(vertex.depth, gap) as usize) << rest;
                 self.expand_node(node, 1, 0, rest, first + slot, out);
             }
         } else {
-            let level = vertex.depth - node.depth;
+            let level = vertex.depth - node.depth();
             self.expand_node(node, vertex.heap, level, width, first, out);
         }
     }
@@ -216,7 +216,7 @@ impl<'r, A: Address> View<'r, A> {
                     let vertex = Vertex {
                         node,
                         heap,
-                        depth: node.depth + end,
+                        depth: node.depth() + end,
                     };
                     (out.below)(first as u8 + slot as u8, vertex);
                 }
@@ -233,7 +233,7 @@ impl<'r, A: Address> View<'r, A> {
             let child = Vertex {
                 node: self.child(node, start + chunk),
                 heap: 1,
-                depth: node.depth + STRIDE,
+                depth: node.depth() + STRIDE,
             };
             let slot = first + ((chunk as usize) << rest);
             if rest == 0 {

@@ -32,10 +32,8 @@ impl<'a, A: Address> View<'a, A> {
     pub(super) fn prefix_of(&self, node: &RibNode<A>, vertex: u32) -> Prefix<A> {
         let level = vertex_level(vertex);
         let chunk = (vertex << (STRIDE - level)) & 63;
-        // The chunk after the node's own bits.
-        let bits = node.bits | A::from_leading(chunk << 2, 8).shift_down(node.depth);
         // The last chunk of a key may reach beyond its end.
-        Prefix::clamped(bits, (node.depth + level).min(A::WIDTH))
+        Prefix::clamped(node.address(chunk), (node.depth() + level).min(A::WIDTH))
     }
 
     /// The route of a vertex of `node`.

@@ -116,7 +116,7 @@ impl<'a, A: Address> Supernets<'a, A> {
     /// Goes to `node` and notes its vertices that cover the prefix.
     fn enter(&mut self, node: &'a RibNode<A>) {
         self.node = node;
-        let levels = self.of.len().saturating_sub(node.depth).min(STRIDE);
+        let levels = self.of.len().saturating_sub(node.depth()).min(STRIDE);
         let chunk = self.chunk();
         // Vertices of the first `levels` levels are numbered below 2^(levels + 1).
         let shorter = u64::MAX >> (64 - (2u64 << levels.min(STRIDE - 1)));
@@ -125,7 +125,7 @@ impl<'a, A: Address> Supernets<'a, A> {
     }
 
     fn chunk(&self) -> u32 {
-        self.of.address().extract(self.node.depth, STRIDE)
+        self.of.address().extract(self.node.depth(), STRIDE)
     }
 }
 
@@ -143,7 +143,7 @@ impl<A: Address> Iterator for Supernets<'_, A> {
                 return None;
             }
             let child = self.rib.child(node, chunk);
-            if child.depth >= self.of.len() || !child.holds(self.of.address()) {
+            if child.depth() >= self.of.len() || !child.holds(self.of.address()) {
                 return None;
             }
             self.enter(child);
@@ -257,13 +257,13 @@ impl<'a, A: Address> Walk<'a, A> {
         let mut walk = Self::all(rib);
         loop {
             let node = walk.frame.node;
-            let chunk = start.address().extract(node.depth, STRIDE);
+            let chunk = start.address().extract(node.depth(), STRIDE);
             let frame = &mut walk.frame;
             *frame = Frame::new(node, chunk);
             // What starts at this chunk comes before `start`, unless it starts
             // at the very same address and is as long.
-            let same_address = rib.prefix_of(node, 64 | chunk).address() == start.address();
-            let level = start.len().saturating_sub(node.depth);
+            let same_address = node.address(chunk) == start.address();
+            let level = start.len().saturating_sub(node.depth());
             if same_address && level <= STRIDE {
                 // Vertices from `level` on are numbered from 2^level on. All
                 // that is below the chunk follows.
@@ -272,7 +272,7 @@ impl<'a, A: Address> Walk<'a, A> {
             }
             let child = frame.child.then(|| rib.child(node, chunk));
             *frame = Frame::behind(node, chunk);
-            frame.child = child.is_some_and(|child| child.bits > start.address());
+            frame.child = child.is_some_and(|child| child.is_after(start.address()));
             match child.filter(|child| child.holds(start.address())) {
                 Some(child) => walk.enter(child),
                 None => return walk,
@@ -311,7 +311,7 @@ impl<'a, A: Address> Walk<'a, A> {
                 let left = self.frame.node;
                 self.depth = self.depth.checked_sub(1)?;
                 let node = self.path[self.depth];
-                let chunk = left.bits.extract(node.depth, STRIDE);
+                let chunk = left.extract(node.depth(), STRIDE);
                 self.frame = Frame::behind(node, chunk);
             }
         }
@@ -352,13 +352,13 @@ pub(super) fn last_before<A: Address>(
     let mut depth = 0;
     loop {
         let node = path[depth];
-        let chunk = end.address().extract(node.depth, STRIDE);
+        let chunk = end.address().extract(node.depth(), STRIDE);
         if !node.has_child(chunk) {
             break;
         }
         let child = rib.child(node, chunk);
         if !child.holds(end.address()) {
-            if child.bits < end.address() {
+            if !child.is_after(end.address()) {
                 return last_of(rib, child);
             }
             break;
@@ -367,7 +367,7 @@ pub(super) fn last_before<A: Address>(
         path[depth] = child;
     }
     path[..=depth].iter().rev().find_map(|node| {
-        let chunk = end.address().extract(node.depth, STRIDE);
+        let chunk = end.address().extract(node.depth(), STRIDE);
         let frame = Frame::new(node, chunk);
         let here = last_vertex(&frame, |vertex| rib.prefix_of(node, vertex) < end);
         if let Some(vertex) = here {

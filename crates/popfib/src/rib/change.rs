@@ -6,6 +6,7 @@
 use super::node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use super::{NodeIndex, Rib};
 use crate::address::Address;
+use crate::cpu::counted;
 use crate::memory::{Allocator, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -42,8 +43,17 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.insert_route(prefix, next_hop, false)
     }
 
-    #[inline]
-    fn insert_route(
+    counted! {
+        fn insert_route, insert_route_counted(
+            &mut self,
+            prefix: Prefix<A>,
+            next_hop: NextHop,
+            replaces: bool
+        ) -> Result<Option<NextHop>, OutOfMemory> = insert_route_any
+    }
+
+    #[inline(always)]
+    fn insert_route_any(
         &mut self,
         prefix: Prefix<A>,
         next_hop: NextHop,
@@ -58,6 +68,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         Ok(there)
     }
 
+    #[inline(always)]
     fn insert_below(
         &mut self,
         prefix: Prefix<A>,
@@ -131,8 +142,16 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.values.reserve_move(127)
     }
 
-    /// [`remove`](Rib::remove) without moving anything together.
-    pub(crate) fn remove_and_stay(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
+    counted! {
+        /// [`remove`](Rib::remove) without moving anything together.
+        pub(crate) fn remove_and_stay, remove_and_stay_counted(
+            &mut self,
+            prefix: Prefix<A>
+        ) -> Option<NextHop> = remove_and_stay_any
+    }
+
+    #[inline(always)]
+    fn remove_and_stay_any(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut parent: NodeIndex = None;
         let mut at: NodeIndex = None;
@@ -166,6 +185,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 
     /// Sets the route of a vertex of the node at `at`; one that is there only if it `replaces` it.
+    #[inline(always)]
     fn insert_here(
         &mut self,
         at: NodeIndex,

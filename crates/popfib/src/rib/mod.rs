@@ -23,6 +23,7 @@ mod walk;
 use core::ops::RangeBounds;
 
 use crate::address::Address;
+use crate::cpu::counted;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -121,8 +122,13 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.nodes.bytes() + self.values.bytes()
     }
 
-    /// The next hop of exactly `prefix`.
-    pub fn get(&self, prefix: Prefix<A>) -> Option<NextHop> {
+    counted! {
+        /// The next hop of exactly `prefix`.
+        pub fn get, get_counted(&self, prefix: Prefix<A>) -> Option<NextHop> = get_any
+    }
+
+    #[inline(always)]
+    fn get_any(&self, prefix: Prefix<A>) -> Option<NextHop> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut node = &self.root;
         while node.depth() < depth {
@@ -149,8 +155,16 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         self.longest_match(address).map(|(_, next_hop)| next_hop)
     }
 
-    /// The longest prefix that contains `address`, and its next hop.
-    pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
+    counted! {
+        /// The longest prefix that contains `address`, and its next hop.
+        pub fn longest_match, longest_match_counted(
+            &self,
+            address: A
+        ) -> Option<(Prefix<A>, NextHop)> = longest_match_any
+    }
+
+    #[inline(always)]
+    fn longest_match_any(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
         let mut best = None;
         let mut node = &self.root;
         loop {

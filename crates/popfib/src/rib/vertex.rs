@@ -7,6 +7,7 @@ use super::Rib;
 use super::View;
 use super::node::{RibNode, STRIDE, ancestors};
 use crate::address::Address;
+use crate::cpu::counted;
 use crate::memory::Allocator;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -46,13 +47,21 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         (vertex, default)
     }
 
-    /// What surrounds the place of `prefix` in the binary radix tree, whether or
-    /// not there is a route: the next hop of the longest route that covers the
-    /// prefix and is not its own (0 if there is none), and the prefix's vertex if
-    /// there are routes strictly below.
-    ///
-    /// O(key width / 6); what a change of this one route concerns lies between the two.
-    pub(crate) fn surroundings(&self, prefix: Prefix<A>) -> (u32, Option<Vertex<'_, A>>) {
+    counted! {
+        /// What surrounds the place of `prefix` in the binary radix tree, whether or
+        /// not there is a route: the next hop of the longest route that covers the
+        /// prefix and is not its own (0 if there is none), and the prefix's vertex if
+        /// there are routes strictly below.
+        ///
+        /// O(key width / 6); what a change of this one route concerns lies between the two.
+        pub(crate) fn surroundings, surroundings_counted(
+            &self,
+            prefix: Prefix<A>
+        ) -> (u32, Option<Vertex<'_, A>>) = surroundings_any
+    }
+
+    #[inline(always)]
+    fn surroundings_any(&self, prefix: Prefix<A>) -> (u32, Option<Vertex<'_, A>>) {
         let (bits, len) = (prefix.address(), prefix.len());
         let mut above = 0;
         let mut node = &self.root;

@@ -46,6 +46,7 @@ use allocator_api2::vec::Vec;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, Global};
+use crate::prefix::Prefix;
 use crate::rib::{Rib, View};
 
 pub use crate::address::STRIDE;
@@ -70,6 +71,23 @@ pub trait Store {
     /// # Errors
     /// [`CompileError`], if the form cannot number more nodes or has no memory for one.
     fn store(&mut self, slots: &[Slot<Self::Node>; 64]) -> Result<Self::Node, CompileError>;
+
+    /// Stores a node with one slot in the `count` places from `first` on, and the next hop `around` in all others: what is on the way
+    /// to a route that is alone. A form that knows a shorter way than [`store`](Self::store) may take it.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    fn store_one(
+        &mut self,
+        first: u8,
+        count: u8,
+        slot: Slot<Self::Node>,
+        around: u32,
+    ) -> Result<Self::Node, CompileError> {
+        let mut slots = [Slot::Leaf(around); 64];
+        slots[first.into()..][..count.into()].fill(slot);
+        self.store(&slots)
+    }
 }
 
 /// Builds nodes from a Rib into a [`Store`].
@@ -169,6 +187,9 @@ impl<'r, A: Address, S: Store, Al: Allocator> Fold<'r, A, S, Al> {
         vertex: Vertex<'r, A>,
         inherited: u32,
     ) -> Result<Slot<S::Node>, CompileError> {
+        if let Some((prefix, next_hop)) = self.rib.only_route_below(vertex) {
+            return self.only(vertex.depth(), prefix, next_hop.get(), inherited);
+        }
         let mut next_hops = [inherited; 64];
         let first = self.expand(vertex, &mut next_hops, STRIDE)?;
         let mut slots = next_hops.map(Slot::Leaf);
@@ -187,6 +208,42 @@ impl<'r, A: Address, S: Store, Al: Allocator> Fold<'r, A, S, Al> {
         self.store.store(&slots).map(Slot::Node)
     }
 
+    /// Builds and stores what lies below `depth` bits of `prefix`, which is the only route there.
+    fn only(
+        &mut self,
+        depth: u8,
+        prefix: Prefix<A>,
+        next_hop: u32,
+        inherited: u32,
+    ) -> Result<Slot<S::Node>, CompileError> {
+        self.fits(next_hop.max(inherited))?;
+        let mut slot = Slot::Leaf(next_hop);
+        if next_hop == inherited && self.aggregation {
+            return Ok(slot);
+        }
+        // From the route up.
+        let mut at = depth + (prefix.len() - depth - 1) / STRIDE * STRIDE;
+        let mut count = 1 << (at + STRIDE - prefix.len());
+        loop {
+            let first = prefix.address().extract(at, STRIDE) as u8;
+            slot = Slot::Node(self.store.store_one(first, count, slot, inherited)?);
+            if at == depth {
+                return Ok(slot);
+            }
+            (at, count) = (at - STRIDE, 1);
+        }
+    }
+
+    fn fits(&self, highest: u32) -> Result<(), CompileError> {
+        if highest > self.max_next_hop {
+            return Err(CompileError::NextHop {
+                next_hop: highest,
+                max: self.max_next_hop,
+            });
+        }
+        Ok(())
+    }
+
     /// Fills in the next hops of the slots and stacks the slots with routes
     /// below; returns where those begin.
     fn expand(
@@ -201,13 +258,7 @@ impl<'r, A: Address, S: Store, Al: Allocator> Fold<'r, A, S, Al> {
         self.rib.expand(vertex, width, next_hops, |slot, vertex| {
             below.push((slot, vertex));
         });
-        let highest = next_hops.iter().copied().max().unwrap_or(0);
-        if highest > self.max_next_hop {
-            return Err(CompileError::NextHop {
-                next_hop: highest,
-                max: self.max_next_hop,
-            });
-        }
+        self.fits(next_hops.iter().copied().max().unwrap_or(0))?;
         Ok(first)
     }
 }

@@ -7,7 +7,7 @@ use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::arena::Arena;
-use super::encode::Encoding;
+use super::encode::{Encoding, One};
 use super::flat_block::{FlatBlock, runs_and_leaves};
 use super::index::Index;
 use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
@@ -274,6 +274,26 @@ impl<Al: Allocator + Clone> Store for Blocks<Al> {
         let place = self.arena.alloc(encoding.len())?;
         encoding.write(&mut self.arena.words()[place..]);
         Ok(encoding.pointer(place as u32))
+    }
+
+    fn store_one(
+        &mut self,
+        first: u8,
+        count: u8,
+        slot: Slot<u32>,
+        around: u32,
+    ) -> Result<u32, CompileError> {
+        if self.flat.is_some() {
+            let mut slots = [Slot::Leaf(around); 64];
+            slots[first.into()..][..count.into()].fill(slot);
+            return self.store(&slots);
+        }
+        let block = One::new(self.value_bits, (first, count), pointer(slot), around);
+        self.nodes += 1;
+        self.leaves += block.leaves();
+        let place = self.arena.alloc(block.words().len())?;
+        self.arena.words()[place..][..block.words().len()].copy_from_slice(block.words());
+        Ok(block.pointer(place as u32))
     }
 }
 

@@ -290,36 +290,58 @@ pub(crate) fn put(
     Some(next)
 }
 
-/// The block with `value` in the `len` slots from `first` on, and `around` in all others, which are equal only without
-/// aggregation; returns the words of `to` that it is.
-pub(crate) fn one(
-    value_bits: u8,
-    (first, len): (u32, u32),
-    value: u32,
-    around: u32,
-    to: &mut [u32; MAX_BLOCK],
-) -> usize {
-    let end = first + len;
-    let (mut runs, mut values, mut count) = (1u64, [around; 3], 0);
-    if value != around {
-        count += usize::from(first > 0);
-        runs |= 1 << first;
-        values[count] = value;
-        if end < 64 {
-            runs |= 1 << end;
-            count += 1;
+/// A block of one value in some slots, and a leaf around it.
+pub(crate) struct One {
+    words: [u32; HEAD + 3],
+    len: usize,
+    /// Values, and those of them that are children.
+    count: usize,
+    children: usize,
+}
+
+impl One {
+    /// The block with `value` in the `len` slots from `first` on, and `around` in all others; the two are equal only without aggregation.
+    pub(crate) fn new(value_bits: u8, (first, len): (u8, u8), value: u32, around: u32) -> Self {
+        let end = first + len;
+        let (mut runs, mut values, mut count) = (1u64, [around; 3], 1);
+        if value != around {
+            count += usize::from(first > 0);
+            values[count - 1] = value;
+            runs |= 1 << first;
+            if end < 64 {
+                runs |= 1 << end;
+                count += 1;
+            }
+        }
+        let children = usize::from(value & NODE != 0);
+        let bits = if children > 0 {
+            32
+        } else {
+            u32::from(value_bits)
+        };
+        let mut words = [runs as u32, (runs >> 32) as u32, 0, 0, 0];
+        pack(&values[..count], bits, &mut words[HEAD..]);
+        Self {
+            words,
+            len: HEAD + (count * bits as usize).div_ceil(32),
+            count,
+            children,
         }
     }
-    let bits = if value & NODE != 0 {
-        32
-    } else {
-        u32::from(value_bits)
-    };
-    let words = HEAD + ((count as u32 + 1) * bits).div_ceil(32) as usize;
-    to[0] = runs as u32;
-    to[1] = (runs >> 32) as u32;
-    pack(&values[..=count], bits, &mut to[HEAD..]);
-    words
+
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words[..self.len]
+    }
+
+    /// Values that are next hops.
+    pub(crate) fn leaves(&self) -> usize {
+        self.count - self.children
+    }
+
+    /// The pointer that leads to the block at `place`.
+    pub(crate) fn pointer(&self, place: u32) -> u32 {
+        NODE | if self.children > 0 { WIDE } else { 0 } | place
+    }
 }
 
 /// Which value of a block with these `runs` is that of `slot`.
@@ -451,10 +473,13 @@ mod tests {
                                 around[first..][..len].fill(value);
                                 if value & NODE == 0 || len == 1 {
                                     let after = Encoding::of(&around, value_bits);
-                                    let len = one(value_bits, range, value, near & mask, &mut to);
+                                    let range = (first as u8, len as u8);
+                                    let one = One::new(value_bits, range, value, near & mask);
                                     let mut expected = [0; MAX_BLOCK];
                                     after.write(&mut expected);
-                                    assert_eq!(to[..len], expected[..after.len()], "{what}");
+                                    assert_eq!(one.words(), &expected[..after.len()], "{what}");
+                                    assert_eq!(one.pointer(7), after.pointer(7));
+                                    assert_eq!(one.leaves(), after.leaves());
                                 }
                                 slots = decoded.slots();
                             }

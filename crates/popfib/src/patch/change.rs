@@ -27,7 +27,7 @@ use super::{Place, Replaced};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::encode::{Encoding, HEAD, MAX_BLOCK, slot};
+use crate::fib::encode::{Encoding, HEAD, MAX_BLOCK, One, slot};
 use crate::fib::layout::{NODE, PLACE, View};
 use crate::fold::{Fold, STRIDE, Slot, Store};
 use crate::memory::{self, Allocator, OutOfMemory};
@@ -389,11 +389,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         inherited: u32,
         below: Below,
     ) -> Result<u32, CompileError> {
-        if below == Below::Blocks
-            && let Some((prefix, next_hop)) = self.rib.only_route_below(vertex)
-        {
-            return self.build_one(vertex.depth(), prefix, next_hop.get(), inherited);
-        }
         let page_bits = self.view.page_bits;
         let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
         let alloc = rib.allocator().clone();
@@ -479,5 +474,20 @@ impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
         let slots = slots.map(compile::pointer);
         self.store_new(&Encoding::of(&slots, self.view.value_bits))
+    }
+
+    fn store_one(
+        &mut self,
+        first: u8,
+        count: u8,
+        slot: Slot<u32>,
+        around: u32,
+    ) -> Result<u32, CompileError> {
+        let slots = (first, count);
+        let block = One::new(self.view.value_bits, slots, compile::pointer(slot), around);
+        let place = self.write_new(block.words())?;
+        self.log.replaced.nodes += 1;
+        self.log.replaced.leaves += block.leaves() as u64;
+        Ok(block.pointer(place))
     }
 }

@@ -111,21 +111,6 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         }
     }
 
-    /// The only route strictly below `vertex`, if there is one; `None` also where others beside the vertex lie in the same node.
-    pub(crate) fn only_route_below(&self, vertex: Vertex<'_, A>) -> Option<(Prefix<A>, NextHop)> {
-        let node = vertex.node;
-        if node.children != 0 || node.value_count() != 1 {
-            return None;
-        }
-        let bits = if node.short != 0 {
-            node.short
-        } else {
-            node.full
-        };
-        let from = if node.short != 0 { 0 } else { 64 };
-        Some(self.view().route(node, from + bits.trailing_zeros()))
-    }
-
     /// Resolves the `width` levels (1 to 6) below `vertex` into `2^width` slots.
     ///
     /// A slot of `next_hops` is set to the longest match among the prefixes of
@@ -147,6 +132,22 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
 }
 
 impl<'r, A: Address> View<'r, A> {
+    /// The only route strictly below `vertex`, if there is one; `None` also where others beside the vertex lie in the same node.
+    #[inline]
+    pub(crate) fn only_route_below(&self, vertex: Vertex<'_, A>) -> Option<(Prefix<A>, NextHop)> {
+        let node = vertex.node;
+        if node.children != 0 || node.value_count() != 1 {
+            return None;
+        }
+        let bits = if node.short != 0 {
+            node.short
+        } else {
+            node.full
+        };
+        let from = if node.short != 0 { 0 } else { 64 };
+        Some(self.route(node, from + bits.trailing_zeros()))
+    }
+
     /// [`Rib::expand`].
     pub(crate) fn expand(
         &self,

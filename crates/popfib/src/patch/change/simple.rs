@@ -1,4 +1,4 @@
-//! The changes that most are: a route without others below it, in one block, or alone where there was none.
+//! The change that most are: a route without others below it, in one block.
 //!
 //! The values around it are moved as they are packed, and nothing is expanded to 64 slots: that takes a third of the time.
 
@@ -8,9 +8,7 @@ use crate::compile_error::CompileError;
 use crate::cpu::counted;
 use crate::fib::encode::{self, MAX_BLOCK, block_len};
 use crate::fib::layout::{NODE, PLACE, WIDE};
-use crate::fold::STRIDE;
 use crate::memory::Allocator;
-use crate::prefix::Prefix;
 
 impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
     counted! {
@@ -52,38 +50,6 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
         self.count_block(pointer, words);
         push(&mut self.log.retired, (place, old_len as u32))?;
         Ok(Some(pointer & !PLACE | new))
-    }
-
-    /// Builds what lies below a leaf at `depth` where one route is, of `prefix` to `next_hop`, and all else inherits.
-    pub(super) fn build_one(
-        &mut self,
-        depth: u8,
-        prefix: Prefix<A>,
-        next_hop: u32,
-        inherited: u32,
-    ) -> Result<u32, CompileError> {
-        if next_hop == inherited && self.aggregation {
-            return Ok(inherited);
-        }
-        let bits = self.view.value_bits;
-        let mut words = [0; MAX_BLOCK];
-        // From the route up.
-        let mut at = depth + (prefix.len() - depth - 1) / STRIDE * STRIDE;
-        let mut count = 1 << (at + STRIDE - prefix.len());
-        let mut value = next_hop;
-        loop {
-            let first = prefix.address().extract(at, STRIDE);
-            let slots = (first, count);
-            let len = encode::one(bits, slots, value, inherited, &mut words);
-            let form = NODE | if value & NODE != 0 { WIDE } else { 0 };
-            let place = self.write_new(&words[..len])?;
-            self.count_block(form, &words[..len]);
-            (value, count) = (form | place, 1);
-            if at == depth {
-                return Ok(value);
-            }
-            at -= STRIDE;
-        }
     }
 
     /// Counts a block that was built.

@@ -31,6 +31,10 @@ const LOOKUPS_A_CHANGE: usize = 100;
 /// Changes of a mixed pass.
 const CHANGES: usize = 20_000;
 
+/// Changes without a lookup between them, and how often.
+const CHANGES_AT_ONCE: usize = 1000;
+const BATCHES: usize = 200;
+
 /// Addresses that are timed together.
 const PART: usize = 8192;
 
@@ -231,6 +235,7 @@ fn storage<A: PeerFamily, S: Stores<u32>>(
 
     // Changes between lookups, and the same without changes.
     let (mut still, mut moving, mut change) = (vec![], vec![], vec![]);
+    let (mut still_all, mut moving_all) = (vec![], vec![]);
     let (mut trie_change, mut bitmap_change) = (vec![], vec![]);
     for pass in 0..=passes {
         let seed = pass as u64 + 1;
@@ -240,17 +245,39 @@ fn storage<A: PeerFamily, S: Stores<u32>>(
         if pass > 0 {
             still.push(quiet.rate());
             moving.push(ours.rate());
+            still_all.push(quiet.rate_of_all());
+            moving_all.push(ours.rate_of_all());
             change.push(ours.change_ns(&quiet));
             trie_change.push(trie.change_ns(&trie_quiet));
             bitmap_change.push(bitmap.change_ns(&bitmap_quiet));
         }
     }
     row("mixed: lookups", &moving, "no changes", &still);
+    let what = "mixed: lookups, time of changes counted";
+    row(what, &moving_all, "no changes", &still_all);
     against(
         "mixed: a change: ns",
         &change,
         [&trie_change, &bitmap_change],
     );
+
+    // What changes leave behind: the first batch after many, in other places than theirs.
+    let (mut first, mut usual) = (vec![], vec![]);
+    let mut random = Random::new(3);
+    for burst in addresses.chunks_exact(BURST).take(BATCHES) {
+        for _ in 0..CHANGES_AT_ONCE / 2 {
+            let (route, other) = (random.below(routes.len()), random.below(routes.len()));
+            map.remove(routes[route].0);
+            map.insert(routes[route].0, routes[other].1);
+        }
+        for times in [&mut first, &mut usual] {
+            let start = Instant::now();
+            black_box(match_batches(&map, burst));
+            times.push(start.elapsed().as_nanos() as f64 / 1e3);
+        }
+    }
+    let what = format!("first batch after {CHANGES_AT_ONCE} changes: us");
+    row(&what, &first, "the second", &usual);
     Ok(())
 }
 
@@ -444,6 +471,11 @@ impl Mixed {
     /// Lookups in million a second.
     fn rate(&self) -> f64 {
         LOOKUPS_A_CHANGE as f64 * 1e3 / self.burst_ns
+    }
+
+    /// The same, if the changes' time counts as that of lookups.
+    fn rate_of_all(&self) -> f64 {
+        (LOOKUPS_A_CHANGE * CHANGES) as f64 * 1e3 / self.pass_ns
     }
 
     /// Nanoseconds that each change adds to a pass without changes, whatever it slows down.

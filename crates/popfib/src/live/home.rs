@@ -57,13 +57,13 @@ impl<Al: Allocator + Clone> Home for Writer<Al> {
         self.retired.reserve(count)
     }
 
-    fn retire(&mut self, space: &mut Space, places: &mut Vec<Place, Al>) {
+    fn retire(&mut self, space: &mut Space<Al>, places: &mut Vec<Place, Al>) {
         if self.retired.append(places) {
             self.collect(space);
         }
     }
 
-    fn collect(&mut self, space: &mut Space) {
+    fn collect(&mut self, space: &mut Space<Al>) {
         let Self { shared, retired } = self;
         // SAFETY: as in `view`; here what waits is borrowed as well.
         let view = unsafe { shared.view() };

@@ -157,7 +157,8 @@ fn model_of_words_that_are_used_again() {
             pointer: AtomicUsize::new(0),
             words: (0..words).map(|_| Watched::new(0)).collect(),
         };
-        let mut space = Space::new(words, IDLE_BLOCK.len());
+        let mut space: Space = Space::new(words, IDLE_BLOCK.len());
+        space.reserve(&Global).unwrap();
         arena.put(&mut space, 1);
         let shared = Handle::new(arena, Kept).expect("memory");
         let mut seat = Seat::new(shared.clone()).expect("memory");

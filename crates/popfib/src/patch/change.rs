@@ -66,6 +66,12 @@ impl<Al: Allocator + Clone> Log<Al> {
         }
     }
 
+    /// Heap bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let words = [&self.root, &self.arena, &self.retired, &self.built].map(Vec::capacity);
+        words.into_iter().sum::<usize>() * size_of::<(u32, u32)>()
+    }
+
     pub(super) fn clear(&mut self) {
         self.root.clear();
         self.arena.clear();
@@ -88,7 +94,7 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) view: View<'p>,
     pub(super) aggregation: bool,
     pub(super) max_next_hop: u32,
-    pub(super) space: &'p mut Space,
+    pub(super) space: &'p mut Space<Al>,
     pub(super) log: &'p mut Log<Al>,
     /// The flat blocks, if the table has such.
     pub(super) shared: Option<&'p mut SharedBlocks<Al>>,
@@ -106,7 +112,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         view: View<'p>,
         aggregation: bool,
         max_next_hop: u32,
-        space: &'p mut Space,
+        space: &'p mut Space<Al>,
         log: &'p mut Log<Al>,
         next_hop: u32,
     ) -> Self {

@@ -17,7 +17,7 @@ use crate::rib::Rib;
 /// A table as it is made, and what its writer knows of it.
 pub(super) struct Made<Al: Allocator> {
     pub(super) arrays: Arrays<Al>,
-    pub(super) space: Space,
+    pub(super) space: Space<Al>,
     pub(super) shared: Option<Box<SharedBlocks<Al>, Al>>,
     /// Whether flat blocks would be too large.
     pub(super) is_too_large: bool,
@@ -70,10 +70,10 @@ pub(super) fn is_too_large(words: usize) -> bool {
 }
 
 /// A copy of the arrays with words to spare, and which these are.
-pub(super) fn spacious<Al: Allocator>(
+pub(super) fn spacious<Al: Allocator + Clone>(
     view: View<'_>,
     alloc: Al,
-) -> Result<(Arrays<Al>, Space), CompileError> {
+) -> Result<(Arrays<Al>, Space<Al>), CompileError> {
     let used = view.arena.len();
     let len = (used + used / 8 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
     let arrays = Arrays::with_arena(view, len, alloc)?;

@@ -30,7 +30,7 @@ use crate::compile_error::CompileError;
 use crate::fib::compile;
 use crate::fib::layout::{Arrays, MAX_WORDS, View, as_words};
 use crate::fib::{Options, Size};
-use crate::memory::{self, Allocator, Global, OutOfMemory};
+use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
@@ -81,10 +81,10 @@ pub(crate) trait Home {
     fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory>;
 
     /// Takes over places that nothing leads to any more; reserved.
-    fn retire(&mut self, space: &mut Space, places: &mut Vec<Place, Self::Al>);
+    fn retire(&mut self, space: &mut Space<Self::Al>, places: &mut Vec<Place, Self::Al>);
 
     /// Frees the places that nobody can look at any more.
-    fn collect(&mut self, space: &mut Space);
+    fn collect(&mut self, space: &mut Space<Self::Al>);
 
     /// Whether there are retired places that are not free yet.
     fn is_waiting(&self) -> bool;
@@ -129,13 +129,13 @@ impl<Al: Allocator + Clone> Home for Owned<Al> {
         Ok(())
     }
 
-    fn retire(&mut self, space: &mut Space, places: &mut Vec<Place, Al>) {
+    fn retire(&mut self, space: &mut Space<Al>, places: &mut Vec<Place, Al>) {
         for (place, len) in places.drain(..) {
             space.free(self.arrays.view().arena, place, len);
         }
     }
 
-    fn collect(&mut self, _: &mut Space) {}
+    fn collect(&mut self, _: &mut Space<Al>) {}
 
     fn is_waiting(&self) -> bool {
         false
@@ -172,8 +172,7 @@ pub struct Replaced {
 pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
     pub(crate) home: H,
     pub(crate) options: Options,
-    /// Not inline: it is a KiB, and who holds a table may be moved.
-    pub(crate) space: Box<Space, H::Al>,
+    pub(crate) space: Space<H::Al>,
     /// The flat blocks, if the table has such.
     shared: Option<Box<SharedBlocks<H::Al>, H::Al>>,
     /// Whether the routes have outgrown flat blocks.
@@ -206,7 +205,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
         Ok(Self {
             log: Log::new_in(&alloc),
             steps: Steps::new_in(&alloc),
-            space: memory::boxed(Space::clone(&self.space), alloc.clone())?,
+            space: self.space.try_clone(&alloc)?,
             shared: None,
             home: Owned { arrays, alloc },
             options: self.options.clone(),
@@ -230,7 +229,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         Ok(Self {
             log: Log::new_in(&alloc),
             steps: Steps::new_in(&alloc),
-            space: memory::boxed(made.space, alloc)?,
+            space: made.space,
             is_too_large: made.is_too_large,
             shared: made.shared,
             home: home(made.arrays)?,
@@ -247,10 +246,11 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         view.root_bits + view.page_bits
     }
 
-    /// Heap bytes of the arrays and of what keeps their free places.
+    /// Heap bytes of the arrays and of what changes need.
     pub(crate) fn bytes(&self) -> usize {
         let view = self.home.view();
-        size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>()
+        let arrays = size_of_val(view.root) + size_of_val(view.arena);
+        arrays + self.space.bytes() + self.log.bytes()
     }
 
     /// Makes the Fib follow the Rib, in which the route of `prefix` has changed
@@ -392,7 +392,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             };
             let (arrays, space) = spacious(view, alloc.clone())?;
             self.home.publish(arrays)?;
-            *self.space = space;
+            self.space = space;
         }
         self.changes.moves += 1;
         Ok(true)
@@ -416,7 +416,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let highest = self.expected_next_hop(rib);
         let made = made::<A, L, H::Al>(rib, &self.options, highest)?;
         self.home.publish(made.arrays)?;
-        *self.space = made.space;
+        self.space = made.space;
         self.is_too_large = made.is_too_large;
         self.shared = made.shared;
         self.is_stale = false;
@@ -440,7 +440,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 /// Arrays, which of their words are free, and what a change of them needs.
 struct Target<'t, H: Home> {
     home: &'t mut H,
-    space: &'t mut Space,
+    space: &'t mut Space<H::Al>,
     shared: Option<&'t mut SharedBlocks<H::Al>>,
     log: &'t mut Log<H::Al>,
     changes: &'t mut Changes,
@@ -465,6 +465,7 @@ impl<H: Home> Target<'_, H> {
             log,
             changes,
         } = self;
+        space.reserve(rib.allocator())?;
         let view = home.view();
         let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, next_hop);
         patch.shared = shared.as_deref_mut();

@@ -14,8 +14,11 @@
 
 use core::sync::atomic::Ordering;
 
+use allocator_api2::boxed::Box;
+
 use crate::fib::encode::MAX_BLOCK;
 use crate::fib::layout::{self, IDLE_BLOCK, Word};
+use crate::memory::{self, Allocator, Global, OutOfMemory};
 
 /// Words of a cache line: a block crosses one only if it is longer.
 const LINE: u32 = layout::LINE as u32;
@@ -46,12 +49,15 @@ impl Link for Word {
     }
 }
 
+/// The first free place of each length, and of the pages.
+type Heads = [u32; PAGES + 1];
+
 /// Which words of an arena are free. The words themselves are handed in: they
 /// belong to the arrays.
-#[derive(Clone, Debug)]
-pub(crate) struct Space {
-    /// The first free place of each length, and of the pages.
-    heads: [u32; PAGES + 1],
+#[derive(Debug)]
+pub(crate) struct Space<Al: Allocator = Global> {
+    /// None before the first change: of a small table that never changes they would be a quarter.
+    heads: Option<Box<Heads, Al>>,
     /// The lists that have places.
     lens: u128,
     /// Words of a page, once there is a free one.
@@ -64,18 +70,48 @@ pub(crate) struct Space {
     listed: u32,
 }
 
-impl Space {
+impl<Al: Allocator + Clone> Space<Al> {
     /// The space of an arena of `arena_len` words, used up to `top`.
     pub(crate) fn new(arena_len: usize, top: usize) -> Self {
         debug_assert!((IDLE_BLOCK.len()..=arena_len).contains(&top));
         Self {
-            heads: [NONE; PAGES + 1],
+            heads: None,
             lens: 0,
             page: 0,
             top: top as u32,
             end: arena_len as u32,
             listed: 0,
         }
+    }
+
+    /// Makes sure of the memory to note free places, before the first is taken or freed.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    #[inline]
+    pub(crate) fn reserve(&mut self, alloc: &Al) -> Result<(), OutOfMemory> {
+        if self.heads.is_none() {
+            self.heads = Some(memory::boxed([NONE; PAGES + 1], alloc.clone())?);
+        }
+        Ok(())
+    }
+
+    /// The same free places, noted in memory of their own.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub(crate) fn try_clone(&self, alloc: &Al) -> Result<Self, OutOfMemory> {
+        let heads = self.heads.as_deref();
+        let heads = heads.map(|heads| memory::boxed(*heads, alloc.clone()));
+        Ok(Self {
+            heads: heads.transpose()?,
+            ..*self
+        })
+    }
+
+    /// Heap bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.heads.as_ref().map_or(0, |_| size_of::<Heads>())
     }
 
     /// Words that are free.
@@ -93,7 +129,7 @@ impl Space {
     pub(crate) fn alloc(&mut self, arena: &[impl Link], len: usize) -> Option<u32> {
         let len = len as u32;
         let list = list_of(len);
-        if self.heads[list] != NONE {
+        if self.lens >> list & 1 != 0 {
             return Some(self.pop(arena, list));
         }
         let start = self.top + gap(self.top, len);
@@ -106,7 +142,7 @@ impl Space {
         let mut lists = self.lens >> list >> 1 << 1 << list;
         while lists != 0 {
             let list = lists.trailing_zeros() as usize;
-            let (place, longer) = (self.heads[list], self.len_of(list));
+            let (place, longer) = (self.head(list), self.len_of(list));
             let before = gap(place, len);
             if before + len <= longer {
                 self.pop(arena, list);
@@ -128,8 +164,9 @@ impl Space {
             debug_assert!(self.page == 0 || self.page == len);
             self.page = len;
         }
-        arena[place as usize].set(self.heads[list]);
-        self.heads[list] = place;
+        let head = self.head_mut(list);
+        arena[place as usize].set(*head);
+        *head = place;
         self.lens |= 1 << list;
         self.listed += len;
     }
@@ -148,14 +185,23 @@ impl Space {
 
     /// Takes the first place of a list.
     fn pop(&mut self, arena: &[impl Link], list: usize) -> u32 {
-        let place = self.heads[list];
+        let head = self.head_mut(list);
+        let place = *head;
         let next = arena[place as usize].get();
-        self.heads[list] = next;
+        *head = next;
         if next == NONE {
             self.lens &= !(1 << list);
         }
         self.listed -= self.len_of(list);
         place
+    }
+
+    fn head(&self, list: usize) -> u32 {
+        self.heads.as_ref().map_or(NONE, |heads| heads[list])
+    }
+
+    fn head_mut(&mut self, list: usize) -> &mut u32 {
+        &mut self.heads.as_mut().expect("reserved")[list]
     }
 
     /// Words of the places of a list that has some.
@@ -188,7 +234,8 @@ mod tests {
     #[test]
     fn no_word_has_two_owners_and_none_is_lost() {
         let arena: Vec<Word> = (0..4096).map(|_| Word::new(0)).collect();
-        let mut space = Space::new(arena.len(), IDLE_BLOCK.len());
+        let mut space: Space = Space::new(arena.len(), IDLE_BLOCK.len());
+        space.reserve(&Global).unwrap();
         let all = space.free_words();
         let mut owned = [false; 4096];
         let mut held: Vec<(u32, usize)> = Vec::new();

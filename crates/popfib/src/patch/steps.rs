@@ -61,7 +61,7 @@ struct Waiting<A: Address> {
 #[derive(Debug)]
 struct Next<A: Address, Al: Allocator + Clone> {
     home: Owned<Al>,
-    space: Box<Space, Al>,
+    space: Space<Al>,
     /// The flat blocks, if the table has such.
     shared: Option<Box<SharedBlocks<Al>, Al>>,
     /// The first entry of the root table that is not filled.
@@ -165,7 +165,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let coming = coming.as_ref().map_or(0, |coming| coming.bytes());
         next.as_ref().map_or(coming, |next| {
             let view = next.home.view();
-            size_of_val(view.root) + size_of_val(view.arena) + size_of::<Space>()
+            size_of_val(view.root) + size_of_val(view.arena) + next.space.bytes()
         })
     }
 
@@ -274,7 +274,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
         let shared = SharedBlocks::of(arrays.view(), alloc.clone())?;
         let next = Next {
-            space: memory::boxed(space, alloc.clone())?,
+            space,
             shared,
             home: Owned::new(arrays, alloc.clone()),
             from: 0,

@@ -55,6 +55,8 @@ impl Gate {
 
 thread_local! {
     static GATE: Gate = const { Gate::new() };
+    /// Bytes that this thread was given and has not given back.
+    static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The global allocator of a test whose memory can come from nowhere else.
@@ -69,6 +71,13 @@ impl FailingHeap {
         GATE.with(|gate| gate.set(Refuse::Nothing));
         (result, refused)
     }
+
+    /// Bytes of the heap that what `make` returns holds; all of them made on this thread.
+    pub(crate) fn held_by<T>(make: impl FnOnce() -> T) -> (T, usize) {
+        let before = HELD.get();
+        let made = make();
+        (made, HELD.get().wrapping_sub(before))
+    }
 }
 
 // SAFETY: the system's memory, or none.
@@ -77,11 +86,13 @@ unsafe impl GlobalAlloc for FailingHeap {
         if GATE.with(Gate::refuses) {
             return std::ptr::null_mut();
         }
+        HELD.set(HELD.get().wrapping_add(layout.size()));
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        HELD.set(HELD.get().wrapping_sub(layout.size()));
         // SAFETY: the caller's promise; `alloc` had it from there.
         unsafe { System.dealloc(start, layout) }
     }

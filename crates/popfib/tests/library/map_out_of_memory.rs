@@ -248,3 +248,61 @@ fn live_maps() {
     live::<u32, Shared>(2);
     live::<u128, Own>(3);
 }
+
+/// What a map says that it holds is what it was given: collected, inserted one by one, after removals, and cloned.
+fn bytes<A: Address, S: Stores<u32>>(count: usize, random: &mut Random) {
+    let routes: Vec<(Prefix<A>, u32)> = (0..count)
+        .map(|_| (random.prefix(), random.below(9) as u32))
+        .collect();
+    let say = |map: &PrefixMap<A, u32, S>, held: usize, what: &str| {
+        let bytes = map.bytes();
+        // The arrays begin at cache lines, for which a few bytes more may be asked.
+        let most = bytes + 64;
+        assert!(
+            (bytes..=most).contains(&held),
+            "{what} {count}: {bytes}, held {held}"
+        );
+    };
+    let (map, held) = FailingHeap::held_by(|| -> PrefixMap<A, u32, S> {
+        let map = routes.iter().copied();
+        map.collect()
+    });
+    say(&map, held, "collected");
+    let (clone, held) = FailingHeap::held_by(|| map.clone());
+    say(&clone, held, "cloned");
+    let (mut map, held) = FailingHeap::held_by(|| {
+        let mut map = PrefixMap::<A, u32, S>::default();
+        for (prefix, value) in &routes {
+            map.insert(*prefix, *value);
+        }
+        map
+    });
+    say(&map, held, "inserted");
+    let ((), more) = FailingHeap::held_by(|| {
+        for (prefix, _) in routes.iter().step_by(2) {
+            map.remove(*prefix);
+        }
+    });
+    say(&map, held.wrapping_add(more), "removed");
+}
+
+#[test]
+fn bytes_are_those_of_the_heap() {
+    let mut random = Random(5);
+    for count in [0, 1, 2, 3, 10, 50, 500, 5000] {
+        bytes::<u32, Shared>(count, &mut random);
+        bytes::<u32, Own>(count, &mut random);
+        bytes::<u128, Shared>(count, &mut random);
+        bytes::<u16, Own>(count.min(500), &mut random);
+    }
+}
+
+/// Many programs hold a table for each of their tenants or rules.
+#[test]
+fn a_small_table_is_small() {
+    let networks = (0..50).map(|n| (Prefix::new(0x0a00_0000 + (n * 5 << 8), 24).unwrap(), n % 5));
+    let (map, held) =
+        FailingHeap::held_by(|| -> PrefixMap<u32, u32, Shared> { networks.collect() });
+    assert_eq!(map.len(), 50);
+    assert!(held <= 1300, "{held} bytes");
+}

@@ -1,13 +1,40 @@
 //! What is asked of the CPU itself. Which kernels it can run is in `batch/cpu.rs`.
 
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
 /// Whether the CPU has the instructions for which code that counts bits is compiled a second time.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[inline(always)]
 pub(crate) fn has_popcnt() -> bool {
     // A constant where the whole build is for such a CPU.
-    std::arch::is_x86_feature_detected!("popcnt")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
+    if cfg!(all(
+        target_feature = "popcnt",
+        target_feature = "bmi1",
+        target_feature = "bmi2"
+    )) {
+        return true;
+    }
+    // 0 before the CPU was asked. One load and one test, which the standard library has for each of the three, with a call
+    // behind each.
+    static HAS: AtomicU8 = AtomicU8::new(0);
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+
+    #[cold]
+    #[inline(never)]
+    fn ask() -> bool {
+        let has = std::arch::is_x86_feature_detected!("popcnt")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2");
+        HAS.store(if has { YES } else { NO }, Relaxed);
+        has
+    }
+
+    match HAS.load(Relaxed) {
+        0 => ask(),
+        has => has == YES,
+    }
 }
 
 /// Has the memory at `at` fetched into the cache, if there is any. Stable Rust has no portable instruction for that: where it knows

@@ -5,7 +5,8 @@
 //! use popfib::{IpPrefix, Table};
 //! use std::net::IpAddr;
 //!
-//! // Equal values are stored once; in a `Table::new()` each route has its own value, of any type.
+//! // Equal values are stored once. In a `Table::new()` each route has its own value, of any type, at a third to two
+//! // thirds of the lookup rate and up to twice the memory.
 //! let mut table = Table::shared();
 //! table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "private");
 //! table.insert("10.1.0.0/16".parse::<IpPrefix>()?, "lab");

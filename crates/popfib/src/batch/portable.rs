@@ -62,10 +62,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
     next_hops: &mut [L],
 ) {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    if std::arch::is_x86_feature_detected!("popcnt")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
-    {
+    if crate::cpu::has_popcnt() {
         // SAFETY: the CPU has what the function was compiled for.
         unsafe { with_popcnt(view, addresses, next_hops) };
         return;

@@ -8,9 +8,9 @@ use core::net::IpAddr;
 
 use super::PrefixMap;
 use super::both::ip;
-use super::pairs::Pair;
+use super::pairs::{Pair, PairSlots};
 use super::set::{IpSet, PrefixSet};
-use super::storage::Storage;
+use super::storage::{Shared, Storage};
 use super::table::Table;
 use crate::address::Address;
 use crate::prefix::{IpPrefix, Prefix};
@@ -86,32 +86,51 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     }
 }
 
-/// A map's answers as pairs, of a few addresses at a time: of one that is owned, or that others change.
-pub(super) trait Answering<A: Address, V> {
-    /// Hands out the pair that answers for each of at most [`BURST`] addresses, and its place.
-    fn answer_each<'a>(&'a self, addresses: &[A], each: impl FnMut(usize, Option<&'a Pair<V>>))
-    where
-        V: 'a;
+/// Who answers a few addresses at a time: a map that is owned, or one that others change.
+pub(super) trait Answering<A: Address>: Copy {
+    type Answer;
+
+    /// The answers for at most [`BURST`] addresses, in their order; `numbers` is as long.
+    fn answers(self, addresses: &[A], numbers: &mut [u32]) -> impl Iterator<Item = Self::Answer>;
 }
 
-impl<A: Address, V, S: Storage> Answering<A, V> for PrefixMap<A, V, S> {
+impl<'a, A: Address, V, S: Storage> Answering<A> for &'a PrefixMap<A, V, S> {
+    type Answer = Option<&'a Pair<V>>;
+
     #[inline(always)]
-    fn answer_each<'a>(&'a self, addresses: &[A], mut each: impl FnMut(usize, Option<&'a Pair<V>>))
-    where
-        V: 'a,
-    {
-        let mut numbers = [0; BURST];
-        let numbers = &mut numbers[..addresses.len()];
+    fn answers(self, addresses: &[A], numbers: &mut [u32]) -> impl Iterator<Item = Self::Answer> {
         self.routes.answer_batch(addresses, numbers);
-        for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
-            each(at, self.answered(*number, *address));
+        let slots = self.pairs.memory();
+        if is_fetched::<A>() {
+            numbers.iter().for_each(|number| slots.fetch(*number));
         }
+        numbers.iter().map(|number| slots.get(*number))
+    }
+}
+
+/// Whether the pairs of a burst are fetched before the first is read. With all that is made of an answer of a long key, fewer
+/// reads would wait for memory at the same time; short keys need so little beside that it costs more than it brings.
+pub(super) const fn is_fetched<A: Address>() -> bool {
+    A::WIDTH > 32
+}
+
+/// Whether there is an answer: the number says it, without the pair.
+#[derive(Clone, Copy)]
+struct Members<'a, A: Address>(&'a PrefixMap<A, (), Shared>);
+
+impl<A: Address> Answering<A> for Members<'_, A> {
+    type Answer = bool;
+
+    #[inline(always)]
+    fn answers(self, addresses: &[A], numbers: &mut [u32]) -> impl Iterator<Item = bool> {
+        self.0.routes.answer_batch(addresses, numbers);
+        numbers.iter().map(|number| *number != 0)
     }
 }
 
 /// The value of each address into its place.
 pub(super) fn values<'a, A: Address, V, K: Copy + Into<A>>(
-    map: &'a impl Answering<A, V>,
+    map: impl Answering<A, Answer = Option<&'a Pair<V>>>,
     addresses: &[K],
     values: &mut [Option<&'a V>],
 ) {
@@ -120,7 +139,7 @@ pub(super) fn values<'a, A: Address, V, K: Copy + Into<A>>(
 
 /// The prefix and the value of each address into its place.
 pub(super) fn matches<'a, A: Address, V, K: Copy + Into<A>>(
-    map: &'a impl Answering<A, V>,
+    map: impl Answering<A, Answer = Option<&'a Pair<V>>>,
     addresses: &[K],
     matches: &mut [Option<(Prefix<A>, &'a V)>],
 ) {
@@ -131,7 +150,7 @@ pub(super) fn matches<'a, A: Address, V, K: Copy + Into<A>>(
 
 impl<A: Address> PrefixSet<A> {
     /// Whether a prefix of the set contains each of `addresses`, into the same place of `contained`. The answers are those of
-    /// [`contains_address`](Self::contains_address), at the rate of [`PrefixMap::lookup_batch`]; nothing is allocated.
+    /// [`contains_address`](Self::contains_address), faster than [`PrefixMap::lookup_batch`]; nothing is allocated.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
@@ -146,44 +165,46 @@ impl<A: Address> PrefixSet<A> {
     /// # Ok::<(), popfib::ListTextError>(())
     /// ```
     pub fn contains_batch<K: Copy + Into<A>>(&self, addresses: &[K], contained: &mut [bool]) {
-        batch(self.as_map(), addresses, contained, |_, pair| {
-            pair.is_some()
+        batch(Members(self.as_map()), addresses, contained, |_, is_in| {
+            is_in
         });
     }
 }
 
 impl IpSet {
     /// Whether a prefix of the set contains each of `addresses`, of both families in any order, into the same place of
-    /// `contained`. The answers are those of [`contains_address`](Self::contains_address), at the rate of
+    /// `contained`. The answers are those of [`contains_address`](Self::contains_address), faster than
     /// [`Table::lookup_batch`]; nothing is allocated.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn contains_batch<K: Copy + Into<IpAddr>>(&self, addresses: &[K], contained: &mut [bool]) {
         let map = self.as_map();
-        Mixed(map.ipv4(), map.ipv6()).batch(
+        Mixed(Members(map.ipv4()), Members(map.ipv6())).batch(
             addresses,
             contained,
-            |_, pair| pair.is_some(),
-            |_, pair| pair.is_some(),
+            |_, is_in| is_in,
+            |_, is_in| is_in,
         );
     }
 }
 
 #[inline]
-fn batch<'a, A: Address, V: 'a, K: Copy + Into<A>, T>(
-    map: &'a impl Answering<A, V>,
+fn batch<A: Address, K: Copy + Into<A>, T, M: Answering<A>>(
+    map: M,
     addresses: &[K],
     answers: &mut [T],
-    answer: impl Fn(A, Option<&'a Pair<V>>) -> T,
+    answer: impl Fn(A, M::Answer) -> T,
 ) {
     check_lengths(addresses, answers);
     let mut burst = Burst::new();
     for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
-        for address in addresses {
-            burst.push((*address).into());
+        for (to, address) in burst.addresses.iter_mut().zip(addresses) {
+            *to = (*address).into();
         }
-        burst.answer(map, |at, address, pair| answers[at] = answer(address, pair));
+        burst.answer(map, answers, |to, address, found| {
+            *to = answer(address, found)
+        });
     }
 }
 
@@ -201,51 +222,48 @@ pub(super) fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, 
     (Prefix::clamped(address, pair.len()), &pair.value)
 }
 
-/// Addresses that wait for their answers.
+/// Addresses that wait for their answers, and the numbers of these.
 struct Burst<A> {
     addresses: [A; BURST],
-    len: usize,
+    numbers: [u32; BURST],
 }
 
 impl<A: Address> Burst<A> {
     fn new() -> Self {
         Self {
             addresses: [A::MIN; BURST],
-            len: 0,
+            numbers: [0; BURST],
         }
     }
 
+    /// Hands out the answers of the first addresses, one to each of `places`.
     #[inline(always)]
-    fn push(&mut self, address: A) {
-        self.addresses[self.len] = address;
-        self.len += 1;
-    }
-
-    /// Hands each answer out, and is empty again.
-    #[inline(always)]
-    fn answer<'a, V: 'a>(
+    fn answer<T, M: Answering<A>>(
         &mut self,
-        map: &'a impl Answering<A, V>,
-        mut answer: impl FnMut(usize, A, Option<&'a Pair<V>>),
+        map: M,
+        places: &mut [T],
+        mut answer: impl FnMut(&mut T, A, M::Answer),
     ) {
-        let addresses = &self.addresses[..self.len];
-        map.answer_each(addresses, |at, pair| answer(at, addresses[at], pair));
-        self.len = 0;
+        let addresses = &self.addresses[..places.len()];
+        let found = map.answers(addresses, &mut self.numbers[..places.len()]);
+        for ((place, address), found) in places.iter_mut().zip(addresses).zip(found) {
+            answer(place, *address, found);
+        }
     }
 }
 
 /// Where the addresses of a mixed burst go.
-pub(super) struct Mixed<'a, M4, M6>(pub(super) &'a M4, pub(super) &'a M6);
+pub(super) struct Mixed<M4, M6>(pub(super) M4, pub(super) M6);
 
-impl<'a, M4, M6> Mixed<'a, M4, M6> {
+impl<M4, M6> Mixed<M4, M6> {
     /// The value of each address into its place.
-    pub(super) fn values<V: 'a, K: Copy + Into<IpAddr>>(
+    pub(super) fn values<'a, V: 'a, K: Copy + Into<IpAddr>>(
         self,
         addresses: &[K],
         values: &mut [Option<&'a V>],
     ) where
-        M4: Answering<u32, V>,
-        M6: Answering<u128, V>,
+        M4: Answering<u32, Answer = Option<&'a Pair<V>>>,
+        M6: Answering<u128, Answer = Option<&'a Pair<V>>>,
     {
         self.batch(
             addresses,
@@ -256,13 +274,13 @@ impl<'a, M4, M6> Mixed<'a, M4, M6> {
     }
 
     /// The prefix and the value of each address into its place.
-    pub(super) fn matches<V: 'a, K: Copy + Into<IpAddr>>(
+    pub(super) fn matches<'a, V: 'a, K: Copy + Into<IpAddr>>(
         self,
         addresses: &[K],
         matches: &mut [Option<(IpPrefix, &'a V)>],
     ) where
-        M4: Answering<u32, V>,
-        M6: Answering<u128, V>,
+        M4: Answering<u32, Answer = Option<&'a Pair<V>>>,
+        M6: Answering<u128, Answer = Option<&'a Pair<V>>>,
     {
         self.batch(
             addresses,
@@ -273,15 +291,15 @@ impl<'a, M4, M6> Mixed<'a, M4, M6> {
     }
 
     #[inline]
-    fn batch<V: 'a, K: Copy + Into<IpAddr>, T>(
+    fn batch<K: Copy + Into<IpAddr>, T>(
         self,
         addresses: &[K],
         answers: &mut [T],
-        ipv4: impl Fn(u32, Option<&'a Pair<V>>) -> T,
-        ipv6: impl Fn(u128, Option<&'a Pair<V>>) -> T,
+        ipv4: impl Fn(u32, M4::Answer) -> T,
+        ipv6: impl Fn(u128, M6::Answer) -> T,
     ) where
-        M4: Answering<u32, V>,
-        M6: Answering<u128, V>,
+        M4: Answering<u32>,
+        M6: Answering<u128>,
     {
         check_lengths(addresses, answers);
         let (mut burst4, mut burst6) = (Burst::new(), Burst::new());
@@ -289,23 +307,26 @@ impl<'a, M4, M6> Mixed<'a, M4, M6> {
         let (mut at4, mut at6) = ([0u8; BURST], [0u8; BURST]);
         const { assert!(BURST - 1 <= u8::MAX as usize) };
         for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
+            let (mut len4, mut len6) = (0, 0);
             for (at, address) in addresses.iter().enumerate() {
                 match (*address).into() {
                     IpAddr::V4(address) => {
-                        at4[burst4.len] = at as u8;
-                        burst4.push(address.into());
+                        at4[len4] = at as u8;
+                        burst4.addresses[len4] = address.into();
+                        len4 += 1;
                     }
                     IpAddr::V6(address) => {
-                        at6[burst6.len] = at as u8;
-                        burst6.push(address.into());
+                        at6[len6] = at as u8;
+                        burst6.addresses[len6] = address.into();
+                        len6 += 1;
                     }
                 }
             }
-            burst4.answer(self.0, |at, address, pair| {
-                answers[usize::from(at4[at])] = ipv4(address, pair);
+            burst4.answer(self.0, &mut at4[..len4], |at, address, found| {
+                answers[usize::from(*at)] = ipv4(address, found);
             });
-            burst6.answer(self.1, |at, address, pair| {
-                answers[usize::from(at6[at])] = ipv6(address, pair);
+            burst6.answer(self.1, &mut at6[..len6], |at, address, found| {
+                answers[usize::from(*at)] = ipv6(address, found);
             });
         }
     }

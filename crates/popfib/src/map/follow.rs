@@ -74,12 +74,30 @@ impl<A: Address> Followed<A> {
             .map_or(ASK, |fib| lookup(fib.view(), address))
     }
 
-    /// The same for each of `addresses`.
+    /// The number that answers for each of `addresses`, 0 for none.
     #[inline]
     pub(super) fn answer_batch(&self, addresses: &[A], numbers: &mut [u32]) {
         match &self.fib {
             Some(fib) => Kernel::best().lookup_batch(fib.view(), addresses, numbers),
             None => numbers.fill(ASK),
+        }
+        // One test for all, by vectors, and not one for each.
+        if numbers
+            .iter()
+            .fold(0, |highest, number| highest.max(*number))
+            == ASK
+        {
+            self.ask_batch(addresses, numbers);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask_batch(&self, addresses: &[A], numbers: &mut [u32]) {
+        for (number, address) in numbers.iter_mut().zip(addresses) {
+            if *number == ASK {
+                *number = self.ask(*address);
+            }
         }
     }
 

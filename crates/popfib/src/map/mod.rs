@@ -68,16 +68,15 @@ pub use view::Subtree;
 /// [`Table`](crate::Table) is the map of both families. Addresses are `A`, or a type that converts into it,
 /// such as [`Ipv4Addr`](core::net::Ipv4Addr).
 ///
-/// [`new`](PrefixMap::new) makes a map in which each route has a value of its own, of any
-/// type. Where values repeat, as next hops, origin AS or countries do, [`shared`](PrefixMap::shared)
-/// makes one that is several times faster and smaller, since equal values are stored once;
-/// they have to be `Clone + Eq + Hash`.
+/// [`shared`](PrefixMap::shared) makes a map that stores equal values once, as next hops, origin AS or countries are;
+/// they have to be `Clone + Eq + Hash`. In one by [`new`](PrefixMap::new) each route has a value of its own, of any type,
+/// at a third to two thirds of the lookup rate and up to twice the memory.
 ///
 /// ```
-/// use popfib::PrefixMap;
+/// use popfib::{PrefixMap, Shared};
 /// use std::net::Ipv4Addr;
 ///
-/// let mut map: PrefixMap<u32, &str> = PrefixMap::new();
+/// let mut map: PrefixMap<u32, &str, Shared> = PrefixMap::shared();
 /// map.insert("10.0.0.0/8".parse()?, "inside");
 /// map.insert("10.1.0.0/16".parse()?, "lab");
 /// let address = Ipv4Addr::new(10, 1, 2, 3);

@@ -14,6 +14,7 @@ use core::num::NonZeroU8;
 use super::defer::ASK;
 use super::free::FreeNumbers;
 use super::storage::Storage;
+use crate::cpu::prefetch;
 use crate::fib::block::HugePages;
 use crate::memory::{self, OutOfMemory};
 use crate::next_hop::NextHop;
@@ -70,6 +71,9 @@ pub trait PairSlots<V> {
     /// [`OutOfMemory`].
     fn grow(&mut self) -> Result<(), OutOfMemory>;
 
+    /// Has the pair of that number fetched into the cache, if there is one.
+    fn fetch(&self, number: u32);
+
     /// The pair of that number.
     fn get(&self, number: u32) -> Option<&Pair<V>>;
 
@@ -110,6 +114,11 @@ impl<V> PairSlots<V> for Flat<V> {
             memory::reserve(slots, more.max(len / 2)).or_else(|_| memory::reserve(slots, more))?;
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn fetch(&self, number: u32) {
+        prefetch(self.0.as_ptr().wrapping_add(number as usize));
     }
 
     #[inline(always)]

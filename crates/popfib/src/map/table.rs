@@ -19,9 +19,8 @@ use crate::prefix::IpPrefix::{self, V4, V6};
 /// A map from IP prefixes of both families to values, with lookups by longest match.
 ///
 /// Always ready for fast lookups, with no compile step; it consists of one [`PrefixMap`] for each family.
-/// [`new`](Table::new) makes a table in which each route has a value
-/// of its own, [`shared`](Table::shared) one that stores equal values once, which is several times
-/// faster where values repeat.
+/// [`shared`](Table::shared) makes a table that stores equal values once; in one by [`new`](Table::new) each route has a
+/// value of its own, of any type, at a third to two thirds of the lookup rate and up to twice the memory.
 ///
 /// Prefixes are [`IpPrefix`], or a type that converts into it; an address is its host prefix. The families
 /// never mix: an IPv4-mapped IPv6 address is IPv6.

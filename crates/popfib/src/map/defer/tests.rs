@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::map::{Own, PrefixMap, Shared, Stores};
+use crate::map::{Own, PrefixMap, PrefixSet, Shared, Stores};
 
 struct Random(u64);
 
@@ -40,8 +40,14 @@ fn compare<A: Address, S: Stores<u32>>(
         .expect("the Fib follows, but for what is marked");
     let mut addresses: Vec<A> = (0..6).map(|_| random.address()).collect();
     addresses.extend([near.first(), near.last()]);
-    let mut batch = alloc::vec![None; addresses.len()];
-    map.longest_match_batch(&addresses, &mut batch);
+    // Marked addresses at any place of a burst, and in any burst.
+    let many = addresses.len() + random.below(600);
+    let many: Vec<A> = addresses.iter().copied().cycle().take(many).collect();
+    let mut batch = alloc::vec![None; many.len()];
+    map.longest_match_batch(&many, &mut batch);
+    for (at, in_batch) in batch.iter().enumerate() {
+        assert_eq!(*in_batch, batch[at % addresses.len()]);
+    }
     for (address, in_batch) in addresses.into_iter().zip(batch) {
         // Without the Fib, and in another way than the Rib's own longest match.
         let holds = map.iter().filter(|(prefix, _)| prefix.contains(address));
@@ -249,4 +255,24 @@ fn numbers_that_need_more_bits_come_while_changes_wait() {
             assert_eq!(found, Some((Prefix::clamped(near << 8, 24), &near)));
         }
     }
+}
+
+/// A set answers batches by the number alone, which a marked entry does not have.
+#[test]
+fn sets_ask_for_marked_entries_in_batches() {
+    let elsewhere = (0..2000).map(|n: u32| Prefix::clamped(n << 16, 16));
+    let mut set: PrefixSet<u32> = elsewhere.collect();
+    let mut marks = 0;
+    for host in 0..40 {
+        set.insert(Prefix::host(0xc000_0200 + 2 * host));
+        let fib = set.as_map().routes.fib.as_ref();
+        marks += u32::from(fib.is_some_and(|fib| fib.marked.is_some()));
+        let addresses: Vec<u32> = (0..300 + host).map(|n| 0xc000_0200 + n).collect();
+        let mut contained = alloc::vec![false; addresses.len()];
+        set.contains_batch(&addresses, &mut contained);
+        for (n, contained) in (0..).zip(contained) {
+            assert_eq!(contained, n % 2 == 0 && n <= 2 * host);
+        }
+    }
+    assert!(marks > 10);
 }

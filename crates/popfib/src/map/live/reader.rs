@@ -118,9 +118,11 @@ impl<A: Address, V> MapGuard<'_, A, V> {
         mut each: impl FnMut(usize, Option<&'g V>),
     ) {
         for (burst, addresses) in addresses.chunks(BURST).enumerate() {
-            self.answer_each(addresses, |at, pair| {
+            let mut numbers = [0; BURST];
+            let pairs = self.answers(addresses, &mut numbers[..addresses.len()]);
+            for (at, pair) in pairs.enumerate() {
                 each(burst * BURST + at, pair.map(|pair| &pair.value));
-            });
+            }
         }
     }
 
@@ -140,19 +142,19 @@ impl<A: Address, V> MapGuard<'_, A, V> {
     }
 }
 
-impl<A: Address, V> Answering<A, V> for MapGuard<'_, A, V> {
+impl<'g, A: Address, V> Answering<A> for &'g MapGuard<'_, A, V> {
+    type Answer = Option<&'g Pair<V>>;
+
     #[inline(always)]
-    fn answer_each<'a>(&'a self, addresses: &[A], mut each: impl FnMut(usize, Option<&'a Pair<V>>))
-    where
-        V: 'a,
-    {
-        let mut numbers = [0; BURST];
-        let numbers = &mut numbers[..addresses.len()];
+    fn answers(self, addresses: &[A], numbers: &mut [u32]) -> impl Iterator<Item = Self::Answer> {
         self.guard.lookup_batch(addresses, numbers);
-        for (at, number) in numbers.iter().enumerate() {
-            // SAFETY: as in `find`.
-            each(at, unsafe { self.pairs.get(*number) });
+        if batch::is_fetched::<A>() {
+            numbers.iter().for_each(|number| self.pairs.fetch(*number));
         }
+        numbers.iter().map(|number| {
+            // SAFETY: as in `find`.
+            unsafe { self.pairs.get(*number) }
+        })
     }
 }
 

@@ -14,6 +14,7 @@ use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
 
+use crate::cpu::prefetch;
 use crate::fib::block::HugePages;
 use crate::map::pairs::{Pair, PairSlots};
 use crate::memory::{AllocError, Allocator, OutOfMemory};
@@ -70,6 +71,12 @@ impl<V> Segments<V> {
         // Acquire: pairs with `add`.
         let start = self.starts[segment as usize].load(Ordering::Acquire);
         start.wrapping_add(at)
+    }
+
+    /// Has the pair of `number` fetched into the cache, if there is one.
+    #[inline(always)]
+    pub(super) fn fetch(&self, number: u32) {
+        prefetch(self.slot(number));
     }
 
     /// The pair of `number`; none for 0.
@@ -166,6 +173,10 @@ impl<V> PairSlots<V> for Stable<V> {
             self.room += slots;
         }
         Ok(())
+    }
+
+    fn fetch(&self, number: u32) {
+        self.shared.fetch(number);
     }
 
     fn get(&self, number: u32) -> Option<&Pair<V>> {

@@ -101,17 +101,25 @@ impl<'a, A: Address, V, S: Storage> Answering<A> for &'a PrefixMap<A, V, S> {
     fn answers(self, addresses: &[A], numbers: &mut [u32]) -> impl Iterator<Item = Self::Answer> {
         self.routes.answer_batch(addresses, numbers);
         let slots = self.pairs.memory();
-        if is_fetched::<A>() {
+        if is_fetched::<A, V>(numbers) {
             numbers.iter().for_each(|number| slots.fetch(*number));
         }
         numbers.iter().map(|number| slots.get(*number))
     }
 }
 
-/// Whether the pairs of a burst are fetched before the first is read. With all that is made of an answer of a long key, fewer
-/// reads would wait for memory at the same time; short keys need so little beside that it costs more than it brings.
-pub(super) const fn is_fetched<A: Address>() -> bool {
-    A::WIDTH > 32
+/// Whether the pairs of a burst are fetched before the first is read. With all that is made of an answer of a long key, fewer reads
+/// would wait for memory at the same time; short keys need so little beside that it costs more than it brings, as it does where there
+/// are so few pairs that the cache has them.
+#[inline(always)]
+pub(super) fn is_fetched<A: Address, V>(numbers: &[u32]) -> bool {
+    const CACHED: usize = 1 << 18;
+    let highest = |numbers: &[u32]| {
+        numbers
+            .iter()
+            .fold(0, |highest, number| highest.max(*number))
+    };
+    A::WIDTH > 32 && highest(numbers) as usize > CACHED / size_of::<Pair<V>>()
 }
 
 /// Whether there is an answer: the number says it, without the pair.
@@ -197,12 +205,12 @@ fn batch<A: Address, K: Copy + Into<A>, T, M: Answering<A>>(
     answer: impl Fn(A, M::Answer) -> T,
 ) {
     check_lengths(addresses, answers);
-    let mut burst = Burst::new();
+    let (mut burst, mut numbers) = (Burst::new(), [0; BURST]);
     for (addresses, answers) in addresses.chunks(BURST).zip(answers.chunks_mut(BURST)) {
         for (to, address) in burst.addresses.iter_mut().zip(addresses) {
             *to = (*address).into();
         }
-        burst.answer(map, answers, |to, address, found| {
+        burst.answer(map, &mut numbers, answers, |to, address, found| {
             *to = answer(address, found)
         });
     }
@@ -222,30 +230,30 @@ pub(super) fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, 
     (Prefix::clamped(address, pair.len()), &pair.value)
 }
 
-/// Addresses that wait for their answers, and the numbers of these.
+/// Addresses that wait for their answers.
 struct Burst<A> {
     addresses: [A; BURST],
-    numbers: [u32; BURST],
 }
 
 impl<A: Address> Burst<A> {
     fn new() -> Self {
         Self {
             addresses: [A::MIN; BURST],
-            numbers: [0; BURST],
         }
     }
 
-    /// Hands out the answers of the first addresses, one to each of `places`.
+    /// Hands out the answers of the first addresses, one to each of `places`. `numbers` is for their numbers: one array for both
+    /// families.
     #[inline(always)]
     fn answer<T, M: Answering<A>>(
-        &mut self,
+        &self,
         map: M,
+        numbers: &mut [u32; BURST],
         places: &mut [T],
         mut answer: impl FnMut(&mut T, A, M::Answer),
     ) {
         let addresses = &self.addresses[..places.len()];
-        let found = map.answers(addresses, &mut self.numbers[..places.len()]);
+        let found = map.answers(addresses, &mut numbers[..places.len()]);
         for ((place, address), found) in places.iter_mut().zip(addresses).zip(found) {
             answer(place, *address, found);
         }
@@ -303,6 +311,7 @@ impl<M4, M6> Mixed<M4, M6> {
     {
         check_lengths(addresses, answers);
         let (mut burst4, mut burst6) = (Burst::new(), Burst::new());
+        let mut numbers = [0; BURST];
         // Where the addresses of each family stood.
         let (mut at4, mut at6) = ([0u8; BURST], [0u8; BURST]);
         const { assert!(BURST - 1 <= u8::MAX as usize) };
@@ -322,12 +331,22 @@ impl<M4, M6> Mixed<M4, M6> {
                     }
                 }
             }
-            burst4.answer(self.0, &mut at4[..len4], |at, address, found| {
-                answers[usize::from(*at)] = ipv4(address, found);
-            });
-            burst6.answer(self.1, &mut at6[..len6], |at, address, found| {
-                answers[usize::from(*at)] = ipv6(address, found);
-            });
+            burst4.answer(
+                self.0,
+                &mut numbers,
+                &mut at4[..len4],
+                |at, address, found| {
+                    answers[usize::from(*at)] = ipv4(address, found);
+                },
+            );
+            burst6.answer(
+                self.1,
+                &mut numbers,
+                &mut at6[..len6],
+                |at, address, found| {
+                    answers[usize::from(*at)] = ipv6(address, found);
+                },
+            );
         }
     }
 }

@@ -300,7 +300,12 @@ fn bytes_are_those_of_the_heap() {
 /// Many programs hold a table for each of their tenants or rules.
 #[test]
 fn a_small_table_is_small() {
-    let networks = (0..50).map(|n| (Prefix::new(0x0a00_0000 + (n * 5 << 8), 24).unwrap(), n % 5));
+    let networks = (0..50).map(|n| {
+        (
+            Prefix::new(0x0a00_0000 + ((n * 5) << 8), 24).unwrap(),
+            n % 5,
+        )
+    });
     let (map, held) =
         FailingHeap::held_by(|| -> PrefixMap<u32, u32, Shared> { networks.collect() });
     assert_eq!(map.len(), 50);

@@ -148,7 +148,7 @@ impl<'g, A: Address, V> Answering<A> for &'g MapGuard<'_, A, V> {
     #[inline(always)]
     fn answers(self, addresses: &[A], numbers: &mut [u32]) -> impl Iterator<Item = Self::Answer> {
         self.guard.lookup_batch(addresses, numbers);
-        if batch::is_fetched::<A>() {
+        if batch::is_fetched::<A, V>(numbers) {
             numbers.iter().for_each(|number| self.pairs.fetch(*number));
         }
         numbers.iter().map(|number| {

@@ -298,14 +298,15 @@ impl<A: Family> FamilyTable<A> {
         &self,
         mut each: impl FnMut(Prefix<A>, NextHop),
     ) -> Result<RouteNumbers<A>, TableError> {
-        let mut numbered = Rib::new();
-        let mut number = NextHop::MIN;
-        for (prefix, value) in self.routes()? {
+        let mut next = NextHop::MIN;
+        let numbered = self.routes()?.map(|(prefix, value)| {
             each(prefix, value);
-            numbered.insert(prefix, number);
+            let number = next;
             // A Rib holds fewer routes than there are numbers.
-            number = number.saturating_add(1);
-        }
+            next = number.saturating_add(1);
+            (prefix, number)
+        });
+        let numbered: Rib<A> = numbered.collect();
         let fib = Fib::compile(&numbered, &Options::default())?;
         Ok(RouteNumbers(fib))
     }

@@ -14,7 +14,7 @@ use crate::fib::{Fib, Options};
 use crate::memory::{Allocator, Global};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
-use crate::rib::Rib;
+use crate::rib::{Builder, Rib};
 
 /// A compiled Poptrie that returns the matching prefix and its next hop.
 ///
@@ -57,11 +57,11 @@ impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        let mut numbered = Rib::new_in(alloc.clone());
+        let mut numbered = Builder::new_in(alloc.clone());
         for (prefix, next_hop) in rib {
-            numbered.try_insert(prefix, Self::number(prefix, next_hop)?)?;
+            numbered.push(prefix, Self::number(prefix, next_hop)?)?;
         }
-        Fib::compile_in(&numbered, options, alloc).map(Self)
+        Fib::compile_in(&numbered.finish(), options, alloc).map(Self)
     }
 }
 

@@ -222,16 +222,15 @@ impl<A: Address> FromIterator<Vrp<A>> for Vrps<A> {
         vrps.dedup();
         vrps.shrink_to_fit();
         assert!(u32::try_from(vrps.len()).is_ok(), "fewer than 2^32 VRPs");
-        let mut runs = Rib::new();
         let mut starts = Vec::new();
         let mut start = 0;
-        for run in vrps.chunk_by(|a, b| a.prefix == b.prefix) {
+        let runs = vrps.chunk_by(|a, b| a.prefix == b.prefix);
+        let runs = runs.filter_map(|run| {
             starts.push(start as u32);
             start += run.len();
-            if let Some(number) = NextHop::new(starts.len() as u32) {
-                runs.insert(run[0].prefix, number);
-            }
-        }
+            Some((run[0].prefix, NextHop::new(starts.len() as u32)?))
+        });
+        let runs = runs.collect();
         Self { runs, starts, vrps }
     }
 }

@@ -23,7 +23,7 @@ use crate::fib::lookup::lookup;
 use crate::next_hop::NextHop;
 use crate::patch::ROUTES_A_PATCH;
 use crate::prefix::Prefix;
-use crate::rib::Rib;
+use crate::rib::{Builder, Rib};
 
 /// Routes, and the Fib that follows them.
 #[derive(Debug)]
@@ -239,6 +239,8 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 /// Many changes of a map. When this is dropped the Fib answers again.
 pub(super) struct Bulk<'a, A: Address, V, S: Stores<V>> {
     pub(super) map: &'a mut PrefixMap<A, V, S>,
+    /// The routes of a map that had none, as long as they come in order; they are not in its Rib yet.
+    in_order: Option<Builder<A>>,
     /// Patches that cost less than a compilation.
     patches: usize,
 }
@@ -246,10 +248,23 @@ pub(super) struct Bulk<'a, A: Address, V, S: Stores<V>> {
 impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
     pub(super) fn new(map: &'a mut PrefixMap<A, V, S>) -> Self {
         let patches = map.routes.patches();
-        Self { map, patches }
+        let in_order = map.routes.rib.is_empty().then(Builder::new);
+        Self {
+            map,
+            in_order,
+            patches,
+        }
     }
 
     pub(super) fn insert(&mut self, prefix: Prefix<A>, value: V) -> Option<V> {
+        if let Some(routes) = &mut self.in_order {
+            if routes.is_next(prefix) {
+                let added = S::add(&mut self.map.pairs, value, prefix.len())
+                    .and_then(|new| routes.push(prefix, new));
+                return added.map_or_else(|error| error.abort(), |()| None);
+            }
+            self.end_order();
+        }
         match self.map.insert_route(prefix, value) {
             Ok(Inserted::InPlace(value)) => Some(value),
             Ok(Inserted::Route { old, new }) => {
@@ -261,10 +276,18 @@ impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
     }
 
     pub(super) fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
+        self.end_order();
         self.map.routes.prepare(prefix);
         let number = self.map.routes.rib.remove(prefix)?;
         self.follow(prefix, Some(number), None);
         Some(S::remove(&mut self.map.pairs, number))
+    }
+
+    /// The routes that came in order are those of the map.
+    fn end_order(&mut self) {
+        if let Some(routes) = self.in_order.take() {
+            self.map.routes.rib = routes.finish();
+        }
     }
 
     fn follow(&mut self, prefix: Prefix<A>, old: Option<NextHop>, new: Option<NextHop>) {
@@ -277,9 +300,11 @@ impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
 
 impl<A: Address, V, S: Stores<V>> Drop for Bulk<'_, A, V, S> {
     fn drop(&mut self) {
+        self.end_order();
         self.map.tidy();
         if self.map.routes.settle() {
             self.map.pairs.shrink();
+            self.map.routes.rib.shrink();
         }
     }
 }

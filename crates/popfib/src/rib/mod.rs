@@ -12,6 +12,7 @@
 //! table waits for some 20 nodes that depend on each other, this one for 4,
 //! and compiling a Fib from it visits every vertex alone.
 
+mod build;
 mod by_length;
 mod change;
 mod node;
@@ -30,6 +31,7 @@ use crate::prefix::Prefix;
 use node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use runs::Runs;
 
+pub(crate) use build::Builder;
 pub(crate) use view::View;
 
 pub use by_length::ByLength;
@@ -120,6 +122,12 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// Heap bytes in use, spare capacity and free blocks included.
     pub fn bytes(&self) -> usize {
         self.nodes.bytes() + self.values.bytes()
+    }
+
+    /// Gives back what was had for more routes to come, if that is much and there is memory to move to.
+    pub(crate) fn shrink(&mut self) {
+        self.nodes.shrink();
+        self.values.shrink();
     }
 
     counted! {
@@ -324,7 +332,22 @@ impl<A: Address, Al: Allocator + Clone> Clone for Rib<A, Al> {
 
 impl<A: Address, Al: Allocator + Clone> Extend<(Prefix<A>, NextHop)> for Rib<A, Al> {
     fn extend<I: IntoIterator<Item = (Prefix<A>, NextHop)>>(&mut self, routes: I) {
-        for (prefix, next_hop) in routes {
+        let mut routes = routes.into_iter();
+        let mut next = routes.next();
+        if self.is_empty() {
+            // As long as they come in order.
+            let mut builder = Builder::new_in(self.allocator().clone());
+            while let Some((prefix, next_hop)) = next
+                && builder.is_next(prefix)
+            {
+                if let Err(error) = builder.push(prefix, next_hop) {
+                    error.abort();
+                }
+                next = routes.next();
+            }
+            *self = builder.finish();
+        }
+        for (prefix, next_hop) in next.into_iter().chain(routes) {
             self.insert(prefix, next_hop);
         }
     }

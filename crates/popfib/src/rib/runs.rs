@@ -41,6 +41,15 @@ const CLASS_OF: [u8; 129] = {
     table
 };
 
+// As `reserve_all` has it.
+const _: () = {
+    let mut n = 1;
+    while n < CLASS_OF.len() {
+        assert!(2 * CLASSES[CLASS_OF[n] as usize] as usize <= 3 * n);
+        n += 1;
+    }
+};
+
 // A block that shrinks to the next smaller class leaves a whole block behind.
 const _: () = {
     let mut class = 1;
@@ -185,6 +194,35 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
         self.reserve(block_size(new_class) - in_place)
     }
 
+    /// Makes sure of the memory for new runs of `count` elements in all, not in steps.
+    #[inline]
+    pub(super) fn reserve_all(&mut self, count: usize) -> Result<(), OutOfMemory> {
+        // No block is longer than one and a half of its run.
+        let most = count + count.div_ceil(2);
+        if self.spare() >= most {
+            return Ok(());
+        }
+        // What a short array has too much is given back soon.
+        let len = self.slots.len();
+        self.reserve_more(if len < LONG { most.max(len) } else { most }, false)
+    }
+
+    /// Gives back what was had for more slots to come, if that is much and there is memory to move to.
+    pub(super) fn shrink(&mut self) {
+        let len = self.slots.len();
+        // Of a long array some is left, so that it can be copied in steps.
+        let left = if len < LONG { 0 } else { len / 32 };
+        if self.longer.is_none() && self.spare() <= left + len / 16 {
+            return;
+        }
+        self.longer = None;
+        let mut slots = Vec::new_in(self.allocator().clone());
+        if memory::reserve(&mut slots, len + left).is_ok() {
+            slots.extend_from_slice(&self.slots);
+            self.slots = slots;
+        }
+    }
+
     /// A new run of one element; reserved.
     pub(super) fn alloc_one(&mut self, value: T) -> u32 {
         self.alloc_run(&[value])
@@ -192,12 +230,17 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
 
     /// A new run of these elements; reserved. An empty run has no block.
     pub(super) fn alloc_run(&mut self, values: &[T]) -> u32 {
-        if values.is_empty() {
+        self.alloc_with(values.len(), |run| run.copy_from_slice(values))
+    }
+
+    /// A new run of `len` elements, which `fill` writes; reserved. An empty run has no block.
+    pub(super) fn alloc_with(&mut self, len: usize, fill: impl FnOnce(&mut [T])) -> u32 {
+        if len == 0 {
             return 0;
         }
-        let start = self.alloc(CLASS_OF[values.len()]);
-        self.slots[start as usize..][..values.len()].copy_from_slice(values);
-        self.follow(start as usize, values.len());
+        let start = self.alloc(CLASS_OF[len]);
+        fill(&mut self.slots[start as usize..][..len]);
+        self.follow(start as usize, len);
         start
     }
 
@@ -311,7 +354,7 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
         if self.spare() >= count && (len < LONG || self.spare() >= len / 8) {
             return Ok(());
         }
-        self.reserve_more(count)
+        self.reserve_more(count, true)
     }
 
     /// Slots that the memory has room for.
@@ -324,7 +367,7 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
     /// should not pay for room they never use. Where memory is short, by what is
     /// needed.
     #[cold]
-    fn reserve_more(&mut self, count: usize) -> Result<(), OutOfMemory> {
+    fn reserve_more(&mut self, count: usize, in_steps: bool) -> Result<(), OutOfMemory> {
         let len = self.slots.len();
         // Slots are numbered by 32 bits, and the last number ends a free list.
         if len + count > NONE as usize {
@@ -332,11 +375,11 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
                 (len + count).saturating_mul(size_of::<T>()),
             ));
         }
-        if len >= LONG {
+        if in_steps && len >= LONG {
             self.lengthen(count);
-        }
-        if self.spare() >= count {
-            return Ok(());
+            if self.spare() >= count {
+                return Ok(());
+            }
         }
         // What was copied would only take memory from this.
         self.longer = None;
@@ -395,107 +438,4 @@ fn block_size(class: u8) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_keeps_its_order_through_growth_and_shrinkage() {
-        let mut runs = Runs::<u32>::new_in(Global);
-        let mut start = 0;
-        for n in 0..127 {
-            // Always in the middle.
-            runs.reserve_insert(start, n).unwrap();
-            start = runs.insert(start, n, n / 2, n as u32);
-        }
-        let mut expected = Vec::<u32>::new();
-        for n in 0..127 {
-            expected.insert(n / 2, n as u32);
-        }
-        assert_eq!(runs.run(start, 127), expected);
-        for n in (1..=127).rev() {
-            start = runs.remove(start, n, n / 3);
-            expected.remove(n / 3);
-            assert_eq!(runs.run(start, n - 1), expected);
-        }
-        assert_eq!(runs.used, 0);
-    }
-
-    #[test]
-    fn released_blocks_are_used_again() {
-        let mut runs = Runs::<u32>::new_in(Global);
-        let mut size = 0;
-        for round in 0..10 {
-            let mut start = 0;
-            for n in 0..64 {
-                runs.reserve_insert(start, n).unwrap();
-                start = runs.insert(start, n, n, 1);
-            }
-            for n in (1..=64).rev() {
-                start = runs.remove(start, n, 0);
-            }
-            if round == 1 {
-                size = runs.slots.len();
-            }
-        }
-        assert_eq!(runs.slots.len(), size);
-    }
-
-    /// Slots that the longer array has.
-    fn copied(runs: &Runs<u32>) -> usize {
-        runs.longer.as_ref().map_or(0, |longer| longer.len())
-    }
-
-    #[test]
-    fn a_long_array_is_copied_in_parts_that_follow_its_changes() {
-        let mut runs = Runs::<u32>::new_in(Global);
-        let mut model = Vec::<(u32, Vec<u32>)>::new();
-        let mut random = 1u64;
-        let (mut moves, mut mostly) = (0, 0);
-        for n in 0..if cfg!(miri) { 2000 } else { 60_000 } {
-            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-            let draw = (random >> 33) as usize;
-            let (before, from) = (copied(&runs), runs.slots.as_ptr());
-            if draw % 7 < 3 || model.is_empty() {
-                runs.reserve_run(1).unwrap();
-                model.push((runs.alloc_one(n), Vec::from([n])));
-            } else {
-                // Every other time one of few, which become long.
-                let at = draw / 8
-                    % if draw % 8 < 4 {
-                        model.len()
-                    } else {
-                        model.len().min(200)
-                    };
-                let (start, values) = &mut model[at];
-                if draw.is_multiple_of(4) && values.len() > 1 {
-                    *start = runs.remove(*start, values.len(), draw % values.len());
-                    values.remove(draw % values.len());
-                } else if draw % 4 == 1 {
-                    runs.set(*start, n);
-                    values[0] = n;
-                } else if values.len() < 100 {
-                    runs.reserve_insert(*start, values.len()).unwrap();
-                    *start = runs.insert(*start, values.len(), draw % values.len(), n);
-                    values.insert(draw % values.len(), n);
-                }
-            }
-            let has_moved = runs.slots.as_ptr() != from;
-            let end = if has_moved {
-                runs.slots.len()
-            } else {
-                copied(&runs)
-            };
-            moves += u32::from(has_moved);
-            if runs.slots.len() > 20_000 {
-                mostly = mostly.max(end.saturating_sub(before));
-            }
-            if n % 997 == 0 || has_moved && runs.slots.len() < 20_000 {
-                for (start, values) in &model {
-                    assert_eq!(runs.run(*start, values.len()), values.as_slice());
-                }
-            }
-        }
-        assert!(moves > 8, "{moves}");
-        assert!(mostly < 5000, "{mostly} slots in one change");
-    }
-}
+mod tests;

@@ -149,9 +149,11 @@ fn shared_values() {
 fn the_poptrie_comes_back() {
     let prefix = |n: u32| Prefix::new(n << 12, 20).unwrap();
     let mut map: PrefixMap<u32, u32> = (0..2000).map(|n| (prefix(n), n)).collect();
+    // From the first route after those on there is room for more.
+    map.insert(prefix(2000), 2000);
     let with = map.bytes();
     // Until the arena is full and no other can be had.
-    let mut next = 2000;
+    let mut next = 2001;
     while map.bytes() >= with {
         let all = Refuse::From(0);
         let (result, _) = FailingHeap::refusing(all, || map.try_insert(prefix(next), next));

@@ -193,7 +193,11 @@ fn churn<A: Address>() {
         }
         if step % 1_000 == 0 {
             trio.same_routes();
-            let fresh: Rib<A> = trio.map.iter().map(|(&p, &n)| (p, n)).collect();
+            // Not collected, which leaves no room for more.
+            let mut fresh = Rib::new();
+            for (&prefix, &next_hop) in &trio.map {
+                fresh.insert(prefix, next_hop);
+            }
             let (bytes, fresh) = (trio.rib.bytes(), fresh.bytes());
             assert!(
                 bytes <= 2 * fresh + 1_024,
@@ -233,6 +237,46 @@ fn compiled_between_changes<A: Address>() {
     }
 }
 
+/// Collected at once, in order up to some place: the same routes as by inserts, and a Rib that changes as well.
+fn collected<A: Address>() {
+    let mut random = Random::new(46);
+    for case in 0..cases(300) {
+        let size = random.between(1, 300) as usize;
+        let mut pool = tables::mixed(&mut random, A::WIDTH, size);
+        pool.sort_by_key(|&route| prefix::<A>(route));
+        // Equal prefixes stay or go; then some are out of order, from a place that may be the end.
+        if case % 2 == 0 {
+            pool.dedup_by_key(|route| prefix::<A>(*route));
+        }
+        let from = random.between(0, pool.len() as u32) as usize;
+        if case % 3 == 0 {
+            pool[from..].reverse();
+        }
+        let mut trio = Trio::<A>::new();
+        for &route in &pool {
+            trio.insert(route);
+        }
+        let next_hop = |route: &Route| NextHop::new(route.next_hop).unwrap();
+        let routes = pool.iter().map(|route| (prefix(*route), next_hop(route)));
+        let rib: Rib<A> = routes.collect();
+        assert_eq!(rib, trio.rib);
+        assert_eq!(rib.next_hop_bound(), trio.rib.next_hop_bound());
+        trio.rib = rib;
+        for address in boundaries(&pool) {
+            trio.ask(address);
+        }
+        for step in 1..=pool.len() {
+            let at = random.between(0, pool.len() as u32 - 1) as usize;
+            if step % 3 == 0 {
+                trio.insert(pool[at]);
+            } else {
+                trio.remove(pool[at]);
+            }
+        }
+        trio.same_routes();
+    }
+}
+
 macro_rules! for_key {
     ($($key:ident)*) => {$(
         mod $key {
@@ -249,6 +293,11 @@ macro_rules! for_key {
             #[test]
             fn churn() {
                 super::churn::<$key>();
+            }
+
+            #[test]
+            fn collected() {
+                super::collected::<$key>();
             }
 
             #[test]

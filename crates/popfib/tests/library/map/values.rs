@@ -147,6 +147,55 @@ fn run<S: Stores<Value>>(steps: usize) -> usize {
     panics
 }
 
+/// An empty map that takes routes, in order up to some place, keeps those that came before a panic.
+fn filled<S: Stores<Value>>(rounds: usize) {
+    let life = Rc::new(Life::default());
+    let mut random = Random(46);
+    for round in 0..rounds {
+        let mut prefixes: Vec<Prefix<u16>> =
+            (0..random.below(80)).map(|_| random.prefix()).collect();
+        prefixes.sort();
+        let in_order = random.below(prefixes.len() + 1);
+        if round % 2 == 0 {
+            prefixes[in_order..].reverse();
+        }
+        let routes: Vec<_> = prefixes
+            .iter()
+            .map(|prefix| (*prefix, Value::new(prefix.len().into(), &life)))
+            .collect();
+        let mut came = 0usize;
+        life.fuse
+            .set((round % 4 > 0).then(|| random.below(3 * prefixes.len() + 1)));
+        let mut map: PrefixMap<u16, Value, S> = PrefixMap::default();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            map.extend(routes.into_iter().inspect(|_| {
+                life.step();
+                came += 1;
+            }));
+        }));
+        life.fuse.set(None);
+        map.check().unwrap();
+        assert_eq!(life.alive.get(), map.pair_count() as isize);
+        // That whose value panicked may be missing.
+        let all = if result.is_ok() {
+            came
+        } else {
+            came.saturating_sub(1)
+        };
+        for prefix in &prefixes[..all] {
+            assert_eq!(map.get(*prefix).unwrap().content, prefix.len().into());
+        }
+        assert!(map.keys().all(|prefix| prefixes[..came].contains(&prefix)));
+    }
+    assert_eq!(life.alive.get(), 0);
+}
+
+#[test]
+fn routes_that_came_before_a_panic_stay() {
+    filled::<Own>(rounds(300, 3000));
+    filled::<Shared>(rounds(300, 3000));
+}
+
 #[test]
 fn panics_of_the_values_leave_the_map_right() {
     // What is told to panic says so.

@@ -11,6 +11,9 @@ pub(crate) const HEAD: usize = 2;
 /// The longest block: 64 values of 32 bits.
 pub(crate) const MAX_BLOCK: usize = HEAD + 64;
 
+/// The longest block that [`put`] makes: few are longer, and to clear the words for all of these takes longer than the rest.
+pub(crate) const MAX_PUT: usize = 32;
+
 /// A block as its values, one for each run of equal slots.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Encoding {
@@ -196,8 +199,8 @@ pub(crate) fn slot(
 }
 
 /// Puts `new` into the `len` slots from `first` on of the block that `pointer` leads to, where these are in one run and hold
-/// another leaf; returns the words of `to` that are the block then. `None` where they are not, and where the block
-/// would become one leaf or have its first child.
+/// another leaf; returns the words of `to` that are the block then. `None` where they are not, where the block would
+/// become one leaf or have its first child, and where it is long.
 ///
 /// As [`Encoding::with`], without a look at all other values: these are moved as they are packed.
 ///
@@ -209,7 +212,7 @@ pub(crate) fn put(
     (first, len): (u32, u32),
     new: u32,
     word: impl Fn(u32) -> u32,
-    to: &mut [u32; MAX_BLOCK],
+    to: &mut [u32; MAX_PUT],
 ) -> Option<usize> {
     let bits = if pointer & WIDE != 0 {
         32
@@ -219,7 +222,7 @@ pub(crate) fn put(
     let mask = u32::MAX >> (32 - bits);
     let place = pointer & PLACE;
     let runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
-    let values = place + HEAD as u32;
+    let (values, count) = (place + HEAD as u32, runs.count_ones());
     // So many bits (1 to 32) of the values, from a bit on.
     let packed = |from: u32, count: u32| {
         let low = word(values + from / 32) >> (from % 32);
@@ -233,14 +236,16 @@ pub(crate) fn put(
     let (at, end) = (rank(runs, first), first + len);
     let old = value(at);
     let begins_within = (runs >> first >> 1) & ((1 << (len - 1)) - 1) != 0;
-    if begins_within || old & NODE != 0 || old == new || new & NODE != 0 && bits < 32 {
+    let has_first_child = new & NODE != 0 && bits < 32;
+    let is_long = (count + 2) * bits > 32 * (MAX_PUT - HEAD) as u32;
+    if begins_within || old & NODE != 0 || old == new || has_first_child || is_long {
         return None;
     }
     let begins = runs >> first & 1 != 0;
     let ends = end == 64 || runs >> end & 1 != 0;
-    // Equal neighbours become one run with it.
-    let joins_left = begins && first > 0 && value(at - 1) == new;
-    let joins_right = ends && end < 64 && value(at + 1) == new;
+    // Equal neighbours become one run with it. No branch here or below depends on what blocks hold: the CPU could not foretell it.
+    let joins_left = begins & (first > 0) & (value(at.saturating_sub(1)) == new);
+    let joins_right = ends & (end < 64) & (value((at + 1).min(count - 1)) == new);
     let mut new_runs = runs & !(1 << first) | u64::from(!joins_left) << first;
     if end < 64 {
         new_runs = new_runs & !(1 << end) | u64::from(!joins_right) << end;
@@ -260,24 +265,20 @@ pub(crate) fn put(
     if left > 0 {
         ready = u64::from(packed(kept - left, left));
     }
+    // At most 32 bits.
     let mut write = |value: u32, bits: u32| {
         ready |= u64::from(value) << left;
         left += bits;
-        if left >= 32 {
-            to[next] = ready as u32;
-            next += 1;
-            ready >>= 32;
-            left -= 32;
-        }
+        to[next] = ready as u32;
+        next += (left / 32) as usize;
+        ready >>= left / 32 * 32;
+        left %= 32;
     };
-    if !joins_left {
-        write(new & mask, bits);
-    }
-    if !ends {
-        write(old, bits);
-    }
+    let (one, other) = (u32::from(!joins_left), u32::from(!ends));
+    write(new & mask & one.wrapping_neg(), bits * one);
+    write(old & other.wrapping_neg(), bits * other);
     let mut from = (at + 1 + u32::from(joins_right)) * bits;
-    let rest = runs.count_ones() * bits;
+    let rest = count * bits;
     while from < rest {
         let count = (rest - from).min(32);
         write(packed(from, count), count);
@@ -446,7 +447,7 @@ mod tests {
                                     assert_eq!(with, expected, "{what}, {len} from {first}");
                                 }
                                 let range = (first as u32, len as u32);
-                                let mut to = [0; MAX_BLOCK];
+                                let mut to = [0; MAX_PUT];
                                 let word = |at: u32| {
                                     assert!((at as usize) < words_len, "inside the block");
                                     words[at as usize]
@@ -459,7 +460,9 @@ mod tests {
                                 let after = Encoding::of(&slots, value_bits);
                                 let stays = after.count > 1;
                                 let fits = value & NODE == 0 || children && len == 1;
-                                let can = fits && is_leaf && is_one && stays;
+                                let most = decoded.count as u32 + 2;
+                                let is_short = most * decoded.bits <= 32 * (MAX_PUT - HEAD) as u32;
+                                let can = fits && is_leaf && is_one && stays && is_short;
                                 if value & NODE == 0 || len == 1 {
                                     assert_eq!(put.is_some(), can, "{what}, {len} from {first}");
                                 }

@@ -321,6 +321,11 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         old: Option<NextHop>,
         new: Option<NextHop>,
     ) -> Result<(), CompileError> {
+        if let (true, Some(new)) = (H::IS_UNSHARED, new) {
+            // A map's: what covers the prefix has another length, and so another number.
+            let vertex = rib.below(prefix);
+            return self.make(rib, new.get(), |patch| patch.change(prefix, vertex));
+        }
         let (above, vertex) = rib.surroundings(prefix);
         let old = old.map_or(above, u32::from);
         let new = new.map_or(above, u32::from);

@@ -62,6 +62,25 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
 
     #[inline(always)]
     fn surroundings_any(&self, prefix: Prefix<A>) -> (u32, Option<Vertex<'_, A>>) {
+        self.around(prefix, true)
+    }
+
+    counted! {
+        /// The vertex of `prefix` if there are routes strictly below it.
+        pub(crate) fn below, below_counted(
+            &self,
+            prefix: Prefix<A>
+        ) -> Option<Vertex<'_, A>> = below_any
+    }
+
+    #[inline(always)]
+    fn below_any(&self, prefix: Prefix<A>) -> Option<Vertex<'_, A>> {
+        self.around(prefix, false).1
+    }
+
+    /// [`Self::surroundings`], without what is above unless that is asked.
+    #[inline(always)]
+    fn around(&self, prefix: Prefix<A>, asks_above: bool) -> (u32, Option<Vertex<'_, A>>) {
         let (bits, len) = (prefix.address(), prefix.len());
         let mut above = 0;
         let mut node = &self.root;
@@ -78,19 +97,21 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             }
             let chunk = bits.extract(node.depth(), STRIDE);
             let levels = (len - node.depth()).min(STRIDE);
-            // Vertices above level `levels` have numbers below 2^levels.
-            let shorter = u64::MAX >> (64 - (1u64 << levels));
-            let on_path = node.short & ancestors(chunk) & shorter;
-            let vertex = if len - node.depth() > STRIDE && node.full >> chunk & 1 != 0 {
-                64 | chunk
-            } else {
-                // 0 if there is none: bit 0 is no vertex.
-                63 - (on_path | 1).leading_zeros()
-            };
-            if vertex != 0 {
-                above = *self
-                    .values
-                    .get(node.values + node.value_rank(vertex) as u32);
+            if asks_above {
+                // Vertices above level `levels` have numbers below 2^levels.
+                let shorter = u64::MAX >> (64 - (1u64 << levels));
+                let on_path = node.short & ancestors(chunk) & shorter;
+                let vertex = if len - node.depth() > STRIDE && node.full >> chunk & 1 != 0 {
+                    64 | chunk
+                } else {
+                    // 0 if there is none: bit 0 is no vertex.
+                    63 - (on_path | 1).leading_zeros()
+                };
+                if vertex != 0 {
+                    above = *self
+                        .values
+                        .get(node.values + node.value_rank(vertex) as u32);
+                }
             }
             if levels < STRIDE {
                 let heap = 1 << levels | chunk >> (STRIDE - levels);
@@ -262,16 +283,26 @@ struct Expansion<'a, F> {
 }
 
 /// Whether there are routes strictly below the vertex `heap` at `level` (below 6) of `node`.
+#[inline]
 fn has_below<A>(node: &RibNode<A>, heap: u32, level: u8) -> bool {
     let chunks = ones(1 << (STRIDE - level)) << ((heap << (STRIDE - level)) & 63);
-    if (node.full | node.children) & chunks != 0 {
-        return true;
-    }
-    (level + 1..STRIDE).any(|at| {
-        let start = heap << (at - level);
-        node.short >> start & ones(1 << (at - level)) != 0
-    })
+    (node.full | node.children) & chunks | node.short & DESCENDANTS[heap as usize] != 0
 }
+
+/// `DESCENDANTS[v]`: the vertices of 1 to 63 strictly below vertex `v`.
+const DESCENDANTS: [u64; 64] = {
+    let mut table = [0; 64];
+    let mut below = 2;
+    while below < 64 {
+        let mut vertex = below >> 1;
+        while vertex > 0 {
+            table[vertex] |= 1 << below;
+            vertex >>= 1;
+        }
+        below += 1;
+    }
+    table
+};
 
 /// The `count` lowest bits, 1 to 64.
 #[inline]

@@ -6,7 +6,7 @@ use super::{Patch, push};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::cpu::counted;
-use crate::fib::encode::{self, MAX_BLOCK, block_len};
+use crate::fib::encode::{self, MAX_PUT, block_len};
 use crate::fib::layout::{NODE, PLACE, WIDE};
 use crate::memory::Allocator;
 
@@ -32,7 +32,7 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
         value: u32,
     ) -> Result<Option<u32>, CompileError> {
         let (bits, place) = (self.view.value_bits, pointer & PLACE);
-        let mut words = [0; MAX_BLOCK];
+        let mut words = [0; MAX_PUT];
         let word = |at| self.word(at);
         let slots = (first, count);
         let Some(len) = encode::put(pointer, bits, slots, value, word, &mut words) else {

@@ -77,8 +77,14 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     ) -> Result<Option<NextHop>, OutOfMemory> {
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let (mut at, mut at_depth): (NodeIndex, u8) = (None, 0);
+        if let Some(last) = self.last
+            && self.nodes.get(last).is_at(bits, depth)
+        {
+            (at, at_depth) = (Some(last), depth);
+        }
         loop {
             if at_depth == depth {
+                self.last = at;
                 return self.insert_here(at, vertex_of(bits, prefix.len()), next_hop, replaces);
             }
             let node = self.node(at);
@@ -98,6 +104,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
                 continue;
             }
             let child = *child;
+            self.last = None;
             // The prefix leaves the skipped path above the child: a new node
             // takes the child's place, at the prefix's own depth or where the
             // two ways part.
@@ -152,6 +159,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
 
     #[inline(always)]
     fn remove_and_stay_any(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
+        self.last = None;
         let (bits, depth) = (prefix.address(), node_depth(prefix.len()));
         let mut parent: NodeIndex = None;
         let mut at: NodeIndex = None;
@@ -229,6 +237,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         let (count, rank) = (node.child_count(), node.child_rank(chunk));
         node.nodes = self.nodes.insert(node.nodes, count, rank, child);
         node.children |= 1 << chunk;
+        self.last = Some(node.nodes + rank as u32);
         // The run has moved, the node itself has not: it is in its parent's run.
         self.set_node(at, node);
     }
@@ -309,6 +318,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             root: self.root,
             len: self.len,
             next_hop_bound: 0,
+            last: None,
         };
         compact.root = compact.copy_of(self, &self.root);
         *self = compact;

@@ -55,6 +55,8 @@ pub struct Rib<A, Al: Allocator = Global> {
     len: usize,
     /// No next hop is higher; those of removed routes may have been.
     next_hop_bound: u32,
+    /// The node of the last route that was inserted, where the next mostly is if they come in order. `None` where nodes have moved.
+    last: NodeIndex,
 }
 
 /// Where a node is: the root is held outside of the runs, so that an empty Rib
@@ -79,6 +81,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
             root: RibNode::new(A::MIN, 0),
             len: 0,
             next_hop_bound: 0,
+            last: None,
         }
     }
 

@@ -43,6 +43,12 @@ impl<A: Address> Slot for RibNode<A> {
     }
 }
 
+/// The first `depth` bits of an address, a one after them, then zeros.
+#[inline]
+fn place<A: Address>(bits: A, depth: u8) -> A {
+    bits & A::mask(depth) | A::from_leading(1, 1).shift_down(depth)
+}
+
 /// The number of set bits of `map` below bit `at`.
 #[inline(always)]
 fn rank(map: u64, at: u32) -> usize {
@@ -73,9 +79,15 @@ pub(super) fn ancestors(chunk: u32) -> u64 {
 impl<A: Address> RibNode<A> {
     pub(super) fn new(bits: A, depth: u8) -> Self {
         Self {
-            place: bits & A::mask(depth) | A::from_leading(1, 1).shift_down(depth),
+            place: place(bits, depth),
             ..Self::default()
         }
+    }
+
+    /// Whether it is the node of `depth` on the way to `bits`.
+    #[inline]
+    pub(super) fn is_at(&self, bits: A, depth: u8) -> bool {
+        self.place == place(bits, depth)
     }
 
     /// Bits above the node. A child may lie deeper than its parent's depth plus 6: nodes with one

@@ -68,3 +68,15 @@ pub(crate) fn reserve<T, Al: Allocator>(
     vec.try_reserve_exact(more)
         .map_err(|_| OutOfMemory::new(bytes))
 }
+
+/// Gives back what `vec` has beyond `room` elements, which are as many as it has or more, if there is memory to move to.
+pub(crate) fn shrink<T, Al: Allocator + Clone>(vec: &mut Vec<T, Al>, room: usize) {
+    if vec.capacity() <= room {
+        return;
+    }
+    let mut shorter = Vec::new_in(vec.allocator().clone());
+    if reserve(&mut shorter, room).is_ok() {
+        shorter.append(vec);
+        *vec = shorter;
+    }
+}

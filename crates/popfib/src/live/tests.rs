@@ -96,7 +96,8 @@ fn hold<A: Address>(table: &LiveFib<A, u16>, probes: impl Iterator<Item = A>, co
     let fresh: Fib<A> = Fib::compile(&table.rib, &options).expect("compiles");
     let found = reachable(table.view());
     assert_eq!(found.0, fresh.node_count(), "nodes, {context}");
-    let (lost, from_compile) = (lost(table), 5 + table.view().arena.len() / 4);
+    // Of a small table, less than a line before a block that would cross its end.
+    let (lost, from_compile) = (lost(table), 15 + table.view().arena.len() / 4);
     assert!(lost <= from_compile, "{lost} words lost, {context}");
 }
 

@@ -26,10 +26,10 @@ impl FreeNumbers {
         let refused = |_| OutOfMemory::new(words * size_of::<u64>());
         let more = |have: usize, want: usize| want.saturating_sub(have);
         self.words
-            .try_reserve(more(self.words.len(), words))
+            .try_reserve_exact(more(self.words.len(), words))
             .map_err(refused)?;
         self.groups
-            .try_reserve(more(self.groups.len(), groups))
+            .try_reserve_exact(more(self.groups.len(), groups))
             .map_err(refused)?;
         self.words.resize(words.max(self.words.len()), 0);
         self.groups.resize(groups.max(self.groups.len()), 0);

@@ -245,14 +245,10 @@ impl<V, S: Storage> Pairs<V, S> {
     /// Gives back what was had for more pairs to come, if that is much and there is memory to move to.
     pub(super) fn shrink(&mut self) {
         let len = self.slots.0.len();
-        if self.slots.0.capacity() <= len + len / 8 + 16 {
-            return;
+        if self.slots.0.capacity() > len + len / 8 {
+            memory::shrink(&mut self.slots.0, len + len / 16);
         }
-        let mut slots = Vec::new_in(HugePages);
-        if memory::reserve(&mut slots, len + len / 16).is_ok() {
-            slots.append(&mut self.slots.0);
-            self.slots.0 = slots;
-        }
+        S::shrink(&mut self.index);
     }
 
     /// Numbers the pairs again, from 1 on in the order that they have; returns the new number of

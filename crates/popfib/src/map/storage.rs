@@ -9,11 +9,13 @@
 //! at each step, silently, and a map would merge values whose identity matters (`Rc`).
 //! At the call site it is still one word: `Table::shared()`.
 
-use alloc::vec::Vec;
+use allocator_api2::vec::Vec;
 use core::fmt::Debug;
 use core::hash::Hash;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::memory;
 
 /// What only maps ask of a [`Storage`], out of reach of others, who so cannot add one.
 pub(super) mod sealed {
@@ -24,6 +26,9 @@ pub(super) mod sealed {
         type Index: Clone + Debug + Default + Send + Sync;
 
         fn index_bytes(index: &Self::Index) -> usize;
+
+        /// Gives back what was had for more pairs to come, if there is memory to move to.
+        fn shrink(index: &mut Self::Index);
 
         /// The pair that was number `n` is number `numbers[n]` now.
         fn renumber(index: &mut Self::Index, numbers: &[u32]);
@@ -68,6 +73,8 @@ impl Sealed for Own {
         0
     }
 
+    fn shrink((): &mut ()) {}
+
     fn renumber((): &mut (), _: &[u32]) {}
 }
 
@@ -100,6 +107,11 @@ impl Sealed for Shared {
 
     fn index_bytes(index: &Index) -> usize {
         index.numbers.allocation_size() + index.uses.capacity() * size_of::<Use>()
+    }
+
+    fn shrink(index: &mut Index) {
+        let len = index.uses.len();
+        memory::shrink(&mut index.uses, len + len / 16);
     }
 
     fn renumber(index: &mut Index, numbers: &[u32]) {

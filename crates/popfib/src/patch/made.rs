@@ -2,8 +2,8 @@
 
 use allocator_api2::boxed::Box;
 
+use super::Space;
 use super::shared::SharedBlocks;
-use super::{SPARE, Space};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::Options;
@@ -75,7 +75,7 @@ pub(super) fn spacious<Al: Allocator + Clone>(
     alloc: Al,
 ) -> Result<(Arrays<Al>, Space<Al>), CompileError> {
     let used = view.arena.len();
-    let len = (used + used / 8 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
+    let len = (used + used / 8).min(MAX_WORDS - 1);
     let arrays = Arrays::with_arena(view, len, alloc)?;
     Ok((arrays, Space::new(len, used)))
 }

@@ -43,8 +43,8 @@ use steps::Steps;
 pub(crate) use space::Link;
 pub(crate) use space::Space;
 
-/// Words that an arena has to spare beside an eighth, at most: as much as a small table changes
-/// in a while. No more than it uses, as thousands of tiny tables would pay for it.
+/// Words that an arena which is full grows by at least: as much as a small table changes in a while. No more than half of what
+/// it has, as thousands of tiny tables would pay for it.
 const SPARE: usize = 256;
 
 /// Routes that are compiled in the time of one patch.
@@ -376,7 +376,8 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         if self.space.free_words() < len / (2 * H::GROWTH) && !self.home.is_waiting() {
             // A table that grew will grow on. One whose blocks only change leaves holes of other
             // lengths than it needs: it is moved together, or it would grow without end.
-            let longer = (len + len / H::GROWTH).min(MAX_WORDS - 1);
+            let more = (len / H::GROWTH).max((len / 2).min(SPARE));
+            let longer = (len + more).min(MAX_WORDS - 1);
             if self.shared.is_some() && is_too_large(longer) {
                 return Ok(false);
             }

@@ -216,11 +216,7 @@ impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
             return;
         }
         self.longer = None;
-        let mut slots = Vec::new_in(self.allocator().clone());
-        if memory::reserve(&mut slots, len + left).is_ok() {
-            slots.extend_from_slice(&self.slots);
-            self.slots = slots;
-        }
+        memory::shrink(&mut self.slots, len + left);
     }
 
     /// A new run of one element; reserved.

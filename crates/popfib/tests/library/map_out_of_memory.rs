@@ -311,5 +311,5 @@ fn a_small_table_is_small() {
     let (map, held) =
         FailingHeap::held_by(|| -> PrefixMap<u32, u32, Shared> { networks.collect() });
     assert_eq!(map.len(), 50);
-    assert!(held <= 1300, "{held} bytes");
+    assert!(held <= 1040, "{held} bytes");
 }

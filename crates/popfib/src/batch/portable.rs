@@ -35,11 +35,9 @@ use load::{acquire, byte_read, pointer_at, root_entry};
 const BLOCK: usize = 256;
 
 /// How many bytes ahead addresses are fetched.
-#[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 4096;
 
 /// A cache line.
-#[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
 /// Addresses of a block that are tried to see how many end at the root.

@@ -183,7 +183,7 @@ fn filled<S: Stores<Value>>(rounds: usize) {
             came.saturating_sub(1)
         };
         for prefix in &prefixes[..all] {
-            assert_eq!(map.get(*prefix).unwrap().content, prefix.len().into());
+            assert_eq!(map.get(*prefix).unwrap().content, u32::from(prefix.len()));
         }
         assert!(map.keys().all(|prefix| prefixes[..came].contains(&prefix)));
     }

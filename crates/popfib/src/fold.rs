@@ -84,10 +84,15 @@ pub trait Store {
         slot: Slot<Self::Node>,
         around: u32,
     ) -> Result<Self::Node, CompileError> {
-        let mut slots = [Slot::Leaf(around); 64];
-        slots[first.into()..][..count.into()].fill(slot);
-        self.store(&slots)
+        self.store(&one(first, count, slot, around))
     }
+}
+
+/// The slots of a node with one in the `count` places from `first` on, and the next hop `around` in all others.
+pub(crate) fn one<T: Copy>(first: u8, count: u8, slot: Slot<T>, around: u32) -> [Slot<T>; 64] {
+    let mut slots = [Slot::Leaf(around); 64];
+    slots[first.into()..][..count.into()].fill(slot);
+    slots
 }
 
 /// Builds nodes from a Rib into a [`Store`].

@@ -13,7 +13,7 @@ use super::index::Index;
 use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fold::{Fold, Slot, Store};
+use crate::fold::{self, Fold, Slot, Store};
 use crate::memory::{self, Allocator, Global};
 use crate::next_hop::Leaf;
 use crate::prefix::Prefix;
@@ -284,9 +284,7 @@ impl<Al: Allocator + Clone> Store for Blocks<Al> {
         around: u32,
     ) -> Result<u32, CompileError> {
         if self.flat.is_some() {
-            let mut slots = [Slot::Leaf(around); 64];
-            slots[first.into()..][..count.into()].fill(slot);
-            return self.store(&slots);
+            return self.store(&fold::one(first, count, slot, around));
         }
         let block = One::new(self.value_bits, (first, count), pointer(slot), around);
         self.nodes += 1;

@@ -166,7 +166,9 @@ impl<'r, A: Address> View<'r, A> {
             node.full
         };
         let from = if node.short != 0 { 0 } else { 64 };
-        Some(self.route(node, from + bits.trailing_zeros()))
+        let route = self.route(node, from + bits.trailing_zeros());
+        // The root may have its own route alone.
+        (route.0.len() > vertex.depth).then_some(route)
     }
 
     /// [`Rib::expand`].

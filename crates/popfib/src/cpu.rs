@@ -68,7 +68,8 @@ macro_rules! counted {
         ($($arg:ident: $type:ty),*) -> $out:ty
     ) => {
         $(#[$about])*
-        #[inline]
+        // A test and a call; elsewhere the body, which is too long to be in every caller.
+        #[cfg_attr(all(target_arch = "x86_64", feature = "std"), inline)]
         $vis fn $name($($me)+, $($arg: $type),*) -> $out {
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             if $crate::cpu::has_popcnt() {

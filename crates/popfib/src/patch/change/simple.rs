@@ -1,6 +1,6 @@
 //! The change that most are: a route without others below it, in one block.
 //!
-//! The values around it are moved as they are packed, and nothing is expanded to 64 slots: that takes a third of the time.
+//! The values around it are moved as they are packed, and nothing is expanded to 64 slots.
 
 use super::{Patch, push};
 use crate::address::Address;

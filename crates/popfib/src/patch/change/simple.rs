@@ -41,6 +41,7 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
         let words = &words[..len];
         let runs = u64::from(self.word(place)) | u64::from(self.word(place + 1)) << 32;
         let old_len = block_len(pointer, bits, runs);
+        // The last step of a patch: nothing fails after it, so what is written here never has to be forgotten.
         if self.is_unshared && len == old_len {
             self.write(place, words);
             self.count_block(pointer, words);

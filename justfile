@@ -25,6 +25,10 @@ layers *args:
 words *args:
     scripts/check-words {{ args }}
 
+# Type names with more than one meaning
+names *args:
+    scripts/check-names {{ args }}
+
 # The commands of README and guides, and all links
 readme *args:
     scripts/check-readme {{ args }}

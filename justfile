@@ -29,6 +29,10 @@ words *args:
 names *args:
     scripts/check-names {{ args }}
 
+# The Markdown of all documents (--fix wraps it)
+markdown *args:
+    scripts/check-markdown {{ args }}
+
 # The commands of README and guides, and all links
 readme *args:
     scripts/check-readme {{ args }}

@@ -1,8 +1,8 @@
 //! `popfib-lab replay`: a stream of updates against a live table, with readers looking up meanwhile.
 //!
 //! Updates are read in stretches and then applied one after the other as fast
-//! as the table takes them; only that is timed. At the end the FIB is held
-//! against the RIB at both ends of every stretch of addresses with one answer, and against
+//! as the table takes them; only that is timed. At the end the FIB is compared
+//! with the RIB at both ends of every stretch of addresses with one answer, and against
 //! a fresh compilation in size.
 
 mod family;

@@ -25,13 +25,14 @@ Examples:
   popfib compile routes.txt.gz -o routes.fib
   popfib lookup -t routes.fib 192.0.2.1
   popfib compile city.mmdb --columns '*' -o city.fib")]
-#[command(after_long_help = "\
-  popfib compile routes.txt.gz -o small.fib --keep prefixes
+#[command(
+    after_long_help = "  popfib compile routes.txt.gz -o small.fib --keep prefixes
   popfib compile asn=asn.csv geo=city.mmdb -o two.fib
   popfib lookup -t two.fib --vrf geo 192.0.2.1
 
 The time in the image is that of SOURCE_DATE_EPOCH (seconds since 1970) if this
-variable is set.")]
+variable is set."
+)]
 pub(crate) struct CompileArgs {
     /// File to write
     #[arg(short, long, value_name = "FILE")]

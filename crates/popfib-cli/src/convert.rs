@@ -24,9 +24,10 @@ Examples:
   popfib convert country.mmdb --to '{prefix} {country.iso_code};'
   popfib convert city.csv --columns '*' --to mmdb -o city.mmdb
   popfib convert rib.gz --updates updates.*.gz --until 2026-11-25T12:00:00Z")]
-#[command(after_long_help = "\
-  popfib convert city.mmdb --columns '*' --to json-lines -o city.jsonl.gz
-  popfib convert city.mmdb --columns '*' --to parquet -o city.parquet")]
+#[command(
+    after_long_help = "  popfib convert city.mmdb --columns '*' --to json-lines -o city.jsonl.gz
+  popfib convert city.mmdb --columns '*' --to parquet -o city.parquet"
+)]
 pub(crate) struct ConvertArgs {
     /// Routes of one family
     #[arg(long, value_enum)]

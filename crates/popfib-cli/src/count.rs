@@ -49,12 +49,13 @@ Examples:
   popfib count -t City.mmdb --by country.iso_code,city.names.en access.log
   popfib count --svg -o top.svg access.log
   popfib count flows.csv --column src --weight bytes --json")]
-#[command(after_long_help = "\
-  popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
+#[command(
+    after_long_help = "  popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
   popfib count --field 1 --weight 10 access.log
   popfib count --by /24,/48 access.log
   popfib count flows.csv --column src --column dst --pairs --by address
-  popfib count capture.pcap --sources --by address --weight bytes")]
+  popfib count capture.pcap --sources --by address --weight bytes"
+)]
 pub(crate) struct CountArgs {
     /// Print the N most frequent
     ///

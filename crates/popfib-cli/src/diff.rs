@@ -52,8 +52,8 @@ Examples:
   popfib diff --columns '*' City-old.mmdb City-new.mmdb
   popfib diff --updates exabgp installed.txt wanted.txt
   popfib diff --origins --vrps vrps.json yesterday.gz today.gz")]
-#[command(after_long_help = "\
-  popfib diff --summary --peer AS1 --new-peer AS2 rib.mrt.gz rib.mrt.gz
+#[command(
+    after_long_help = "  popfib diff --summary --peer AS1 --new-peer AS2 rib.mrt.gz rib.mrt.gz
 
 JSON, one object a line: change (added, removed, changed), prefix, old, new;
 with --effective: first, last, old, new, addresses. old and new are null where
@@ -62,7 +62,8 @@ there is no route, and objects of all columns if there are several. With
 (origin, more-specific), prefix, old_prefix, old, new, old_state, new_state;
 the states are null without --vrps.
 
-Exit status: 0 no difference, 1 differences, 2 bad usage or input.")]
+Exit status: 0 no difference, 1 differences, 2 bad usage or input."
+)]
 pub(crate) struct DiffArgs {
     /// Table to compare with; `-` is standard input
     #[arg(value_name = "OLD")]

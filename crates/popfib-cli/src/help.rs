@@ -67,6 +67,16 @@ mod tests {
             .for_each(|below| walk(below, visit));
     }
 
+    /// A string that begins with a backslash at the end of its line loses the blanks of the next one.
+    #[test]
+    fn all_examples_are_indented() {
+        walk(&super::arrange(Cli::command()), &mut |command| {
+            let help = command.get_after_long_help().unwrap().to_string();
+            let first = help.lines().find(|line| line.starts_with("popfib "));
+            assert_eq!(first, None, "{}", command.get_name());
+        });
+    }
+
     /// A heading goes on to the options that are declared after the shared ones.
     #[test]
     fn no_command_has_its_own_options_under_a_shared_heading() {

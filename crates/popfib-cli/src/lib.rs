@@ -66,8 +66,7 @@ use crate::program::Verdict;
     after_help = "\
 Examples:
   popfib 8.8.8.8 2001:4860:4860::8888",
-    after_long_help = "\
-  popfib grep -f blocklist.txt access.log
+    after_long_help = "  popfib grep -f blocklist.txt access.log
   popfib count --top 20 access.log
   popfib annotate access.log > annotated.log
   popfib info routes.txt.gz

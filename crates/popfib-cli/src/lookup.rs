@@ -48,8 +48,7 @@ Examples:
   popfib 8.8.8.8
   popfib lookup --table routes.txt.gz --json 192.0.2.1
   popfib lookup --table routes.txt < addresses.gz > answers.tsv")]
-#[command(after_long_help = "\
-  popfib lookup --live /run/popfib.sock 192.0.2.1
+#[command(after_long_help = "  popfib lookup --live /run/popfib.sock 192.0.2.1
 
 JSON, one object a line: address, prefix and next_hop (null where there is no
 match; none in a list without values).")]

@@ -37,13 +37,14 @@ Examples:
   popfib routes --covered-by 2001:4860::/32 --longer-than 32
   popfib routes --each --covering @prefixes.txt
   popfib routes --where value=15169,36040 --family ipv6 --json")]
-#[command(after_long_help = "\
-  popfib routes City.mmdb --where country.iso_code=AT --columns city.names.en
+#[command(
+    after_long_help = "  popfib routes City.mmdb --where country.iso_code=AT --columns city.names.en
 
 JSON, one object a line: prefix, next_hop (none in a list without values) or the
 columns; with --each also query, and null where no route was found.
 
-Exit status: 0 routes were found, 1 none, 2 bad usage or input.")]
+Exit status: 0 routes were found, 1 none, 2 bad usage or input."
+)]
 pub(crate) struct RoutesArgs {
     #[command(flatten)]
     places: PlaceArgs,

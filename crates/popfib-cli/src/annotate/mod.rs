@@ -44,8 +44,7 @@ Examples:
   popfib annotate -t asn=ASN.mmdb -t country=countries.csv access.log
   popfib annotate capture.pcap --sources --to json-lines
   popfib annotate access.log --anonymize key -t country.csv > shared.log")]
-#[command(after_long_help = "\
-  popfib annotate firewall.log --address all
+#[command(after_long_help = "  popfib annotate firewall.log --address all
   popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet
   tail -f access.log | popfib annotate --live /run/popfib.sock")]
 pub(crate) struct AnnotateArgs {

@@ -62,15 +62,16 @@ Examples:
   popfib follow --bmp 192.0.2.1:11019 --socket popfib.sock
   popfib follow --updates updates.gz --publish table.fib
   popfib lookup --live popfib.sock 8.8.8.8")]
-#[command(after_long_help = "\
-  popfib follow --netlink --socket popfib.sock --metrics 127.0.0.1:9100
+#[command(
+    after_long_help = "  popfib follow --netlink --socket popfib.sock --metrics 127.0.0.1:9100
   popfib follow --config /etc/popfib/follow.toml
   echo 8.8.8.8 | nc -NU popfib.sock
 
 The socket answers one query a line: ADDR or `lookup ADDR` (the answer is ADDR,
 prefix and value, separated by tabs), `paths PREFIX`, `table NAME`, `tables`,
 `stats`, `quit`. docs/follow.md describes these, and packed addresses, images,
-changes and HTTP.")]
+changes and HTTP."
+)]
 pub(crate) struct FollowArgs {
     /// Read the other settings from this TOML file
     ///

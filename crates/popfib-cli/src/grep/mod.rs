@@ -55,13 +55,14 @@ Examples:
   popfib grep -f blocklist.txt access.log
   popfib grep -t City.mmdb --where country.iso_code=RU,BY access.log
   tail -f access.log | popfib grep -f drop.txt")]
-#[command(after_long_help = "\
-  popfib grep -v -f internal.txt --field 1 flows.log
+#[command(
+    after_long_help = "  popfib grep -v -f internal.txt --field 1 flows.log
   popfib grep -c --where value=15169 -r /var/log/nginx
   popfib grep -n -C 2 -f drop.txt auth.log
   popfib grep --overlapping -f ours.txt blocklist.txt
 
-Exit status: 0 if a line was selected, 1 if none was, 2 after an error.")]
+Exit status: 0 if a line was selected, 1 if none was, 2 after an error."
+)]
 pub(crate) struct GrepArgs {
     /// Prefix, range or address to search for
     ///

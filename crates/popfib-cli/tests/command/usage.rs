@@ -42,6 +42,39 @@ fn commands() -> Vec<String> {
     found
 }
 
+/// A document of the project.
+fn document(name: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    fs::read_to_string(format!("{path}/{name}")).expect("it is in the tree")
+}
+
+#[test]
+fn the_readme_lists_every_command() {
+    let readme = document("README.md");
+    let rows: Vec<&str> = readme
+        .lines()
+        .filter(|line| line.starts_with("| `popfib "))
+        .filter_map(|line| line[2..].split(" | ").next())
+        .collect();
+    for command in listed(&help("", "-h")) {
+        let is_listed = rows.iter().any(|cell| {
+            let words = cell.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            words.into_iter().any(|word| word == command)
+        });
+        assert!(is_listed, "README.md has no row of {command}");
+    }
+}
+
+#[test]
+fn guides_list_every_format() {
+    let guides = document("docs/formats.md") + &document("docs/logs.md");
+    let list = run(&["formats"]);
+    for line in good(&list).lines() {
+        let name = line.split_whitespace().nth(1).expect("kind and name");
+        assert!(guides.contains(&format!("`{name}`")), "no guide has {name}");
+    }
+}
+
 #[test]
 fn short_help_is_one_screen_and_long_help_is_all() {
     let commands = commands();

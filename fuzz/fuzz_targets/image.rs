@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use popfib::{Address, Image, ImageTable, Keep, NextHop, Options, Size};
+use popfib::image::{ImageTable, Keep};
+use popfib::{Address, Image, NextHop, Options, Size};
 use popfib_table::Table;
 
 #[derive(Arbitrary, Debug)]

@@ -7,7 +7,8 @@
 use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
-use popfib::{Address, Validity, Vrps};
+use popfib::Address;
+use popfib::rpki::{Validity, Vrps};
 use popfib_formats::{Input, ReadError, VrpTable, load_vrps};
 
 fn load(data: &[u8], skip_invalid: bool) -> Result<VrpTable, ReadError> {

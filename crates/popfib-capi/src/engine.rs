@@ -6,7 +6,8 @@
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
-use popfib::{Address, ImageWriter, Keep, Kernel, NextHop, Prefix};
+use popfib::image::Keep;
+use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
 
 use crate::error::{Errno, Result};
 

@@ -3,7 +3,9 @@
 use core::ffi::{CStr, c_char, c_int};
 use core::num::NonZero;
 
-use popfib::{CompileError, ImageError, KernelError, OutOfMemory};
+use popfib::kernel::KernelError;
+use popfib::memory::OutOfMemory;
+use popfib::{CompileError, ImageError};
 use popfib_table::TableError;
 
 /// A number of `errno.h`, negative, so that C gets a `Result<(), Errno>` as it stands in a register.

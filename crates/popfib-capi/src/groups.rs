@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use core::ptr;
 use core::slice;
 
-use popfib::{GroupError, GroupReader, LiveGroups};
+use popfib::live::{GroupError, GroupReader, LiveGroups};
 
 use crate::border::{border, border_or, required, required_mut};
 use crate::bulk::{array, is_wrong};

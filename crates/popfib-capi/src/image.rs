@@ -6,7 +6,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use popfib::{Address, Image, ImageTable, ImageWriter, Keep, Source};
+use popfib::image::{ImageTable, Keep, Source};
+use popfib::{Address, Image, ImageWriter};
 
 use crate::border::{border, border_or, put, required, required_mut};
 use crate::config::{self, Config, Form, ImageConfig};

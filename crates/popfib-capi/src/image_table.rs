@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use popfib::{
-    Address, Fib, ImageFamily, ImageTable, ImageWriter, Keep, Kernel, Leaf, NextHop, Prefix, Size,
-};
+use popfib::image::{ImageFamily, ImageTable, Keep};
+use popfib::{Address, Fib, ImageWriter, Kernel, Leaf, NextHop, Prefix, Size};
 
 use crate::error::{Errno, Result};
 use crate::memory::Memory;

@@ -5,9 +5,10 @@
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
+use popfib::image::Keep;
+use popfib::live::{Guard, Reader};
 use popfib::{
-    Address, Guard, ImageWriter, Keep, Kernel, Leaf, LiveFib, LongestFib, NextHop, Options, Prefix,
-    Reader, Rib,
+    Address, ImageWriter, Kernel, Leaf, LiveFib, LongestFib, NextHop, Options, Prefix, Rib,
 };
 
 use crate::error::{Errno, Result};

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use allocator_api2::boxed::Box;
-use popfib::{AllocError, Allocator, Global};
+use popfib::memory::{AllocError, Allocator, Global};
 
 use crate::error::{Errno, Result};
 

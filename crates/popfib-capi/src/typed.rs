@@ -6,7 +6,8 @@
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
-use popfib::{Address, ImageWriter, Keep, Kernel, Leaf, NextHop, Prefix};
+use popfib::image::Keep;
+use popfib::{Address, ImageWriter, Kernel, Leaf, NextHop, Prefix};
 
 use crate::bulk;
 use crate::engine::{Change, Engine, Lookup, Order, RawPrefix, Visit, Walk, address, prefix, tell};

@@ -12,7 +12,9 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use popfib::{Address, ByFamily, ImageWriter, Keep, Kernel, NextHop, Options, Rib};
+use popfib::family::ByFamily;
+use popfib::image::Keep;
+use popfib::{Address, ImageWriter, Kernel, NextHop, Options, Rib};
 use popfib_table::{RecordsBuilder, Scalar};
 
 fn main() -> Result<(), Box<dyn Error>> {

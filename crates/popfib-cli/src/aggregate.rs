@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
-use popfib::{Family, NextHop, aggregate};
+use popfib::family::Family;
+use popfib::{NextHop, aggregate};
 use popfib_formats::RouteTable;
 
 use crate::args::{FileArgs, TableArgs, at_least_one};

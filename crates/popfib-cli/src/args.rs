@@ -328,7 +328,7 @@ impl From<Size> for popfib::Size {
     }
 }
 
-impl From<Keep> for popfib::Keep {
+impl From<Keep> for popfib::image::Keep {
     fn from(keep: Keep) -> Self {
         match keep {
             Keep::Values => Self::Values,
@@ -354,7 +354,7 @@ pub(crate) struct Lengths {
 
 impl Lengths {
     /// That of a family.
-    pub(crate) fn of<A: popfib::Family>(self) -> u8 {
+    pub(crate) fn of<A: popfib::family::Family>(self) -> u8 {
         if A::WIDTH == u32::WIDTH {
             self.ipv4
         } else {
@@ -397,7 +397,7 @@ pub(crate) enum Family {
 
 impl Family {
     /// Whether it is that of addresses `A`.
-    pub(crate) fn is<A: popfib::Family>(self) -> bool {
+    pub(crate) fn is<A: popfib::family::Family>(self) -> bool {
         (self == Self::Ipv4) == (A::WIDTH == 32)
     }
 

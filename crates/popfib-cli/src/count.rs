@@ -12,7 +12,8 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use popfib::{ByFamily, Family, Kernel, NextHop, PerFamily};
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::{Kernel, NextHop};
 use popfib_formats::{AddressBatch, Run};
 use popfib_table::Cell;
 

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
-use popfib::{Address, Family, IpPrefix, NextHop, diff};
+use popfib::family::Family;
+use popfib::{Address, IpPrefix, NextHop, diff};
 use popfib_formats::{Escaped, PeerFilter, RouteTable, RouteValue};
 use serde::ser::Error;
 use serde::{Serialize, Serializer};

@@ -221,7 +221,7 @@ fn present(table: &RouteTable) -> Family {
     }
 }
 
-fn draw<A: popfib::Family>(
+fn draw<A: popfib::family::Family>(
     picture: &Picture,
     table: &RouteTable,
     names: &Names,

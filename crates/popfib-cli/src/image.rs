@@ -5,7 +5,8 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::{Image, ImageTable, ImageWriter, Keep, Options, Source};
+use popfib::image::{ImageTable, Keep, Source};
+use popfib::{Image, ImageWriter, Options};
 use popfib_formats::{
     Columns, LoadOptions, LookupTable, RouteTable, image_table, rfc3339, table_of_image,
 };

@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use popfib::{Address, Family, Prefix, Source};
+use popfib::family::Family;
+use popfib::image::Source;
+use popfib::{Address, Prefix};
 use popfib_formats::rfc3339;
 use popfib_table::{Column as RecordColumn, FamilyTable, Records, TableError};
 use serde::Serialize;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
-use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix, PrefixError};
+use popfib::family::{ByFamily, Family};
+use popfib::{IpPrefix, NextHop, Prefix, PrefixError};
 use popfib_formats::Wanted;
 use popfib_table::Ribs;
 

@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use clap::Args;
-use popfib::{ByFamily, IpPrefix, NextHop, Prefix};
+use popfib::family::ByFamily;
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
 use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -109,7 +110,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Whether a prefix has one of the lengths that are asked for.
-    fn allow<A: popfib::Family>(&self, prefix: Prefix<A>) -> bool {
+    fn allow<A: popfib::family::Family>(&self, prefix: Prefix<A>) -> bool {
         let RoutesArgs {
             longer_than,
             shorter_than,
@@ -120,12 +121,12 @@ impl<'a> Conditions<'a> {
     }
 
     /// Whether routes of the family are asked for.
-    fn wants<A: popfib::Family>(&self) -> bool {
+    fn wants<A: popfib::family::Family>(&self) -> bool {
         self.args.family.is_none_or(Family::is::<A>)
     }
 
     /// The routes of a family that meet the conditions, which are about the prefixes of these sets, in prefix order.
-    fn select<A: popfib::Family>(
+    fn select<A: popfib::family::Family>(
         &self,
         table: &RouteTable,
         places: &[(Relation, ByFamily<Ribs>)],
@@ -161,7 +162,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// The routes that `place` alone finds, in prefix order.
-    fn answer<A: popfib::Family>(
+    fn answer<A: popfib::family::Family>(
         &self,
         table: &RouteTable,
         relation: Relation,
@@ -176,7 +177,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-fn ip<A: popfib::Family>((prefix, to): (Prefix<A>, NextHop)) -> (IpPrefix, NextHop) {
+fn ip<A: popfib::family::Family>((prefix, to): (Prefix<A>, NextHop)) -> (IpPrefix, NextHop) {
     (A::ip_prefix(prefix), to)
 }
 

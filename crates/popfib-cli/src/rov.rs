@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::{Family, IpPrefix, NextHop, Prefix, Validity, Vrp, Vrps};
+use popfib::family::Family;
+use popfib::rpki::{Validity, Vrp, Vrps};
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::{
     Escaped, Input, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins, quote,
 };

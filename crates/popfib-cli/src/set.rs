@@ -13,7 +13,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use popfib::algebra::{self, Coverage};
-use popfib::{ByFamily, IpPrefix, NextHop, PerFamily, Prefix};
+use popfib::family::{ByFamily, PerFamily};
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
 use serde::Serialize;
 
@@ -220,18 +221,18 @@ type List = ByFamily<Sorted>;
 struct Sorted;
 
 impl PerFamily for Sorted {
-    type Of<A: popfib::Family> = Vec<Prefix<A>>;
+    type Of<A: popfib::family::Family> = Vec<Prefix<A>>;
 }
 
 type Prefixes<'a, A> = Box<dyn Iterator<Item = Prefix<A>> + 'a>;
 
-fn prefixes<A: popfib::Family>(list: &List) -> impl Iterator<Item = Prefix<A>> {
+fn prefixes<A: popfib::family::Family>(list: &List) -> impl Iterator<Item = Prefix<A>> {
     A::of(list).iter().copied()
 }
 
 impl Rule {
     /// The addresses of `lists`, of which there is at least one, under this rule.
-    fn of<'a, A: popfib::Family>(self, lists: &'a [List]) -> Prefixes<'a, A> {
+    fn of<'a, A: popfib::family::Family>(self, lists: &'a [List]) -> Prefixes<'a, A> {
         match self {
             Self::Union => {
                 // What is sorted list by list is merged: operation after operation would cost more each.
@@ -261,7 +262,7 @@ impl Rule {
     }
 
     /// The routes of `table`, which is the first list, that are kept as they are.
-    fn routes<A: popfib::Family>(
+    fn routes<A: popfib::family::Family>(
         self,
         table: &RouteTable,
         others: &[List],
@@ -388,7 +389,7 @@ fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<List>, Failure> {
 
 /// The prefixes as a list.
 fn of_prefixes(prefixes: Vec<IpPrefix>) -> List {
-    fn of<A: popfib::Family>(prefixes: &[IpPrefix]) -> Vec<Prefix<A>> {
+    fn of<A: popfib::family::Family>(prefixes: &[IpPrefix]) -> Vec<Prefix<A>> {
         let mut found: Vec<_> = prefixes
             .iter()
             .filter_map(|&prefix| A::prefix(prefix))
@@ -444,7 +445,7 @@ fn counted_prefixes(count: u64) -> String {
     }
 }
 
-fn coverage_of_family<A: popfib::Family>(
+fn coverage_of_family<A: popfib::family::Family>(
     lists: &[List],
     json: bool,
     output: &mut Output,

@@ -7,7 +7,8 @@
 //! matching prefix has: an address in a /8, right beside a /24 inside it, has
 //! to be followed for 24 bits.
 
-use popfib::{Address, Intervals, Rib};
+use popfib::intervals::Intervals;
+use popfib::{Address, Rib};
 
 /// The places where the longest match changes, each as the address after it.
 #[derive(Clone, Debug)]

@@ -11,7 +11,8 @@
 
 use std::collections::HashMap;
 
-use popfib::{Address, Intervals, NextHop, Prefix, Rib};
+use popfib::intervals::Intervals;
+use popfib::{Address, NextHop, Prefix, Rib};
 
 use crate::curve::{borders, place};
 use crate::heatmap::percent;

@@ -1,6 +1,7 @@
 //! The space in use: nearly all of IPv6 is empty, so pictures of it leave the gaps out.
 
-use popfib::{Address, Intervals, Rib};
+use popfib::intervals::Intervals;
+use popfib::{Address, Rib};
 
 use crate::span::Span;
 

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use popfib::{ByFamily, Family, NextHop, Prefix, Rib};
+use popfib::family::{ByFamily, Family};
+use popfib::{NextHop, Prefix, Rib};
 use popfib_draw::{
     Bar, Bars, Colouring, Depths, Hilbert, Holder, Lookup, Panel, Radial, Row, bars, heat_map,
     hilbert, lookup, radial,

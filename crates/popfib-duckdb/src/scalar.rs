@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use popfib::{Family, IpPrefix, Kernel};
+use popfib::family::Family;
+use popfib::{IpPrefix, Kernel};
 use popfib_formats::Escaped;
 use popfib_table::{FamilyTable, PrefixText};
 

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use popfib::{Address, Family, IpPrefix, MultiRib, NextHop, Prefix};
+use popfib::family::Family;
+use popfib::{Address, IpPrefix, MultiRib, NextHop, Prefix};
 use popfib_formats::UpdateSource;
 
 use crate::files::{FileUpdates, UpdateError};
@@ -30,7 +31,7 @@ struct Path {
     target: Target,
 }
 
-impl popfib::Path for Path {
+impl popfib::multi_rib::Path for Path {
     type Key = (StreamId, u32);
 
     fn key(&self) -> Self::Key {

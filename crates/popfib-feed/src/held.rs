@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use popfib::{Address, BestChange, Family, MultiRib, NextHop, Path, PerFamily, Position, Prefix};
+use popfib::family::{Family, PerFamily};
+use popfib::multi_rib::{BestChange, Path, Position};
+use popfib::{Address, MultiRib, NextHop, Prefix};
 
 use crate::target::Target;
 use crate::view::Change;
@@ -48,7 +50,7 @@ pub(crate) struct Half<A: Address> {
     pub(crate) swept: After<A>,
 }
 
-/// Makes of [`ByFamily`](popfib::ByFamily) both halves.
+/// Makes of [`ByFamily`](popfib::family::ByFamily) both halves.
 pub(crate) enum Halves {}
 
 impl PerFamily for Halves {

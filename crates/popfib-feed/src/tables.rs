@@ -17,7 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
-use popfib::{ByFamily, Family, IpPrefix, PerFamily, Prefix};
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::{IpPrefix, Prefix};
 
 use crate::feeds::{Feed, FeedId, Walk};
 use crate::freshness::{Freshness, Status};

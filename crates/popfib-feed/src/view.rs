@@ -9,7 +9,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use popfib::{Address, LiveMap, LiveTable, Prefix, Shared, TableReader};
+use popfib::live::IpMapReader;
+use popfib::map::Shared;
+use popfib::{Address, LiveIpMap, LiveMap, Prefix};
 
 use crate::info::Routes;
 use crate::journal::{BestChange, Journal};
@@ -40,9 +42,9 @@ pub(crate) struct Published {
 /// What readers see of a table. It is shared: nothing here waits for the tables.
 pub struct View {
     name: String,
-    live: Mutex<Option<LiveTable<Target, Shared>>>,
+    live: Mutex<Option<LiveIpMap<Target, Shared>>>,
     /// The first reader, which others are cloned from.
-    reader: Mutex<Option<TableReader<Target>>>,
+    reader: Mutex<Option<IpMapReader<Target>>>,
     queue: Mutex<VecDeque<Batch>>,
     journal: Mutex<Journal>,
     published: Arc<Published>,
@@ -54,7 +56,7 @@ pub struct View {
 
 /// Heap bytes of a table without routes.
 static EMPTY_BYTES: LazyLock<usize> =
-    LazyLock::new(|| LiveTable::<Target, Shared>::default().bytes());
+    LazyLock::new(|| LiveIpMap::<Target, Shared>::default().bytes());
 
 impl View {
     pub(crate) fn new(
@@ -85,7 +87,7 @@ impl View {
     }
 
     /// A reader of the best paths, for another thread.
-    pub fn reader(&self) -> TableReader<Target> {
+    pub fn reader(&self) -> IpMapReader<Target> {
         if let Some(reader) = &*lock(&self.reader) {
             return reader.clone();
         }
@@ -172,10 +174,10 @@ impl View {
 
     fn open<'l>(
         &self,
-        live: &'l mut Option<LiveTable<Target, Shared>>,
-    ) -> &'l mut LiveTable<Target, Shared> {
+        live: &'l mut Option<LiveIpMap<Target, Shared>>,
+    ) -> &'l mut LiveIpMap<Target, Shared> {
         live.get_or_insert_with(|| {
-            let table = LiveTable::default();
+            let table = LiveIpMap::default();
             *lock(&self.reader) = Some(table.reader());
             table
         })

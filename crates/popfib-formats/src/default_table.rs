@@ -16,7 +16,8 @@ mod pack;
 mod tests;
 mod unpack;
 
-use popfib::{NextHop, Source};
+use popfib::NextHop;
+use popfib::image::Source;
 use popfib_table::{Dictionary, RecordsBuilder, Scalar};
 
 use crate::error::{ReadError, no_name};

@@ -5,7 +5,9 @@
 
 use std::fmt::Write;
 
-use popfib::{Family, Image, ImageError, ImageFamily, ImageTable, IpPrefix, NextHop, Source};
+use popfib::family::Family;
+use popfib::image::{ImageFamily, ImageTable, Source};
+use popfib::{Image, ImageError, IpPrefix, NextHop};
 use popfib_table::{Cell, Column, Records, Table, TableError};
 
 use crate::error::{ReadError, no_name, quote};

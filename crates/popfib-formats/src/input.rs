@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popfib::Source;
+use popfib::image::Source;
 
 use crate::date;
 use crate::decompress::{Decoder, Raw};

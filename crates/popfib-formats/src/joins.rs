@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use popfib::Source;
+use popfib::image::Source;
 use popfib_table::{Join, Lists, TableError};
 
 use crate::error::{ReadError, quote};

@@ -4,7 +4,9 @@ use std::mem;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use popfib::{ByFamily, ImageTable, IpPrefix, NextHop, Source};
+use popfib::family::ByFamily;
+use popfib::image::{ImageTable, Source};
+use popfib::{IpPrefix, NextHop};
 use popfib_table::{Builder, Dictionary, Records, Ribs, Table};
 
 use crate::delimited::locations::Locations;

@@ -1,6 +1,7 @@
 //! Tables for lookups alone: an image as it is, any other format by its routes.
 
-use popfib::{ByFamily, Source};
+use popfib::family::ByFamily;
+use popfib::image::Source;
 use popfib_table::{Table, TableError};
 
 use crate::error::ReadError;

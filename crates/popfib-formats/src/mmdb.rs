@@ -12,7 +12,8 @@ use std::net::IpAddr;
 
 use hashbrown::HashMap;
 use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
-use popfib::{IpPrefix, NextHop, Source};
+use popfib::image::Source;
+use popfib::{IpPrefix, NextHop};
 use popfib_table::Dictionary;
 use self_cell::self_cell;
 use serde::Deserializer;

@@ -10,7 +10,9 @@ mod peers;
 use std::cmp::Ordering;
 use std::vec;
 
-use popfib::{Family, IpPrefix, MultiRib, NextHop, Source};
+use popfib::family::Family;
+use popfib::image::Source;
+use popfib::{IpPrefix, MultiRib, NextHop};
 use popfib_table::Dictionary;
 
 use crate::best_path::Rank;
@@ -496,7 +498,7 @@ impl Held {
     }
 }
 
-impl popfib::Path for Held {
+impl popfib::multi_rib::Path for Held {
     type Key = (u32, u32);
 
     fn key(&self) -> Self::Key {

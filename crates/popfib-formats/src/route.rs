@@ -1,6 +1,7 @@
 //! What every format yields: routes, one at a time.
 
-use popfib::{IpPrefix, Source};
+use popfib::IpPrefix;
+use popfib::image::Source;
 
 use crate::error::ReadError;
 use crate::peers::Peer;

@@ -3,7 +3,7 @@
 //! A text in a form that any table may have, so that all options of tables are about it, too. Where it comes from is documented in
 //! `data/README.md`.
 
-use popfib::Source;
+use popfib::image::Source;
 
 use crate::input::Input;
 

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use popfib::{Keep, Options};
+use popfib::Options;
+use popfib::image::Keep;
 use popfib_formats::{Input, JoinFiles, ReadError};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;

@@ -12,7 +12,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use popfib::{CompileError, IpPrefix, LiveTable, NextHop, Shared, TableReader, TableSweep};
+use popfib::live::{IpMapReader, IpMapSweep};
+use popfib::map::Shared;
+use popfib::{CompileError, IpPrefix, LiveIpMap, NextHop};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -112,7 +114,7 @@ pub(crate) type Change = (IpPrefix, Option<Py<PyAny>>);
 /// What the writer alone has.
 #[derive(Default)]
 pub(crate) struct Writer {
-    pub(crate) table: LiveTable<Value, Shared>,
+    pub(crate) table: LiveIpMap<Value, Shared>,
     /// The objects of the routes, and how many routes each has.
     pub(crate) values: Values,
 }
@@ -229,7 +231,7 @@ impl Writer {
     pub(crate) fn sweep(
         &mut self,
         py: Python<'_>,
-        sweep: &mut TableSweep,
+        sweep: &mut IpMapSweep,
     ) -> PyResult<(usize, bool)> {
         let mut gone = Vec::new();
         let table = &mut self.table;
@@ -285,7 +287,7 @@ const KINDS: [Kind; 5] = [
 pub(crate) struct Live {
     writer: Mutex<Writer>,
     /// Readers that nobody uses, and the first, which is there for others to be cloned of.
-    readers: Mutex<Vec<TableReader<Value>>>,
+    readers: Mutex<Vec<IpMapReader<Value>>>,
     /// What all values are.
     kind: AtomicU8,
 }
@@ -338,7 +340,7 @@ impl Live {
     }
 
     /// A reader for a lookup that lets the interpreter go.
-    pub(crate) fn reader(&self) -> PyResult<TableReader<Value>> {
+    pub(crate) fn reader(&self) -> PyResult<IpMapReader<Value>> {
         let refused = |error| PyMemoryError::new_err(format!("a reader: {error}"));
         let mut pool = self.pool();
         match pool.len() {
@@ -348,11 +350,11 @@ impl Live {
     }
 
     /// Takes a reader back.
-    pub(crate) fn give_back(&self, reader: TableReader<Value>) {
+    pub(crate) fn give_back(&self, reader: IpMapReader<Value>) {
         self.pool().push(reader);
     }
 
-    fn pool(&self) -> MutexGuard<'_, Vec<TableReader<Value>>> {
+    fn pool(&self) -> MutexGuard<'_, Vec<IpMapReader<Value>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use popfib::{IpPrefix, TableSweep};
+use popfib::IpPrefix;
+use popfib::live::IpMapSweep;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -254,7 +255,7 @@ pub(crate) struct Sweep {
 #[derive(Default)]
 struct Progress {
     /// What is confirmed, and how far the end has come.
-    sweep: TableSweep,
+    sweep: IpMapSweep,
     /// Whether all other routes are withdrawn. Nothing that follows begins again.
     is_done: bool,
 }
@@ -306,7 +307,7 @@ impl Sweep {
                 count += withdrawn;
                 if is_done {
                     *progress = Progress {
-                        sweep: TableSweep::new(),
+                        sweep: IpMapSweep::new(),
                         is_done,
                     };
                 }

@@ -7,9 +7,8 @@
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
-use popfib::{
-    ByFamily, CompileError, Family, IpPrefix, Kernel, NextHop, NextHopMap, PerFamily, Prefix,
-};
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::{CompileError, IpPrefix, Kernel, NextHop, NextHopMap, Prefix};
 use popfib_table::{FamilyTable, Records, Ribs, Table, TableError};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

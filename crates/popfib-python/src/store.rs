@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use popfib::{Address, ImageWriter, Keep, NextHop, Options, Prefix, Source};
+use popfib::image::{Keep, Source};
+use popfib::{Address, ImageWriter, NextHop, Options, Prefix};
 use popfib_table::{Builder, Dictionary, TableError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use popfib::diff::RouteChange;
-use popfib::{Address, ByFamily, IpPrefix, NextHop, Prefix, aggregate as aggregation};
+use popfib::family::ByFamily;
+use popfib::{Address, IpPrefix, NextHop, Prefix, aggregate as aggregation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use popfib::{Family, IpPrefix, Prefix, Validity};
+use popfib::family::Family;
+use popfib::rpki::Validity;
+use popfib::{IpPrefix, Prefix};
 use popfib_formats::{Origin, VrpTable, load_vrps as read_vrps, origins};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -74,7 +76,7 @@ impl Vrps {
 
 fn rows<'py, A: Family>(
     py: Python<'py>,
-    vrps: &popfib::Vrps<A>,
+    vrps: &popfib::rpki::Vrps<A>,
     prefix: Prefix<A>,
 ) -> PyResult<Vec<Row<'py>>> {
     let rows = vrps.covering(prefix).map(|vrp| {
@@ -162,7 +164,7 @@ pub(crate) fn rov<'py>(
 fn validate_all<'py, A: Family>(
     py: Python<'py>,
     map: &Map,
-    vrps: &popfib::Vrps<A>,
+    vrps: &popfib::rpki::Vrps<A>,
     origins: &[Option<PyResult<Vec<Option<u32>>>>],
     rows: &mut Vec<Validated<'py>>,
 ) -> PyResult<()> {

@@ -1,6 +1,6 @@
 //! Addresses of both families out of one column, each with the row that it has there.
 
-use popfib::{ByFamily, Family, PerFamily};
+use popfib::family::{ByFamily, Family, PerFamily};
 
 /// Makes of [`ByFamily`] the rows of both families.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,8 @@
 //! Routes that become a table or an image.
 
-use popfib::{ByFamily, Family, ImageWriter, IpPrefix, Keep, NextHop, Options, Prefix};
+use popfib::family::{ByFamily, Family};
+use popfib::image::Keep;
+use popfib::{ImageWriter, IpPrefix, NextHop, Options, Prefix};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;

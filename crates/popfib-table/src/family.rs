@@ -7,14 +7,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use popfib::{
-    CompileError, Family, Fib, ImageFamily, ImageTable, Kernel, LongestFib, NextHop, Options,
-    PerFamily, Prefix, Rib,
-};
+use popfib::family::{Family, PerFamily};
+use popfib::image::{ImageFamily, ImageTable};
+use popfib::{CompileError, Fib, Kernel, LongestFib, NextHop, Options, Prefix, Rib};
 
 use crate::error::TableError;
 
-/// Makes of [`ByFamily`](popfib::ByFamily) the Ribs of both families.
+/// Makes of [`ByFamily`](popfib::family::ByFamily) the Ribs of both families.
 #[derive(Clone, Copy, Debug)]
 pub enum Ribs {}
 

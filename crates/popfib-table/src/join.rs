@@ -6,7 +6,8 @@
 //! the joined records: rows of the tables' codes side by side, whose dictionaries are the tables' own. Time and memory are those of the
 //! sum of the routes.
 
-use popfib::{ByFamily, Family, IpPrefix, NextHop, PerFamily, Prefix, Rib};
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::{IpPrefix, NextHop, Prefix, Rib};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 
-use popfib::{
-    ByFamily, Family, ImageTable, ImageWriter, IpPrefix, Keep, NextHop, Options, PerFamily, Prefix,
-};
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::image::{ImageTable, Keep};
+use popfib::{ImageWriter, IpPrefix, NextHop, Options, Prefix};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;

@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix};
+use popfib::family::{ByFamily, Family};
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_table::{
     Builder, Cell, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table, TableError,
 };

@@ -5,7 +5,9 @@
 mod forms;
 
 use forms::{repair, sections};
-use popfib::{ByFamily, Image, ImageWriter, Keep, NextHop, Options};
+use popfib::family::ByFamily;
+use popfib::image::Keep;
+use popfib::{Image, ImageWriter, NextHop, Options};
 use popfib_table::{Builder, ColumnType, Records, RecordsBuilder, Ribs, Scalar, Table};
 
 /// Columns of every type, with absent values, and so many records.

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use popfib::{Family, Image, ImageWriter, IpPrefix, Keep, Kernel, NextHop, Options, Prefix, Rib};
+use popfib::family::Family;
+use popfib::image::Keep;
+use popfib::{Image, ImageWriter, IpPrefix, Kernel, NextHop, Options, Prefix, Rib};
 use popfib_table::{Addresses, Builder, FamilyTable, PrefixText, Table, TableError};
 use proptest::prelude::*;
 

@@ -3,7 +3,9 @@
 use std::io::Cursor;
 use std::net::IpAddr;
 
-use popfib::{Family, Image, ImageWriter, Keep, Kernel, NextHop, Options};
+use popfib::family::Family;
+use popfib::image::Keep;
+use popfib::{Image, ImageWriter, Kernel, NextHop, Options};
 use popfib_formats::{Input, LoadOptions, load_text, parse_ipv6};
 use popfib_table::{Addresses, Column, FamilyTable, Records, Rows, TableError};
 

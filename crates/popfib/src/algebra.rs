@@ -24,7 +24,7 @@
 //!     rest.map(|prefix| prefix.to_string()).collect::<Vec<_>>(),
 //!     ["10.128.0.0/9", "11.0.0.0/8"]
 //! );
-//! # Ok::<(), popfib::RouteTextError>(())
+//! # Ok::<(), popfib::map::RouteTextError>(())
 //! ```
 
 mod overlaps;
@@ -115,7 +115,8 @@ pub fn is_disjoint<A: Address>(
 /// O(prefixes of both) in all.
 ///
 /// ```
-/// use popfib::{Prefix, PrefixSet, algebra, algebra::Coverage};
+/// use popfib::algebra::Coverage;
+/// use popfib::{Prefix, PrefixSet, algebra};
 ///
 /// let prefix = |text: &str| -> Prefix<u32> { text.parse().unwrap() };
 /// let routes = [prefix("10.0.0.0/8"), prefix("10.0.0.0/16"), prefix("11.0.0.0/8")];

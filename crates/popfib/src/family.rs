@@ -77,7 +77,8 @@ family!(u128, "IPv6", ipv6, V6);
 /// A type for each family, as `Rib<A>` for addresses `A`.
 ///
 /// ```
-/// use popfib::{ByFamily, Family, NextHop, PerFamily, Prefix, Rib};
+/// use popfib::family::{ByFamily, Family, PerFamily};
+/// use popfib::{NextHop, Prefix, Rib};
 ///
 /// enum Ribs {}
 /// impl PerFamily for Ribs {

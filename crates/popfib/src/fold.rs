@@ -50,7 +50,7 @@ use crate::prefix::Prefix;
 use crate::rib::{Rib, View};
 
 pub use crate::address::STRIDE;
-pub use crate::rib::Vertex;
+pub use crate::rib::vertex::Vertex;
 
 /// What a slot of a node leads to: a next hop (0 for none), or a stored node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 //! few MiB, which fit into the CPU's cache.
 //!
 //! ```
-//! use popfib::{IpPrefix, Table};
+//! use popfib::{IpMap, IpPrefix};
 //! use std::net::IpAddr;
 //!
-//! // Equal values are stored once. In a `Table::new()` each route has its own value, of any type, at a third to two
+//! // Equal values are stored once. In an `IpMap::new()` each route has its own value, of any type, at a third to two
 //! // thirds of the lookup rate and up to twice the memory.
-//! let mut table = Table::shared();
+//! let mut table = IpMap::shared();
 //! table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "private");
 //! table.insert("10.1.0.0/16".parse::<IpPrefix>()?, "lab");
 //!
@@ -22,19 +22,38 @@
 //!
 //! | you have | use |
 //! |---|---|
-//! | prefixes and values of any type, IPv4 and IPv6 | [`Table`] |
+//! | prefixes and values of any type, IPv4 and IPv6 | [`IpMap`] |
 //! | the same for one family, or for keys of 8 to 128 bits | [`PrefixMap`] |
 //! | prefixes without values | [`IpSet`]; for one family [`PrefixSet`] |
-//! | a table that changes while other threads look up | [`LiveTable`], read through a [`TableReader`]; for one family [`LiveMap`] |
-//! | next-hop groups (ECMP) that change for all their routes at once | [`LiveGroups`] |
+//! | a map that changes while other threads look up | [`LiveIpMap`]; for one family [`LiveMap`] |
+//! | next-hop groups (ECMP) that change for all their routes at once | [`live::LiveGroups`] |
 //! | your own numbers as next hops, always ready for lookups | [`NextHopMap`] |
 //! | the same, compiled explicitly | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] for lookups of prefix and next hop |
-//! | the same, changing while other threads look up, with your allocator | [`LiveFib`], read through a [`Reader`] |
+//! | the same, changing while other threads look up, with your allocator | [`LiveFib`] |
 //! | a compiled table as a file, used by many processes | [`Image`], written by [`ImageWriter`] |
 //! | several routes for a prefix, the best of which is used | [`MultiRib`] |
 //! | prefixes as sets of addresses: union, intersection, difference | [`algebra`] |
-//! | a table to make smaller, or two to compare | [`aggregate`], [`diff`], [`Intervals`] |
-//! | routes to validate against the RPKI (RFC 6811) | [`Vrps`] |
+//! | a table to make smaller, or two to compare | [`aggregate`], [`diff`], [`intervals`] |
+//! | routes to validate against the RPKI (RFC 6811) | [`rpki::Vrps`] |
+//!
+//! # Modules
+//!
+//! Maps, tables and prefixes are in the crate's root. The other types are in modules:
+//!
+//! | module | what is there |
+//! |---|---|
+//! | [`map`] | entries, iterators, and how values are stored ([`Own`](map::Own), [`Shared`](map::Shared)) |
+//! | [`live`] | readers of what changes, sweeps, next-hop groups |
+//! | [`rib`] | iterators of a [`Rib`] |
+//! | [`multi_rib`] | the trait of the paths of a [`MultiRib`] |
+//! | [`image`] | the tables of an [`Image`], and what is kept in one |
+//! | [`family`] | code for both families, written once |
+//! | [`algebra`], [`aggregate`], [`diff`], [`intervals`] | prefixes and routes computed from others |
+//! | [`rpki`] | VRPs and route origin validation |
+//! | [`fold`] | the nodes of a Poptrie, for layouts of your own |
+//! | [`memory`] | allocators |
+//! | [`fib`], [`kernel`] | errors of checks, and of unknown kernels |
+//! | `new_file` | files that are written as a whole or not at all; needs `std` |
 //!
 //! Files (MRT, router output, CSV, MaxMind databases, lists) are read by the crate
 //! [`popfib-formats`](https://docs.rs/popfib-formats), live routes from routers by
@@ -61,53 +80,49 @@ mod batch;
 mod compile_error;
 mod cpu;
 pub mod diff;
-mod family;
-mod fib;
+pub mod family;
+pub mod fib;
 pub mod fold;
-mod image;
-mod intervals;
-mod live;
+pub mod image;
+pub mod intervals;
+pub mod kernel;
+pub mod live;
 mod longest;
-mod map;
-mod memory;
-mod multi_rib;
+pub mod map;
+pub mod memory;
+pub mod multi_rib;
 #[cfg(feature = "std")]
-mod new_file;
+pub mod new_file;
 mod next_hop;
-mod origin;
 mod patch;
 mod prefix;
-mod rib;
+pub mod rib;
+pub mod rpki;
 #[cfg(feature = "serde")]
 mod serialize;
 mod slab;
 mod sync;
 
 pub use address::Address;
-pub use batch::{Kernel, KernelError};
+pub use batch::Kernel;
 pub use compile_error::CompileError;
-pub use family::{ByFamily, Family, PerFamily};
-pub use fib::{CheckError, Fib, MAX_DIRECT_BITS, Options, Size};
-pub use image::{Image, ImageError, ImageFamily, ImageTable, ImageWriter, Keep, Source};
-pub use intervals::{Interval, Intervals};
-pub use live::{Guard, LiveBytes, LiveFib, Reader};
+pub use fib::poptrie::{Fib, Options};
+pub use fib::size::Size;
+pub use image::error::ImageError;
+pub use image::open::Image;
+pub use image::write::ImageWriter;
+pub use live::live_fib::LiveFib;
+pub use live::map::LiveMap;
+pub use live::map::ip_map::LiveIpMap;
 pub use longest::LongestFib;
-pub use map::{
-    Both, Entry, Group, GroupError, GroupGuard, GroupReader, IntoIter, IpSet, Iter, IterMut, Keyed,
-    Keys, ListTextError, LiveGroups, LiveMap, LiveTable, MapGuard, MapReader, NextHopMap,
-    OccupiedEntry, Own, PrefixMap, PrefixSet, RouteTextError, Shared, Storage, Stores, Subtree,
-    Sweep, Table, TableGuard, TableIntoIter, TableIter, TableReader, TableSweep, VacantEntry,
-    ValueMut, Values,
-};
-pub use memory::{AllocError, Allocator, Global, OutOfMemory};
-pub use multi_rib::{BestChange, MultiRib, Path, Position};
-#[cfg(feature = "std")]
-pub use new_file::NewFile;
+pub use map::ip_map::IpMap;
+pub use map::next_hops::NextHopMap;
+pub use map::prefix_map::PrefixMap;
+pub use map::set::{IpSet, PrefixSet};
+pub use multi_rib::paths::MultiRib;
 pub use next_hop::{Leaf, NextHop};
-pub use origin::{Validity, Vrp, VrpError, Vrps};
-pub use patch::{Changes, Replaced};
 pub use prefix::{IpPrefix, Prefix, PrefixError};
-pub use rib::{ByLength, Iter as RibIter, Range as RibRange, Rib, Supernets};
+pub use rib::trie::Rib;
 
 #[cfg(test)]
 #[path = "../tests/common/rounds.rs"]

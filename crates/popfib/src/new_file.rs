@@ -1,16 +1,15 @@
-//! Files that are there as a whole or not at all.
+//! Files that are written as a whole or not at all.
 //!
-//! What is written goes to a new file beside the old one, which is synced and
-//! takes its name at the end. Whatever fails before that, a full disk among
-//! it, leaves the old file as it was and nothing else behind; who has the old
+//! Bytes go to a new file beside the old one, which is synced and takes the old one's name at the end. If anything
+//! fails before that, such as a full disk, the old file is as it was and nothing else is left; whoever has the old
 //! file open or mapped keeps it. What cannot be replaced (a device, a pipe, an
 //! open file of this process such as `/dev/stdout`) is written as it is.
 //!
-//! Where the system has files without a name (Linux, on most file systems), the new one
+//! If the system has files without a name (Linux, on most file systems), the new one
 //! gets a name when it is finished, a moment before it takes its place. So a process
 //! that is killed leaves nothing behind either. Rejected: to remove files from a
-//! handler of signals, which belongs to the program and not to a library, and which SIGKILL passes by.
-//! Elsewhere the new file has a name from the start, by which what was left behind is recognised
+//! handler of signals. It belongs to the program and not to a library, and SIGKILL passes it by.
+//! On other systems the new file has a name from the start; by that name, files that were left are recognised
 //! ([`NewFile::is_unfinished`]).
 
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +36,7 @@ const NAME: (&str, &str) = (".popfib-", ".tmp");
 /// use std::io::Write;
 ///
 /// let path = std::env::temp_dir().join("popfib-new-file-example");
-/// let mut file = popfib::NewFile::create(&path)?;
+/// let mut file = popfib::new_file::NewFile::create(&path)?;
 /// file.write_all(b"10.0.0.0/8 east\n")?;
 /// assert!(!path.exists());
 /// file.finish()?;

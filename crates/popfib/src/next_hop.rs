@@ -7,7 +7,7 @@ use core::num::NonZeroU32;
 /// The number of a next hop, 1 or more. 0 is "no route" wherever a bare number is returned.
 ///
 /// The library carries the number only; what it stands for (an address, an AS,
-/// a tenant) is the caller's, or [`Table`](crate::Table)'s.
+/// a tenant) is the caller's, or [`IpMap`](crate::IpMap)'s.
 pub type NextHop = NonZeroU32;
 
 /// The width in which a [`Fib`](crate::Fib) stores next hops: `u16` or `u32`; 0 is "no route".

@@ -17,7 +17,9 @@ use serde::ser::SerializeTuple;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::address::Address;
-use crate::map::{IpSet, PrefixMap, PrefixSet, Storage, Stores, Table};
+use crate::map::ip_map::IpMap;
+use crate::map::set::{IpSet, PrefixSet};
+use crate::map::{PrefixMap, Storage, Stores};
 use crate::prefix::{IpPrefix, Prefix, PrefixError};
 
 /// The bytes of a key.
@@ -156,7 +158,7 @@ macro_rules! sequences {
 }
 sequences! {
     [A] [V S] PrefixMap<A, V, S>, (Prefix<A>, V);
-    [] [V S] Table<V, S>, (IpPrefix, V);
+    [] [V S] IpMap<V, S>, (IpPrefix, V);
     [A] [] PrefixSet<A>, Prefix<A>;
     [] [] IpSet, IpPrefix;
 }

@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 
 use common::random::Random;
 use common::rounds::rounds;
-use popfib::{
-    Address, Kernel, LiveFib, LiveMap, MapReader, NextHop, Options, Prefix, Reader, Size,
-};
+use popfib::live::{MapReader, Reader};
+use popfib::{Address, Kernel, LiveFib, LiveMap, NextHop, Options, Prefix, Size};
 
 /// Prefixes of a table: few enough to be met often, enough to be moved and compiled again.
 const PREFIXES: usize = 1500;

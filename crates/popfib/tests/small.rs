@@ -8,9 +8,10 @@ mod common;
 use common::random::Random;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use popfib::image::Keep;
 use popfib::{
-    Address, CompileError, Fib, Image, ImageError, ImageWriter, Keep, Kernel, Leaf, LiveFib,
-    LiveMap, LongestFib, NextHop, Options, Prefix, Rib, Size,
+    Address, CompileError, Fib, Image, ImageError, ImageWriter, Kernel, Leaf, LiveFib, LiveMap,
+    LongestFib, NextHop, Options, Prefix, Rib, Size,
 };
 
 /// Routes of a table.

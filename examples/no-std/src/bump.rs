@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-use popfib::{AllocError, Allocator};
+use popfib::memory::{AllocError, Allocator};
 
 pub(crate) struct Bump<'m> {
     start: NonNull<u8>,

@@ -5,7 +5,8 @@ use core::ffi::c_void;
 use core::hint::black_box;
 use core::slice;
 
-use popfib::{Address, Guard, LiveFib, NextHop, Options, Prefix, Reader};
+use popfib::live::{Guard, Reader};
+use popfib::{Address, LiveFib, NextHop, Options, Prefix};
 
 /// `struct file_route`.
 #[repr(C)]

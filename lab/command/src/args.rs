@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::{Kernel, KernelError, Size};
+use popfib::kernel::KernelError;
+use popfib::{Kernel, Size};
 use popfib_eval::Algorithm;
 
 use crate::program::Failure;

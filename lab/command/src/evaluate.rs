@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use popfib::ByFamily;
+use popfib::family::ByFamily;
 use popfib_eval::{Trace, skewed_next_hops};
 use popfib_formats::RouteTable;
 use popfib_report::{

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::{Intervals, NextHop, Prefix, Rib};
+use popfib::intervals::Intervals;
+use popfib::{NextHop, Prefix, Rib};
 use popfib_eval::{Algorithm, Random, TrafficAddress};
 use serde::Serialize;
 

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use popfib::{IpPrefix, LiveGroups, LiveTable, Prefix};
+use popfib::live::LiveGroups;
+use popfib::map::Shared;
+use popfib::{IpPrefix, LiveIpMap, Prefix};
 use popfib_eval::{Latencies, Spread, cores, pin, shuffled};
 use popfib_formats::{
     Change, Input, LoadOptions, UpdateOptions, default_table, load, open_updates,
@@ -62,16 +64,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let before = resident();
     let mut maps = Vec::with_capacity(MAPS);
     for routes in some.chunks_exact(ROUTES).cycle().take(MAPS) {
-        let mut map: LiveTable<u32, popfib::Shared> = LiveTable::shared();
+        let mut map: LiveIpMap<u32, Shared> = LiveIpMap::shared();
         for (prefix, next_hop) in routes {
             map.announce(*prefix, next_hop.map_or(0, |next_hop| next_hop.get()))?;
         }
         maps.push(map);
     }
-    let each = |bytes: fn(&LiveTable<u32, popfib::Shared>) -> usize| {
+    let each = |bytes: fn(&LiveIpMap<u32, Shared>) -> usize| {
         maps.iter().map(bytes).sum::<usize>() / MAPS
     };
-    let (all, ipv6) = (each(LiveTable::bytes), each(|table| table.ipv6().bytes()));
+    let (all, ipv6) = (each(LiveIpMap::bytes), each(|table| table.ipv6().bytes()));
     let fib = each(|table| table.ipv4().fib_bytes().arrays);
     let grown = resident().zip(before).map(|(now, before)| now - before);
     let grown = grown.map_or(String::new(), |grown| {
@@ -92,7 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (prefix, Some(Arc::clone(&names[number.get() as usize - 1])))
     };
     let all: Vec<_> = ipv4.chain(ipv6).map(value).collect();
-    let mut table: LiveTable<Arc<str>, popfib::Shared> = LiveTable::shared();
+    let mut table: LiveIpMap<Arc<str>, Shared> = LiveIpMap::shared();
     let mut reader = table.reader();
     let start = Instant::now();
     table.apply(all)?;
@@ -164,7 +166,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // All routes lead to one group.
     let ids: Vec<_> = routes.ribs.ipv4.iter().map(|(p, _)| (p, Some(7))).collect();
-    let mut table: LiveTable<u32, popfib::Shared> = LiveTable::shared();
+    let mut table: LiveIpMap<u32, Shared> = LiveIpMap::shared();
     table.apply(ids)?;
     let mut groups = LiveGroups::new();
     let members = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];

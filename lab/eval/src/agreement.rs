@@ -5,7 +5,8 @@
 //! boundary and its neighbours, one address inside the stretch, and random
 //! addresses on top.
 
-use popfib::{Intervals, NextHop, Prefix, Rib};
+use popfib::intervals::Intervals;
+use popfib::{NextHop, Prefix, Rib};
 
 use crate::random::Random;
 use crate::traffic::TrafficAddress;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use popfib::{ByFamily, Family, PerFamily};
+use popfib::family::{ByFamily, Family, PerFamily};
 use popfib_formats::{AddressBatch, AddressFile, AddressOptions, AddressSource, Input, ReadError};
 
 /// The addresses of a file, in its order.

@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use bytemuck::Pod;
-use popfib::{Family, Prefix, Rib};
+use popfib::family::Family;
+use popfib::{Prefix, Rib};
 use popfib_formats::ReadError;
 
 use crate::random::Random;

@@ -4,7 +4,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use popfib::{Address, Changes, CompileError, Intervals, Leaf, LiveFib, NextHop, Prefix, Rib};
+use popfib::intervals::Intervals;
+use popfib::live::Changes;
+use popfib::{Address, CompileError, Leaf, LiveFib, NextHop, Prefix, Rib};
 
 use crate::latencies::Latencies;
 use crate::random::Random;

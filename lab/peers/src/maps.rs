@@ -13,7 +13,10 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Instant;
 
-use popfib::{ByFamily, LiveMap, MapReader, Own, Prefix, PrefixMap, Shared, Stores, Table};
+use popfib::family::ByFamily;
+use popfib::live::MapReader;
+use popfib::map::{Own, Shared, Stores};
+use popfib::{IpMap, LiveMap, Prefix, PrefixMap};
 use popfib_eval::{Random, Spread, Traffic, generate};
 use popfib_formats::{LoadOptions, default_table, load};
 use rustix::time::{ClockId, clock_gettime};
@@ -199,15 +202,15 @@ fn storage<A: PeerFamily, S: Stores<u32>>(
 
     // Both families' map, addresses as they are parsed.
     let both = routes.iter().map(|(p, value)| (A::ip_prefix(*p), *value));
-    let table: Table<u32, S> = both.collect();
+    let table: IpMap<u32, S> = both.collect();
     let mixed: Vec<IpAddr> = addresses.iter().copied().map(A::ip).collect();
     let (mut one, mut batch) = (Vec::new(), Vec::new());
     for _ in 0..passes {
         one.push(rate(&mixed, |part| table_match_each(&table, part)).1);
         batch.push(rate(&mixed, |part| table_match_batches(&table, part)).1);
     }
-    row("Table match, one by one", &one, PEERS[0], trie_match);
-    row("Table match, batches", &batch, PEERS[0], trie_match);
+    row("IpMap match, one by one", &one, PEERS[0], trie_match);
+    row("IpMap match, batches", &batch, PEERS[0], trie_match);
 
     // The reader of a live map, beside the map.
     let mut live = LiveMap::<A, u32, S>::default();
@@ -391,7 +394,7 @@ fn match_batches<A: PeerFamily, S: Stores<u32>>(
 }
 
 #[inline(never)]
-fn table_match_each<S: Stores<u32>>(table: &Table<u32, S>, addresses: &[IpAddr]) -> u64 {
+fn table_match_each<S: Stores<u32>>(table: &IpMap<u32, S>, addresses: &[IpAddr]) -> u64 {
     let mut sum = 0u64;
     for address in addresses {
         if let Some((prefix, value)) = table.longest_match(*address) {
@@ -402,7 +405,7 @@ fn table_match_each<S: Stores<u32>>(table: &Table<u32, S>, addresses: &[IpAddr])
 }
 
 #[inline(never)]
-fn table_match_batches<S: Stores<u32>>(table: &Table<u32, S>, addresses: &[IpAddr]) -> u64 {
+fn table_match_batches<S: Stores<u32>>(table: &IpMap<u32, S>, addresses: &[IpAddr]) -> u64 {
     let mut sum = 0u64;
     let mut matches = [None; BURST];
     for burst in addresses.chunks(BURST) {

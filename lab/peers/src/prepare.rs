@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use popfib::{ByFamily, Rib};
+use popfib::Rib;
+use popfib::family::ByFamily;
 use popfib_eval::{Traffic, generate, skewed_next_hops};
 use popfib_formats::{LoadOptions, default_table, load};
 use serde_json::json;

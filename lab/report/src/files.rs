@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use popfib::NewFile;
+use popfib::new_file::NewFile;
 
 use crate::error::{ReportError, at};
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use popfib::{ByFamily, Rib};
+use popfib::Rib;
+use popfib::family::ByFamily;
 use popfib_eval::{ReferenceLoop, TrafficAddress, cores, pin};
 
 use crate::error::ReportError;

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use popfib::{ByFamily, NextHop, Prefix};
+use popfib::family::ByFamily;
+use popfib::{NextHop, Prefix};
 use popfib_eval::{Counter, Counters, Event, Trace};
 use popfib_formats::RouteTable;
 use popfib_report::{

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use popfib::{Family, Kernel, NextHop};
+use popfib::family::Family;
+use popfib::{Kernel, NextHop};
 use popfib_formats::{AddressBatch, Run};
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 use popfib_table::Records;

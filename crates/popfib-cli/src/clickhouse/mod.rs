@@ -11,7 +11,8 @@ mod native;
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
-use popfib::{Family, Kernel};
+use popfib::Kernel;
+use popfib::family::Family;
 use popfib_formats::{AddressBatch, Run, quote};
 use popfib_table::{FamilyTable, PrefixText, Records, Table};
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
-use popfib::{ByFamily, Family, PerFamily, Prefix};
+use popfib::Prefix;
+use popfib::family::{ByFamily, Family, PerFamily};
 use popfib_table::{Cell, PrefixText, Scalar};
 
 use crate::args::Lengths;

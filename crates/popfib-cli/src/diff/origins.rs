@@ -5,7 +5,9 @@
 use std::collections::HashMap;
 
 use popfib::diff::{self, RouteChange};
-use popfib::{ByFamily, Family, IpPrefix, NextHop, Prefix, Vrps};
+use popfib::family::{ByFamily, Family};
+use popfib::rpki::Vrps;
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::{Escaped, Origin, RouteTable, VrpTable, origins};
 use popfib_table::Ribs;
 use serde::Serialize;

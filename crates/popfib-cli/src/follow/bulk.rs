@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
-use popfib::{Family, TableReader};
+use popfib::family::Family;
+use popfib::live::IpMapReader;
 use popfib_feed::{Place, Target};
 
 /// The maximum number of addresses in one query.
@@ -99,7 +100,7 @@ impl Numbers {
     /// Appends the number of each address in network byte order, 0 without a match; false if there are more values than numbers.
     pub(super) fn answer<A: Family<Bytes = [u8; N]>, const N: usize>(
         &mut self,
-        reader: &mut TableReader<Target>,
+        reader: &mut IpMapReader<Target>,
         packed: &[[u8; N]],
         to: &mut Vec<u8>,
     ) -> bool {

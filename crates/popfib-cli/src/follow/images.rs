@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::{Family, ImageWriter, Keep, NextHop, Options, Source};
+use popfib::family::Family;
+use popfib::image::{Keep, Source};
+use popfib::{ImageWriter, NextHop, Options};
 use popfib_feed::{Routes, Target, View};
 use popfib_table::{Builder, TableError};
 

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use popfib::{Family, IpPrefix, TableReader};
+use popfib::IpPrefix;
+use popfib::family::Family;
+use popfib::live::IpMapReader;
 use popfib_feed::{PathOf, Target, View};
 
 use super::bulk::Numbers;
@@ -20,7 +22,7 @@ pub(super) struct Session {
 
 /// A reader of a table, which exists as long as there is one.
 struct Reader {
-    table: TableReader<Target>,
+    table: IpMapReader<Target>,
     _view: Arc<View>,
 }
 

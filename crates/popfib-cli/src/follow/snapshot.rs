@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use popfib::NewFile;
+use popfib::new_file::NewFile;
 use popfib_feed::{Snapshot, SnapshotError, Tables};
 
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use popfib::Family;
+use popfib::family::Family;
 use popfib_formats::{AddressBatch, Run};
 
 use super::searched::Searched;

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::ops::Range;
 
-use popfib::{Family, aggregate, algebra};
+use popfib::family::Family;
+use popfib::{aggregate, algebra};
 use popfib_formats::find_span;
 
 use crate::failure::Failure;

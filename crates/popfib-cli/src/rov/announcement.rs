@@ -1,6 +1,8 @@
 //! One announcement beside the VRPs: what each that covers it says.
 
-use popfib::{Family, IpPrefix, Prefix, Validity, Vrp, Vrps};
+use popfib::family::Family;
+use popfib::rpki::{Validity, Vrp, Vrps};
+use popfib::{IpPrefix, Prefix};
 use popfib_formats::VrpTable;
 use serde::Serialize;
 

@@ -72,7 +72,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
 }
 
 /// Compares the addresses of one family, if any list has some.
-fn compare<A: popfib::Family>(lists: &[List], to: &mut Vec<Compared>) {
+fn compare<A: popfib::family::Family>(lists: &[List], to: &mut Vec<Compared>) {
     if lists.iter().all(|list| A::of(list).is_empty()) {
         return;
     }

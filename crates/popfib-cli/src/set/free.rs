@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib::{Family, IpPrefix, Prefix, algebra};
+use popfib::family::Family;
+use popfib::{IpPrefix, Prefix, algebra};
 
 use super::{Common, List, Rule, finish, load, parse_length, table_of};
 use crate::args::at_least_one;

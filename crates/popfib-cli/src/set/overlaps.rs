@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib::{Family, IpPrefix, Prefix};
+use popfib::family::Family;
+use popfib::{IpPrefix, Prefix};
 use popfib_formats::RouteTable;
 use serde::Serialize;
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib::{Family, Prefix};
+use popfib::Prefix;
+use popfib::family::Family;
 
 use super::{Common, List, Rule, finish, load, parse_length, table_of};
 use crate::args;

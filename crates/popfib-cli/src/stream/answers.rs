@@ -2,7 +2,8 @@
 //!
 //! Nothing is compiled for a family of which no address comes.
 
-use popfib::{Family, Kernel, NextHop};
+use popfib::family::Family;
+use popfib::{Kernel, NextHop};
 use popfib_table::{PrefixText, RouteNumbers, Table};
 
 use crate::failure::Failure;

@@ -7,7 +7,8 @@ use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popfib::{Family, Kernel};
+use popfib::Kernel;
+use popfib::family::Family;
 use popfib_formats::{AddressBatch, Anonymizer, Escaped, Run};
 use popfib_table::write_ip;
 

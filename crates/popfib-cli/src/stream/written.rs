@@ -2,7 +2,8 @@
 
 use std::iter;
 
-use popfib::{Family, IpPrefix, Kernel, NextHop};
+use popfib::family::Family;
+use popfib::{IpPrefix, Kernel, NextHop};
 use popfib_table::{FamilyTable, PrefixText};
 
 use super::answer_texts::{AnyAnswerTexts, Texts};

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use popfib::{Address, Family, Intervals, NextHop, Prefix, Rib};
+use popfib::family::Family;
+use popfib::intervals::Intervals;
+use popfib::{Address, NextHop, Prefix, Rib};
 use popfib_table::Table;
 use serde::Serialize;
 

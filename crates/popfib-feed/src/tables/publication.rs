@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use popfib::ByFamily;
+use popfib::family::ByFamily;
 
 use super::{PIECE, Table, Tables};
 use crate::view::{Batch, View};

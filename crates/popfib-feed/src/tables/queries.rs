@@ -4,7 +4,8 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use popfib::{ByFamily, Family, IpPrefix, Prefix};
+use popfib::family::{ByFamily, Family};
+use popfib::{IpPrefix, Prefix};
 
 use super::Tables;
 use crate::freshness::Status;

@@ -24,7 +24,8 @@ use std::net::IpAddr;
 use std::ops::Bound;
 use std::time::Instant;
 
-use popfib::{Address, ByFamily, Family, IpPrefix, PerFamily, Prefix};
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::{Address, IpPrefix, Prefix};
 use serde::{Deserialize, Serialize};
 
 use super::{Limits, Stream, Tables};

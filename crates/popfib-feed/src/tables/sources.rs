@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use popfib::ByFamily;
+use popfib::family::ByFamily;
 
 use super::{Source, Table, Tables, Tally};
 use crate::feeds::{Feed, SourceEvent};

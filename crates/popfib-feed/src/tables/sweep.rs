@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use popfib::Family;
+use popfib::family::Family;
 
 use super::{Source, Tables, Tally};
 use crate::freshness::Status;

@@ -8,7 +8,7 @@ mod csv;
 mod json;
 mod row;
 
-use popfib::Vrps;
+use popfib::rpki::Vrps;
 
 use crate::error::ReadError;
 use crate::input::Input;

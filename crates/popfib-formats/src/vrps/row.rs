@@ -1,6 +1,7 @@
 //! One VRP: what the texts of a row or an object mean.
 
-use popfib::{Address, IpPrefix, Prefix, Vrp};
+use popfib::rpki::Vrp;
+use popfib::{Address, IpPrefix, Prefix};
 
 use crate::as_path::as_number;
 use crate::error::{ReadError, quote};

@@ -5,7 +5,8 @@
 
 use std::io::Write;
 
-use popfib::{ByFamily, IpPrefix, Prefix};
+use popfib::family::ByFamily;
+use popfib::{IpPrefix, Prefix};
 
 use super::blocks::BLOCK;
 use super::bytes::push;

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use popfib::{Family, algebra};
+use popfib::algebra;
+use popfib::family::Family;
 
 use super::blocks::write_blocks;
 use super::bytes::push_address;

@@ -1,6 +1,7 @@
 //! The rule for names of next hops, in every reader; and values that keep what they are.
 
-use popfib::{ImageWriter, IpPrefix, Keep, NextHop, Options, Rib};
+use popfib::image::Keep;
+use popfib::{ImageWriter, IpPrefix, NextHop, Options, Rib};
 
 use crate::common::{SKIP, STRICT, bzip2, error, gzip, named, read, routes};
 use popfib_formats::{UpdateOptions, open_updates};

@@ -1,6 +1,7 @@
 //! Records written: in every form that holds them, and in images.
 
-use popfib::{ImageWriter, Keep, NextHop, Options};
+use popfib::image::Keep;
+use popfib::{ImageWriter, NextHop, Options};
 use popfib_formats::{RouteTable, WriteFormat, WriteOptions, write_table};
 use popfib_table::Records;
 

@@ -1,7 +1,8 @@
 //! The smallest files that popfib writes, of one route: each is recognised as what it is by the detectors of tables,
 //! and by those of updates and addresses as nothing of theirs; and what a list leaves in comes back as that list.
 
-use popfib::{ImageWriter, IpPrefix, Keep, Options};
+use popfib::image::Keep;
+use popfib::{ImageWriter, IpPrefix, Options};
 use popfib_formats::{
     AddressFormat, Format, RouteTable, UpdateFormat, WriteError, WriteFormat, WriteOptions,
     write_table,

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use numpy::{PyArray1, PyArrayMethods};
-use popfib::Family;
+use popfib::family::Family;
 use popfib_formats::Anonymizer;
 use popfib_table::{IPV6_TEXT, write_ip};
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use arrow_array::BooleanArray;
 use numpy::PyArray1;
-use popfib::Family;
+use popfib::family::Family;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

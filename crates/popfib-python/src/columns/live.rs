@@ -4,7 +4,8 @@
 //! gone. A batch numbers its objects itself, then makes of the numbers what is made of those of a `Table`.
 
 use hashbrown::HashTable;
-use popfib::{Family, TableGuard};
+use popfib::family::Family;
+use popfib::live::IpMapGuard;
 use pyo3::prelude::*;
 
 use super::Lookup;
@@ -15,7 +16,7 @@ use crate::live::{Live, Value};
 use crate::values::{Known, Values};
 
 /// Where objects are found.
-struct Objects<'g, 'r>(&'g TableGuard<'r, Value>);
+struct Objects<'g, 'r>(&'g IpMapGuard<'r, Value>);
 
 impl<'g> Source for Objects<'g, '_> {
     type Answer = Option<&'g Value>;
@@ -26,7 +27,7 @@ impl<'g> Source for Objects<'g, '_> {
 }
 
 /// Where longest matches are found.
-struct Matches<'g, 'r>(&'g TableGuard<'r, Value>);
+struct Matches<'g, 'r>(&'g IpMapGuard<'r, Value>);
 
 impl<'g> Source for Matches<'g, '_> {
     type Answer = (Match, Option<&'g Value>);

@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 use std::thread;
 
-use popfib::Family;
+use popfib::family::Family;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

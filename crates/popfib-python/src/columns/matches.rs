@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use popfib::{Address, Family, IpPrefix, NextHop, Prefix};
+use popfib::family::Family;
+use popfib::{Address, IpPrefix, NextHop, Prefix};
 use popfib_table::PrefixText;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use popfib::aggregate;
 use popfib::algebra::{self, Coverage};
-use popfib::{ByFamily, Family, IpPrefix, NextHop, PerFamily, Prefix};
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::{IpPrefix, NextHop, Prefix};
 use pyo3::prelude::*;
 
 use crate::routes::Map;

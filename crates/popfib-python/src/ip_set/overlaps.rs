@@ -1,6 +1,7 @@
 //! How much of each of several sets is in each other.
 
-use popfib::{Family, algebra};
+use popfib::algebra;
+use popfib::family::Family;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};

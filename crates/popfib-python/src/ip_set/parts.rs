@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use popfib::{Family, IpPrefix, Prefix};
+use popfib::family::Family;
+use popfib::{IpPrefix, Prefix};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use popfib::{Family, IpPrefix, Prefix, aggregate};
+use popfib::family::Family;
+use popfib::{IpPrefix, Prefix, aggregate};
 use popfib_formats::{RangePrefixes, prefixes_of_text};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,6 +1,7 @@
 //! Records as sections of an image, and back (docs/image-format.md, "Records").
 
-use popfib::{ImageError, ImageTable, ImageWriter};
+use popfib::image::ImageTable;
+use popfib::{ImageError, ImageWriter};
 
 use super::builder::MAX_COLUMNS;
 use super::column::{Column, MaxMindType};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use popfib::{ImageTable, NextHop};
+use popfib::NextHop;
+use popfib::image::ImageTable;
 
 use crate::texts::Texts;
 

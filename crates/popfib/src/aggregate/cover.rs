@@ -304,7 +304,7 @@ fn size<A: Address>(prefix: Prefix<A>) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::PrefixSet;
+    use crate::PrefixSet;
 
     /// The fewest extra addresses of a cover of the set's addresses in `prefix` by `count` prefixes, if there is one.
     fn fewest_extra<A: Address>(

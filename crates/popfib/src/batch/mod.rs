@@ -88,7 +88,7 @@ const BYTE_READ_BITS: u8 = 25;
 /// assert_eq!(Kernel::by_name("scalar")?.name(), "scalar");
 /// assert!(Kernel::list().any(|kernel| kernel == Kernel::best()));
 /// assert!(Kernel::by_name("fastest").is_err());
-/// # Ok::<(), popfib::KernelError>(())
+/// # Ok::<(), popfib::kernel::KernelError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel(Kind);

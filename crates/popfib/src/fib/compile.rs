@@ -17,7 +17,8 @@ use crate::fold::{self, Fold, Slot, Store};
 use crate::memory::{self, Allocator, Global};
 use crate::next_hop::Leaf;
 use crate::prefix::Prefix;
-use crate::rib::{Rib, Vertex};
+use crate::rib::Rib;
+use crate::rib::vertex::Vertex;
 
 /// The arrays of a new Fib, and what they hold.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ pub(super) fn of_form<A: Address, L: Leaf, Al: Allocator + Clone>(
             let mut entries = [0; MAX_PAGE];
             let page = &mut entries[..1 << page_bits];
             fill_page(fold, vertex, leaf, page)?;
-            if options.aggregation
+            if options.is_aggregating()
                 && page[0] & NODE == 0
                 && page.iter().all(|entry| *entry == page[0])
             {
@@ -128,7 +129,7 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     let (vertex, default) = rib.root_vertex();
     // No nodes where there are no routes, at the root as elsewhere.
     let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
-    let mut fold = Fold::new_in(rib, options.aggregation, L::MAX, blocks, alloc);
+    let mut fold = Fold::new_in(rib, options.is_aggregating(), L::MAX, blocks, alloc);
     fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
         entry(fold, leaf, below.filter(|_| has_routes))
     })?;
@@ -159,7 +160,7 @@ pub(crate) fn form<A: Address, L: Leaf>(
     options: &Options,
     highest: u32,
 ) -> Result<(u8, u8, u8), CompileError> {
-    let direct_bits = direct_bits::<A>(options.direct_bits, rib.len())?;
+    let direct_bits = direct_bits::<A>(options.asked_direct_bits(), rib.len())?;
     let root_bits = root_bits::<A>(direct_bits);
     check_next_hops::<A, L>(rib)?;
     let bound = rib.next_hop_bound().max(highest).min(L::MAX);

@@ -44,7 +44,7 @@ use crate::memory::{Allocator, Global, OutOfMemory};
 pub(crate) use crate::fold::STRIDE;
 
 /// The most direct bits there can be: a root table of 2^24 entries.
-pub const MAX_DIRECT_BITS: u8 = 24;
+pub(crate) const MAX_DIRECT_BITS: u8 = 24;
 
 /// Bit 31 of a pointer: it leads to a block (or page), else it is a next hop.
 pub(crate) const NODE: u32 = 1 << 31;

@@ -3,12 +3,11 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::*;
 use crate::fib::encode::{Encoding, block_len};
 use crate::fib::flat_block::{FlatBlock, runs_and_leaves};
-use crate::fib::layout::{NODE, PLACE};
+use crate::fib::layout::{NODE, PLACE, View};
 use crate::rounds::rounds;
-use crate::{Fib, Size};
+use crate::{Address, CompileError, Fib, LiveFib, NextHop, Options, Prefix, Rib, Size};
 use core::sync::atomic::Ordering;
 
 mod steps;

@@ -165,7 +165,7 @@ impl IpSet {
     /// let new: IpSet = "10.0.0.0/8\n10.1.0.0/16\n".parse()?;
     /// let changes = [Added("10.1.0.0/16".parse().unwrap()), Removed("2001:db8::/32".parse().unwrap())];
     /// assert!(old.diff(&new).eq(changes));
-    /// # Ok::<(), popfib::ListTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn diff(&self, new: &Self) -> impl Iterator<Item = PrefixChange<IpPrefix>> {
         diff::prefixes(self, new)

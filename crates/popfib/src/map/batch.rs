@@ -8,15 +8,15 @@ use core::net::IpAddr;
 
 use super::PrefixMap;
 use super::both::ip;
+use super::ip_map::IpMap;
 use super::pairs::{Pair, PairSlots};
 use super::set::{IpSet, PrefixSet};
 use super::storage::{Shared, Storage};
-use super::table::Table;
 use crate::address::Address;
 use crate::prefix::{IpPrefix, Prefix};
 
 /// Addresses that are looked up at a time.
-pub(super) const BURST: usize = 256;
+pub(crate) const BURST: usize = 256;
 
 impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// Looks up each of `addresses` into the same place of `values`; `None` where there is no
@@ -35,7 +35,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// let mut values = [None; 2];
     /// map.lookup_batch(&[Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::LOCALHOST], &mut values);
     /// assert_eq!(values, [Some(&"test"), None]);
-    /// # Ok::<(), popfib::RouteTextError>(())
+    /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
     pub fn lookup_batch<'a, K: Copy + Into<A>>(
         &'a self,
@@ -61,7 +61,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// let test = "192.0.2.0/24".parse().unwrap();
     /// assert_eq!(matches, [Some((test, &1)), None]);
     /// assert_eq!(prefixes, [Some(test), None]);
-    /// # Ok::<(), popfib::RouteTextError>(())
+    /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
     pub fn longest_match_batch<'a, K: Copy + Into<A>>(
         &'a self,
@@ -87,7 +87,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
 }
 
 /// Who answers a few addresses at a time: a map that is owned, or one that others change.
-pub(super) trait Answering<A: Address>: Copy {
+pub(crate) trait Answering<A: Address>: Copy {
     type Answer;
 
     /// The answers for at most [`BURST`] addresses, in their order; `numbers` is as long.
@@ -112,7 +112,7 @@ impl<'a, A: Address, V, S: Storage> Answering<A> for &'a PrefixMap<A, V, S> {
 /// would wait for memory at the same time; short keys need so little beside that it costs more than it brings, as it does where there
 /// are so few pairs that the cache has them.
 #[inline(always)]
-pub(super) fn is_fetched<A: Address, V>(numbers: &[u32]) -> bool {
+pub(crate) fn is_fetched<A: Address, V>(numbers: &[u32]) -> bool {
     const CACHED: usize = 1 << 18;
     let highest = |numbers: &[u32]| {
         numbers
@@ -137,7 +137,7 @@ impl<A: Address> Answering<A> for Members<'_, A> {
 }
 
 /// The value of each address into its place.
-pub(super) fn values<'a, A: Address, V, K: Copy + Into<A>>(
+pub(crate) fn values<'a, A: Address, V, K: Copy + Into<A>>(
     map: impl Answering<A, Answer = Option<&'a Pair<V>>>,
     addresses: &[K],
     values: &mut [Option<&'a V>],
@@ -146,7 +146,7 @@ pub(super) fn values<'a, A: Address, V, K: Copy + Into<A>>(
 }
 
 /// The prefix and the value of each address into its place.
-pub(super) fn matches<'a, A: Address, V, K: Copy + Into<A>>(
+pub(crate) fn matches<'a, A: Address, V, K: Copy + Into<A>>(
     map: impl Answering<A, Answer = Option<&'a Pair<V>>>,
     addresses: &[K],
     matches: &mut [Option<(Prefix<A>, &'a V)>],
@@ -170,7 +170,7 @@ impl<A: Address> PrefixSet<A> {
     /// let mut contained = [false; 2];
     /// set.contains_batch(&[0xc000_0201_u32, 0x7f00_0001], &mut contained);
     /// assert_eq!(contained, [true, false]);
-    /// # Ok::<(), popfib::ListTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn contains_batch<K: Copy + Into<A>>(&self, addresses: &[K], contained: &mut [bool]) {
         batch(Members(self.as_map()), addresses, contained, |_, is_in| {
@@ -182,7 +182,7 @@ impl<A: Address> PrefixSet<A> {
 impl IpSet {
     /// Whether a prefix of the set contains each of `addresses`, of both families in any order, into the same place of
     /// `contained`. The answers are those of [`contains_address`](Self::contains_address), faster than
-    /// [`Table::lookup_batch`]; nothing is allocated.
+    /// [`IpMap::lookup_batch`]; nothing is allocated.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
@@ -226,7 +226,7 @@ fn check_lengths<K, T>(addresses: &[K], answers: &[T]) {
 
 /// The prefix that matches, which is the address cut to the pair's length, and the value.
 #[inline(always)]
-pub(super) fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, &V) {
+pub(crate) fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, &V) {
     (Prefix::clamped(address, pair.len()), &pair.value)
 }
 
@@ -261,11 +261,11 @@ impl<A: Address> Burst<A> {
 }
 
 /// Where the addresses of a mixed burst go.
-pub(super) struct Mixed<M4, M6>(pub(super) M4, pub(super) M6);
+pub(crate) struct Mixed<M4, M6>(pub(crate) M4, pub(crate) M6);
 
 impl<M4, M6> Mixed<M4, M6> {
     /// The value of each address into its place.
-    pub(super) fn values<'a, V: 'a, K: Copy + Into<IpAddr>>(
+    pub(crate) fn values<'a, V: 'a, K: Copy + Into<IpAddr>>(
         self,
         addresses: &[K],
         values: &mut [Option<&'a V>],
@@ -282,7 +282,7 @@ impl<M4, M6> Mixed<M4, M6> {
     }
 
     /// The prefix and the value of each address into its place.
-    pub(super) fn matches<'a, V: 'a, K: Copy + Into<IpAddr>>(
+    pub(crate) fn matches<'a, V: 'a, K: Copy + Into<IpAddr>>(
         self,
         addresses: &[K],
         matches: &mut [Option<(IpPrefix, &'a V)>],
@@ -351,7 +351,7 @@ impl<M4, M6> Mixed<M4, M6> {
     }
 }
 
-impl<V, S: Storage> Table<V, S> {
+impl<V, S: Storage> IpMap<V, S> {
     /// Looks up each of `addresses`, of both families in any order, into the same place of
     /// `values`; `None` where there is no route.
     ///
@@ -363,15 +363,15 @@ impl<V, S: Storage> Table<V, S> {
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     ///
     /// ```
-    /// use popfib::Table;
+    /// use popfib::IpMap;
     /// use std::net::IpAddr;
     ///
-    /// let table: Table<u32> = Table::from_text([("192.0.2.0/24", 4), ("2001:db8::/32", 6)])?;
+    /// let table: IpMap<u32> = IpMap::from_text([("192.0.2.0/24", 4), ("2001:db8::/32", 6)])?;
     /// let addresses: [IpAddr; 3] = ["2001:db8::1", "192.0.2.1", "::1"].map(|a| a.parse().unwrap());
     /// let mut values = [None; 3];
     /// table.lookup_batch(&addresses, &mut values);
     /// assert_eq!(values, [Some(&6), Some(&4), None]);
-    /// # Ok::<(), popfib::RouteTextError>(())
+    /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
     pub fn lookup_batch<'a, K: Copy + Into<IpAddr>>(
         &'a self,

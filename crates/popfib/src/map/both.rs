@@ -8,11 +8,11 @@ use crate::address::Address;
 use crate::prefix::IpPrefix::{self, V4, V6};
 use crate::prefix::Prefix;
 
-/// The routes of a [`Table`](crate::Table) in prefix order, IPv4 first.
-pub type TableIter<'a, V> = Both<Iter<'a, u32, V>, Iter<'a, u128, V>>;
+/// The routes of an [`IpMap`](crate::IpMap) in prefix order, IPv4 first.
+pub type IpIter<'a, V> = Both<Iter<'a, u32, V>, Iter<'a, u128, V>>;
 
-/// The routes of a consumed [`Table`](crate::Table) in prefix order, IPv4 first.
-pub type TableIntoIter<V, S> = Both<IntoIter<u32, V, S>, IntoIter<u128, V, S>>;
+/// The routes of a consumed [`IpMap`](crate::IpMap) in prefix order, IPv4 first.
+pub type IpIntoIter<V, S> = Both<IntoIter<u32, V, S>, IntoIter<u128, V, S>>;
 
 /// A walk over IPv4 routes and then one over IPv6 routes, as one.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Both<I, J> {
 }
 
 impl<I, J> Both<I, J> {
-    pub(in crate::map) fn new(ipv4: I, ipv6: J) -> Self {
+    pub(crate) fn new(ipv4: I, ipv6: J) -> Self {
         Self { ipv4, ipv6 }
     }
 }
@@ -68,7 +68,7 @@ where
 
 /// A route of one family as one of either.
 #[inline(always)]
-pub(in crate::map) fn ip<A: Address, T>((prefix, value): (Prefix<A>, T)) -> (IpPrefix, T)
+pub(crate) fn ip<A: Address, T>((prefix, value): (Prefix<A>, T)) -> (IpPrefix, T)
 where
     Prefix<A>: Into<IpPrefix>,
 {

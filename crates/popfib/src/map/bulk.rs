@@ -87,7 +87,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// assert_eq!(map.len(), 1);
     /// let error = PrefixMap::<u32, ()>::from_text([("10.0.0.0/33", ())]).unwrap_err();
     /// assert_eq!(error.to_string(), "`10.0.0.0/33`: the prefix length is more than 32");
-    /// # Ok::<(), popfib::RouteTextError>(())
+    /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
     pub fn from_text<T: AsRef<str>>(
         routes: impl IntoIterator<Item = (T, V)>,
@@ -104,7 +104,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// map.retain(|prefix, value| prefix.len() > 8 && *value != 3);
     /// assert!(map.values().eq(&[2]));
-    /// # Ok::<(), popfib::RouteTextError>(())
+    /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(Prefix<A>, &V) -> bool) {
         let gone = self.iter().filter(|(prefix, value)| !keep(*prefix, value));
@@ -116,9 +116,9 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// If it panics, the values that it changed before stay changed.
     ///
     /// ```
-    /// use popfib::Table;
+    /// use popfib::IpMap;
     ///
-    /// let mut table = Table::shared();
+    /// let mut table = IpMap::shared();
     /// table.extend([("192.0.2.0/24".parse::<popfib::IpPrefix>()?, 1)]);
     /// table.for_each_mut(|_, value| *value += 1);
     /// assert!(table.values().eq(&[2]));
@@ -146,7 +146,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// let taken: Vec<u8> = map.drain().map(|(_, value)| value).collect();
     /// assert!(taken == [1, 2, 3] && map.is_empty());
-    /// # Ok::<(), popfib::RouteTextError>(())
+    /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
     pub fn drain(&mut self) -> IntoIter<A, V, S> {
         self.take().into_iter()

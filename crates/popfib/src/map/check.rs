@@ -5,9 +5,9 @@ use alloc::vec;
 use super::PrefixMap;
 use super::defer::ASK;
 use super::follow::Followed;
+use super::ip_map::IpMap;
 use super::pairs::{PairSlots, Pairs};
 use super::stores::Stores;
-use super::table::Table;
 use crate::address::Address;
 use crate::fib::{CheckError, check};
 use crate::next_hop::NextHop;
@@ -64,7 +64,7 @@ pub(super) fn are_right_around<A: Address>(
 
 /// Whether each pair is that of its routes, as many as it says, and no other is left but those that wait
 /// for readers; and whether lookups answer as the Rib does around each route.
-pub(super) fn check_pairs<A: Address, V, S: Stores<V>, M: PairSlots<V>>(
+pub(crate) fn check_pairs<A: Address, V, S: Stores<V>, M: PairSlots<V>>(
     rib: &Rib<A>,
     pairs: &Pairs<V, S, M>,
     is_right: impl Fn(A, u32) -> bool,
@@ -96,11 +96,11 @@ pub(super) fn check_pairs<A: Address, V, S: Stores<V>, M: PairSlots<V>>(
     Ok(())
 }
 
-impl<V, S: Stores<V>> Table<V, S> {
+impl<V, S: Stores<V>> IpMap<V, S> {
     /// Verifies both maps; see [`PrefixMap::check`].
     ///
     /// # Errors
-    /// The first that does not hold; never, whatever was done to the table.
+    /// The first that does not hold; never, whatever was done to the map.
     pub fn check(&self) -> Result<(), CheckError> {
         self.ipv4().check()?;
         self.ipv6().check()

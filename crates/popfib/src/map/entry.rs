@@ -4,10 +4,11 @@ use core::fmt;
 
 use super::family::Keyed;
 
-/// A prefix of a map; by `entry` of [`PrefixMap`](crate::PrefixMap) or [`Table`](crate::Table).
+/// A prefix of a map; by `entry` of [`PrefixMap`](crate::PrefixMap) or [`IpMap`](crate::IpMap).
 ///
 /// ```
-/// use popfib::{Entry, PrefixMap};
+/// use popfib::PrefixMap;
+/// use popfib::map::Entry;
 ///
 /// let mut map: PrefixMap<u32, u8> =
 ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
@@ -18,7 +19,7 @@ use super::family::Keyed;
 /// map.entry("10.2.0.0/16".parse().unwrap()).or_default();
 /// map.entry("10.1.0.0/16".parse().unwrap()).and_modify(|value| *value += 1).or_insert(7);
 /// assert!(map.values().eq(&[9, 3, 0, 3]));
-/// # Ok::<(), popfib::RouteTextError>(())
+/// # Ok::<(), popfib::map::RouteTextError>(())
 /// ```
 pub enum Entry<'a, M: Keyed> {
     /// There is a route.
@@ -30,7 +31,8 @@ pub enum Entry<'a, M: Keyed> {
 /// A prefix with a route.
 ///
 /// ```
-/// use popfib::{Entry, PrefixMap};
+/// use popfib::PrefixMap;
+/// use popfib::map::Entry;
 ///
 /// let mut map: PrefixMap<u32, u8> =
 ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
@@ -41,7 +43,7 @@ pub enum Entry<'a, M: Keyed> {
 /// assert_eq!((entry.key().len(), entry.get()), (8, &5));
 /// assert_eq!(entry.remove(), 5);
 /// assert_eq!(map.len(), 2);
-/// # Ok::<(), popfib::RouteTextError>(())
+/// # Ok::<(), popfib::map::RouteTextError>(())
 /// ```
 pub struct OccupiedEntry<'a, M: Keyed> {
     map: &'a mut M,
@@ -51,7 +53,8 @@ pub struct OccupiedEntry<'a, M: Keyed> {
 /// A prefix without a route.
 ///
 /// ```
-/// use popfib::{Entry, PrefixMap};
+/// use popfib::PrefixMap;
+/// use popfib::map::Entry;
 ///
 /// let mut map: PrefixMap<u32, u8> =
 ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
@@ -59,7 +62,7 @@ pub struct OccupiedEntry<'a, M: Keyed> {
 ///     *entry.insert(4) += 1;
 /// }
 /// assert!(map.values().eq(&[1, 2, 5, 3]));
-/// # Ok::<(), popfib::RouteTextError>(())
+/// # Ok::<(), popfib::map::RouteTextError>(())
 /// ```
 pub struct VacantEntry<'a, M: Keyed> {
     map: &'a mut M,

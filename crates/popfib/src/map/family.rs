@@ -1,4 +1,4 @@
-//! What entries and sets need of a map, of one family or of both (`table.rs`).
+//! What entries and sets need of a map, of one family or of both (`ip_map.rs`).
 
 use core::ops::DerefMut;
 
@@ -12,17 +12,18 @@ pub(super) mod sealed {
     impl<A: super::Address, V, S: super::Storage> Sealed for super::PrefixMap<A, V, S> {}
 }
 
-/// A map whose routes can be had and changed by their prefix: [`PrefixMap`] and [`Table`](crate::Table).
+/// A map whose routes can be had and changed by their prefix: [`PrefixMap`] and [`IpMap`](crate::IpMap).
 ///
 /// ```
-/// use popfib::{Keyed, Table};
+/// use popfib::IpMap;
+/// use popfib::map::Keyed;
 ///
 /// fn count<M: Keyed<Value = u64>>(map: &mut M, key: M::Key) {
 ///     let count = map.value_of(key).copied().unwrap_or(0);
 ///     map.set_value_of(key, count + 1);
 /// }
 ///
-/// let mut table = Table::new();
+/// let mut table = IpMap::new();
 /// for _ in 0..2 {
 ///     count(&mut table, "10.0.0.0/8".parse()?);
 /// }

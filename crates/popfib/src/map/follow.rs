@@ -10,12 +10,14 @@
 //! many, a panic of the user's code or refused memory, leaves a map that is right, and the
 //! Fib comes back with the changes that follow.
 
+use super::PrefixMap;
 use super::defer::{ASK, Deferring};
 use super::pairs::Pair;
+use super::pairs::Pairs;
+use super::prefix_map::Inserted;
 use super::storage::Storage;
 use super::stores::Stores;
 use super::value_mut::Renumber;
-use super::{Inserted, Pairs, PrefixMap};
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::fib::Options;

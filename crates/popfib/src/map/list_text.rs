@@ -113,7 +113,7 @@ fn range<A: Address, P>(
 /// let set: PrefixSet<u32> = "# ours\n10.0.0.0/8 ; inside\n192.0.2.1\n192.0.2.4-192.0.2.9\n".parse()?;
 /// assert_eq!(set.iter().map(|prefix| prefix.to_string()).collect::<Vec<_>>(),
 ///     ["10.0.0.0/8", "192.0.2.1/32", "192.0.2.4/30", "192.0.2.8/31"]);
-/// # Ok::<(), popfib::ListTextError>(())
+/// # Ok::<(), popfib::map::ListTextError>(())
 /// ```
 impl<A: Address> FromStr for PrefixSet<A> {
     type Err = ListTextError;

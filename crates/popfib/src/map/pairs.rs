@@ -24,13 +24,13 @@ use crate::next_hop::NextHop;
 // In C's order, as live tables look at the length of a place that may hold no pair.
 #[repr(C)]
 pub struct Pair<V> {
-    pub(super) value: V,
+    pub(crate) value: V,
     /// Plus one, so that an empty slot costs nothing.
-    pub(super) len: NonZeroU8,
+    pub(crate) len: NonZeroU8,
 }
 
 impl<V> Pair<V> {
-    pub(super) fn new(value: V, len: u8) -> Self {
+    pub(crate) fn new(value: V, len: u8) -> Self {
         Self {
             value,
             len: NonZeroU8::MIN.saturating_add(len),
@@ -38,13 +38,13 @@ impl<V> Pair<V> {
     }
 
     #[inline(always)]
-    pub(super) fn len(&self) -> u8 {
+    pub(crate) fn len(&self) -> u8 {
         self.len.get() - 1
     }
 }
 
 /// Pair `n` is in slot `n`; slot 0, "no route", stays empty.
-pub(super) type Slots<V> = [Option<Pair<V>>];
+pub(crate) type Slots<V> = [Option<Pair<V>>];
 
 /// Where pairs lie. Those of a map in one array; those of a live table where they never move.
 pub trait PairSlots<V> {
@@ -145,14 +145,14 @@ pub struct Pairs<V, S: Storage, M: PairSlots<V> = Flat<V>> {
     slots: M,
     free: FreeNumbers,
     /// What the storage needs to know of each.
-    pub(super) index: S::Index,
+    pub(crate) index: S::Index,
     values: PhantomData<V>,
 }
 
 impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
     /// # Errors
     /// [`OutOfMemory`].
-    pub(super) fn try_new() -> Result<Self, OutOfMemory> {
+    pub(crate) fn try_new() -> Result<Self, OutOfMemory> {
         Ok(Self {
             slots: M::new()?,
             free: FreeNumbers::default(),
@@ -163,21 +163,21 @@ impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
 
     /// The pair of that number; none for 0.
     #[inline(always)]
-    pub(super) fn get(&self, number: u32) -> Option<&Pair<V>> {
+    pub(crate) fn get(&self, number: u32) -> Option<&Pair<V>> {
         self.slots.get(number)
     }
 
-    pub(super) fn memory(&self) -> &M {
+    pub(crate) fn memory(&self) -> &M {
         &self.slots
     }
 
     /// The highest number there has been, and one more.
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.slots.end()
     }
 
     /// Makes sure of the memory for one pair more.
-    pub(super) fn reserve(&mut self) -> Result<(), OutOfMemory> {
+    pub(crate) fn reserve(&mut self) -> Result<(), OutOfMemory> {
         if self.free.count() > 0 {
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
     }
 
     /// Adds a pair, for which there is room; returns its number, the lowest that is free.
-    pub(super) fn put(&mut self, pair: Pair<V>) -> NextHop {
+    pub(crate) fn put(&mut self, pair: Pair<V>) -> NextHop {
         let next = self.end().max(1) as u32;
         let number = self.free.take().unwrap_or(next);
         self.slots.put(number, pair);
@@ -197,19 +197,19 @@ impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
     }
 
     /// Takes a pair out; its number is free then.
-    pub(super) fn take(&mut self, number: NextHop) -> Option<Pair<V>> {
+    pub(crate) fn take(&mut self, number: NextHop) -> Option<Pair<V>> {
         let pair = self.slots.take(number.get())?;
         self.free.give(number.get());
         Some(pair)
     }
 
     /// The number of pairs.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.end().saturating_sub(1) - self.free.count()
     }
 
     /// Heap bytes, without what the values own.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.slots.bytes() + self.free.bytes() + S::index_bytes(&self.index)
     }
 

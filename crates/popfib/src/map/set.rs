@@ -7,8 +7,8 @@ use core::iter::Map;
 use core::net::IpAddr;
 
 use super::PrefixMap;
+use super::ip_map::IpMap;
 use super::storage::Shared;
-use super::table::Table;
 use crate::address::Address;
 use crate::prefix::{IpPrefix, Prefix};
 
@@ -231,7 +231,7 @@ set! {
 }
 
 set! {
-    /// A set of prefixes of both families: a [`Table`] without values.
+    /// A set of prefixes of both families: a [`IpMap`] without values.
     ///
     /// ```
     /// use popfib::{IpPrefix, IpSet};
@@ -244,5 +244,5 @@ set! {
     /// assert!(blocked.contains_address(address));
     /// # Ok::<(), std::net::AddrParseError>(())
     /// ```
-    IpSet<>, Table<(), Shared>, impl Into<IpPrefix>, impl Into<IpAddr>, IpPrefix
+    IpSet<>, IpMap<(), Shared>, impl Into<IpPrefix>, impl Into<IpAddr>, IpPrefix
 }

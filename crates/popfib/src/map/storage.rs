@@ -7,7 +7,7 @@
 //! function pointers and can lend nothing but guards, also to those who share nothing.
 //! Rejected: sharing wherever `V: Eq + Hash`. Counters for each prefix would be renumbered
 //! at each step, silently, and a map would merge values whose identity matters (`Rc`).
-//! At the call site it is still one word: `Table::shared()`.
+//! At the call site it is still one word: `IpMap::shared()`.
 
 use allocator_api2::vec::Vec;
 use core::fmt::Debug;
@@ -40,7 +40,8 @@ use sealed::Sealed;
 /// How a map keeps values: [`Own`] or [`Shared`].
 ///
 /// ```
-/// use popfib::{PrefixMap, Storage};
+/// use popfib::PrefixMap;
+/// use popfib::map::Storage;
 ///
 /// fn size<V, S: Storage>(map: &PrefixMap<u32, V, S>) -> usize {
 ///     map.len() + map.pair_count()

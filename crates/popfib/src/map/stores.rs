@@ -17,7 +17,8 @@ use crate::next_hop::NextHop;
 )]
 ///
 /// ```
-/// use popfib::{Own, Prefix, PrefixMap, Shared, Stores};
+/// use popfib::map::{Own, Shared, Stores};
+/// use popfib::{Prefix, PrefixMap};
 ///
 /// fn hosts<S: Stores<u8>>(value: u8) -> PrefixMap<u32, u8, S> {
 ///     (1..5).map(|host| (Prefix::host(host), value)).collect()

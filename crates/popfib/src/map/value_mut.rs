@@ -23,9 +23,9 @@ pub trait Renumber<V, S: Storage> {
 /// looked at costs nothing.
 ///
 /// ```
-/// use popfib::Table;
+/// use popfib::IpMap;
 ///
-/// let mut table = Table::shared();
+/// let mut table = IpMap::shared();
 /// for prefix in ["192.0.2.0/24", "198.51.100.0/24"] {
 ///     table.insert(prefix.parse::<popfib::IpPrefix>()?, String::from("test"));
 /// }

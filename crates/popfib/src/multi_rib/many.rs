@@ -6,8 +6,8 @@ use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 
+use super::paths::{FEW, Link, MultiRib, Path, Paths, Rest, link, link_mut, order};
 use super::sorted::{Place, Sorted};
-use super::{FEW, Link, MultiRib, Path, Paths, Rest, link, link_mut, order};
 
 /// The numbers of the paths of a prefix.
 pub(super) struct Many<Al: Allocator = Global> {

@@ -3,8 +3,8 @@
 use core::cmp::Ordering;
 use core::iter;
 
+use super::paths::{BestChange, MultiRib, Path, Rest, link, link_mut, order};
 use super::sorted::Place;
-use super::{BestChange, MultiRib, Path, Rest, link, link_mut, order};
 use crate::address::Address;
 use crate::memory::Allocator;
 use crate::next_hop::NextHop;

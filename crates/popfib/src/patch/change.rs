@@ -32,7 +32,8 @@ use crate::fib::layout::{NODE, PLACE, View};
 use crate::fold::{Fold, STRIDE, Slot, Store};
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::prefix::Prefix;
-use crate::rib::{Rib, Vertex};
+use crate::rib::Rib;
+use crate::rib::vertex::Vertex;
 
 /// In place of a next hop: inherited from the changed route. No next hop is that high.
 const INHERITED: u32 = u32::MAX;

@@ -3,8 +3,9 @@
 //! A change finds its place, makes sure of the memory that it needs, all of it,
 //! and only then begins: where memory is refused, nothing has changed.
 
+use super::Rib;
 use super::node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
-use super::{NodeIndex, Rib};
+use super::trie::NodeIndex;
 use crate::address::Address;
 use crate::cpu::counted;
 use crate::memory::{Allocator, OutOfMemory};

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System, alloc, dealloc};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use popfib::{AllocError, Allocator};
+use popfib::memory::{AllocError, Allocator};
 
 /// Which requests are refused.
 #[derive(Clone, Copy, Debug)]

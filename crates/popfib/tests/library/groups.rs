@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use popfib::{Group, GroupError, LiveGroups};
+use popfib::live::{Group, GroupError, LiveGroups};
 
 use crate::common::random::Random;
 

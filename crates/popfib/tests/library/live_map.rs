@@ -7,10 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-use popfib::{
-    Address, IpPrefix, LiveMap, LiveTable, MapGuard, Options, Own, Prefix, Shared, Size, Stores,
-    Sweep, TableSweep,
-};
+use popfib::live::{IpMapSweep, MapGuard, Sweep};
+use popfib::map::{Own, Shared, Stores};
+use popfib::{Address, IpPrefix, LiveIpMap, LiveMap, Options, Prefix, Size};
 
 use crate::common::model::{self, Wide, longest, narrow, same, wide};
 use crate::common::random::Random;
@@ -349,7 +348,7 @@ fn panics_of_values() {
 
 #[test]
 fn tables_of_both_families() {
-    let mut table: LiveTable<u32, Shared> = LiveTable::shared();
+    let mut table: LiveIpMap<u32, Shared> = LiveIpMap::shared();
     let mut reader = table.reader();
     let routes: Vec<(IpPrefix, Option<u32>)> = [
         ("10.0.0.0/8", 1),
@@ -374,7 +373,7 @@ fn tables_of_both_families() {
         assert_eq!(table.longest_match(*address), matches[at]);
     }
     drop(guard);
-    let mut sweep = TableSweep::new();
+    let mut sweep = IpMapSweep::new();
     sweep.confirm(routes[0].0);
     sweep.confirm(routes[2].0);
     sweep.forget(routes[2].0);

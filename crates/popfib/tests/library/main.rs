@@ -15,10 +15,10 @@ mod map_out_of_memory;
 mod multi_rib;
 #[cfg(unix)]
 mod new_file;
-mod origin;
 mod out_of_memory;
 mod prefix;
 mod rib;
+mod rpki;
 #[cfg(feature = "serde")]
 mod serde;
 mod sets;

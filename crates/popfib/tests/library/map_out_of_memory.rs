@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::common::failing::{FailingHeap, Refuse};
 use crate::common::random::Random;
-use popfib::{Address, LiveMap, Options, Own, Prefix, PrefixMap, Shared, Stores};
+use popfib::map::{Own, Shared, Stores};
+use popfib::{Address, LiveMap, Options, Prefix, PrefixMap};
 
 type Model<A> = BTreeMap<Prefix<A>, u32>;
 

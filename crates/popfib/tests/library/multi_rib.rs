@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use crate::common::random::Random;
 use crate::common::rounds::rounds;
-use popfib::{Address, BestChange, MultiRib, NextHop, Path, Prefix, Rib};
+use popfib::multi_rib::{BestChange, Path};
+use popfib::{Address, MultiRib, NextHop, Prefix, Rib};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FromPeer {

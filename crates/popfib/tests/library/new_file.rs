@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use popfib::NewFile;
+use popfib::new_file::NewFile;
 
 /// A new directory of this test's own.
 fn directory(name: &str) -> PathBuf {

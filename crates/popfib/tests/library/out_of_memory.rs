@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::failing::{Failing, Refuse};
 use crate::common::random::Random;
+use popfib::multi_rib::Path;
 use popfib::{
-    Address, CompileError, Fib, LongestFib, MultiRib, NextHop, Options, Path, Prefix, Rib, Size,
+    Address, CompileError, Fib, LongestFib, MultiRib, NextHop, Options, Prefix, Rib, Size,
 };
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;

@@ -1,7 +1,8 @@
 //! The feature `serde`: what prefixes and maps look like in formats of text and of bytes, and what is
 //! refused.
 
-use popfib::{IpPrefix, IpSet, Prefix, PrefixMap, PrefixSet, Shared, Table};
+use popfib::map::Shared;
+use popfib::{IpMap, IpPrefix, IpSet, Prefix, PrefixMap, PrefixSet};
 use serde_test::{Configure, Token, assert_de_tokens_error, assert_tokens};
 
 #[test]
@@ -81,7 +82,7 @@ fn what_is_no_prefix_is_refused() {
 
 #[test]
 fn maps_and_sets_are_sequences() {
-    let table: Table<String, Shared> = Table::from_text([
+    let table: IpMap<String, Shared> = IpMap::from_text([
         ("2001:db8::/32", String::from("six")),
         ("10.0.0.0/8", String::from("four")),
         ("10.1.0.0/16", String::from("four")),
@@ -89,13 +90,13 @@ fn maps_and_sets_are_sequences() {
     .unwrap();
     let text = r#"[["10.0.0.0/8","four"],["10.1.0.0/16","four"],["2001:db8::/32","six"]]"#;
     assert_eq!(serde_json::to_string(&table).unwrap(), text);
-    let read: Table<String, Shared> = serde_json::from_str(text).unwrap();
+    let read: IpMap<String, Shared> = serde_json::from_str(text).unwrap();
     read.check().unwrap();
     assert_eq!(read, table);
     assert_eq!((read.ipv4().len(), read.ipv4().pair_count()), (2, 2));
 
     let text = r#"[["a.b.c.d/8",1]]"#;
-    let error = serde_json::from_str::<Table<u8>>(text).unwrap_err();
+    let error = serde_json::from_str::<IpMap<u8>>(text).unwrap_err();
     assert!(error.to_string().starts_with("`a.b.c.d/8`: "), "{error}");
 
     // The last of two stays.

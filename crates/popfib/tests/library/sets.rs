@@ -6,7 +6,8 @@ use std::net::IpAddr;
 use crate::common::random::Random;
 use crate::common::rounds::rounds;
 use popfib::diff::PrefixChange::{Added, Removed};
-use popfib::{Address, IpPrefix, IpSet, ListTextError, Prefix, PrefixError, PrefixSet};
+use popfib::map::ListTextError;
+use popfib::{Address, IpPrefix, IpSet, Prefix, PrefixError, PrefixSet};
 
 fn random_set<A: Address>(random: &mut Random) -> PrefixSet<A> {
     let count = random.below(12);

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use crate::common::random::Random;
 use crate::common::rounds::rounds;
 use popfib::diff::{AnswerChange, RouteChange};
-use popfib::{Address, Intervals, NextHop, Prefix, Rib, aggregate, diff};
+use popfib::intervals::Intervals;
+use popfib::{Address, NextHop, Prefix, Rib, aggregate, diff};
 
 fn hop(number: u32) -> NextHop {
     NextHop::new(number).unwrap()

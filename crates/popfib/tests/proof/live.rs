@@ -1,7 +1,8 @@
 //! Live tables that follow the operations on a Rib, each with a reader that
 //! stays inside all the time.
 
-use popfib::{Address, Kernel, LiveFib, NextHop, Options, Prefix, Reader, Size};
+use popfib::live::Reader;
+use popfib::{Address, Kernel, LiveFib, NextHop, Options, Prefix, Size};
 
 /// Live tables of different options, and their readers.
 pub(crate) struct Live<A: Address> {

@@ -8,7 +8,8 @@ use crate::oracle::{Oracle, Route};
 use crate::probes::{self, key};
 use crate::properties::{Case, case};
 use crate::tables::{self, Random};
-use popfib::{Address, Options, Own, Prefix, PrefixMap, Shared, Stores};
+use popfib::map::{Own, Shared, Stores};
+use popfib::{Address, Options, Prefix, PrefixMap};
 use proptest::prelude::*;
 
 fn route<A: Address>(route: &Route) -> (Prefix<A>, u32) {

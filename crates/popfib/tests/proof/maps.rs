@@ -2,9 +2,9 @@
 
 use crate::oracle::Oracle;
 use crate::probes::{bits, key};
-use popfib::{
-    Address, LiveMap, MapReader, NextHop, Options, Own, Prefix, PrefixMap, Shared, Stores,
-};
+use popfib::live::MapReader;
+use popfib::map::{Own, Shared, Stores};
+use popfib::{Address, LiveMap, NextHop, Options, Prefix, PrefixMap};
 
 /// Maps of different options with the same routes, a next hop their value.
 pub(crate) struct Maps<A: Address> {

@@ -11,14 +11,15 @@
 //! 5. A node after which fewer than one bit of the key is left has no children.
 
 use popfib::fold::STRIDE;
-use popfib::{Address, Leaf, MAX_DIRECT_BITS};
+use popfib::{Address, Leaf, Options};
 
 use super::layout::{DIRECT_LEAF, Node, View};
 
 /// Verifies all invariants. O(nodes + 2^s) time, a byte of memory a node.
 pub(super) fn check<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>) -> Result<(), String> {
     let direct_bits = view.direct_bits;
-    if direct_bits > MAX_DIRECT_BITS.min(A::WIDTH) || view.direct.len() != 1 << direct_bits {
+    if direct_bits > Options::MAX_DIRECT_BITS.min(A::WIDTH) || view.direct.len() != 1 << direct_bits
+    {
         return Err("the direct table does not have 2^s entries".into());
     }
     let mut seen = vec![false; view.nodes.len()];

@@ -6,7 +6,7 @@
 
 use bytemuck::Pod;
 use popfib::fold::{Fold, Slot, Store};
-use popfib::{Address, CompileError, Leaf, MAX_DIRECT_BITS, Options, Rib};
+use popfib::{Address, CompileError, Leaf, Options, Rib};
 
 use super::layout::{Node, View, direct_leaf};
 use crate::buffer::Buffer;
@@ -55,7 +55,7 @@ pub(super) fn compile<A: Address, L: Width, N: Node>(
     options: &Options,
     limits: Limits,
 ) -> Result<Arrays<L, N>, CompileError> {
-    let max = MAX_DIRECT_BITS.min(A::WIDTH);
+    let max = Options::MAX_DIRECT_BITS.min(A::WIDTH);
     if direct_bits > max {
         return Err(CompileError::DirectBits { direct_bits, max });
     }

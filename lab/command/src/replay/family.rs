@@ -1,6 +1,7 @@
 //! One family's live table, the updates that wait for it, and what they took.
 
-use popfib::{Address, Changes, Fib, LiveFib, NextHop, Options, Prefix, Reader, Rib};
+use popfib::live::{Changes, Reader};
+use popfib::{Address, Fib, LiveFib, NextHop, Options, Prefix, Rib};
 use popfib_eval::{Update, UpdateTimes, check_answers, shuffled};
 
 use crate::program::{Failure, note};

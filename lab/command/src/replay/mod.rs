@@ -289,7 +289,7 @@ fn report(
     counts.append(&ipv6.counts);
     let (of_4, of_6) = (ipv4.changes(), ipv6.changes());
     let patches = of_4.patches + of_6.patches;
-    let per_patch = |of: fn(&popfib::Replaced) -> u64| {
+    let per_patch = |of: fn(&popfib::live::Replaced) -> u64| {
         let sum = of(&of_4.replaced) + of(&of_6.replaced);
         decimals(sum as f64 / patches.max(1) as f64)
     };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::{Scope, ScopedJoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use popfib::Reader;
+use popfib::live::Reader;
 use popfib_eval::{Latencies, Traffic, TrafficAddress, generate, pin};
 
 use super::family::Family;

@@ -1,7 +1,8 @@
 //! What popfib's maps and those of others have in common: what the passes call.
 
 use ip_network_table_deps_treebitmap::IpLookupTable;
-use popfib::{Address, Prefix, PrefixMap, Stores};
+use popfib::map::Stores;
+use popfib::{Address, Prefix, PrefixMap};
 use prefix_trie::Prefix as _;
 
 use super::Routes;

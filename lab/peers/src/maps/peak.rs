@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::io::{BufReader, BufWriter, Read, Write, stdin};
 use std::process::{Command, Stdio};
 
-use popfib::{Own, Prefix, PrefixMap, Shared, Stores};
+use popfib::map::{Own, Shared, Stores};
+use popfib::{Prefix, PrefixMap};
 use popfib_eval::Random;
 
 use super::Routes;

@@ -4,7 +4,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::map::{Own, PrefixMap, PrefixSet, Shared, Stores};
+use crate::PrefixSet;
+use crate::map::{Own, PrefixMap, Shared, Stores};
 
 struct Random(u64);
 

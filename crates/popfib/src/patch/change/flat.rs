@@ -10,7 +10,7 @@ use crate::fold::Fold;
 use crate::memory::Allocator;
 use crate::patch::shared;
 use crate::prefix::Prefix;
-use crate::rib::Vertex;
+use crate::rib::vertex::Vertex;
 
 impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
     /// [`change`](Self::change) of a flat table.

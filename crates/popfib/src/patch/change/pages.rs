@@ -6,7 +6,7 @@ use crate::compile_error::CompileError;
 use crate::fib::layout::{NODE, PLACE};
 use crate::memory::Allocator;
 use crate::prefix::Prefix;
-use crate::rib::Vertex;
+use crate::rib::vertex::Vertex;
 
 impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
     /// [`Self::descend`] into a page.

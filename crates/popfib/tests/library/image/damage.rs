@@ -1,7 +1,8 @@
 //! No bytes make an image that answers wrongly or reads out of bounds.
 
 use crate::common::rounds::rounds;
-use popfib::{Image, ImageError, Keep, Options};
+use popfib::image::Keep;
+use popfib::{Image, ImageError, Options};
 
 use super::forms::{Random, ask, crc32, every_width, repair, sections, two_tables};
 

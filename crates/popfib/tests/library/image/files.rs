@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use popfib::{Image, ImageError, ImageWriter, Keep, Options};
+use popfib::image::Keep;
+use popfib::{Image, ImageError, ImageWriter, Options};
 
 use super::forms::{Random, ask, every_width, rib};
 

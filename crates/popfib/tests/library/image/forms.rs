@@ -1,11 +1,10 @@
 //! Small images of random tables, damage to them, and lookups in whatever can be
 //! opened. The fuzz target `image` is made of this too.
 
-use popfib::{
-    Address, Fib, Image, ImageFamily, ImageTable, ImageWriter, Keep, Kernel, Leaf, LongestFib,
-    NextHop, Options,
-};
-use popfib::{Prefix, Rib, Size, Source};
+use popfib::image::Source;
+use popfib::image::{ImageFamily, ImageTable, Keep};
+use popfib::{Address, Fib, Image, ImageWriter, Kernel, Leaf, LongestFib, NextHop, Options};
+use popfib::{Prefix, Rib, Size};
 
 /// SplitMix64: small, seedable, the same on every machine.
 pub(crate) struct Random(pub(crate) u64);

@@ -1,8 +1,8 @@
 //! What went into an image comes out of it.
 
+use popfib::image::{ImageTable, Keep, Source};
 use popfib::{
-    Address, CompileError, Fib, Image, ImageTable, ImageWriter, Keep, LongestFib, NextHop, Options,
-    Prefix, Rib, Size, Source,
+    Address, CompileError, Fib, Image, ImageWriter, LongestFib, NextHop, Options, Prefix, Rib, Size,
 };
 
 use super::forms::{Random, ask, every_width, family, rib, two_tables};

@@ -5,7 +5,8 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::ops::Bound;
 
-use popfib::{Address, Entry, Options, Own, Prefix, PrefixMap, Shared, Stores};
+use popfib::map::{Entry, Own, Shared, Stores};
+use popfib::{Address, Options, Prefix, PrefixMap};
 
 use crate::common::model::{
     Model, Wide, covering, inside, longest, narrow, rows, same, there, wide,

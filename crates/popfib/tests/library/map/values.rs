@@ -6,7 +6,8 @@ use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use popfib::{Own, Prefix, PrefixMap, Shared, Stores};
+use popfib::map::{Own, Shared, Stores};
+use popfib::{Prefix, PrefixMap};
 
 use crate::common::random::Random;
 use crate::common::rounds::rounds;

@@ -11,7 +11,7 @@ use super::family::{Keyed, sealed};
 use super::follow::Bulk;
 use super::storage::{Own, Shared, Storage};
 use super::stores::Stores;
-use super::{Both, Entry, PrefixMap, RouteTextError, TableIntoIter, TableIter};
+use super::{Both, Entry, IpIntoIter, IpIter, PrefixMap, RouteTextError};
 use crate::fib::Options;
 use crate::memory::OutOfMemory;
 use crate::prefix::IpPrefix::{self, V4, V6};
@@ -19,17 +19,17 @@ use crate::prefix::IpPrefix::{self, V4, V6};
 /// A map from IP prefixes of both families to values, with lookups by longest match.
 ///
 /// Always ready for fast lookups, with no compile step; it consists of one [`PrefixMap`] for each family.
-/// [`shared`](Table::shared) makes a table that stores equal values once; in one by [`new`](Table::new) each route has a
+/// [`shared`](IpMap::shared) makes a map that stores equal values once; in one by [`new`](IpMap::new) each route has a
 /// value of its own, of any type, at a third to two thirds of the lookup rate and up to twice the memory.
 ///
 /// Prefixes are [`IpPrefix`], or a type that converts into it; an address is its host prefix. The families
 /// never mix: an IPv4-mapped IPv6 address is IPv6.
 ///
 /// ```
-/// use popfib::{IpPrefix, Table};
+/// use popfib::{IpMap, IpPrefix};
 /// use std::net::IpAddr;
 ///
-/// let mut table = Table::shared();
+/// let mut table = IpMap::shared();
 /// table.insert("10.0.0.0/8".parse::<IpPrefix>()?, "inside");
 /// table.insert("2001:db8::/32".parse::<IpPrefix>()?, "documentation");
 /// let address: IpAddr = "10.1.2.3".parse()?;
@@ -39,21 +39,21 @@ use crate::prefix::IpPrefix::{self, V4, V6};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Table<V, S: Storage = Own> {
+pub struct IpMap<V, S: Storage = Own> {
     ipv4: PrefixMap<u32, V, S>,
     ipv6: PrefixMap<u128, V, S>,
 }
 
-impl<V> Table<V> {
-    /// A table in which each route has a value of its own; allocates nothing.
+impl<V> IpMap<V> {
+    /// A map in which each route has a value of its own; allocates nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The routes in prefix order, IPv4 first, their values to be changed in place.
     ///
-    /// Takes memory for a reference to each route. A table of shared values has
-    /// [`for_each_mut`](Table::for_each_mut).
+    /// Takes memory for a reference to each route. A map of shared values has
+    /// [`for_each_mut`](IpMap::for_each_mut).
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (IpPrefix, &mut V)> {
         Both::new(self.ipv4.iter_mut(), self.ipv6.iter_mut())
     }
@@ -64,15 +64,15 @@ impl<V> Table<V> {
     }
 }
 
-impl<V> Table<V, Shared> {
-    /// A table in which routes with equal values share one; allocates nothing.
+impl<V> IpMap<V, Shared> {
+    /// A map in which routes with equal values share one; allocates nothing.
     pub fn shared() -> Self {
         Self::default()
     }
 }
 
-impl<V, S: Storage> Table<V, S> {
-    /// A table whose Poptries are compiled with `options`; without routes, and allocates nothing.
+impl<V, S: Storage> IpMap<V, S> {
+    /// A map whose Poptries are compiled with `options`; without routes, and allocates nothing.
     pub fn with_options(options: Options) -> Self {
         Self {
             ipv4: PrefixMap::with_options(options.clone()),
@@ -182,7 +182,7 @@ impl<V, S: Storage> Table<V, S> {
     }
 
     /// All routes in prefix order, IPv4 first.
-    pub fn iter(&self) -> TableIter<'_, V> {
+    pub fn iter(&self) -> IpIter<'_, V> {
         Both::new(self.ipv4.iter(), self.ipv6.iter())
     }
 
@@ -290,7 +290,7 @@ impl<V, S: Storage> Table<V, S> {
     }
 }
 
-impl<V, S: Stores<V>> Table<V, S> {
+impl<V, S: Stores<V>> IpMap<V, S> {
     /// Sets the value of `prefix`; returns the value it replaces. See [`PrefixMap::insert`].
     pub fn insert(&mut self, prefix: impl Into<IpPrefix>, value: V) -> Option<V> {
         match prefix.into() {
@@ -299,7 +299,7 @@ impl<V, S: Stores<V>> Table<V, S> {
         }
     }
 
-    /// As [`insert`](Self::insert); if memory is exhausted, the table is unchanged.
+    /// As [`insert`](Self::insert); if memory is exhausted, the map is unchanged.
     ///
     /// # Errors
     /// As [`PrefixMap::try_insert`].
@@ -377,31 +377,31 @@ impl<V, S: Stores<V>> Table<V, S> {
     }
 
     /// Removes all routes and returns them in prefix order, IPv4 first; see [`PrefixMap::drain`].
-    pub fn drain(&mut self) -> TableIntoIter<V, S> {
+    pub fn drain(&mut self) -> IpIntoIter<V, S> {
         Both::new(self.ipv4.drain(), self.ipv6.drain())
     }
 
-    /// Consumes the table and returns its prefixes.
+    /// Consumes the map and returns its prefixes.
     pub fn into_keys(self) -> impl Iterator<Item = IpPrefix> {
         self.into_iter().map(|(prefix, _)| prefix)
     }
 
-    /// Consumes the table and returns its values.
+    /// Consumes the map and returns its values.
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.into_iter().map(|(_, value)| value)
     }
 
-    /// A table of routes whose prefixes are text; if a prefix occurs twice, the last value wins.
+    /// A map of routes whose prefixes are text; if a prefix occurs twice, the last value wins.
     ///
     /// # Errors
     /// [`RouteTextError`] for the first text that is not a prefix.
     ///
     /// ```
-    /// use popfib::Table;
+    /// use popfib::IpMap;
     ///
-    /// let table: Table<&str> = Table::from_text([("10.0.0.0/8", "ten"), ("::1", "me")])?;
+    /// let table: IpMap<&str> = IpMap::from_text([("10.0.0.0/8", "ten"), ("::1", "me")])?;
     /// assert_eq!(table.len(), 2);
-    /// # Ok::<(), popfib::RouteTextError>(())
+    /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
     pub fn from_text<T: AsRef<str>>(
         routes: impl IntoIterator<Item = (T, V)>,
@@ -411,28 +411,28 @@ impl<V, S: Stores<V>> Table<V, S> {
     }
 }
 
-impl<'a, V, S: Storage> IntoIterator for &'a Table<V, S> {
+impl<'a, V, S: Storage> IntoIterator for &'a IpMap<V, S> {
     type Item = (IpPrefix, &'a V);
-    type IntoIter = TableIter<'a, V>;
+    type IntoIter = IpIter<'a, V>;
 
-    fn into_iter(self) -> TableIter<'a, V> {
+    fn into_iter(self) -> IpIter<'a, V> {
         self.iter()
     }
 }
 
-impl<V, S: Stores<V>> IntoIterator for Table<V, S> {
+impl<V, S: Stores<V>> IntoIterator for IpMap<V, S> {
     type Item = (IpPrefix, V);
-    type IntoIter = TableIntoIter<V, S>;
+    type IntoIter = IpIntoIter<V, S>;
 
-    fn into_iter(self) -> TableIntoIter<V, S> {
+    fn into_iter(self) -> IpIntoIter<V, S> {
         let (ipv4, ipv6) = self.into_families();
         Both::new(ipv4.into_iter(), ipv6.into_iter())
     }
 }
 
-impl<V, S: Storage> sealed::Sealed for Table<V, S> {}
+impl<V, S: Storage> sealed::Sealed for IpMap<V, S> {}
 
-impl<V, S: Stores<V>> Keyed for Table<V, S> {
+impl<V, S: Stores<V>> Keyed for IpMap<V, S> {
     type Key = IpPrefix;
     type Value = V;
     type Mut<'a>
@@ -457,13 +457,13 @@ impl<V, S: Stores<V>> Keyed for Table<V, S> {
     }
 }
 
-impl<V, S: Storage> Default for Table<V, S> {
+impl<V, S: Storage> Default for IpMap<V, S> {
     fn default() -> Self {
         Self::with_options(Options::default())
     }
 }
 
-impl<P: Into<IpPrefix>, V, S: Stores<V>> Extend<(P, V)> for Table<V, S> {
+impl<P: Into<IpPrefix>, V, S: Stores<V>> Extend<(P, V)> for IpMap<V, S> {
     /// Inserts all routes; if a prefix occurs twice, the last value wins.
     fn extend<I: IntoIterator<Item = (P, V)>>(&mut self, routes: I) {
         let (mut ipv4, mut ipv6) = (Bulk::new(&mut self.ipv4), Bulk::new(&mut self.ipv6));
@@ -476,7 +476,7 @@ impl<P: Into<IpPrefix>, V, S: Stores<V>> Extend<(P, V)> for Table<V, S> {
     }
 }
 
-impl<P: Into<IpPrefix>, V, S: Stores<V>> FromIterator<(P, V)> for Table<V, S> {
+impl<P: Into<IpPrefix>, V, S: Stores<V>> FromIterator<(P, V)> for IpMap<V, S> {
     /// Of two values for one prefix the last stays.
     fn from_iter<I: IntoIterator<Item = (P, V)>>(routes: I) -> Self {
         let mut table = Self::default();
@@ -485,27 +485,27 @@ impl<P: Into<IpPrefix>, V, S: Stores<V>> FromIterator<(P, V)> for Table<V, S> {
     }
 }
 
-impl<P: Into<IpPrefix>, V, S: Stores<V>, const N: usize> From<[(P, V); N]> for Table<V, S> {
+impl<P: Into<IpPrefix>, V, S: Stores<V>, const N: usize> From<[(P, V); N]> for IpMap<V, S> {
     fn from(routes: [(P, V); N]) -> Self {
         routes.into_iter().collect()
     }
 }
 
-impl<V, S: Storage> From<PrefixMap<u32, V, S>> for Table<V, S> {
+impl<V, S: Storage> From<PrefixMap<u32, V, S>> for IpMap<V, S> {
     fn from(ipv4: PrefixMap<u32, V, S>) -> Self {
         let ipv6 = PrefixMap::default();
         Self { ipv4, ipv6 }
     }
 }
 
-impl<V, S: Storage> From<PrefixMap<u128, V, S>> for Table<V, S> {
+impl<V, S: Storage> From<PrefixMap<u128, V, S>> for IpMap<V, S> {
     fn from(ipv6: PrefixMap<u128, V, S>) -> Self {
         let ipv4 = PrefixMap::default();
         Self { ipv4, ipv6 }
     }
 }
 
-impl<V: fmt::Debug, S: Storage> fmt::Debug for Table<V, S> {
+impl<V: fmt::Debug, S: Storage> fmt::Debug for IpMap<V, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self).finish()
     }

@@ -1,10 +1,10 @@
-//! `Table` against a sorted map and a scan over it, and what small tables cost.
+//! `IpMap` against a sorted map and a scan over it, and what small tables cost.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::rc::Rc;
 
-use popfib::{Fib, IpPrefix, NextHop, Options, Prefix, Rib, Table};
+use popfib::{Fib, IpMap, IpPrefix, NextHop, Options, Prefix, Rib};
 
 /// xorshift64: random enough to choose operations.
 struct Random(u64);
@@ -55,7 +55,7 @@ fn longest<V>(routes: &BTreeMap<IpPrefix, V>, address: IpAddr) -> Option<(IpPref
 #[test]
 fn a_table_is_a_map_with_longest_matches() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let mut table = Table::new();
+    let mut table = IpMap::new();
     let mut model = BTreeMap::new();
     for step in 0..8_000 {
         let prefix = random.prefix();
@@ -86,7 +86,7 @@ fn a_table_is_a_map_with_longest_matches() {
             assert_eq!(table.iter().len(), model.len());
         }
     }
-    let collected: Table<_> = model.iter().map(|(p, v)| (*p, *v)).collect();
+    let collected: IpMap<_> = model.iter().map(|(p, v)| (*p, *v)).collect();
     collected.check().unwrap();
     assert_eq!(collected, table);
     table.clear();
@@ -98,7 +98,7 @@ fn values_of_any_type_are_dropped_once() {
     // Neither comparable nor hashable nor copyable.
     struct Value(#[allow(dead_code)] Rc<()>, #[allow(dead_code)] f64);
     let count = Rc::new(());
-    let mut table = Table::new();
+    let mut table = IpMap::new();
     let prefix: IpPrefix = "192.0.2.0/24".parse().unwrap();
     assert!(table.insert(prefix, Value(count.clone(), 0.5)).is_none());
     assert!(table.insert(prefix, Value(count.clone(), 1.5)).is_some());
@@ -113,7 +113,7 @@ fn values_of_any_type_are_dropped_once() {
 
 #[test]
 fn families_do_not_mix() {
-    let mut table = Table::new();
+    let mut table = IpMap::new();
     table.insert("0.0.0.0/0".parse::<IpPrefix>().unwrap(), 4);
     let mapped: IpAddr = "::ffff:192.0.2.1".parse().unwrap();
     assert_eq!(table.lookup(mapped), None);
@@ -130,7 +130,7 @@ fn ten_routes_cost_at_most_8_kib() {
     // Scattered host routes: nothing is shared between them.
     let mut rib4 = Rib::<u32>::new();
     let mut rib6 = Rib::<u128>::new();
-    let mut table = Table::new();
+    let mut table = IpMap::new();
     for n in 1..=10 {
         let next_hop = NextHop::new(n).unwrap();
         let v4 = Prefix::host(random.next() as u32);
@@ -158,7 +158,7 @@ fn ten_routes_cost_at_most_8_kib() {
 
 #[test]
 fn removing_every_route_gives_the_memory_back() {
-    let mut table = Table::new();
+    let mut table = IpMap::new();
     for n in 0..100_000u32 {
         table.insert(IpPrefix::V4(Prefix::host(n.wrapping_mul(0x9e37_79b9))), n);
     }

@@ -7,10 +7,11 @@
 
 use alloc::vec::Vec;
 
-use super::{LiveMap, LiveTable};
+use super::LiveMap;
+use super::ip_map::LiveIpMap;
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::map::stores::Stores;
+use crate::map::Stores;
 use crate::next_hop::NextHop;
 use crate::prefix::{IpPrefix, Prefix};
 use crate::rib::Rib;
@@ -19,7 +20,8 @@ use crate::rib::Rib;
 /// [`LiveMap`](LiveMap::sweep).
 ///
 /// ```
-/// use popfib::{LiveMap, Prefix, Sweep};
+/// use popfib::live::Sweep;
+/// use popfib::{LiveMap, Prefix};
 ///
 /// let mut map: LiveMap<u32, &str> = LiveMap::new();
 /// let [kept, gone]: [Prefix<u32>; 2] = ["10.0.0.0/8".parse()?, "11.0.0.0/8".parse()?];
@@ -94,14 +96,14 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
     }
 }
 
-/// A [`Sweep`] of a [`LiveTable`].
+/// A [`Sweep`] of a [`LiveIpMap`].
 #[derive(Debug, Default)]
-pub struct TableSweep {
+pub struct IpMapSweep {
     ipv4: Sweep<u32>,
     ipv6: Sweep<u128>,
 }
 
-impl TableSweep {
+impl IpMapSweep {
     /// Nothing confirmed.
     pub fn new() -> Self {
         Self::default()
@@ -126,14 +128,14 @@ impl TableSweep {
     }
 }
 
-impl<V, S: Stores<V>> LiveTable<V, S> {
+impl<V, S: Stores<V>> LiveIpMap<V, S> {
     /// As [`LiveMap::sweep`], IPv4 first.
     ///
     /// # Errors
     /// Those of [`withdraw`](Self::withdraw); to be called again.
     pub fn sweep(
         &mut self,
-        sweep: &mut TableSweep,
+        sweep: &mut IpMapSweep,
         count: usize,
         mut belongs: impl FnMut(IpPrefix, &V) -> bool,
     ) -> Result<bool, CompileError> {

@@ -9,11 +9,9 @@ use super::{LiveMap, MapGuard, MapReader};
 use crate::compile_error::CompileError;
 use crate::family::{ByFamily, Family, PerFamily};
 use crate::fib::{CheckError, Options};
-use crate::map::Both;
 use crate::map::batch::Mixed;
 use crate::map::both::ip;
-use crate::map::storage::{Own, Shared, Storage};
-use crate::map::stores::Stores;
+use crate::map::{Both, Own, Shared, Storage, Stores};
 use crate::memory::OutOfMemory;
 use crate::prefix::IpPrefix::{self, V4, V6};
 
@@ -23,10 +21,10 @@ use crate::prefix::IpPrefix::{self, V4, V6};
 /// IPv4-mapped IPv6 address is IPv6.
 ///
 /// ```
-/// use popfib::{IpPrefix, LiveTable};
+/// use popfib::{IpPrefix, LiveIpMap};
 /// use std::net::IpAddr;
 ///
-/// let mut table = LiveTable::shared();
+/// let mut table = LiveIpMap::shared();
 /// let mut reader = table.reader();
 /// table.announce("10.0.0.0/8".parse::<IpPrefix>()?, "192.0.2.1")?;
 /// table.announce("2001:db8::/32".parse::<IpPrefix>()?, "192.0.2.2")?;
@@ -39,13 +37,13 @@ use crate::prefix::IpPrefix::{self, V4, V6};
 /// });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct LiveTable<V, S: Storage = Own> {
+pub struct LiveIpMap<V, S: Storage = Own> {
     ipv4: LiveMap<u32, V, S>,
     ipv6: LiveMap<u128, V, S>,
 }
 
-impl<V> LiveTable<V> {
-    /// A table in which each route has a value of its own.
+impl<V> LiveIpMap<V> {
+    /// A map in which each route has a value of its own.
     ///
     /// Aborts the program if memory is exhausted.
     pub fn new() -> Self {
@@ -53,8 +51,8 @@ impl<V> LiveTable<V> {
     }
 }
 
-impl<V> LiveTable<V, Shared> {
-    /// A table in which routes with equal values share one.
+impl<V> LiveIpMap<V, Shared> {
+    /// A map in which routes with equal values share one.
     ///
     /// Aborts the program if memory is exhausted.
     pub fn shared() -> Self {
@@ -62,7 +60,7 @@ impl<V> LiveTable<V, Shared> {
     }
 }
 
-impl<V, S: Storage> Default for LiveTable<V, S> {
+impl<V, S: Storage> Default for LiveIpMap<V, S> {
     fn default() -> Self {
         Self {
             ipv4: LiveMap::default(),
@@ -71,8 +69,8 @@ impl<V, S: Storage> Default for LiveTable<V, S> {
     }
 }
 
-impl<V, S: Storage> LiveTable<V, S> {
-    /// A table without routes whose Poptries are compiled with `options`.
+impl<V, S: Storage> LiveIpMap<V, S> {
+    /// A map without routes whose Poptries are compiled with `options`.
     ///
     /// # Errors
     /// As [`LiveMap::with_options`].
@@ -83,9 +81,9 @@ impl<V, S: Storage> LiveTable<V, S> {
         })
     }
 
-    /// One more reader. Aborts the program if memory is exhausted; [`LiveTable::try_reader`] does not.
-    pub fn reader(&self) -> TableReader<V> {
-        TableReader {
+    /// One more reader. Aborts the program if memory is exhausted; [`LiveIpMap::try_reader`] does not.
+    pub fn reader(&self) -> IpMapReader<V> {
+        IpMapReader {
             ipv4: self.ipv4.reader(),
             ipv6: self.ipv6.reader(),
         }
@@ -95,8 +93,8 @@ impl<V, S: Storage> LiveTable<V, S> {
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn try_reader(&self) -> Result<TableReader<V>, OutOfMemory> {
-        Ok(TableReader {
+    pub fn try_reader(&self) -> Result<IpMapReader<V>, OutOfMemory> {
+        Ok(IpMapReader {
             ipv4: self.ipv4.try_reader()?,
             ipv6: self.ipv6.try_reader()?,
         })
@@ -189,7 +187,7 @@ impl<V, S: Storage> LiveTable<V, S> {
     }
 }
 
-impl<V, S: Stores<V>> LiveTable<V, S> {
+impl<V, S: Stores<V>> LiveIpMap<V, S> {
     /// As [`LiveMap::announce`].
     ///
     /// # Errors
@@ -246,30 +244,30 @@ impl<V, S: Stores<V>> LiveTable<V, S> {
     /// Verifies both maps; see [`LiveMap::check`].
     ///
     /// # Errors
-    /// The first that does not hold; never, whatever was done to the table.
+    /// The first that does not hold; never, whatever was done to the map.
     pub fn check(&self) -> Result<(), CheckError> {
         self.ipv4.check()?;
         self.ipv6.check()
     }
 }
 
-impl<V, S: Storage> fmt::Debug for LiveTable<V, S> {
+impl<V, S: Storage> fmt::Debug for LiveIpMap<V, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LiveTable")
+        f.debug_struct("LiveIpMap")
             .field("ipv4", &self.ipv4)
             .field("ipv6", &self.ipv6)
             .finish()
     }
 }
 
-/// One reader of a [`LiveTable`], for one thread; see [`MapReader`].
-pub struct TableReader<V> {
+/// One reader of a [`LiveIpMap`], for one thread; see [`MapReader`].
+pub struct IpMapReader<V> {
     ipv4: MapReader<u32, V>,
     ipv6: MapReader<u128, V>,
 }
 
-impl<V> TableReader<V> {
-    /// One more reader of the same table.
+impl<V> IpMapReader<V> {
+    /// One more reader of the same map.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -282,17 +280,17 @@ impl<V> TableReader<V> {
 
     /// Enters a read-side section; see [`MapReader::pin`].
     #[inline]
-    pub fn pin(&mut self) -> TableGuard<'_, V> {
-        TableGuard(ByFamily {
+    pub fn pin(&mut self) -> IpMapGuard<'_, V> {
+        IpMapGuard(ByFamily {
             ipv4: self.ipv4.pin(),
             ipv6: self.ipv6.pin(),
         })
     }
 }
 
-impl<V> Clone for TableReader<V> {
-    /// One more reader of the same table. Aborts the program if memory is exhausted;
-    /// [`TableReader::try_clone`] does not.
+impl<V> Clone for IpMapReader<V> {
+    /// One more reader of the same map. Aborts the program if memory is exhausted;
+    /// [`IpMapReader::try_clone`] does not.
     fn clone(&self) -> Self {
         Self {
             ipv4: self.ipv4.clone(),
@@ -301,14 +299,14 @@ impl<V> Clone for TableReader<V> {
     }
 }
 
-impl<V> fmt::Debug for TableReader<V> {
+impl<V> fmt::Debug for IpMapReader<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableReader").finish_non_exhaustive()
+        f.debug_struct("IpMapReader").finish_non_exhaustive()
     }
 }
 
-/// A [`TableReader`] inside of the table; see [`MapGuard`].
-pub struct TableGuard<'r, V>(ByFamily<Guards<'r, V>>);
+/// An [`IpMapReader`] inside of the map; see [`MapGuard`].
+pub struct IpMapGuard<'r, V>(ByFamily<Guards<'r, V>>);
 
 /// Makes of [`ByFamily`] the guards of both families.
 struct Guards<'r, V>(PhantomData<&'r V>);
@@ -317,7 +315,7 @@ impl<'r, V> PerFamily for Guards<'r, V> {
     type Of<A: Family> = MapGuard<'r, A, V>;
 }
 
-impl<'r, V> TableGuard<'r, V> {
+impl<'r, V> IpMapGuard<'r, V> {
     /// The routes of one family: `u32` is IPv4, `u128` IPv6.
     #[inline]
     pub fn family<A: Family>(&self) -> &MapGuard<'r, A, V> {
@@ -352,7 +350,7 @@ impl<'r, V> TableGuard<'r, V> {
         }
     }
 
-    /// As [`Table::lookup_batch`](crate::Table::lookup_batch).
+    /// As [`IpMap::lookup_batch`](crate::IpMap::lookup_batch).
     ///
     /// # Panics
     /// If the slices have different lengths, or [`Kernel::best`](crate::Kernel::best) panics.
@@ -364,7 +362,7 @@ impl<'r, V> TableGuard<'r, V> {
         Mixed(&self.0.ipv4, &self.0.ipv6).values(addresses, values);
     }
 
-    /// As [`Table::longest_match_batch`](crate::Table::longest_match_batch).
+    /// As [`IpMap::longest_match_batch`](crate::IpMap::longest_match_batch).
     ///
     /// # Panics
     /// If the slices have different lengths, or [`Kernel::best`](crate::Kernel::best) panics.
@@ -385,8 +383,8 @@ impl<'r, V> TableGuard<'r, V> {
     }
 }
 
-impl<V> fmt::Debug for TableGuard<'_, V> {
+impl<V> fmt::Debug for IpMapGuard<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableGuard").finish_non_exhaustive()
+        f.debug_struct("IpMapGuard").finish_non_exhaustive()
     }
 }

@@ -1,45 +1,43 @@
 //! Maps whose routes change while others look up: values and matched prefixes for readers who never wait.
 //!
-//! A live map is a [`LiveFib`] whose next hops number pairs of a value and a prefix length, as those
-//! of a [`PrefixMap`](super::PrefixMap) do. A pair is written before the word that leads
-//! to it (`segments.rs`). When its last route has gone it waits until no reader can have
-//! come by its number, by the clock that the Fib's blocks wait by; then its value is dropped and its number given
-//! out again, the lowest first.
+//! A live map is a [`LiveFib`] whose next hops number pairs of a value and a prefix length, as those of a
+//! [`PrefixMap`](crate::PrefixMap) do. A pair is written before the word that leads to it (`segments.rs`).
+//! When its last route has gone, the pair waits until no reader can have come by its number; the clock is that by which
+//! the Fib's blocks wait. Then its value is dropped and its number given out again, the lowest number first.
 
 mod groups;
+pub(crate) mod ip_map;
 mod reader;
 mod segments;
 mod sweep;
-mod table;
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::batch::matched;
-use super::check::check_pairs;
-use super::pairs::Pairs;
-use super::storage::{Own, Shared, Storage};
-use super::stores::Stores;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::{CheckError, Options};
 use crate::live::{Limbo, LiveBytes, LiveFib, last_of_each};
+use crate::map::batch::matched;
+use crate::map::check::check_pairs;
+use crate::map::pairs::Pairs;
+use crate::map::{Own, Shared, Storage, Stores};
 use crate::memory::{self, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use segments::Stable;
 
 pub use groups::{Group, GroupError, GroupGuard, GroupReader, LiveGroups};
+pub use ip_map::{IpMapGuard, IpMapReader};
 pub use reader::{MapGuard, MapReader};
-pub use sweep::{Sweep, TableSweep};
-pub use table::{LiveTable, TableGuard, TableReader};
+pub use sweep::{IpMapSweep, Sweep};
 
 /// A map from prefixes of one family to values that changes while other threads look up.
 ///
 /// It is the only writer, which the type ensures: changes take `&mut self`.
 /// [Readers](LiveMap::reader) get references to values and the matched prefixes, and never wait;
-/// [`LiveTable`] is the map of both families.
+/// [`LiveIpMap`] is the map of both families.
 ///
 /// As with [`PrefixMap`](crate::PrefixMap), [`shared`](LiveMap::shared) makes a map that stores equal values once; in one
 /// by [`new`](LiveMap::new) each route has a value of its own, at a third to two thirds of the lookup rate and up to twice
@@ -47,7 +45,8 @@ pub use table::{LiveTable, TableGuard, TableReader};
 /// [`reclaim`](LiveMap::reclaim); the remaining ones are dropped when the writer and all readers are gone.
 ///
 /// ```
-/// use popfib::{LiveMap, Shared};
+/// use popfib::LiveMap;
+/// use popfib::map::Shared;
 ///
 /// let mut map: LiveMap<u32, &str, Shared> = LiveMap::shared();
 /// let mut reader = map.reader();

@@ -1,11 +1,10 @@
 //! Route origin validation (RFC 6811): is this AS allowed to originate this prefix?
 //!
 //! A *VRP* (validated ROA payload) allows an AS to originate a prefix, and the prefixes inside it up to a
-//! maximum length. A route is **valid** if a VRP that covers its prefix has its AS and a length of at least its
-//! own,
+//! maximum length. A route is **valid** if a VRP that covers its prefix has its AS and at least its length as the maximum. It is
 //! **invalid** if VRPs cover it and none of them makes it valid, else **not found**.
 //!
-//! The VRPs of a prefix lie side by side in one array, and a Rib holds which run of it is whose: to
+//! The VRPs of a prefix lie side by side in one array, and a Rib holds which part of it is whose. To
 //! validate a route is to walk the covering prefixes of a Rib, O(key width / 6 + VRPs there).
 
 use alloc::vec::Vec;
@@ -124,7 +123,8 @@ pub enum Validity {
 /// VRPs of one family, any number for one prefix.
 ///
 /// ```
-/// use popfib::{Prefix, Validity, Vrp, Vrps};
+/// use popfib::Prefix;
+/// use popfib::rpki::{Validity, Vrp, Vrps};
 ///
 /// let prefix = |text: &str| -> Prefix<u32> { text.parse().unwrap() };
 /// let vrps: Vrps<u32> = [
@@ -137,7 +137,7 @@ pub enum Validity {
 /// assert_eq!(vrps.validate(prefix("192.0.2.0/26"), Some(64500)), Validity::InvalidLength);
 /// assert_eq!(vrps.validate(prefix("192.0.2.0/24"), Some(64502)), Validity::InvalidAs);
 /// assert_eq!(vrps.validate(prefix("192.0.0.0/16"), Some(64500)), Validity::NotFound);
-/// # Ok::<(), popfib::VrpError>(())
+/// # Ok::<(), popfib::rpki::VrpError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Vrps<A: Address> {

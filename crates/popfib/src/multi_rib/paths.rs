@@ -2,30 +2,23 @@
 //!
 //! As in a router, each peer or protocol may have one *path* to a prefix.
 //! All paths lie in one array, and a Rib holds the number of the best of each prefix. A few paths of a prefix are
-//! chained, the best first; many are in two sorted lists of numbers, by key and by order, so that a change
+//! chained, the best first. Many are in two sorted lists of numbers, by key and by order, so that a change
 //! takes a few steps however many there are. So a prefix costs one route of a
-//! Rib, each path its own size and a link, and a Fib or a Rib that does not need
-//! this pays nothing.
+//! Rib, and each path its own size and a link. A Fib or a Rib that does not need several paths pays nothing.
 //!
 //! Rejected: a `Vec` of paths for each prefix, an allocation for each of a
 //! million prefixes that mostly have one path.
 
-mod many;
-mod sorted;
-mod walk;
-
 use core::cmp::Ordering;
 use core::fmt;
 
+use super::many::Many;
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::slab::Slab;
-
-use many::Many;
-pub use walk::Position;
 
 /// One of several routes for a prefix.
 pub trait Path {
@@ -62,7 +55,8 @@ pub enum BestChange {
 ///
 /// ```
 /// use core::cmp::Ordering;
-/// use popfib::{BestChange, MultiRib, NextHop, Path, Prefix};
+/// use popfib::multi_rib::{BestChange, Path};
+/// use popfib::{MultiRib, NextHop, Prefix};
 ///
 /// struct FromPeer {
 ///     peer: u32,
@@ -95,61 +89,64 @@ pub enum BestChange {
 /// ```
 pub struct MultiRib<A, P, Al: Allocator = Global> {
     /// For each prefix the number of its best path.
-    first: Rib<A, Al>,
-    paths: Paths<P, Al>,
-    many: Slab<Many<Al>, Al>,
+    pub(super) first: Rib<A, Al>,
+    pub(super) paths: Paths<P, Al>,
+    pub(super) many: Slab<Many<Al>, Al>,
     /// Heap bytes of all of `many`, without their places.
-    many_bytes: usize,
+    pub(super) many_bytes: usize,
 }
 
 /// A prefix with more paths than these has lists of them, until it has half as many.
-const FEW: usize = 64;
+pub(super) const FEW: usize = 64;
 
 /// Every path has a number.
-type Paths<P, Al> = Slab<Link<P>, Al>;
+pub(super) type Paths<P, Al> = Slab<Link<P>, Al>;
 
 /// A path, and what leads to the others of the same prefix.
-struct Link<P> {
-    path: P,
-    rest: Rest,
+pub(super) struct Link<P> {
+    pub(super) path: P,
+    pub(super) rest: Rest,
 }
 
 /// The next best of a few paths; in the best of many paths, where their lists are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Rest(u32);
+pub(super) struct Rest(u32);
 
 impl Rest {
-    const NONE: Self = Self(0);
+    pub(super) const NONE: Self = Self(0);
     const IS_MANY: u32 = 1 << 31;
 
-    fn next(next: Option<NextHop>) -> Self {
+    pub(super) fn next(next: Option<NextHop>) -> Self {
         Self(next.map_or(0, NextHop::get))
     }
 
-    fn many(lists: NextHop) -> Self {
+    pub(super) fn many(lists: NextHop) -> Self {
         Self(lists.get() | Self::IS_MANY)
     }
 
-    fn as_next(self) -> Option<NextHop> {
+    pub(super) fn as_next(self) -> Option<NextHop> {
         NextHop::new(self.0).filter(|next| next.get() & Self::IS_MANY == 0)
     }
 
-    fn as_many(self) -> Option<NextHop> {
+    pub(super) fn as_many(self) -> Option<NextHop> {
         let is_many = self.0 & Self::IS_MANY != 0;
         NextHop::new(self.0 & !Self::IS_MANY).filter(|_| is_many)
     }
 }
 
 /// `Less` if `a` comes before `b`: it is better, or as good and has the lower key.
-fn order<P: Path>(a: &P, b: &P) -> Ordering {
+pub(super) fn order<P: Path>(a: &P, b: &P) -> Ordering {
     b.preference(a).then_with(|| a.key().cmp(&b.key()))
 }
 
-fn link<P, Al: Allocator + Clone>(paths: &Paths<P, Al>, number: NextHop) -> &Link<P> {
+pub(super) fn link<P, Al: Allocator + Clone>(paths: &Paths<P, Al>, number: NextHop) -> &Link<P> {
     paths.get(number).expect("numbers lead to paths")
 }
 
-fn link_mut<P, Al: Allocator + Clone>(paths: &mut Paths<P, Al>, number: NextHop) -> &mut Link<P> {
+pub(super) fn link_mut<P, Al: Allocator + Clone>(
+    paths: &mut Paths<P, Al>,
+    number: NextHop,
+) -> &mut Link<P> {
     paths.get_mut(number).expect("numbers lead to paths")
 }
 
@@ -290,7 +287,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         routes.map(|(prefix, first)| (prefix, self.path(first).next_hop()))
     }
 
-    fn path(&self, number: NextHop) -> &P {
+    pub(super) fn path(&self, number: NextHop) -> &P {
         &link(&self.paths, number).path
     }
 
@@ -346,7 +343,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     }
 
     /// Notes the new first path of a prefix, which had one. Needs no memory.
-    fn set_first(&mut self, prefix: Prefix<A>, before: NextHop, now: Option<NextHop>) {
+    pub(super) fn set_first(&mut self, prefix: Prefix<A>, before: NextHop, now: Option<NextHop>) {
         match now {
             None => {
                 self.first.remove(prefix);
@@ -358,7 +355,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         }
     }
 
-    fn change(&self, before: NextHop, first: Option<NextHop>) -> BestChange {
+    pub(super) fn change(&self, before: NextHop, first: Option<NextHop>) -> BestChange {
         match first.map(|first| self.path(first).next_hop()) {
             None => BestChange::Withdraw,
             Some(now) if now == before => BestChange::Unchanged,

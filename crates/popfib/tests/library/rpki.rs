@@ -2,7 +2,8 @@
 //! VRPs and all routes of narrow keys, and the cases of its examples.
 
 use crate::common::random::Random;
-use popfib::{Address, Prefix, Validity, Vrp, VrpError, Vrps};
+use popfib::rpki::{Validity, Vrp, VrpError, Vrps};
+use popfib::{Address, Prefix};
 
 /// RFC 6811, section 2, and the two kinds of invalid.
 fn scan<A: Address>(vrps: &[Vrp<A>], route: Prefix<A>, origin: Option<u32>) -> Validity {

@@ -29,7 +29,7 @@ const MOST: usize = 1 << 12;
 /// Members with weights, chosen by the hash of a flow.
 ///
 /// ```
-/// use popfib::Group;
+/// use popfib::live::Group;
 ///
 /// let group = Group::new([("a", 1), ("b", 1), ("c", 2)])?;
 /// let flow = 0x1234_5678;
@@ -38,7 +38,7 @@ const MOST: usize = 1 << 12;
 /// let left: Vec<_> = ["a", "b", "c"].into_iter().filter(|m| *m == before || *m == "c").collect();
 /// let group = group.with_members(left.into_iter().map(|member| (member, 1)))?;
 /// assert_eq!(*group.select(flow), before);
-/// # Ok::<(), popfib::GroupError>(())
+/// # Ok::<(), popfib::live::GroupError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group<M> {
@@ -180,13 +180,14 @@ impl<M: PartialEq> Group<M> {
 }
 
 /// Groups by id that change while other threads choose members; the routes of a
-/// [`LiveTable`](super::LiveTable) name them by their ids.
+/// [`LiveIpMap`](super::LiveIpMap) name them by their ids.
 ///
 /// ```
-/// use popfib::{IpPrefix, LiveGroups, LiveTable};
+/// use popfib::live::LiveGroups;
+/// use popfib::{IpPrefix, LiveIpMap};
 /// use std::net::IpAddr;
 ///
-/// let mut routes = LiveTable::shared();
+/// let mut routes = LiveIpMap::shared();
 /// let mut groups = LiveGroups::new();
 /// groups.set(7, [("192.0.2.1", 1), ("192.0.2.2", 1)])?;
 /// routes.announce("10.0.0.0/8".parse::<IpPrefix>()?, 7)?;

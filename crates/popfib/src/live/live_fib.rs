@@ -1,0 +1,413 @@
+//! A Fib whose routes change while others look up (paper, section 3.5): the writer's side.
+//!
+//! There is one writer, and any number of readers. The writer keeps the Rib and patches the Fib
+//! (`patch/`): what a changed route needs is built where nobody looks, then single words
+//! are switched. So a reader finds each address's previous or current answer, never a
+//! mixture. What was replaced is used again when no reader can see it (`home.rs`,
+//! `epochs.rs`).
+//!
+//! A table that moves to another arena, or is compiled again, is made beside the old one
+//! and published by one pointer (`shared.rs`).
+//!
+//! Rejected: two copies of the table that take turns (left-right). A second copy
+//! costs the cache that the structure is about.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::home::Writer;
+use super::{Epochs, Reader};
+use crate::address::Address;
+use crate::batch::Kernel;
+use crate::compile_error::CompileError;
+use crate::fib::layout::View;
+use crate::fib::{CheckError, Options, Size, check, lookup};
+use crate::memory::{Allocator, Global, OutOfMemory};
+use crate::next_hop::{Leaf, NextHop};
+use crate::patch::{Changes, Following, Home, ROUTES_A_PATCH};
+use crate::prefix::Prefix;
+use crate::rib::Rib;
+
+/// A table of one family whose routes change while other threads look up.
+///
+/// It is the only writer, which the type ensures: changes take `&mut self`. It contains the [`Rib`] with every
+/// route, and the Poptrie in which [readers](LiveFib::reader) look up.
+///
+/// [`announce`](LiveFib::announce) and [`withdraw`](LiveFib::withdraw) rebuild the nodes that answer for the
+/// changed route and take effect immediately. They touch O(key width / 6) nodes for a route
+/// without others below, else also the nodes below that inherit from it: for a default route all of the table.
+/// Now and then, amortised over many changes, the whole table is compiled again.
+///
+/// ```
+/// use popfib::{LiveFib, NextHop, Options};
+///
+/// let mut table: LiveFib<u32> = LiveFib::new(Options::default())?;
+/// let mut reader = table.reader();
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || while reader.lookup(0x0a01_0203) != 2 {});
+///     table.announce("10.0.0.0/8".parse().unwrap(), NextHop::new(1).unwrap())?;
+///     table.announce("10.1.0.0/16".parse().unwrap(), NextHop::new(2).unwrap())
+/// })?;
+/// assert_eq!(table.lookup(0x0a02_0203), 1);
+/// table.withdraw("10.0.0.0/8".parse()?);
+/// assert_eq!(table.lookup(0x0a02_0203), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct LiveFib<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
+    pub(super) rib: Rib<A, Al>,
+    pub(super) fib: Following<A, L, Writer<Al>>,
+}
+
+/// Changes that are made one by one, however few routes there are.
+const FEW: usize = 8;
+
+/// Changes in prefix order, and of several for one prefix the last alone.
+pub(crate) fn last_of_each<P: Copy + Ord, T>(
+    mut changes: Vec<(P, T)>,
+) -> impl Iterator<Item = (P, T)> {
+    // Stable: the last of a prefix stays the last.
+    changes.sort_by_key(|(prefix, _)| *prefix);
+    let mut changes = changes.into_iter().peekable();
+    core::iter::from_fn(move || {
+        loop {
+            let change = changes.next()?;
+            if changes.peek().is_none_or(|(next, _)| *next != change.0) {
+                return Some(change);
+            }
+        }
+    })
+}
+
+/// Bytes of a [`LiveFib`]'s Fib.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LiveBytes {
+    /// The arrays that lookups use: the root table and the arena, used or not.
+    pub arrays: usize,
+    /// The part of these that is free.
+    pub free: usize,
+    /// The part of these that waits until no reader can see it any more.
+    pub waiting: usize,
+    /// Previous arrays that wait as a whole, in addition to these.
+    pub older: usize,
+    /// Arrays that steps are making, in addition to these.
+    pub next: usize,
+    /// What only the writer has, in addition to these: which flat blocks there are.
+    pub writer: usize,
+}
+
+impl<A: Address, L: Leaf> LiveFib<A, L> {
+    /// A table without routes.
+    ///
+    /// # Errors
+    /// [`CompileError`], if the options ask for too many direct bits.
+    pub fn new(options: Options) -> Result<Self, CompileError> {
+        Self::from_rib(Rib::new(), options)
+    }
+}
+
+impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
+    /// A table of the routes of `rib`, with all its memory from the Rib's allocator.
+    ///
+    /// # Errors
+    /// As [`Fib::compile`](crate::Fib::compile).
+    pub fn from_rib(rib: Rib<A, Al>, options: Options) -> Result<Self, CompileError> {
+        let alloc = rib.allocator().clone();
+        let fib = Following::compile_in(&rib, &options, |arrays| Writer::new(arrays, alloc))?;
+        Ok(Self { rib, fib })
+    }
+
+    /// One more reader. Aborts the program if memory is exhausted; [`LiveFib::try_reader`] does not.
+    pub fn reader(&self) -> Reader<A, L, Al> {
+        match self.try_reader() {
+            Ok(reader) => reader,
+            Err(error) => error.abort(),
+        }
+    }
+
+    /// One more reader.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_reader(&self) -> Result<Reader<A, L, Al>, OutOfMemory> {
+        Reader::new(self.fib.home.shared.clone())
+    }
+
+    /// The routes.
+    pub fn rib(&self) -> &Rib<A, Al> {
+        &self.rib
+    }
+
+    /// The routes, without the Fib. Readers keep the last state.
+    pub fn into_rib(self) -> Rib<A, Al> {
+        self.rib
+    }
+
+    /// Sets the route of `prefix`; returns the next hop that it replaces. Lookups that begin after it returns
+    /// see the change.
+    ///
+    /// # Errors
+    /// [`CompileError::NextHop`], if the next hop does not fit into an `L`;
+    /// [`CompileError::Words`], if the table grows beyond what can be numbered;
+    /// [`CompileError::OutOfMemory`]. Nothing has changed then.
+    pub fn announce(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: NextHop,
+    ) -> Result<Option<NextHop>, CompileError> {
+        if next_hop.get() > L::MAX {
+            return Err(CompileError::NextHop {
+                next_hop: next_hop.get(),
+                max: L::MAX,
+            });
+        }
+        self.fib.fetch(prefix);
+        let old = self.rib.try_insert(prefix, next_hop)?;
+        if old == Some(next_hop) {
+            return Ok(old);
+        }
+        if let Err(error) = self.fib.follow(&self.rib, prefix, old, Some(next_hop)) {
+            match old {
+                Some(old) => self.rib.insert(prefix, old),
+                None => self.rib.remove(prefix),
+            };
+            return Err(error);
+        }
+        Ok(old)
+    }
+
+    /// Removes the route of exactly `prefix` and returns its next hop; `None`
+    /// if there is none. Lookups that begin after it returns see the change.
+    ///
+    /// # Errors
+    /// [`CompileError::Words`], if the table grows beyond what can be numbered, as it
+    /// may if the route held others together; [`CompileError::OutOfMemory`]. Nothing
+    /// has changed then.
+    pub fn withdraw(&mut self, prefix: Prefix<A>) -> Result<Option<NextHop>, CompileError> {
+        self.fib.fetch(prefix);
+        // So that the route can come back if the Fib can't follow.
+        self.rib.reserve_removal()?;
+        let Some(old) = self.rib.remove_and_stay(prefix) else {
+            return Ok(None);
+        };
+        if let Err(error) = self.fib.follow(&self.rib, prefix, Some(old), None) {
+            self.rib.insert(prefix, old);
+            return Err(error);
+        }
+        self.rib.compact_if_sparse();
+        Ok(Some(old))
+    }
+
+    /// Makes several changes as one batch: a next hop to set, or `None` to remove the route. If several are for
+    /// the same prefix, the last one counts: a route that is removed and set again is never missing meanwhile.
+    ///
+    /// For each prefix, readers see the state before or after the batch. If the changes are a large part of the
+    /// routes, a new table is compiled beside the one in use, once. O(n log n), or O(n) where
+    /// they come in prefix order; needs the global allocator for a list of them.
+    ///
+    /// ```
+    /// use popfib::{LiveFib, NextHop, Options, Prefix};
+    ///
+    /// let mut table: LiveFib<u32> = LiveFib::new(Options::default())?;
+    /// let prefix: Prefix<u32> = "10.0.0.0/8".parse()?;
+    /// table.apply([(prefix, None), (prefix, NextHop::new(2))])?;
+    /// assert_eq!(table.lookup(0x0a01_0203), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CompileError::NextHop`], if a next hop does not fit into an `L`; nothing has changed then. Those of
+    /// [`announce`](Self::announce); some of the changes may have been made then, each of them completely;
+    /// those that could not be published become visible with the next successful change.
+    pub fn apply(
+        &mut self,
+        changes: impl IntoIterator<Item = (Prefix<A>, Option<NextHop>)>,
+    ) -> Result<(), CompileError> {
+        let changes: Vec<_> = changes.into_iter().collect();
+        let highest = changes.iter().filter_map(|(_, next_hop)| *next_hop).max();
+        if let Some(highest) = highest
+            && highest.get() > L::MAX
+        {
+            return Err(CompileError::NextHop {
+                next_hop: highest.get(),
+                max: L::MAX,
+            });
+        }
+        let is_bulk = self.is_bulk(changes.len());
+        let mut result = Ok(None);
+        for (prefix, next_hop) in last_of_each(changes) {
+            result = match next_hop {
+                _ if is_bulk => self.change_unseen(prefix, next_hop).map_err(Into::into),
+                Some(next_hop) => self.announce(prefix, next_hop),
+                None => self.withdraw(prefix),
+            };
+            if result.is_err() {
+                break;
+            }
+        }
+        self.publish()?;
+        result.map(drop)
+    }
+
+    /// Whether so many changes are better made beside the table in use.
+    pub(crate) fn is_bulk(&self, changes: usize) -> bool {
+        changes > FEW + self.rib.len() / ROUTES_A_PATCH
+    }
+
+    /// Sets or removes the route of `prefix`, of many; returns the next hop that it replaces.
+    /// Lookups see it after [`publish`](Self::publish), which is called whatever happened here.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`]; the route is then as it was.
+    pub(crate) fn change_unseen(
+        &mut self,
+        prefix: Prefix<A>,
+        next_hop: Option<NextHop>,
+    ) -> Result<Option<NextHop>, OutOfMemory> {
+        self.fib.is_stale = true;
+        match next_hop {
+            Some(next_hop) => self.rib.try_insert(prefix, next_hop),
+            None => Ok(self.rib.remove(prefix)),
+        }
+    }
+
+    /// Lets lookups see all changes.
+    ///
+    /// # Errors
+    /// Those of [`announce`](Self::announce); lookups see what they saw before, until the next
+    /// change or `publish` succeeds.
+    pub(crate) fn publish(&mut self) -> Result<(), CompileError> {
+        self.fib.catch_up(&self.rib)
+    }
+
+    /// Makes changes in steps of about `routes` routes from now on, so that none of them takes long: see
+    /// [`step`](Self::step). `None`, as at first, makes each at once.
+    ///
+    /// A change of a short prefix, or one that the table has no room for, then returns before lookups
+    /// see all of it. The longest step is that of one entry of the root table: in full tables the routes of an IPv4 /18, an
+    /// IPv6 /16.
+    ///
+    /// ```
+    /// use popfib::{LiveFib, NextHop, Options};
+    ///
+    /// let mut table: LiveFib<u32> = LiveFib::new(Options::default().direct_bits(Some(18)))?;
+    /// table.set_step(Some(1000));
+    /// table.announce("0.0.0.0/0".parse()?, NextHop::MIN)?;
+    /// while table.step()? {
+    ///     // Other changes, and readers, go on.
+    /// }
+    /// assert!(table.is_settled());
+    /// assert_eq!(table.lookup(0x0a00_0001), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_step(&mut self, routes: Option<usize>) {
+        self.fib.set_step(routes);
+    }
+
+    /// Does a part of the remaining work of changes; returns whether there is more. Each change does one such
+    /// step itself.
+    ///
+    /// # Errors
+    /// Those of [`announce`](Self::announce). Nothing is lost: the next step tries it again.
+    pub fn step(&mut self) -> Result<bool, CompileError> {
+        self.fib.step(&self.rib)
+    }
+
+    /// Whether lookups see all changes. Always, unless changes are made in [steps](Self::set_step).
+    pub fn is_settled(&self) -> bool {
+        self.fib.is_settled()
+    }
+
+    /// The clock of the readers.
+    pub(crate) fn epochs(&self) -> &Epochs<Al> {
+        &self.fib.home.shared.epochs
+    }
+
+    /// The next hop of the longest prefix that contains `address`; 0 if there is none.
+    #[inline]
+    pub fn lookup(&self, address: A) -> L {
+        lookup::lookup(self.view(), address)
+    }
+
+    /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
+    /// none. As [`Fib::lookup_batch`](crate::Fib::lookup_batch).
+    ///
+    /// # Panics
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+        self.lookup_batch_with(Kernel::best(), addresses, next_hops);
+    }
+
+    /// As [`LiveFib::lookup_batch`], by the given kernel.
+    ///
+    /// # Panics
+    /// If the slices have different lengths.
+    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
+        kernel.lookup_batch(self.view(), addresses, next_hops);
+    }
+
+    /// The longest prefix that contains `address`, and its next hop; from the Rib.
+    pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
+        self.rib.longest_match(address)
+    }
+
+    /// Frees what no reader can see any more, now instead of later.
+    pub fn reclaim(&mut self) {
+        // Once for what waits, and once for what could not begin to wait before.
+        for _ in 0..2 {
+            self.fib.home.collect(&mut self.fib.space);
+        }
+        self.fib.home.shared.free_older();
+    }
+
+    /// The number of leading bits that tables resolve (the paper's s).
+    pub fn direct_bits(&self) -> u8 {
+        self.fib.direct_bits()
+    }
+
+    /// The size that the Fib has: a smaller one than was asked for, where that does not suit the routes.
+    pub fn size(&self) -> Size {
+        self.view().size::<A>()
+    }
+
+    /// The Fib's memory. O(blocks and arrays that wait for readers).
+    pub fn bytes(&self) -> LiveBytes {
+        let view = self.view();
+        LiveBytes {
+            arrays: size_of_val(view.root) + size_of_val(view.arena),
+            free: self.fib.space.free_words() * size_of::<u32>(),
+            waiting: self.fib.home.waiting_words() * size_of::<u32>(),
+            older: self.fib.home.shared.older_bytes(),
+            next: self.fib.next_bytes(),
+            writer: self.fib.shared_bytes(),
+        }
+    }
+
+    /// What changes have done so far, as counts.
+    pub fn changes(&self) -> Changes {
+        self.fib.changes
+    }
+
+    /// Verifies every invariant of the layout that lookups rely on.
+    ///
+    /// # Errors
+    /// The first that does not hold; never, whatever was announced and withdrawn.
+    pub fn check(&self) -> Result<(), CheckError> {
+        check::check::<A, L>(self.view())
+    }
+
+    #[inline(always)]
+    pub(super) fn view(&self) -> View<'_> {
+        self.fib.home.view()
+    }
+}
+
+impl<A: Address, L: Leaf, Al: Allocator + Clone> fmt::Debug for LiveFib<A, L, Al> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveFib")
+            .field("routes", &self.rib.len())
+            .field("bytes", &self.bytes())
+            .field("changes", &self.changes())
+            .finish_non_exhaustive()
+    }
+}

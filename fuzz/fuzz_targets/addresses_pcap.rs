@@ -5,7 +5,8 @@
 use std::io::{Cursor, Read, Result};
 
 use libfuzzer_sys::fuzz_target;
-use popfib_formats::{AddressBatch, AddressSource, Input, PcapAddresses, Side};
+use popfib_formats::{AddressBatch, AddressSource, Input};
+use popfib_formats::addresses::{PcapAddresses, PacketSide};
 
 struct Pieces(Cursor<Vec<u8>>, usize);
 
@@ -17,7 +18,7 @@ impl Read for Pieces {
 }
 
 /// Addresses and errors, in order.
-fn read(data: &[u8], piece: usize, side: Side) -> Vec<String> {
+fn read(data: &[u8], piece: usize, side: PacketSide) -> Vec<String> {
     let input = Input::from_reader("t", Pieces(Cursor::new(data.to_vec()), piece));
     let mut seen = Vec::new();
     let mut source = match PcapAddresses::new(input, side) {
@@ -46,11 +47,11 @@ fuzz_target!(|data: &[u8]| {
     {
         return;
     }
-    let mut whole = read(data, usize::MAX, Side::Destination);
-    let mut pieces = read(data, 7, Side::Destination);
+    let mut whole = read(data, usize::MAX, PacketSide::Destination);
+    let mut pieces = read(data, 7, PacketSide::Destination);
     // Batches keep the families apart, and end elsewhere.
     whole.sort();
     pieces.sort();
     assert_eq!(whole, pieces);
-    assert_eq!(read(data, usize::MAX, Side::Source).len(), whole.len());
+    assert_eq!(read(data, usize::MAX, PacketSide::Source).len(), whole.len());
 });

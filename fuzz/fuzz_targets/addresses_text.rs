@@ -5,10 +5,8 @@
 use std::io::{Cursor, Read, Result};
 
 use libfuzzer_sys::fuzz_target;
-use popfib_formats::{
-    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, Input, Part,
-    Pick, find_address,
-};
+use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input};
+use popfib_formats::addresses::{AddressColumn, LinePart, AddressPick, find_address};
 
 struct Pieces(Cursor<Vec<u8>>, usize);
 
@@ -64,8 +62,8 @@ fuzz_target!(|data: &[u8]| {
     }
     for columns in [
         vec![],
-        vec![Column::Number(2)],
-        vec![Column::Name("ip".to_owned())],
+        vec![AddressColumn::Number(2)],
+        vec![AddressColumn::Name("ip".to_owned())],
     ] {
         let options = AddressOptions {
             columns,
@@ -74,16 +72,16 @@ fuzz_target!(|data: &[u8]| {
         let (rows, addresses) = read(data, usize::MAX, "csv", &options);
         assert_eq!(read(data, 1, "csv", &options), (rows, addresses));
     }
-    let path = Part::Path("a".to_owned());
+    let path = LinePart::Path("a".to_owned());
     for (format, parts, pick) in [
-        ("text", vec![], Pick::Nth(1)),
-        ("text", vec![], Pick::All),
+        ("text", vec![], AddressPick::Nth(1)),
+        ("text", vec![], AddressPick::All),
         (
             "text",
-            vec![Part::Field(2, None), Part::Field(1, Some(b','))],
-            Pick::Last,
+            vec![LinePart::Field(2, None), LinePart::Field(1, Some(b','))],
+            AddressPick::Last,
         ),
-        ("json-lines", vec![path], Pick::All),
+        ("json-lines", vec![path], AddressPick::All),
     ] {
         let options = AddressOptions {
             parts,
@@ -104,7 +102,7 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(read(data, 1, format, &options), (rows, addresses));
     }
     // The lines up to where the names of the fields change.
-    for column in [Column::Number(2), Column::Name("ip".to_owned())] {
+    for column in [AddressColumn::Number(2), AddressColumn::Name("ip".to_owned())] {
         let options = AddressOptions {
             columns: vec![column],
             ..Default::default()

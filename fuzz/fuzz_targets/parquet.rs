@@ -9,7 +9,8 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use popfib_formats::{AddressBatch, Column};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::AddressColumn;
 use popfib_parquet::{Answers, ParquetAddresses, ParquetWriter};
 use popfib_table::{Dictionary, Records};
 
@@ -50,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     let check = |error: popfib_parquet::ParquetError| {
         assert!(!error.to_string().contains('\n'), "{error}");
     };
-    let mut source = match ParquetAddresses::open(path(), &Column::Number(1)) {
+    let mut source = match ParquetAddresses::open(path(), &AddressColumn::Number(1)) {
         Ok(source) => source.skip_invalid(data.len() % 2 == 0),
         Err(error) => return check(error),
     };

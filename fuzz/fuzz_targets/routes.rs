@@ -10,7 +10,7 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use popfib::NextHop;
-use popfib_formats::{Columns, Format, Input, LoadOptions, load_from, open_routes};
+use popfib_formats::{ColumnSelection, Format, Input, LoadOptions, load_from, open_routes};
 
 /// What the low six bits of the first byte pick; what lies beyond is detected.
 /// Only ever added to at the end, so that kept inputs keep their meaning.
@@ -70,13 +70,13 @@ fuzz_target!(|data: &[u8]| {
         format: Some(format),
         mask: first & 0x80 != 0,
         columns: match all && !is_any {
-            false => Columns::Value,
-            true => Columns::All,
+            false => ColumnSelection::Value,
+            true => ColumnSelection::All,
         },
         value_regex: (all && is_any).then(|| VALUE.parse().expect("an expression")),
         ..LoadOptions::new()
     };
-    if options.columns == Columns::All {
+    if options.columns == ColumnSelection::All {
         records(data, &options);
     }
     let input = Input::from_reader("t", Cursor::new(data.to_vec())).max_size(1 << 20);

@@ -8,8 +8,8 @@ use std::str::FromStr;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use popfib::{Address, Kernel};
 use popfib_formats::{
-    Columns, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, SPECIAL_TABLE_NAME,
-    ValueRegex,
+    ColumnSelection, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue,
+    SPECIAL_TABLE_NAME, ValueRegex,
 };
 
 use crate::failure::Failure;
@@ -242,9 +242,9 @@ impl ReadArgs {
             peer: self.peer,
             value: self.value.unwrap_or_default(),
             columns: match &self.columns[..] {
-                [] => Columns::Value,
-                [all] if all == "*" => Columns::All,
-                names => Columns::Named(names.to_vec()),
+                [] => ColumnSelection::Value,
+                [all] if all == "*" => ColumnSelection::All,
+                names => ColumnSelection::Named(names.to_vec()),
             },
             locations: self.locations.clone(),
             prefix_column: self.prefix_column.clone(),

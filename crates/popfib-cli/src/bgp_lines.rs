@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
-use popfib_formats::BgpPath;
+use popfib_formats::bgp::BgpPath;
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use clap::{Arg, ArgAction};
-use popfib_formats::{Escaped, no_column};
+use popfib_formats::Escaped;
+use popfib_formats::text::no_column_message;
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 
 use crate::args::ReadArgs;
@@ -154,7 +155,7 @@ pub(crate) fn selected(conditions: &[Condition], records: &Records) -> Result<Ve
 pub(crate) fn column(records: &Records, name: &str) -> Result<usize, String> {
     let value = || (name == VALUE).then(|| records.value_column());
     let found = records.column(name).or_else(value);
-    found.ok_or_else(|| no_column(name, Some(records)))
+    found.ok_or_else(|| no_column_message(name, Some(records)))
 }
 
 impl Condition {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib_formats::{UpdateFiles, parse_time};
+use popfib_formats::UpdateFiles;
+use popfib_formats::text::parse_time;
 
 use crate::args::{Family, FileArgs, TableArgs, is_stdin};
 use crate::destination::DestinationArgs;

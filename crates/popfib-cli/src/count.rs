@@ -14,7 +14,8 @@ use std::path::PathBuf;
 use clap::{Arg, Args};
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{Kernel, NextHop};
-use popfib_formats::{AddressBatch, Run};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::AddressRun;
 use popfib_table::Cell;
 
 use crate::args::{ReportArgs, ReportForm, kernel};
@@ -327,21 +328,22 @@ impl Count<'_> {
         let mut filled = 0;
         let (mut at_4, mut at_6) = (0, 0);
         for &run in batch.runs() {
-            let (Run::Ipv4(count) | Run::Ipv6(count) | Run::Missing(count)) = run;
+            let (AddressRun::Ipv4(count) | AddressRun::Ipv6(count) | AddressRun::Missing(count)) =
+                run;
             for _ in 0..count {
                 let part = &mut key[filled..filled + width];
                 let is_new = match run {
-                    Run::Ipv4(_) => {
+                    AddressRun::Ipv4(_) => {
                         fill(part, of_4, at_4);
                         at_4 += 1;
                         self.is_new(|seen| seen.0.insert(batch.ipv4()[at_4 - 1]))
                     }
-                    Run::Ipv6(_) => {
+                    AddressRun::Ipv6(_) => {
                         fill(part, of_6, at_6);
                         at_6 += 1;
                         self.is_new(|seen| seen.1.insert(batch.ipv6()[at_6 - 1]))
                     }
-                    Run::Missing(_) => {
+                    AddressRun::Missing(_) => {
                         part.fill(0);
                         !self.args.unique
                     }

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command};
-use popfib_formats::{
-    OutputFile, RouteTable, Template, WriteError, WriteFormat, WriteOptions, write_table,
-    write_template,
-};
+use popfib_formats::write::{Template, write_template};
+use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
 
 use crate::args::ReadArgs;
 use crate::failure::{Failure, NO_PARQUET};

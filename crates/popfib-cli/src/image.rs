@@ -7,9 +7,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::image::{ImageTable, Keep, Source};
 use popfib::{Image, ImageWriter, Options};
-use popfib_formats::{
-    Columns, LoadOptions, LookupTable, RouteTable, image_table, rfc3339, table_of_image,
-};
+use popfib_formats::image::table_of_image;
+use popfib_formats::text::rfc3339;
+use popfib_formats::{ColumnSelection, LoadOptions, LookupTable, RouteTable, load_image};
 use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_special, is_stdin};
@@ -27,7 +27,7 @@ pub(crate) struct Opened {
     in_image: ImageTable,
     /// The same, of the columns that are asked for.
     pub(crate) table: Table,
-    columns: Columns,
+    columns: ColumnSelection,
     /// From the call to a table that can be asked.
     pub(crate) open_time: Duration,
 }
@@ -76,7 +76,7 @@ pub(crate) fn is_image_file(path: &Path) -> bool {
     // What is no regular file is read once.
     let file = File::open(path).ok().filter(|_| path.is_file());
     let read = file.map(|file| file.take(16).read_to_end(&mut head));
-    read.is_some_and(|read| read.is_ok()) && popfib_formats::is_image(&head)
+    read.is_some_and(|read| read.is_ok()) && popfib_formats::image::is_image(&head)
 }
 
 impl Opened {
@@ -104,7 +104,7 @@ impl Opened {
             table: Table::of_image(&in_image)?,
             in_image,
             image,
-            columns: Columns::Value,
+            columns: ColumnSelection::Value,
             open_time: start.elapsed(),
         })
     }
@@ -125,7 +125,7 @@ impl Opened {
             image_columns,
             ..LoadOptions::new()
         };
-        let table = image_table(&self.name, &self.in_image, &options)?;
+        let table = load_image(&self.name, &self.in_image, &options)?;
         tell(&table.name, &table.remarks());
         Ok(table)
     }

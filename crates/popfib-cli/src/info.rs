@@ -7,7 +7,7 @@ use clap::Args;
 use popfib::family::Family;
 use popfib::image::Source;
 use popfib::{Address, Prefix};
-use popfib_formats::rfc3339;
+use popfib_formats::text::rfc3339;
 use popfib_table::{Column as RecordColumn, FamilyTable, Records, TableError};
 use serde::Serialize;
 

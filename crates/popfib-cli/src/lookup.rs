@@ -14,7 +14,8 @@ use std::sync::{Arc, OnceLock};
 use anstyle::Style;
 use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
-use popfib_formats::{AddressBatch, Escaped, Found, Run, find_address};
+use popfib_formats::addresses::{AddressRun, FoundAddress, find_address};
+use popfib_formats::{AddressBatch, Escaped};
 use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -185,7 +186,7 @@ fn parse(text: &str, mask: bool) -> Result<Asked, Failure> {
         Err(_) => {}
     }
     let found = find_address(text.as_bytes(), 0);
-    let other = |found: &Found| find_address(text.as_bytes(), found.range.end).is_some();
+    let other = |found: &FoundAddress| find_address(text.as_bytes(), found.range.end).is_some();
     match found {
         Some(found) if other(&found) => Err(format!(
             "'{shown}': there are several addresses in it; each is an argument of its own"
@@ -251,16 +252,17 @@ impl Consumer for Stream<'_> {
         let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
         let mut wrong = None;
         'rows: for &run in batch.runs() {
-            let (Run::Ipv4(count) | Run::Ipv6(count) | Run::Missing(count)) = run;
+            let (AddressRun::Ipv4(count) | AddressRun::Ipv6(count) | AddressRun::Missing(count)) =
+                run;
             for _ in 0..count {
                 self.read += 1;
                 let row = rows.next().unwrap_or_default();
                 match run {
-                    Run::Ipv4(_) => found.extend_ipv4(ipv4.next().copied()),
-                    Run::Ipv6(_) => found.push_ipv6(*ipv6.next().expect("one for each row")),
-                    Run::Missing(_) if is_blank(row) => {}
-                    Run::Missing(_) if self.skip_invalid => self.skipped += 1,
-                    Run::Missing(_) => {
+                    AddressRun::Ipv4(_) => found.extend_ipv4(ipv4.next().copied()),
+                    AddressRun::Ipv6(_) => found.push_ipv6(*ipv6.next().expect("one for each row")),
+                    AddressRun::Missing(_) if is_blank(row) => {}
+                    AddressRun::Missing(_) if self.skip_invalid => self.skipped += 1,
+                    AddressRun::Missing(_) => {
                         let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
                         let line = line.trim_end().escape_debug().to_string();
                         // Who types may type again.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::Args;
-use popfib_formats::BgpPath;
+use popfib_formats::bgp::BgpPath;
 use regex_lite::Regex;
 
 use crate::failure::parse_asn;

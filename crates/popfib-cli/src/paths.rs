@@ -2,7 +2,8 @@
 
 use clap::Args;
 use popfib::IpPrefix;
-use popfib_formats::{BgpPath, LoadOptions, PeerFilter, open_paths};
+use popfib_formats::bgp::{BgpPath, open_paths};
+use popfib_formats::{LoadOptions, PeerFilter};
 use serde::Serialize;
 
 use crate::args::{DumpArgs, ReadArgs, is_stdin};

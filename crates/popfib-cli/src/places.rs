@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix, PrefixError};
-use popfib_formats::Wanted;
+use popfib_formats::bgp::PrefixFilter;
 use popfib_table::Ribs;
 
 use crate::args::{ReadArgs, is_stdin};
@@ -45,7 +45,11 @@ impl PlaceArgs {
     }
 
     /// Whether a prefix is where all of them ask for it.
-    pub(crate) fn wanted(&self, read: &ReadArgs, is_stdin_taken: bool) -> Result<Wanted, Failure> {
+    pub(crate) fn wanted(
+        &self,
+        read: &ReadArgs,
+        is_stdin_taken: bool,
+    ) -> Result<PrefixFilter, Failure> {
         let places = self.read(read, is_stdin_taken)?;
         let places: Vec<_> = places.iter().map(|(r, p)| (*r, set_of(p))).collect();
         Ok(Box::new(move |prefix| match prefix {

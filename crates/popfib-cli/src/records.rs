@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 
-use popfib_formats::{CellJson, Escaped};
+use popfib_formats::Escaped;
+use popfib_formats::text::CellJson;
 use popfib_table::{Cell, Column, Records, Scalar};
 use serde::ser::SerializeMap;
 

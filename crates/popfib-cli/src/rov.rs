@@ -14,9 +14,8 @@ use clap::{Args, ValueEnum};
 use popfib::family::Family;
 use popfib::rpki::{Validity, Vrp, Vrps};
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_formats::{
-    Escaped, Input, Origin, RouteTable, RouteValue, VrpTable, load_vrps, origins, quote,
-};
+use popfib_formats::bgp::{Origin, origins};
+use popfib_formats::{Escaped, Input, RouteTable, RouteValue, VrpTable, load_vrps, quote};
 use popfib_table::Dictionary;
 use serde::Serialize;
 

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use popfib::IpPrefix;
 use popfib_formats::{
-    Columns, Input, LoadOptions, LookupTable, ReadError, RouteTable, UpdateFiles, default_table_of,
-    load_for_lookups, load_from, load_prefixes, special_table,
+    ColumnSelection, Input, LoadOptions, LookupTable, ReadError, RouteTable, UpdateFiles,
+    default_table_of, load_for_lookups, load_from, load_prefixes, special_table,
 };
 use popfib_table::Column;
 
@@ -111,7 +111,7 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     let input = open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let options = LoadOptions {
-        columns: Columns::Value,
+        columns: ColumnSelection::Value,
         ..args.options()
     };
     let name = path.display().to_string();

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::IpPrefix;
+use popfib_formats::bgp::{BgpPath, PrefixFilter, unpack_path};
+use popfib_formats::updates::{Message, Session};
 use popfib_formats::{
-    BgpPath, Change, Input, Message, PeerFilter, Session, Update, UpdateFormat, UpdateOptions,
-    Wanted, open_updates, unpack_path,
+    Change, Input, PeerFilter, Update, UpdateFormat, UpdateOptions, open_updates,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -119,7 +120,7 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
 
 struct Report<'a> {
     args: &'a UpdatesArgs,
-    wanted: Wanted,
+    wanted: PrefixFilter,
     /// Whether prefixes or paths are asked for, which the state of a session has none of.
     has_conditions: bool,
     output: Output,

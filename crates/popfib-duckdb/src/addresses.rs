@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use popfib_formats::parse_address;
+use popfib_formats::addresses::parse_address;
 use popfib_table::Rows;
 
 use crate::api::TypeId;

@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_void};
 use std::io::{Cursor, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use popfib_formats::{Columns, LoadOptions};
+use popfib_formats::{ColumnSelection, LoadOptions};
 
 use crate::api::{Handle, TypeId, api};
 use crate::file::FileSystem;
@@ -130,10 +130,10 @@ pub(crate) unsafe fn options(info: Handle) -> Result<LoadOptions, String> {
 ///
 /// # Errors
 /// A value of another type, a list without a name or with NULL.
-fn columns(value: &Value) -> Result<Columns, String> {
+fn columns(value: &Value) -> Result<ColumnSelection, String> {
     let what = "columns: a name, a list of names, or '*' for all";
     if value.is_null() {
-        return Ok(Columns::Value);
+        return Ok(ColumnSelection::Value);
     }
     let names = match value.type_id() {
         TypeId::VARCHAR => vec![value.text().unwrap_or_default()],
@@ -145,8 +145,8 @@ fn columns(value: &Value) -> Result<Columns, String> {
     };
     match &names[..] {
         [] => Err(what.to_owned()),
-        [all] if all == "*" => Ok(Columns::All),
-        _ => Ok(Columns::Named(names)),
+        [all] if all == "*" => Ok(ColumnSelection::All),
+        _ => Ok(ColumnSelection::Named(names)),
     }
 }
 

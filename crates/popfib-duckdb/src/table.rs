@@ -7,9 +7,8 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 use popfib::ImageError;
-use popfib_formats::{
-    Columns, Escaped, Input, LoadOptions, LookupTable, load_for_lookups, no_column,
-};
+use popfib_formats::text::no_column_message;
+use popfib_formats::{ColumnSelection, Escaped, Input, LoadOptions, LookupTable, load_for_lookups};
 use popfib_table::{Cell, Column, Records, Scalar};
 
 use crate::vector::Text;
@@ -73,7 +72,7 @@ impl Table {
     ///
     /// # Errors
     /// It has not these columns.
-    pub(crate) fn built_in(columns: &Columns) -> Result<Self, String> {
+    pub(crate) fn built_in(columns: &ColumnSelection) -> Result<Self, String> {
         let table = popfib_formats::default_table_of(columns);
         Ok(LookupTable::from(table.map_err(|error| error.to_string())?).into())
     }
@@ -94,7 +93,7 @@ impl Table {
         };
         let name = String::from_utf8_lossy(name);
         let column = self.records().column(&name);
-        column.ok_or_else(|| no_column(&name, self.loaded.table.records()))
+        column.ok_or_else(|| no_column_message(&name, self.loaded.table.records()))
     }
 
     /// By the numbers of records, the codes of their values in a column; `None` if they are the numbers themselves.

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_void};
 use core::marker::PhantomData;
 use core::{ptr, slice};
 
-use popfib_formats::ipv4_in;
+use popfib_formats::addresses::parse_ipv4_at;
 
 use crate::api::{Handle, TypeId, api};
 
@@ -148,7 +148,7 @@ impl<'a> Column<'a> {
         let whole = first | last << (8 * (text.len() - 8));
         let mut window = [0; 20];
         window[..16].copy_from_slice(&whole.to_le_bytes());
-        ipv4_in(&window, 0, text.len())
+        parse_ipv4_at(&window, 0, text.len())
     }
 
     pub(crate) fn has_nulls(&self) -> bool {

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use popfib_formats::{BgpChange, BgpForm, BgpUpdate};
+use popfib_formats::bgp::{BgpChange, BgpForm, BgpUpdate};
 
 use self::open::Forms;
 use crate::buffer::Buffer;

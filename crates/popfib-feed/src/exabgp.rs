@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::SplitAsciiWhitespace;
 
 use popfib::IpPrefix;
-use popfib_formats::BgpPath;
+use popfib_formats::bgp::BgpPath;
 
 use crate::ris;
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
-use popfib_formats::{Change as Said, Message, ReadError, UpdateSource};
+use popfib_formats::updates::Message;
+use popfib_formats::{Change as Said, ReadError, UpdateSource};
 
 use crate::shared::SharedTargets;
 use crate::target::Target;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
-use popfib_formats::BgpPath;
+use popfib_formats::bgp::BgpPath;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

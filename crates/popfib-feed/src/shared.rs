@@ -1,7 +1,7 @@
 //! Targets that many routes share: one for equal content.
 
 use hashbrown::HashTable;
-use popfib_formats::{BgpPath, pack_path};
+use popfib_formats::bgp::{BgpPath, pack_path};
 
 use crate::target::Target;
 

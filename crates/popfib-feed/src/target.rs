@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering as Memory};
 use std::sync::{Arc, LazyLock, Weak};
 
 use popfib::NextHop;
-use popfib_formats::{BgpPath, Escaped, unpack_path};
+use popfib_formats::Escaped;
+use popfib_formats::bgp::{BgpPath, unpack_path};
 
 use crate::hops::{Hop, Hops};
 use crate::objects::Objects;
@@ -66,7 +67,7 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 /// Seeded at random, since the hashed data comes from others.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 /// The maximum length of packed attributes. As text they take three times as much at most, which is less than
-/// [`MAX_NAME`](popfib_formats::MAX_NAME).
+/// [`MAX_NEXT_HOP_LENGTH`](popfib_formats::text::MAX_NEXT_HOP_LENGTH).
 const MAX_PATH: usize = 19_000;
 const HIGHEST: u32 = u32::MAX >> 1;
 
@@ -106,7 +107,7 @@ impl Target {
         Self::new(Kind::Object(id, objects.clone()))
     }
 
-    /// The BGP attributes of a route, as written by [`pack_path`](popfib_formats::pack_path).
+    /// The BGP attributes of a route, as written by [`pack_path`](popfib_formats::bgp::pack_path).
     /// This form takes a third of the memory of a [`BgpPath`].
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
-use popfib_formats::MAX_NAME;
+use popfib_formats::text::MAX_NEXT_HOP_LENGTH;
 
 use crate::exabgp;
 use crate::ris::{self, Said};
@@ -286,8 +286,8 @@ impl Reader {
     }
 
     fn named(&mut self, value: &str) -> Result<Target, String> {
-        if value.len() > MAX_NAME {
-            return Err(format!("a value of more than {MAX_NAME} bytes"));
+        if value.len() > MAX_NEXT_HOP_LENGTH {
+            return Err(format!("a value of more than {MAX_NEXT_HOP_LENGTH} bytes"));
         }
         if value.contains(char::is_control) {
             return Err("a value with a control character".to_owned());

@@ -7,50 +7,50 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use aes::{Aes128, Block};
 
 /// Makes other addresses of addresses, always the same of the same.
 #[derive(Clone)]
-pub struct Anonymizer(Method);
+pub struct Anonymizer(AnonymizeMethod);
 
 #[derive(Clone)]
-enum Method {
+enum AnonymizeMethod {
     CryptoPan(Box<CryptoPan>),
     Cut { ipv4: u32, ipv6: u128 },
 }
 
-/// The length of a key in bytes.
-pub const ANONYMIZER_KEY: usize = 32;
-
-/// A key of Crypto-PAn in a file: its bytes, or hexadecimal digits, after `0x` if that is there. `None` if it is neither.
-pub fn anonymizer_key(bytes: &[u8]) -> Option<[u8; ANONYMIZER_KEY]> {
-    if let Ok(key) = bytes.try_into() {
-        return Some(key);
-    }
-    let text = bytes.trim_ascii();
-    let digits = text.strip_prefix(b"0x").unwrap_or(text);
-    if digits.len() != 2 * ANONYMIZER_KEY {
-        return None;
-    }
-    let mut key = [0; ANONYMIZER_KEY];
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
-        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
-    }
-    Some(key)
-}
-
 impl Anonymizer {
+    /// The length of a key in bytes.
+    pub const KEY_LENGTH: usize = 32;
+
+    /// The key that a file has: its bytes, or hexadecimal digits, after `0x` if that is there. `None` if it is neither.
+    pub fn parse_key(bytes: &[u8]) -> Option<[u8; Self::KEY_LENGTH]> {
+        if let Ok(key) = bytes.try_into() {
+            return Some(key);
+        }
+        let text = bytes.trim_ascii();
+        let digits = text.strip_prefix(b"0x").unwrap_or(text);
+        if digits.len() != 2 * Self::KEY_LENGTH {
+            return None;
+        }
+        let mut key = [0; Self::KEY_LENGTH];
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        for (byte, pair) in key.iter_mut().zip(digits.chunks(2)) {
+            *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+        }
+        Some(key)
+    }
+
     /// Prefix-preserving by this key: 16 bytes for AES-128 and 16 for what fills its blocks, as other implementations of Crypto-PAn
     /// take it. Takes 65,536 blocks of AES.
-    pub fn crypto_pan(key: &[u8; ANONYMIZER_KEY]) -> Self {
-        Self(Method::CryptoPan(Box::new(CryptoPan::new(key))))
+    pub fn crypto_pan(key: &[u8; Self::KEY_LENGTH]) -> Self {
+        Self(AnonymizeMethod::CryptoPan(Box::new(CryptoPan::new(key))))
     }
 
     /// Keeps so many first bits of an IPv4 and of an IPv6 address, at most all, and clears the others.
     pub fn cut(ipv4: u8, ipv6: u8) -> Self {
-        Self(Method::Cut {
+        Self(AnonymizeMethod::Cut {
             ipv4: !u32::MAX.checked_shr(ipv4.into()).unwrap_or(0),
             ipv6: !u128::MAX.checked_shr(ipv6.into()).unwrap_or(0),
         })
@@ -60,8 +60,10 @@ impl Anonymizer {
     #[inline]
     pub fn ipv4(&self, address: u32) -> u32 {
         match &self.0 {
-            Method::CryptoPan(by) => (by.flipped::<16>(u128::from(address) << 96) >> 96) as u32,
-            Method::Cut { ipv4, .. } => address & ipv4,
+            AnonymizeMethod::CryptoPan(by) => {
+                (by.flipped::<16>(u128::from(address) << 96) >> 96) as u32
+            }
+            AnonymizeMethod::Cut { ipv4, .. } => address & ipv4,
         }
     }
 
@@ -74,8 +76,8 @@ impl Anonymizer {
             return MAPPED | u128::from(self.ipv4(address as u32));
         }
         match &self.0 {
-            Method::CryptoPan(by) => by.flipped::<112>(address),
-            Method::Cut { ipv6, .. } => address & ipv6,
+            AnonymizeMethod::CryptoPan(by) => by.flipped::<112>(address),
+            AnonymizeMethod::Cut { ipv6, .. } => address & ipv6,
         }
     }
 
@@ -95,8 +97,6 @@ impl fmt::Debug for Anonymizer {
     }
 }
 
-type Block = aes::Block;
-
 /// How many first bits are known for all addresses.
 const KNOWN: usize = 16;
 
@@ -110,7 +110,7 @@ struct CryptoPan {
 }
 
 impl CryptoPan {
-    fn new(key: &[u8; ANONYMIZER_KEY]) -> Self {
+    fn new(key: &[u8; Anonymizer::KEY_LENGTH]) -> Self {
         let [of_cipher, of_pad] = [0, 16].map(|at| {
             let half: [u8; 16] = key[at..at + 16].try_into().expect("half of a key");
             Block::from(half)

@@ -16,7 +16,7 @@ use std::iter::Peekable;
 use std::net::IpAddr;
 use std::ops::Range;
 
-use crate::addresses::{Found, find_address};
+use crate::addresses::{FoundAddress, find_address};
 use crate::grammar::{Grammar, lines};
 use crate::masks;
 use crate::ranges::Span;
@@ -230,7 +230,7 @@ fn next(
 }
 
 /// What an address in a line is, together with what comes after it; `None` if that is a mask without an address.
-fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
+fn of(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
     let (first, begin, end) = (found.address, found.range.start, found.range.end);
     let host = Some((Written::Host(first), end));
     if line[..begin].ends_with("://") {
@@ -291,7 +291,7 @@ fn of(line: &str, found: &Found) -> Option<(Written, usize)> {
 }
 
 /// A range whose end is the last byte: `10.0.0.1-20`.
-fn short_range(line: &str, found: &Found) -> Option<(Written, usize)> {
+fn short_range(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
     let rest = line[found.range.end..].strip_prefix('-')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let end = found.range.end + 1 + digits;
@@ -308,7 +308,7 @@ fn short_range(line: &str, found: &Found) -> Option<(Written, usize)> {
 }
 
 /// The address that begins right there.
-fn address_at(line: &str, at: usize) -> Option<Found> {
+fn address_at(line: &str, at: usize) -> Option<FoundAddress> {
     // The finder looks at what is before, which is the slash.
     find_address(line.as_bytes(), at).filter(|found| found.range.start == at)
 }

@@ -107,7 +107,7 @@ impl BgpPath {
 }
 
 /// Selects the prefixes whose paths are wanted.
-pub type Wanted = Box<dyn Fn(IpPrefix) -> bool + Send>;
+pub type PrefixFilter = Box<dyn Fn(IpPrefix) -> bool + Send>;
 
 /// The paths of a dump, one at a time, in the order of the file.
 pub trait PathSource: Send {

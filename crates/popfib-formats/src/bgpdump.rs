@@ -21,7 +21,7 @@ use popfib::IpPrefix;
 
 use crate::as_path;
 use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
-use crate::bgp_path::{BgpPath, PathSource, Wanted};
+use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
 use crate::date::parse_seconds;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
@@ -354,11 +354,11 @@ impl Paths for BgpdumpTable {
 /// A [`PathSource`] of the lines.
 pub(crate) struct BgpdumpPaths {
     routes: Routes,
-    wanted: Wanted,
+    wanted: PrefixFilter,
 }
 
 impl BgpdumpPaths {
-    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: Wanted) -> Self {
+    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: PrefixFilter) -> Self {
         Self {
             routes: Routes::new(input, options),
             wanted,

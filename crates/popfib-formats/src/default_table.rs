@@ -22,7 +22,7 @@ use popfib_table::{Dictionary, RecordsBuilder, Scalar};
 
 use crate::error::{ReadError, no_name};
 use crate::load::RouteTable;
-use crate::table_format::Columns;
+use crate::table_format::ColumnSelection;
 
 /// The name of the [`default_table`], with the day of its AS numbers.
 pub const DEFAULT_TABLE_NAME: &str = "tier1-origin-20260617";
@@ -52,11 +52,11 @@ pub fn default_table() -> RouteTable {
 ///
 /// # Errors
 /// A column that is none of these.
-pub fn default_table_of(columns: &Columns) -> Result<RouteTable, ReadError> {
+pub fn default_table_of(columns: &ColumnSelection) -> Result<RouteTable, ReadError> {
     let wanted = match columns {
-        Columns::Value => return Ok(default_table()),
-        Columns::All => vec![ASN.to_owned(), AS_NAME.to_owned()],
-        Columns::Named(names) => names.clone(),
+        ColumnSelection::Value => return Ok(default_table()),
+        ColumnSelection::All => vec![ASN.to_owned(), AS_NAME.to_owned()],
+        ColumnSelection::Named(names) => names.clone(),
     };
     let is_there = |name: &&String| [ASN, AS_NAME].contains(&name.as_str());
     if let Some(missing) = wanted.iter().find(|name| !is_there(name)) {

@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::peers::RouteValue;
 use crate::registry::formats;
 use crate::route::RouteSource;
-use crate::table_format::{Columns, Entry, Format, LoadOptions};
+use crate::table_format::{ColumnSelection, Entry, Format, LoadOptions};
 use crate::{
     any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, rpsl, sets, show,
     text_table,
@@ -83,7 +83,7 @@ pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
         };
         let columns = match &options.columns {
             // All that there are: one.
-            Columns::All if !format.0.can.many_values => Columns::Value,
+            ColumnSelection::All if !format.0.can.many_values => ColumnSelection::Value,
             columns => columns.clone(),
         };
         let options = LoadOptions {
@@ -120,7 +120,7 @@ pub(crate) fn open_with<T>(
         );
         return Err(ReadError::file(input.name(), reason));
     }
-    if matches!(options.columns, Columns::Named(_)) && !format.0.can.many_values {
+    if matches!(options.columns, ColumnSelection::Named(_)) && !format.0.can.many_values {
         let reason = format!("{} has no columns to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }

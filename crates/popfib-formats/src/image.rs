@@ -17,7 +17,7 @@ use crate::names::left_out;
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{Columns, Entry, LoadOptions};
+use crate::table_format::{ColumnSelection, Entry, LoadOptions};
 
 /// Whether a file that begins with these bytes is an image.
 pub fn is_image(head: &[u8]) -> bool {
@@ -64,11 +64,11 @@ fn check_length(bytes: &[u8]) -> Result<(), String> {
 pub fn table_of_image(
     name: &str,
     image: &ImageTable,
-    columns: &Columns,
+    columns: &ColumnSelection,
 ) -> Result<Table, ReadError> {
     let table = Table::of_image(image);
     let mut table = table.map_err(|e| ReadError::file(name, e.to_string()))?;
-    if let Columns::Named(names) = columns {
+    if let ColumnSelection::Named(names) = columns {
         select_columns(name, &mut table, names)?;
     }
     Ok(table)
@@ -78,13 +78,17 @@ pub fn table_of_image(
 ///
 /// # Errors
 /// A column that is not there, with those that are.
-pub fn select_columns(name: &str, table: &mut Table, names: &[String]) -> Result<(), ReadError> {
+pub(crate) fn select_columns(
+    name: &str,
+    table: &mut Table,
+    names: &[String],
+) -> Result<(), ReadError> {
     let selected = table.select(names);
-    selected.map_err(|missing| ReadError::file(name, no_column(&missing, table.records())))
+    selected.map_err(|missing| ReadError::file(name, no_column_message(&missing, table.records())))
 }
 
 /// What to say where records have no column called `missing`: which there are.
-pub fn no_column(missing: &str, records: Option<&Records>) -> String {
+pub fn no_column_message(missing: &str, records: Option<&Records>) -> String {
     let there = records.map_or(&[][..], Records::columns).iter();
     no_name(missing, there.map(Column::name))
 }
@@ -119,12 +123,12 @@ impl ImageRoutes {
             .records()
             .is_some_and(|records| records.columns().len() > 1);
         let are_records = options.columns.are_records()
-            || options.image_columns && options.columns == Columns::Value && has_several;
+            || options.image_columns && options.columns == ColumnSelection::Value && has_several;
         if !table.has_routes() {
             return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
         }
         let records = are_records.then(|| {
-            let mut text = RecordText::new(&Columns::All);
+            let mut text = RecordText::new(&ColumnSelection::All);
             for column in table.records().map_or(&[][..], Records::columns) {
                 text.column(column.name());
             }

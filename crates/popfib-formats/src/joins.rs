@@ -11,7 +11,7 @@ use crate::image::select_columns;
 use crate::input::Input;
 use crate::load::load_prefixes;
 use crate::lookups::{LookupTable, load_for_lookups};
-use crate::table_format::{Columns, LoadOptions};
+use crate::table_format::{ColumnSelection, LoadOptions};
 
 /// What is joined, and how.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +93,7 @@ impl JoinFiles {
         (!own.is_empty()).then(|| own.into_iter().flatten().collect())
     }
 
-    fn options(&self, columns: Columns) -> LoadOptions {
+    fn options(&self, columns: ColumnSelection) -> LoadOptions {
         LoadOptions {
             columns,
             skip_invalid: self.skip_invalid,
@@ -104,7 +104,7 @@ impl JoinFiles {
     }
 
     fn table(&self, name: &str, input: Input) -> Result<LookupTable, ReadError> {
-        let mut loaded = load_for_lookups(input, &self.options(Columns::All))?;
+        let mut loaded = load_for_lookups(input, &self.options(ColumnSelection::All))?;
         if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {
             select_columns(&loaded.name, &mut loaded.table, &wanted)?;
         }
@@ -125,7 +125,7 @@ impl JoinFiles {
         let name = folder.display().to_string();
         let mut files = files.map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?;
         files.sort_unstable();
-        let options = self.options(Columns::Value);
+        let options = self.options(ColumnSelection::Value);
         let mut lists = Lists::new();
         for path in files {
             let file_name = path.file_name().unwrap_or_default().to_string_lossy();

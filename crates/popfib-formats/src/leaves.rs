@@ -11,7 +11,7 @@ use serde::Deserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
 
 use crate::record::{Kind, RecordText};
-use crate::table_format::Columns;
+use crate::table_format::ColumnSelection;
 
 /// How many elements of a list of maps become columns where all are read.
 const MAX_ELEMENTS: usize = 16;
@@ -26,8 +26,8 @@ pub(crate) struct Leaves {
 
 impl Leaves {
     /// For these columns, of which `rank` says how much they tell; `None` if one value is read.
-    pub(crate) fn of(columns: &Columns, rank: fn(&str) -> Option<usize>) -> Option<Self> {
-        (*columns != Columns::Value).then(|| Self {
+    pub(crate) fn of(columns: &ColumnSelection, rank: fn(&str) -> Option<usize>) -> Option<Self> {
+        (*columns != ColumnSelection::Value).then(|| Self {
             text: RecordText::new(columns).ranked(rank),
             cut: None,
         })

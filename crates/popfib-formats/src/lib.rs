@@ -1,19 +1,20 @@
 //! Readers and writers of routing tables: files and streams in, routes and
 //! addresses out, and tables back to files.
 //!
-//! The flow: an [`Input`] opens a file or standard input and decompresses it by
-//! its content; [`open_routes`] finds its [`Format`] and gives the
-//! [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two Ribs of a
-//! [`RouteTable`], with the next hops numbered by a [`Dictionary`](popfib_table::Dictionary). Addresses
-//! to look up come from an [`AddressFile`], VRPs of the RPKI from [`load_vrps`]. The other way, [`write_table`]
-//! writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
+//! The flow: an [`Input`] opens a file or standard input and decompresses it by its content; [`open_routes`] finds its
+//! [`Format`] and gives the [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two
+//! Ribs of a [`RouteTable`], with the next hops numbered by a [`Dictionary`](popfib_table::Dictionary). The other way,
+//! [`write_table`] writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
+//!
+//! Addresses to look up come from an [`AddressFile`], changes of routes from [`open_updates`], VRPs of the RPKI from
+//! [`load_vrps`], all paths of a collector's dump from [`bgp::open_paths`]. What few programs need is in the modules.
 //!
 //! Everything is streamed: besides the table itself, memory is constant for files of any size. An error in a
 //! file is a [`ReadError`], one line with file, line and reason.
 
 #![forbid(unsafe_code)]
 
-mod addresses;
+pub mod addresses;
 mod anonymizer;
 mod any;
 mod as_path;
@@ -31,7 +32,7 @@ mod error;
 mod format;
 mod grammar;
 mod hosts;
-mod image;
+pub mod image;
 mod input;
 mod ip_route;
 mod ipv4;
@@ -52,7 +53,7 @@ mod path_record;
 mod paths;
 mod peers;
 mod prompt;
-mod ranges;
+pub mod ranges;
 mod record;
 mod registry;
 mod replay;
@@ -66,50 +67,51 @@ mod table_format;
 mod text_table;
 mod update;
 mod update_text;
-mod updates;
+pub mod updates;
 mod updates_in_order;
 mod value_regex;
 mod vrps;
 mod words;
-mod write;
+pub mod write;
 
-pub use addresses::{
-    AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressOptions, AddressSource, Column,
-    CsvAddresses, CsvRecord, Found, FoundSpan, LineAddresses, Part, PcapAddresses, Pick,
-    RawAddresses, Run, Side, TableForm, find_address, find_span, ipv4_in, parse_address,
-    parse_ipv6, part_of,
-};
-pub use anonymizer::{ANONYMIZER_KEY, Anonymizer, anonymizer_key};
-pub use bgp_path::{BgpPath, PathSource, Wanted};
-pub use cell_json::CellJson;
-pub use date::{parse_time, rfc3339};
+pub use addresses::{AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource};
+pub use anonymizer::Anonymizer;
 pub use default_table::{DEFAULT_TABLE_NAME, default_table, default_table_of};
 pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
-pub use image::{is_image, no_column, select_columns, table_of_image};
 pub use input::{Input, Progress};
-pub use ipv4::address as ipv4_address;
 pub use joins::JoinFiles;
-pub use load::{PrefixList, RouteTable, image_table, load, load_from, load_prefixes, load_text};
+pub use load::{PrefixList, RouteTable, load, load_from, load_image, load_prefixes, load_text};
 pub use lookups::{LookupTable, load_for_lookups};
-pub use mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
-pub use name_rule::MAX_NAME;
-pub use origins::{Origin, is_token, origins};
-pub use paths::open_paths;
 pub use peers::{Peer, PeerFilter, RouteValue};
-pub use ranges::{RangeError, RangePrefixes, prefixes_of_text};
 pub use route::{RecordColumns, Route, RouteSource};
 pub use special::{SPECIAL_TABLE_NAME, special_table};
-pub use table_format::{Columns, Format, LoadOptions, UpdateFiles};
+pub use table_format::{ColumnSelection, Format, LoadOptions, UpdateFiles};
 pub use text_table::TextTable;
-pub use update::{Change, Message, Session, Update, UpdateFormat, UpdateOptions, UpdateSource};
-pub use updates::open_updates;
+pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 pub use value_regex::ValueRegex;
 pub use vrps::{VrpTable, load_vrps};
-pub use write::{
-    OutputFile, Template, WriteError, WriteFormat, WriteOptions, csv_field, write_table,
-    write_template,
-};
+pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
+
+/// What BGP says of a route beside its prefix: all paths of a collector's dump, the changes of an UPDATE message, the
+/// attributes of a path in a few bytes, the origins in a value.
+pub mod bgp {
+    pub use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
+    pub use crate::mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
+    pub use crate::origins::{Origin, origins};
+    pub use crate::paths::open_paths;
+}
+
+/// How values, times and what files say are written in lines, JSON, CSV and messages.
+pub mod text {
+    pub use crate::cell_json::CellJson;
+    pub use crate::date::{parse_time, rfc3339};
+    pub use crate::error::{Escaped, quote};
+    pub use crate::image::no_column_message;
+    pub use crate::name_rule::MAX_NEXT_HOP_LENGTH;
+    pub use crate::origins::is_token;
+    pub use crate::write::csv_field;
+}
 
 #[cfg(test)]
 #[path = "../../popfib/tests/common/rounds.rs"]

@@ -34,7 +34,7 @@ pub struct RouteTable {
     pub next_hops: Dictionary,
     /// The name of their column, where one was asked for.
     pub column: Option<String>,
-    /// What the Ribs' next hops are numbers of, where [records](crate::Columns::are_records) are read.
+    /// What the Ribs' next hops are numbers of, where [records](crate::ColumnSelection::are_records) are read.
     pub records: Option<Records>,
     /// How many routes were replaced by a later one for the same prefix.
     pub replaced: u64,
@@ -223,7 +223,7 @@ pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
 ///
 /// # Errors
 /// One without routes or one of the columns.
-pub fn image_table(
+pub fn load_image(
     name: &str,
     image: &ImageTable,
     options: &LoadOptions,

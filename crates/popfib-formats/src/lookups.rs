@@ -7,7 +7,7 @@ use popfib_table::{Table, TableError};
 use crate::error::ReadError;
 use crate::image::{self, table_of_image};
 use crate::input::Input;
-use crate::load::{RouteTable, image_table, load_from, remarks};
+use crate::load::{RouteTable, load_from, load_image, remarks};
 use crate::table_format::LoadOptions;
 
 /// A table as loaded for lookups, and what it lacks of its source.
@@ -99,7 +99,7 @@ pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<Looku
     let image = image::read(&mut input, options.table.as_deref())?;
     let mut table = table_of_image(&name, &image, &options.columns)?;
     if table.records().is_none() {
-        table = image_table(&name, &image, options)?.into_table();
+        table = load_image(&name, &image, options)?.into_table();
     }
     Ok(LookupTable::of(name, image.sources(), table))
 }

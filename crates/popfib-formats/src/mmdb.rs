@@ -27,7 +27,7 @@ use crate::name_rule::checked;
 use crate::names::left_out;
 use crate::registry::Capabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{Columns, Entry};
+use crate::table_format::{ColumnSelection, Entry};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "mmdb",
@@ -128,7 +128,7 @@ impl Mmdb {
     ///
     /// # Errors
     /// If it can't be read to its end, is too large, or no such database.
-    pub(crate) fn open(mut input: Input, columns: &Columns) -> Result<Self, ReadError> {
+    pub(crate) fn open(mut input: Input, columns: &ColumnSelection) -> Result<Self, ReadError> {
         let name = input.name().to_owned();
         let data = input.read_whole(|data| {
             if data.len() <= MAX_SIZE {
@@ -169,7 +169,7 @@ impl Mmdb {
             values: HashMap::new(),
             names: Dictionary::new(),
             names_left: match columns {
-                Columns::Value => NAME_GROWTH.saturating_mul(len),
+                ColumnSelection::Value => NAME_GROWTH.saturating_mul(len),
                 _ => RECORD_GROWTH.saturating_mul(len.max(1 << 20)),
             },
             value: NextHop::MIN,

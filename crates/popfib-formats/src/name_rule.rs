@@ -10,7 +10,7 @@ use crate::error::quote;
 
 /// The maximum length of a next hop's text in bytes. The path of a BGP message of 4,096 bytes takes 12,000 at most, a
 /// route over 256 next hops as much.
-pub const MAX_NAME: usize = 60_000;
+pub const MAX_NEXT_HOP_LENGTH: usize = 60_000;
 
 /// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
 pub(crate) const MAX_NAMES: usize = 1 << 30;
@@ -22,7 +22,7 @@ pub(crate) fn is_forbidden(c: char) -> bool {
 
 /// Whether `name` may be the name of a next hop; else what is wrong with it.
 pub(crate) fn check(name: &str) -> Result<(), &'static str> {
-    if name.len() > MAX_NAME {
+    if name.len() > MAX_NEXT_HOP_LENGTH {
         return Err("a next hop of more than 60000 bytes");
     }
     check_characters(name)
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn names_and_what_is_none() {
-        let longest = "x".repeat(MAX_NAME);
+        let longest = "x".repeat(MAX_NEXT_HOP_LENGTH);
         for name in ["a", "192.0.2.1", "Cloudflare, Inc.", "Zürich #1", &longest] {
             assert_eq!(checked(name), Ok(name));
         }

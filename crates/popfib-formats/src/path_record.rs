@@ -3,7 +3,7 @@
 use crate::bgp_path::BgpPath;
 use crate::peers::RouteValue;
 use crate::record::{Kind, RecordText};
-use crate::table_format::{Columns, LoadOptions};
+use crate::table_format::{ColumnSelection, LoadOptions};
 
 /// The columns, called as the members of what `popfib paths --json` prints.
 const NAMES: [&str; 11] = [
@@ -32,7 +32,7 @@ pub(crate) struct PathRecord {
 impl PathRecord {
     /// For the columns that are asked for; `None` if one value is read.
     pub(crate) fn of(options: &LoadOptions) -> Option<Self> {
-        if options.columns == Columns::Value {
+        if options.columns == ColumnSelection::Value {
             return None;
         }
         let rank: fn(&str) -> Option<usize> = match options.value {

@@ -1,6 +1,6 @@
 //! All paths of a collector's dump, where a table keeps the best one of each prefix.
 
-use crate::bgp_path::{PathSource, Wanted};
+use crate::bgp_path::{PathSource, PrefixFilter};
 use crate::error::ReadError;
 use crate::format::open_with;
 use crate::input::Input;
@@ -17,7 +17,7 @@ use crate::{bgpdump, mrt};
 pub fn open_paths(
     input: Input,
     options: &LoadOptions,
-    wanted: Wanted,
+    wanted: PrefixFilter,
 ) -> Result<Box<dyn PathSource>, ReadError> {
     open_with(input, options, |input, format| {
         if !has_paths(format) {
@@ -38,7 +38,7 @@ pub(crate) fn paths_of(
     input: Input,
     format: Format,
     options: &LoadOptions,
-    wanted: Wanted,
+    wanted: PrefixFilter,
 ) -> Box<dyn PathSource> {
     if format.name() == mrt::FORMAT.name {
         Box::new(mrt::MrtPaths::new(input, options, wanted))

@@ -142,7 +142,7 @@ impl Span {
             },
             (IpAddr::V6(_), Err(_)) => return Err(no("not a range of addresses".to_owned())),
         };
-        match RangePrefixes::new(first, last) {
+        match IpRangePrefixes::new(first, last) {
             Ok(_) => Ok(Self::Range(first, last)),
             Err(e) => Err(no(e.to_string())),
         }
@@ -176,7 +176,7 @@ pub fn prefixes_of_text(text: &str, mask: bool) -> Result<impl Iterator<Item = I
     };
     let span = Span::parse(text, notation).map_err(|error| error.to_string())?;
     let (first, last) = span.ends();
-    RangePrefixes::new(first, last).map_err(|error| error.to_string())
+    IpRangePrefixes::new(first, last).map_err(|error| error.to_string())
 }
 
 /// The number of one byte, of digits alone.
@@ -257,7 +257,7 @@ fn is_with_maximum(prefix: &str, max: &str) -> bool {
 ///
 /// At most two for each bit of the address. Constant time for each.
 #[derive(Clone, Debug)]
-pub enum RangePrefixes {
+pub enum IpRangePrefixes {
     /// Those of IPv4.
     V4(Of<u32>),
     /// Those of IPv6.
@@ -284,7 +284,7 @@ impl fmt::Display for RangeError {
 
 impl std::error::Error for RangeError {}
 
-impl RangePrefixes {
+impl IpRangePrefixes {
     /// The prefixes of a range; both ends belong to it.
     ///
     /// # Errors
@@ -308,7 +308,7 @@ impl RangePrefixes {
     }
 }
 
-impl Iterator for RangePrefixes {
+impl Iterator for IpRangePrefixes {
     type Item = IpPrefix;
 
     #[inline]
@@ -329,7 +329,7 @@ mod tests {
 
     fn prefixes(first: &str, last: &str) -> Vec<String> {
         let (first, last) = (first.parse().unwrap(), last.parse().unwrap());
-        let prefixes = RangePrefixes::new(first, last).unwrap();
+        let prefixes = IpRangePrefixes::new(first, last).unwrap();
         prefixes.map(|p| p.to_string()).collect()
     }
 
@@ -465,7 +465,7 @@ mod tests {
     #[test]
     fn no_ranges() {
         let new = |first: &str, last: &str| {
-            RangePrefixes::new(first.parse().unwrap(), last.parse().unwrap()).map(|_| ())
+            IpRangePrefixes::new(first.parse().unwrap(), last.parse().unwrap()).map(|_| ())
         };
         assert_eq!(new("1.0.0.1", "1.0.0.0"), Err(RangeError::Order));
         assert_eq!(new("::2", "::1"), Err(RangeError::Order));
@@ -505,7 +505,7 @@ mod tests {
         fn ipv4_ranges_are_covered_exactly(a: u32, b: u32, shift in 0u32..32) {
             let (a, b) = (a >> shift << shift, b | ((1 << shift) - 1));
             let (first, last) = (a.min(b), a.max(b));
-            let range = RangePrefixes::new(Ipv4Addr::from(first).into(), Ipv4Addr::from(last).into());
+            let range = IpRangePrefixes::new(Ipv4Addr::from(first).into(), Ipv4Addr::from(last).into());
             let prefixes: Vec<_> = range.unwrap().collect();
             check(first.into(), last.into(), &prefixes, 32);
         }
@@ -514,7 +514,7 @@ mod tests {
         fn ipv6_ranges_are_covered_exactly(a: u128, b: u128, shift in 0u32..128) {
             let (a, b) = (a >> shift << shift, b | ((1 << shift) - 1));
             let (first, last) = (a.min(b), a.max(b));
-            let range = RangePrefixes::new(Ipv6Addr::from(first).into(), Ipv6Addr::from(last).into());
+            let range = IpRangePrefixes::new(Ipv6Addr::from(first).into(), Ipv6Addr::from(last).into());
             let prefixes: Vec<_> = range.unwrap().collect();
             check(first, last, &prefixes, 128);
         }
@@ -523,7 +523,7 @@ mod tests {
         fn every_prefix_is_one_prefix(bits: u128, len in 0u8..=128) {
             let prefix = Prefix::new_masked(bits, len).unwrap();
             let (first, last) = ends(IpPrefix::V6(prefix));
-            let range = RangePrefixes::new(Ipv6Addr::from(first).into(), Ipv6Addr::from(last).into());
+            let range = IpRangePrefixes::new(Ipv6Addr::from(first).into(), Ipv6Addr::from(last).into());
             prop_assert_eq!(range.unwrap().collect::<Vec<_>>(), [IpPrefix::V6(prefix)]);
         }
     }

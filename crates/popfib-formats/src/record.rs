@@ -20,7 +20,7 @@ use popfib_table::{Dictionary, MaxMindType, Records, RecordsBuilder, Scalar};
 use crate::error::no_name;
 use crate::name_rule::is_forbidden;
 use crate::route::RecordColumns;
-use crate::table_format::Columns;
+use crate::table_format::ColumnSelection;
 
 /// How a cell's text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ const MAX_OTHERS: usize = 100;
 /// Writes records as texts, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct RecordText {
-    wanted: Columns,
+    wanted: ColumnSelection,
     names: Vec<String>,
     indices: HashMap<String, usize>,
     /// Whether a column had a value in any record.
@@ -98,12 +98,12 @@ pub(crate) struct RecordText {
 
 impl RecordText {
     /// For these columns.
-    pub(crate) fn new(wanted: &Columns) -> Self {
+    pub(crate) fn new(wanted: &ColumnSelection) -> Self {
         let mut new = Self {
             wanted: wanted.clone(),
             ..Self::default()
         };
-        if let Columns::Named(names) = wanted {
+        if let ColumnSelection::Named(names) = wanted {
             for name in names {
                 if !new.indices.contains_key(name) {
                     new.add(name);
@@ -157,7 +157,7 @@ impl RecordText {
         if let Some(&index) = self.indices.get(name) {
             return Some(index);
         }
-        if self.wanted == Columns::All {
+        if self.wanted == ColumnSelection::All {
             return Some(self.add(name));
         }
         if self.others.len() < MAX_OTHERS && !self.others.contains(name) {
@@ -179,7 +179,7 @@ impl RecordText {
 
     /// Whether every column is asked for.
     pub(crate) fn wants_all(&self) -> bool {
-        self.wanted == Columns::All
+        self.wanted == ColumnSelection::All
     }
 
     /// The names of the columns, the first with index 0.

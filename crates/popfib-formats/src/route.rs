@@ -12,7 +12,7 @@ pub struct Route<'a> {
     /// The prefix; no host bits set.
     pub prefix: IpPrefix,
     /// The next hop as the source names it: an address, an AS number, any name. Or, where
-    /// [records](crate::Columns::are_records) are read, one as only [`load`](crate::load) understands it.
+    /// [records](crate::ColumnSelection::are_records) are read, one as only [`load`](crate::load) understands it.
     pub next_hop: &'a str,
 }
 
@@ -23,7 +23,7 @@ pub struct RecordColumns<'a> {
     pub names: &'a [String],
     /// The index of the one that is the value of a record.
     pub value: usize,
-    /// Whether the next hop of a route is a whole [record](crate::Columns::are_records), and not the value of the only column.
+    /// Whether the next hop of a route is a whole [record](crate::ColumnSelection::are_records), and not the value of the only column.
     pub are_records: bool,
     /// That a column which was asked for by name was in no record, for an error: which it is, and which there are.
     pub missing: Option<String>,

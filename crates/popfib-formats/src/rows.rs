@@ -14,7 +14,7 @@ use crate::as_path;
 use crate::error::quote;
 use crate::name_rule::checked;
 use crate::peers::RouteValue;
-use crate::ranges::{Notation, RangePrefixes, Span, prefix};
+use crate::ranges::{IpRangePrefixes, Notation, Span, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
 
@@ -243,7 +243,7 @@ impl Rows {
         match span {
             Span::Prefix(prefix) => self.element(prefix, value),
             Span::Range(first, last) => {
-                let mut prefixes = RangePrefixes::new(first, last).map_err(|e| e.to_string())?;
+                let mut prefixes = IpRangePrefixes::new(first, last).map_err(|e| e.to_string())?;
                 prefixes.try_for_each(|prefix| self.element(prefix, value))
             }
         }

@@ -14,14 +14,14 @@
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::name_rule::MAX_NAME;
+use crate::name_rule::MAX_NEXT_HOP_LENGTH;
 use crate::names::left_out;
 use crate::origins::without_as;
 use crate::peers::RouteValue;
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::rows::Rows;
-use crate::table_format::{Columns, Entry, LoadOptions};
+use crate::table_format::{ColumnSelection, Entry, LoadOptions};
 use crate::words::looks_like_prefix;
 
 pub(crate) static FORMAT: Entry = Entry {
@@ -101,7 +101,7 @@ struct Rpsl {
 impl Rpsl {
     fn new(options: &LoadOptions) -> Self {
         let wanted = match &options.columns {
-            Columns::Value => Columns::Named(vec!["origin".to_owned()]),
+            ColumnSelection::Value => ColumnSelection::Named(vec!["origin".to_owned()]),
             columns => columns.clone(),
         };
         let rank = |name: &str| (name == "origin").then_some(0);
@@ -173,7 +173,10 @@ impl Grammar for Rpsl {
         if let Some(more) = line.strip_prefix([' ', '\t', '+']) {
             // Long ones are cut where a value would be too long.
             let more = more.split('#').next().unwrap_or_default().trim();
-            if self.route.is_some() && !more.is_empty() && self.value.len() < MAX_NAME / 2 {
+            if self.route.is_some()
+                && !more.is_empty()
+                && self.value.len() < MAX_NEXT_HOP_LENGTH / 2
+            {
                 self.value.push(' ');
                 self.value.push_str(more);
             }

@@ -23,7 +23,7 @@ format_type! {
 /// A column is called by the keys that lead to its value in a MaxMind database or a JSON object (`country.iso_code`,
 /// `subdivisions[0].iso_code`), or by its heading, or number from 1, in a CSV file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Columns {
+pub enum ColumnSelection {
     /// One value: the most telling one of each record.
     #[default]
     Value,
@@ -33,7 +33,7 @@ pub enum Columns {
     All,
 }
 
-impl Columns {
+impl ColumnSelection {
     /// Whether routes lead to records, not to values.
     pub fn are_records(&self) -> bool {
         match self {
@@ -81,7 +81,7 @@ pub struct LoadOptions {
     /// What is used as the next hop if a file has several candidates.
     pub value: RouteValue,
     /// Which columns, where the records of a file have several. An error for formats of one.
-    pub columns: Columns,
+    pub columns: ColumnSelection,
     /// Where no columns are asked for: of an image that has several, all, in place of one value.
     pub image_columns: bool,
     /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
@@ -115,7 +115,7 @@ impl LoadOptions {
             leading_zeros: false,
             peer: None,
             value: RouteValue::NextHop,
-            columns: Columns::Value,
+            columns: ColumnSelection::Value,
             image_columns: false,
             table: None,
             locations: None,

@@ -30,7 +30,7 @@ use crate::input::Input;
 use crate::ipv4;
 use crate::lines::Lines;
 use crate::masks::second_address;
-use crate::name_rule::{MAX_NAME, checked};
+use crate::name_rule::{MAX_NEXT_HOP_LENGTH, checked};
 use crate::names::left_out;
 use crate::origins::is_as_list;
 use crate::ranges::{NoSpan, Notation, Span};
@@ -243,7 +243,7 @@ fn name(lines: &Lines, next_hop: Range<usize>) -> Result<&str, Flaw> {
         return Err(Flaw::NotText);
     };
     // What else a name may not be, no field of ASCII is.
-    if next_hop.len() > MAX_NAME || !next_hop.is_ascii() {
+    if next_hop.len() > MAX_NEXT_HOP_LENGTH || !next_hop.is_ascii() {
         checked(next_hop).map_err(Flaw::Name)?;
     }
     Ok(next_hop)

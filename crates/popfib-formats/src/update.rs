@@ -20,7 +20,7 @@ pub struct Update<'a> {
     /// The identifier of the path, if the peer sends several for a prefix (RFC 7911). A change concerns the path of this peer
     /// and identifier alone.
     pub path_id: Option<u32>,
-    /// The attributes of the announced path for [`unpack_path`](crate::unpack_path), if the source has them.
+    /// The attributes of the announced path for [`unpack_path`](crate::bgp::unpack_path), if the source has them.
     pub attributes: Option<&'a [u8]>,
     /// The change.
     pub change: Change<'a>,

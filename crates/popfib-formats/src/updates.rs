@@ -3,8 +3,12 @@
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::registry::formats;
-use crate::update::{UpdateEntry, UpdateFormat, UpdateOptions, UpdateSource};
+use crate::update::UpdateEntry;
 use crate::{bgpdump, mrt, update_text};
+
+pub use crate::update::{
+    Change, Message, Session, Update, UpdateFormat, UpdateOptions, UpdateSource,
+};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&UpdateEntry] = &[

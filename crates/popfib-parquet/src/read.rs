@@ -17,7 +17,8 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use popfib_formats::{AddressBatch, Column, ipv4_in, parse_address};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::{AddressColumn, parse_address, parse_ipv4_at};
 
 use crate::error::ParquetError;
 use crate::guard::guarded;
@@ -56,7 +57,7 @@ impl ParquetAddresses {
     /// # Errors
     /// If it cannot be read, is no Parquet file, has no such column, or one of
     /// another type.
-    pub fn open(path: &Path, column: &Column) -> Result<Self, ParquetError> {
+    pub fn open(path: &Path, column: &AddressColumn) -> Result<Self, ParquetError> {
         let name = path.display().to_string();
         let failure = |reason: &dyn std::fmt::Display| ParquetError::new(&name, reason);
         let file = File::open(path).map_err(|error| failure(&format!("cannot open: {error}")))?;
@@ -67,8 +68,10 @@ impl ParquetAddresses {
         pages::check_places(metadata.metadata(), length).map_err(|error| failure(&error))?;
         let all = metadata.schema();
         let found = match column {
-            Column::Number(number) => Some(number - 1).filter(|&index| index < all.fields().len()),
-            Column::Name(name) => all.fields().iter().position(|field| field.name() == name),
+            AddressColumn::Number(number) => {
+                Some(number - 1).filter(|&index| index < all.fields().len())
+            }
+            AddressColumn::Name(name) => all.fields().iter().position(|field| field.name() == name),
         };
         let Some(index) = found else {
             let names: Vec<String> = all
@@ -78,8 +81,8 @@ impl ParquetAddresses {
                 .map(|f| format!("{:?}", f.name()))
                 .collect();
             let asked = match column {
-                Column::Number(number) => number.to_string(),
-                Column::Name(name) => format!("{name:?}"),
+                AddressColumn::Number(number) => number.to_string(),
+                AddressColumn::Name(name) => format!("{name:?}"),
             };
             return Err(failure(&format!(
                 "no column {asked}; there are {}",
@@ -257,10 +260,10 @@ impl ParquetAddresses {
                 let view = ByteView::from(*views.get(row)?);
                 let len = view.length as usize;
                 let address = if view.length <= MAX_INLINE_VIEW_LEN {
-                    ipv4_in(short, size_of::<u128>() * row + size_of::<u32>(), len)?
+                    parse_ipv4_at(short, size_of::<u128>() * row + size_of::<u32>(), len)?
                 } else {
                     let buffer = buffers.get(view.buffer_index as usize)?;
-                    ipv4_in(buffer, view.offset as usize, len)?
+                    parse_ipv4_at(buffer, view.offset as usize, len)?
                 };
                 let address = Some(address).filter(|_| texts.is_valid(row))?;
                 row += 1;

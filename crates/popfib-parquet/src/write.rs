@@ -12,7 +12,8 @@ use parquet::arrow::{ARROW_SCHEMA_META_KEY, add_encoded_arrow_schema_to_metadata
 use parquet::errors::{ParquetError as Error, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{SchemaDescriptor, Type};
-use popfib_formats::{AddressBatch, Run};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::AddressRun;
 use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
 
 use crate::answers::{AnswerColumns, Answers};
@@ -223,21 +224,21 @@ fn push(batch: &AddressBatch, to: &mut PlainColumn) -> Result<()> {
     let mut ipv6 = batch.ipv6().iter();
     for run in batch.runs() {
         match *run {
-            Run::Ipv4(count) => {
+            AddressRun::Ipv4(count) => {
                 let mut text = [0; IPV4_TEXT];
                 for &address in ipv4.by_ref().take(count) {
                     let len = write_ipv4(address, &mut text);
                     to.push(Some(&text[..len]))?;
                 }
             }
-            Run::Ipv6(count) => {
+            AddressRun::Ipv6(count) => {
                 let mut text = [0; IPV6_TEXT];
                 for &address in ipv6.by_ref().take(count) {
                     let len = write_ipv6(address, &mut text);
                     to.push(Some(&text[..len]))?;
                 }
             }
-            Run::Missing(count) => {
+            AddressRun::Missing(count) => {
                 for _ in 0..count {
                     to.push(None)?;
                 }

@@ -11,7 +11,8 @@ use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use popfib::NextHop;
 use popfib_formats::{
-    AddressBatch, Columns, Input, LoadOptions, RouteTable, WriteError, default_table, load_from,
+    AddressBatch, ColumnSelection, Input, LoadOptions, RouteTable, WriteError, default_table,
+    load_from,
 };
 use popfib_parquet::{Answers, ParquetRows, ParquetWriter, write_table};
 use popfib_table::{Cell, Records, Scalar};
@@ -23,7 +24,7 @@ fn path(name: &str) -> PathBuf {
 /// All columns of a table.
 fn load(input: Input) -> RouteTable {
     let options = LoadOptions {
-        columns: Columns::All,
+        columns: ColumnSelection::All,
         ..LoadOptions::new()
     };
     load_from(input, &options).unwrap()

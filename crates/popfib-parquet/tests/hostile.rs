@@ -12,7 +12,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
-use popfib_formats::{AddressBatch, Column};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::AddressColumn;
 use popfib_parquet::{ParquetAddresses, ParquetError, ParquetRows};
 
 /// A file of this test's own.
@@ -41,7 +42,7 @@ fn ip(column: ArrayRef) -> Vec<(String, ArrayRef)> {
 
 /// How many rows a file has that are read, those that are no address among them.
 fn rows(path: &Path) -> Result<usize, ParquetError> {
-    rows_of(path, &Column::Name("ip".into()))
+    rows_of(path, &AddressColumn::Name("ip".into()))
 }
 
 /// Reads the rows of a file as a table, whatever they are: to the end, or to an error in one line.
@@ -52,7 +53,7 @@ fn read_table(path: &Path) {
     }
 }
 
-fn rows_of(path: &Path, column: &Column) -> Result<usize, ParquetError> {
+fn rows_of(path: &Path, column: &AddressColumn) -> Result<usize, ParquetError> {
     read_table(path);
     let mut source = ParquetAddresses::open(path, column)?.skip_invalid(true);
     let (mut batch, mut rows) = (AddressBatch::new(), 0);
@@ -137,7 +138,7 @@ fn kept_inputs() {
     ];
     assert_eq!(fs::read_dir(&kept).unwrap().count(), wanted.len());
     for (name, wanted) in wanted {
-        let told = rows_of(&kept.join(name), &Column::Number(1));
+        let told = rows_of(&kept.join(name), &AddressColumn::Number(1));
         let told = told.map_or_else(|error| error.to_string(), |rows| format!("{rows} rows"));
         assert!(
             told.contains(wanted) && !told.contains('\n'),

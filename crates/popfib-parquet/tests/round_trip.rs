@@ -17,7 +17,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use popfib::NextHop;
-use popfib_formats::{AddressBatch, Column, Run};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::{AddressColumn, AddressRun};
 use popfib_parquet::{Answers, ParquetAddresses, ParquetWriter};
 use popfib_table::{Dictionary, Records};
 
@@ -127,21 +128,21 @@ fn addresses(batch: &AddressBatch) -> Vec<Option<IpAddr>> {
     let mut all = Vec::new();
     for run in batch.runs() {
         match *run {
-            Run::Ipv4(count) => {
+            AddressRun::Ipv4(count) => {
                 all.extend(
                     ipv4.by_ref()
                         .take(count)
                         .map(|&a| Some(IpAddr::V4(a.into()))),
                 );
             }
-            Run::Ipv6(count) => {
+            AddressRun::Ipv6(count) => {
                 all.extend(
                     ipv6.by_ref()
                         .take(count)
                         .map(|&a| Some(IpAddr::V6(a.into()))),
                 );
             }
-            Run::Missing(count) => all.resize(all.len() + count, None),
+            AddressRun::Missing(count) => all.resize(all.len() + count, None),
         }
     }
     all
@@ -154,7 +155,7 @@ fn annotate(files: &[&Path], to: &Path, with_prefixes: bool) -> Vec<Option<IpAdd
     let mut met = Vec::new();
     let (mut bytes, mut piece) = (Vec::new(), Vec::new());
     for file in files {
-        let mut source = ParquetAddresses::open(file, &Column::Name("ip".into())).unwrap();
+        let mut source = ParquetAddresses::open(file, &AddressColumn::Name("ip".into())).unwrap();
         let writer = writer.get_or_insert_with(|| {
             ParquetWriter::new(
                 "out",
@@ -368,7 +369,7 @@ fn many_answers() {
         Arc::new(UInt32Array::from(vec![0; wanted.len()])),
         250_000,
     );
-    let mut source = ParquetAddresses::open(&from, &Column::Name("ip".into())).unwrap();
+    let mut source = ParquetAddresses::open(&from, &AddressColumn::Name("ip".into())).unwrap();
     let mut writer = ParquetWriter::new("out", Some(&source), &NAMES, &answers).unwrap();
     let (mut batch, mut at) = (AddressBatch::new(), 0);
     while source.next_batch(&mut batch).unwrap() {
@@ -425,7 +426,7 @@ fn files_one_behind_the_other() {
     assert_eq!(texts(&back, "prefix")[1000..], texts(&back, "prefix")[..10]);
     // Of another type.
     write(&other, Arc::new(StringArray::from(vec!["10.0.0.1"])), 300);
-    let column = Column::Name("ip".into());
+    let column = AddressColumn::Name("ip".into());
     let [first, second] = [&one, &other].map(|path| ParquetAddresses::open(path, &column).unwrap());
     let answers = [answers(true)];
     let writer = ParquetWriter::new("out", Some(&first), &NAMES, &answers).unwrap();
@@ -502,7 +503,7 @@ fn damaged_files_are_errors() {
         1000,
     );
     let good = fs::read(&path).unwrap();
-    let column = Column::Name("ip".into());
+    let column = AddressColumn::Name("ip".into());
     for cut in [0, 3, 100, good.len() - 1] {
         fs::write(&path, &good[..cut]).unwrap();
         let error = ParquetAddresses::open(&path, &column).err().unwrap();

@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
-use popfib_formats::{Columns, Input, LoadOptions};
+use popfib_formats::{ColumnSelection, Input, LoadOptions};
 use popfib_parquet::ParquetRows;
 
 /// As lines of JSON that the formats read.
@@ -76,7 +76,7 @@ fn columns_of_every_type() {
     assert_eq!(text, wanted);
     let input = Input::from_reader("t", ParquetRows::open(&path).unwrap());
     let options = LoadOptions {
-        columns: Columns::All,
+        columns: ColumnSelection::All,
         ..LoadOptions::new()
     };
     let table = popfib_formats::load_from(input, &options).unwrap();

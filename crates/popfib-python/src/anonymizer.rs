@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use popfib_formats::anonymizer_key;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -27,13 +26,13 @@ impl Anonymizer {
     fn new(key: &Bound<'_, PyAny>) -> PyResult<Self> {
         // No error shows a key.
         let key = if let Ok(bytes) = key.cast::<PyBytes>() {
-            anonymizer_key(bytes.as_bytes())
+            popfib_formats::Anonymizer::parse_key(bytes.as_bytes())
         } else if let Ok(text) = key.cast::<PyString>() {
             // Digits alone: a text of 32 characters is no 32 bytes.
             let text = text.to_cow()?;
             Some(text.as_bytes())
                 .filter(|text| text.len() > 32)
-                .and_then(anonymizer_key)
+                .and_then(popfib_formats::Anonymizer::parse_key)
         } else {
             let name = key.get_type().name()?;
             return Err(PyTypeError::new_err(format!("{KEY}, not {name}")));

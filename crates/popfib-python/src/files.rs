@@ -16,8 +16,9 @@ use std::thread;
 use std::time::Duration;
 
 use popfib::{Image, ImageError, NextHop};
+use popfib_formats::text::no_column_message;
 use popfib_formats::{
-    Columns, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable, UpdateFiles, no_column,
+    ColumnSelection, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable, UpdateFiles,
 };
 use popfib_table::Dictionary;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
@@ -270,8 +271,10 @@ pub(crate) fn special_table(
 }
 
 /// The columns of a table whose caller names one or none.
-fn of_column(column: Option<String>) -> Columns {
-    column.map_or(Columns::Value, |column| Columns::Named(vec![column]))
+fn of_column(column: Option<String>) -> ColumnSelection {
+    column.map_or(ColumnSelection::Value, |column| {
+        ColumnSelection::Named(vec![column])
+    })
 }
 
 fn of_routes(
@@ -351,7 +354,7 @@ pub(crate) fn open(
     if let Some(column) = column
         && table.set_value_column(column).is_err()
     {
-        let missing = no_column(column, table.records());
+        let missing = no_column_message(column, table.records());
         return Err(PyValueError::new_err(format!(
             "{}: {missing}",
             name.escape_debug()

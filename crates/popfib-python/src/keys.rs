@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::{IpPrefix, Prefix, PrefixError};
-use popfib_formats::RangePrefixes;
+use popfib_formats::ranges::IpRangePrefixes;
 use popfib_table::{IPV6_TEXT, PrefixText, write_ip};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -127,7 +127,7 @@ fn prefix_of_ends(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
             None => format!("{FORMS}, not {}", key.get_type().name()?),
         }));
     };
-    let mut prefixes = RangePrefixes::new(first, last).into_iter().flatten();
+    let mut prefixes = IpRangePrefixes::new(first, last).into_iter().flatten();
     match (prefixes.next(), prefixes.next()) {
         (Some(prefix), None) => Ok(prefix),
         _ => Err(PyValueError::new_err(format!(

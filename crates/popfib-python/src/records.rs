@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use popfib::NextHop;
-use popfib_formats::no_column;
+use popfib_formats::text::no_column_message;
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) const VALUE: &str = "value";
 /// `ValueError` with the names that there are.
 pub(crate) fn column(records: &Records, name: &str) -> PyResult<usize> {
     let column = records.column(name);
-    column.ok_or_else(|| PyValueError::new_err(no_column(name, Some(records))))
+    column.ok_or_else(|| PyValueError::new_err(no_column_message(name, Some(records))))
 }
 
 /// The type that a column has in Python.

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 use popfib::family::Family;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, Kernel, NextHop, Options};
-use popfib_formats::{Input, LoadOptions, load_text, parse_ipv6};
+use popfib_formats::addresses::parse_ipv6;
+use popfib_formats::{Input, LoadOptions, load_text};
 use popfib_table::{Addresses, Column, FamilyTable, Records, Rows, TableError};
 
 /// The name of the text in errors: `table:7: ...`.

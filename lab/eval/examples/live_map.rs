@@ -12,9 +12,7 @@ use popfib::live::LiveGroups;
 use popfib::map::Shared;
 use popfib::{IpPrefix, LiveIpMap, Prefix};
 use popfib_eval::{Latencies, Spread, cores, pin, shuffled};
-use popfib_formats::{
-    Change, Input, LoadOptions, UpdateOptions, default_table, load, open_updates,
-};
+use popfib_formats::{Change, Input, LoadOptions, UpdateOptions, default_table, load, open_updates};
 
 /// How often what takes long is changed, and a group.
 const RUNS: usize = 21;

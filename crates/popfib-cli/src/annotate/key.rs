@@ -4,18 +4,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use popfib_formats::{ANONYMIZER_KEY, anonymizer_key};
+use popfib_formats::Anonymizer;
 
 use crate::failure::Failure;
 
 /// The key in a file.
-pub(super) fn read(path: &Path) -> Result<[u8; ANONYMIZER_KEY], Failure> {
+pub(super) fn read(path: &Path) -> Result<[u8; Anonymizer::KEY_LENGTH], Failure> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();
     // More than any form of a key has.
     let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut bytes));
     read.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
-    anonymizer_key(&bytes).ok_or_else(|| {
+    Anonymizer::parse_key(&bytes).ok_or_else(|| {
         let reason = "a key is 32 bytes, or 64 hexadecimal digits";
         let help = "`head -c 32 /dev/urandom > KEYFILE` makes one";
         format!("{}: {reason}; {help}", name.escape_debug()).into()

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use popfib::family::Family;
 use popfib::{Kernel, NextHop};
-use popfib_formats::{AddressBatch, Run};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::AddressRun;
 use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
 use popfib_table::Records;
 
@@ -124,9 +125,9 @@ impl Asked {
         all.clear();
         for &run in batch.runs() {
             match run {
-                Run::Ipv4(count) => all.extend(of_4.by_ref().take(count)),
-                Run::Ipv6(count) => all.extend(of_6.by_ref().take(count)),
-                Run::Missing(count) => all.resize(all.len() + count, 0),
+                AddressRun::Ipv4(count) => all.extend(of_4.by_ref().take(count)),
+                AddressRun::Ipv6(count) => all.extend(of_6.by_ref().take(count)),
+                AddressRun::Missing(count) => all.resize(all.len() + count, 0),
             }
         }
         Ok(())

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use popfib_formats::{AddressBatch, Escaped, csv_field};
+use popfib_formats::text::csv_field;
+use popfib_formats::{AddressBatch, Escaped};
 
 #[cfg(feature = "parquet")]
 use super::parquet::Columns;

@@ -13,7 +13,8 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, ValueEnum};
 use popfib::Kernel;
 use popfib::family::Family;
-use popfib_formats::{AddressBatch, Run, quote};
+use popfib_formats::addresses::AddressRun;
+use popfib_formats::{AddressBatch, quote};
 use popfib_table::{FamilyTable, PrefixText, Records, Table};
 
 use self::column::{Column, Kind};
@@ -196,9 +197,9 @@ impl Function {
         let (mut of_4, mut of_6) = (&self.ipv4[..], &self.ipv6[..]);
         for &run in batch.runs() {
             match run {
-                Run::Ipv4(count) => rows.extend_from_slice(first(&mut of_4, count)),
-                Run::Ipv6(count) => rows.extend_from_slice(first(&mut of_6, count)),
-                Run::Missing(count) => rows.resize(rows.len() + count, 0),
+                AddressRun::Ipv4(count) => rows.extend_from_slice(first(&mut of_4, count)),
+                AddressRun::Ipv6(count) => rows.extend_from_slice(first(&mut of_6, count)),
+                AddressRun::Missing(count) => rows.resize(rows.len() + count, 0),
             }
         }
         self.page.clear();
@@ -223,13 +224,13 @@ impl Function {
         let mut rows = &self.rows[..];
         for &run in batch.runs() {
             match run {
-                Run::Ipv4(count) => {
+                AddressRun::Ipv4(count) => {
                     prefixes(first(&mut ipv4, count), first(&mut rows, count), page);
                 }
-                Run::Ipv6(count) => {
+                AddressRun::Ipv6(count) => {
                     prefixes(first(&mut ipv6, count), first(&mut rows, count), page);
                 }
-                Run::Missing(count) => {
+                AddressRun::Missing(count) => {
                     first(&mut rows, count).iter().for_each(|_| page.put(&[0]));
                 }
             }

@@ -7,7 +7,8 @@
 use std::io::{ErrorKind, Read};
 use std::net::IpAddr;
 
-use popfib_formats::{AddressBatch, Escaped, ipv4_in, parse_address};
+use popfib_formats::addresses::{parse_address, parse_ipv4_at};
+use popfib_formats::{AddressBatch, Escaped};
 
 use crate::failure::Failure;
 use crate::stream::page::Page;
@@ -173,7 +174,7 @@ impl<R: Read> Blocks<R> {
         self.need(len)?;
         let start = self.start;
         self.start += len;
-        if let Some(bits) = ipv4_in(&self.buffer, start, len) {
+        if let Some(bits) = parse_ipv4_at(&self.buffer, start, len) {
             return Ok(Some(IpAddr::V4(bits.into())));
         }
         Ok(parse_address(&self.buffer[start..self.start]))

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::io::Write;
 use std::mem;
 
-use popfib_formats::{CellJson, csv_field};
+use popfib_formats::text::{CellJson, csv_field};
 use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use popfib_formats::{AddressBatch, CsvRecord, Part, part_of, quote};
+use popfib_formats::addresses::{CsvRecord, LinePart, line_part};
+use popfib_formats::{AddressBatch, quote};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
@@ -79,7 +80,7 @@ impl Serialize for Sum {
 
 /// Where in a row the number stands that is added.
 pub(super) enum Weight {
-    Part(Part),
+    Part(LinePart),
     /// A column of a table, by its place from 0, and what takes rows apart.
     Column(usize, Box<CsvRecord>),
     /// Of a capture, the packets themselves.
@@ -126,10 +127,10 @@ impl Weight {
             return Ok(Self::Part(field));
         }
         if source.is_json() {
-            return Ok(Self::Part(Part::Path(weight.to_owned())));
+            return Ok(Self::Part(LinePart::Path(weight.to_owned())));
         }
         let missing = || format!("{name}: --weight is the number of a field, from 1 on");
-        Ok(Self::Part(Part::Field(
+        Ok(Self::Part(LinePart::Field(
             number.ok_or_else(missing)?,
             delimiter,
         )))
@@ -144,7 +145,7 @@ impl Weight {
                 .map(|&length| Some(Sum::of(length.into())))
                 .collect(),
             Self::Part(part) => {
-                let texts = batch.rows().map(|row| part_of(row, part));
+                let texts = batch.rows().map(|row| line_part(row, part));
                 texts.map(of_text).collect()
             }
             Self::Column(index, record) => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use popfib::NextHop;
-use popfib_formats::CellJson;
+use popfib_formats::text::CellJson;
 use popfib_table::{Cell, Column, Records};
 use serde::ser::{Serialize, Serializer};
 

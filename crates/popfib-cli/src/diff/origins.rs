@@ -8,7 +8,8 @@ use popfib::diff::{self, RouteChange};
 use popfib::family::{ByFamily, Family};
 use popfib::rpki::Vrps;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_formats::{Escaped, Origin, RouteTable, VrpTable, origins};
+use popfib_formats::bgp::{Origin, origins};
+use popfib_formats::{Escaped, RouteTable, VrpTable};
 use popfib_table::Ribs;
 use serde::Serialize;
 

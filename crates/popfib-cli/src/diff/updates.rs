@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use clap::ValueEnum;
 use popfib::IpPrefix;
-use popfib_formats::{is_token, quote};
+use popfib_formats::quote;
+use popfib_formats::text::is_token;
 
 /// In what form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use popfib::family::Family;
-use popfib_formats::{AddressBatch, Run};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::AddressRun;
 
 use super::searched::Searched;
 use super::{Grep, Matched};
@@ -92,9 +93,9 @@ fn addresses<'b>(
     let mut ipv6 = batch.ipv6().iter().zip(hits_6);
     let kinds = batch.runs().iter().flat_map(|&run| {
         let (kind, count) = match run {
-            Run::Ipv4(count) => (4, count),
-            Run::Ipv6(count) => (6, count),
-            Run::Missing(count) => (0, count),
+            AddressRun::Ipv4(count) => (4, count),
+            AddressRun::Ipv6(count) => (6, count),
+            AddressRun::Missing(count) => (0, count),
         };
         std::iter::repeat_n(kind, count)
     });

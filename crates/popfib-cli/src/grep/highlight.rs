@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::ops::Range;
 
-use popfib_formats::find_address;
+use popfib_formats::addresses::find_address;
 
 use super::Hit;
 use crate::screen::MATCH;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use popfib::family::Family;
 use popfib::{aggregate, algebra};
-use popfib_formats::find_span;
+use popfib_formats::addresses::find_span;
 
 use crate::failure::Failure;
 use crate::stream::table::NamedTable;

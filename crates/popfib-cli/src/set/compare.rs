@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anstyle::Style;
 use clap::Args;
 use popfib::algebra;
-use popfib_formats::{Escaped, csv_field};
+use popfib_formats::Escaped;
+use popfib_formats::text::csv_field;
 use serde::Serialize;
 
 use super::{List, load, prefixes};

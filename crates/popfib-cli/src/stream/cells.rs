@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 use popfib::NextHop;
-use popfib_formats::{AddressBatch, Run};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::AddressRun;
 use popfib_table::{Cell, PrefixText};
 
 use super::form::{Form, address_name, text};
@@ -19,9 +20,9 @@ pub(super) struct Cells<'b> {
     form: &'b Form,
     lead: Lead,
     counts: std::slice::Iter<'b, u32>,
-    runs: std::slice::Iter<'b, Run>,
+    runs: std::slice::Iter<'b, AddressRun>,
     /// What is left of the run at hand.
-    run: Run,
+    run: AddressRun,
     next_ipv4: usize,
     next_ipv6: usize,
     /// The addresses of the cell at hand.
@@ -55,7 +56,7 @@ impl<'b> Cells<'b> {
             lead,
             counts: batch.cells().iter(),
             runs: batch.runs().iter(),
-            run: Run::Missing(0),
+            run: AddressRun::Missing(0),
             next_ipv4: 0,
             next_ipv6: 0,
             found: Vec::new(),
@@ -98,21 +99,24 @@ impl<'b> Cells<'b> {
         self.found.clear();
         let count = self.counts.next().map_or(0, |&count| count);
         for _ in 0..count.max(1) {
-            while matches!(self.run, Run::Ipv4(0) | Run::Ipv6(0) | Run::Missing(0)) {
+            while matches!(
+                self.run,
+                AddressRun::Ipv4(0) | AddressRun::Ipv6(0) | AddressRun::Missing(0)
+            ) {
                 self.run = *self.runs.next().expect("each cell has a run");
             }
             match &mut self.run {
-                Run::Ipv4(left) => {
+                AddressRun::Ipv4(left) => {
                     *left -= 1;
                     self.found.push(Found::Ipv4(self.next_ipv4));
                     self.next_ipv4 += 1;
                 }
-                Run::Ipv6(left) => {
+                AddressRun::Ipv6(left) => {
                     *left -= 1;
                     self.found.push(Found::Ipv6(self.next_ipv6));
                     self.next_ipv6 += 1;
                 }
-                Run::Missing(left) => *left -= 1,
+                AddressRun::Missing(left) => *left -= 1,
             }
         }
     }

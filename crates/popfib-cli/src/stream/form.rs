@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use popfib_formats::{CellJson, Escaped, csv_field};
+use popfib_formats::Escaped;
+use popfib_formats::text::{CellJson, csv_field};
 use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use popfib::Kernel;
 use popfib::family::Family;
-use popfib_formats::{AddressBatch, Anonymizer, Escaped, Run};
+use popfib_formats::addresses::AddressRun;
+use popfib_formats::{AddressBatch, Anonymizer, Escaped};
 use popfib_table::write_ip;
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
@@ -242,9 +243,9 @@ impl Lines {
         let (mut at_4, mut at_6) = (0, 0);
         for &run in batch.runs() {
             match run {
-                Run::Ipv4(count) => writer.run(&ipv4, &mut at_4, count),
-                Run::Ipv6(count) => writer.run(&ipv6, &mut at_6, count),
-                Run::Missing(count) => {
+                AddressRun::Ipv4(count) => writer.run(&ipv4, &mut at_4, count),
+                AddressRun::Ipv6(count) => writer.run(&ipv6, &mut at_6, count),
+                AddressRun::Missing(count) => {
                     for _ in 0..count {
                         writer.line(None::<u32>, |page| page.put(&self.missing));
                     }

@@ -31,9 +31,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use clap::{Args, ValueEnum};
 use popfib::IpSet;
-use popfib_formats::{
-    AddressBatch, AddressFormat, AddressOptions, Column, Input, Part, Pick, Side,
-};
+use popfib_formats::addresses::{AddressColumn, AddressPick, LinePart, PacketSide};
+use popfib_formats::{AddressBatch, AddressFormat, AddressOptions, Input};
 
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
@@ -54,7 +53,7 @@ pub(crate) struct InputArgs {
     ///
     /// 1 is the first and so on. With --not-in the default is last.
     #[arg(long, value_name = "N|last|all", value_parser = parse_pick)]
-    address: Option<Pick>,
+    address: Option<AddressPick>,
 
     /// Pass over the addresses of this list
     ///
@@ -90,7 +89,7 @@ pub(crate) struct InputArgs {
     /// Its name, or its number counted from 1; may be given several times [default: that of the first address; 1 in a Parquet
     /// file].
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
-    column: Vec<Column>,
+    column: Vec<AddressColumn>,
 
     /// Look up the source addresses of packets
     #[arg(long)]
@@ -134,12 +133,12 @@ fn parse_number(text: &str) -> Result<usize, String> {
     }
 }
 
-fn parse_pick(text: &str) -> Result<Pick, String> {
+fn parse_pick(text: &str) -> Result<AddressPick, String> {
     match text {
-        "first" => Ok(Pick::Nth(1)),
-        "last" => Ok(Pick::Last),
-        "all" => Ok(Pick::All),
-        number => Ok(Pick::Nth(parse_number(number)?)),
+        "first" => Ok(AddressPick::Nth(1)),
+        "last" => Ok(AddressPick::Last),
+        "all" => Ok(AddressPick::All),
+        number => Ok(AddressPick::Nth(parse_number(number)?)),
     }
 }
 
@@ -151,11 +150,11 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-fn parse_column(text: &str) -> Result<Column, String> {
+fn parse_column(text: &str) -> Result<AddressColumn, String> {
     match text.parse() {
         Ok(0) => Err("columns are numbered from 1".to_owned()),
-        Ok(number) => Ok(Column::Number(number)),
-        Err(_) => Ok(Column::Name(text.to_owned())),
+        Ok(number) => Ok(AddressColumn::Number(number)),
+        Err(_) => Ok(AddressColumn::Name(text.to_owned())),
     }
 }
 
@@ -214,25 +213,25 @@ impl InputArgs {
         let fields = self
             .field
             .iter()
-            .map(|&field| Part::Field(field, self.delimiter));
+            .map(|&field| LinePart::Field(field, self.delimiter));
         let paths = self.path.iter();
-        let paths = paths.map(|path| Part::Path(path.clone()));
+        let paths = paths.map(|path| LinePart::Path(path.clone()));
         AddressOptions {
             columns: self.column.clone(),
             delimiter: self.delimiter,
             is_table: wanted == Wanted::Table,
             parts: fields.chain(paths).collect(),
             pick: self.address.unwrap_or(match wanted {
-                Wanted::AllOfLines => Pick::All,
-                _ if self.not_in.is_empty() => Pick::Nth(1),
-                _ => Pick::Last,
+                Wanted::AllOfLines => AddressPick::All,
+                _ if self.not_in.is_empty() => AddressPick::Nth(1),
+                _ => AddressPick::Last,
             }),
             not_in: self.passed_over.get().cloned(),
             unmap: self.unmap,
             side: match (self.sources, self.destinations) {
-                (true, true) => Side::Both,
-                (true, false) => Side::Source,
-                (false, _) => Side::Destination,
+                (true, true) => PacketSide::Both,
+                (true, false) => PacketSide::Source,
+                (false, _) => PacketSide::Destination,
             },
             ..AddressOptions::default()
         }
@@ -240,7 +239,7 @@ impl InputArgs {
 
     /// Whether a line may have several addresses in one cell.
     pub(crate) fn takes_all(&self) -> bool {
-        self.address == Some(Pick::All)
+        self.address == Some(AddressPick::All)
     }
 
     /// Whether both ends of packets are looked up.
@@ -254,8 +253,8 @@ impl InputArgs {
             return vec!["source".to_owned(), "destination".to_owned()];
         }
         let columns = self.column.iter().map(|column| match column {
-            Column::Name(name) => name.clone(),
-            Column::Number(number) => format!("column{number}"),
+            AddressColumn::Name(name) => name.clone(),
+            AddressColumn::Number(number) => format!("column{number}"),
         });
         let fields = self.field.iter().map(|number| format!("field{number}"));
         let paths = self.path.iter().cloned();
@@ -346,7 +345,7 @@ pub(crate) fn read(
     source.note_left_out(&name, skipped);
     let counts = [count.rows, count.addresses].map(AtomicU64::into_inner);
     let what = match args.address {
-        Some(Pick::Nth(number)) if number > 1 => format!("{number} addresses"),
+        Some(AddressPick::Nth(number)) if number > 1 => format!("{number} addresses"),
         _ => "an address".to_owned(),
     };
     let without = format!("no {} has {what}", source.unit());

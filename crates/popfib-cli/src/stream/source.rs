@@ -3,10 +3,9 @@
 use std::path::Path;
 
 #[cfg(feature = "parquet")]
-use popfib_formats::Column;
-use popfib_formats::{
-    AddressBatch, AddressFile, AddressFinder, AddressFormat, AddressSource, Input, Part, TableForm,
-};
+use popfib_formats::addresses::AddressColumn;
+use popfib_formats::addresses::{AddressFinder, CsvDialect, LinePart};
+use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressSource, Input};
 #[cfg(feature = "parquet")]
 use popfib_parquet::ParquetAddresses;
 
@@ -104,7 +103,7 @@ impl Source {
             return Err(format!("{}: {option} {reason}", name.escape_debug()).into());
         }
         let column = match &args.column[..] {
-            [] => Column::default(),
+            [] => AddressColumn::default(),
             [column] => column.clone(),
             _ => return Err("of a Parquet file, one --column can be looked up".into()),
         };
@@ -129,7 +128,7 @@ impl Source {
     }
 
     /// What it looks like as a table, if it is one.
-    pub(crate) fn table(&self) -> Option<TableForm<'_>> {
+    pub(crate) fn table(&self) -> Option<CsvDialect<'_>> {
         match self {
             Self::File(file) => file.table(),
             #[cfg(feature = "parquet")]
@@ -170,7 +169,7 @@ impl Source {
     }
 
     /// The field of this name, if fields have names.
-    pub(crate) fn field(&self, name: &str) -> Option<Part> {
+    pub(crate) fn field(&self, name: &str) -> Option<LinePart> {
         match self {
             Self::File(file) => file.field(name),
             #[cfg(feature = "parquet")]

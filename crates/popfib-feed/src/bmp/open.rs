@@ -1,6 +1,6 @@
 //! What two BGP speakers have negotiated, from the OPEN messages in a PeerUp (RFC 7854, section 4.10).
 
-use popfib_formats::BgpForm;
+use popfib_formats::bgp::BgpForm;
 
 /// Bits of the ADD-PATH capability (RFC 7911, section 4).
 const RECEIVE: u8 = 1;

@@ -13,7 +13,7 @@ use crate::anonymizer::Anonymizer;
 pub struct AddressBatch {
     ipv4: Vec<u32>,
     ipv6: Vec<u128>,
-    runs: Vec<Run>,
+    runs: Vec<AddressRun>,
     /// The text that the rows stand in, and where each does.
     text: Text,
     rows: Vec<(u32, u32)>,
@@ -63,7 +63,7 @@ impl Text {
 
 /// So many neighbours of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum AddressRun {
     /// The next of [`AddressBatch::ipv4`].
     Ipv4(usize),
     /// The next of [`AddressBatch::ipv6`].
@@ -105,15 +105,15 @@ impl AddressBatch {
     }
 
     /// The order of the addresses.
-    pub fn runs(&self) -> &[Run] {
+    pub fn runs(&self) -> &[AddressRun] {
         &self.runs
     }
 
     /// How many addresses and rows without one there are. Takes time by the runs.
     pub fn len(&self) -> usize {
         let missing = self.runs.iter().map(|run| match *run {
-            Run::Missing(count) => count,
-            Run::Ipv4(_) | Run::Ipv6(_) => 0,
+            AddressRun::Missing(count) => count,
+            AddressRun::Ipv4(_) | AddressRun::Ipv6(_) => 0,
         });
         self.ipv4.len() + self.ipv6.len() + missing.sum::<usize>()
     }
@@ -207,8 +207,8 @@ impl AddressBatch {
         self.ipv4.extend(addresses);
         match (self.ipv4.len() - before, self.runs.last_mut()) {
             (0, _) => {}
-            (more, Some(Run::Ipv4(count))) => *count += more,
-            (more, _) => self.runs.push(Run::Ipv4(more)),
+            (more, Some(AddressRun::Ipv4(count))) => *count += more,
+            (more, _) => self.runs.push(AddressRun::Ipv4(more)),
         }
     }
 
@@ -217,8 +217,8 @@ impl AddressBatch {
     pub fn push_ipv6(&mut self, address: u128) {
         self.ipv6.push(address);
         match self.runs.last_mut() {
-            Some(Run::Ipv6(count)) => *count += 1,
-            _ => self.runs.push(Run::Ipv6(1)),
+            Some(AddressRun::Ipv6(count)) => *count += 1,
+            _ => self.runs.push(AddressRun::Ipv6(1)),
         }
     }
 
@@ -226,8 +226,8 @@ impl AddressBatch {
     #[inline]
     pub fn push_missing(&mut self) {
         match self.runs.last_mut() {
-            Some(Run::Missing(count)) => *count += 1,
-            _ => self.runs.push(Run::Missing(1)),
+            Some(AddressRun::Missing(count)) => *count += 1,
+            _ => self.runs.push(AddressRun::Missing(1)),
         }
     }
 
@@ -288,7 +288,12 @@ mod tests {
         batch.push("0.0.0.6".parse().unwrap());
         assert_eq!(batch.ipv4(), [1, 2, 3, 6]);
         assert_eq!(batch.ipv6(), [4, 5]);
-        let runs = [Run::Ipv4(3), Run::Missing(2), Run::Ipv6(2), Run::Ipv4(1)];
+        let runs = [
+            AddressRun::Ipv4(3),
+            AddressRun::Missing(2),
+            AddressRun::Ipv6(2),
+            AddressRun::Ipv4(1),
+        ];
         assert_eq!(batch.runs(), runs);
         assert_eq!(batch.len(), 8);
         batch.clear();

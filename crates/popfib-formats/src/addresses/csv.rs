@@ -17,9 +17,9 @@ use super::find::find_address;
 use super::finder::AddressFinder;
 use super::head::{Heading, first_line, has_line, heading, is_address};
 use super::json_path::unmarked;
-use super::options::{AddressOptions, Column};
+use super::options::{AddressColumn, AddressOptions};
 use super::record::{CsvRecord, Piece};
-use super::source::{AddressEntry, AddressSource, TableForm};
+use super::source::{AddressEntry, AddressSource, CsvDialect};
 use super::window::Window;
 use crate::delimiter::delimiter;
 use crate::error::{Place, ReadError, quote};
@@ -132,7 +132,7 @@ impl CsvAddresses {
         {}
         if !source.read_record()? {
             for column in columns {
-                if let Column::Name(name) = column {
+                if let AddressColumn::Name(name) = column {
                     let reason = format!("no column {}: the file is empty", quote(name.as_bytes()));
                     return Err(ReadError::file(source.window.name(), reason));
                 }
@@ -144,8 +144,8 @@ impl CsvAddresses {
         let mut is_named = false;
         for column in columns {
             let index = match column {
-                Column::Number(number) => number - 1,
-                Column::Name(name) => {
+                AddressColumn::Number(number) => number - 1,
+                AddressColumn::Name(name) => {
                     is_named = true;
                     let found = source
                         .record
@@ -403,8 +403,8 @@ impl AddressSource for CsvAddresses {
         Ok(!batch.is_empty())
     }
 
-    fn table(&self) -> Option<TableForm<'_>> {
-        Some(TableForm {
+    fn table(&self) -> Option<CsvDialect<'_>> {
+        Some(CsvDialect {
             delimiter: self.delimiter,
             is_crlf: self.is_crlf,
             header: self.header.as_deref(),

@@ -1,7 +1,7 @@
 //! The line of a text that has the names of the fields of the others.
 
 use super::head::{is_content, lines};
-use super::options::Part;
+use super::options::LinePart;
 
 /// What the names of W3C's logs follow.
 pub(super) const W3C: &[u8] = b"#Fields:";
@@ -56,9 +56,9 @@ impl FieldNames {
     }
 
     /// The field of this name.
-    pub(super) fn field(&self, name: &str) -> Option<Part> {
+    pub(super) fn field(&self, name: &str) -> Option<LinePart> {
         let names = self.names();
         let place = names.iter().position(|field| *field == name.as_bytes())?;
-        Some(Part::Field(place + 1, self.delimiter))
+        Some(LinePart::Field(place + 1, self.delimiter))
     }
 }

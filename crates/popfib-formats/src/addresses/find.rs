@@ -21,7 +21,7 @@ use border::{
 
 /// An address and the bytes of the line that it takes, its zone included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundAddress {
     /// Where it stands.
     pub range: Range<usize>,
     /// What it says.
@@ -48,7 +48,7 @@ pub struct Found {
 ///
 /// Takes time by the length of the line.
 #[inline]
-pub fn find_address(line: &[u8], from: usize) -> Option<Found> {
+pub fn find_address(line: &[u8], from: usize) -> Option<FoundAddress> {
     let mut finder = Finder { line, floor: from };
     let mut at = from;
     loop {
@@ -69,7 +69,7 @@ pub fn find_address(line: &[u8], from: usize) -> Option<Found> {
 const LONGEST: usize = 48;
 
 enum Step {
-    Found(Found),
+    Found(FoundAddress),
     /// Nothing here; the search goes on at this place.
     On(usize),
 }
@@ -137,11 +137,11 @@ impl Finder<'_> {
 
     /// The IPv4 address that begins at `start`, if one may.
     #[inline(always)]
-    fn ipv4_from(&self, start: usize) -> Option<Found> {
+    fn ipv4_from(&self, start: usize) -> Option<FoundAddress> {
         let (bits, len) = self.ipv4(start)?;
         let range = start..start + len;
         let is_apart = self.ipv4_may_begin(start, range.end) && self.ipv4_may_end(start, range.end);
-        is_apart.then_some(Found {
+        is_apart.then_some(FoundAddress {
             range,
             address: IpAddr::V4(bits.into()),
         })
@@ -149,15 +149,16 @@ impl Finder<'_> {
 
     /// The same of the digits from `start` to `end`, if an escape is before them or takes some of them.
     #[cold]
-    fn ipv4_after_escape(&self, start: usize, end: usize) -> Option<Found> {
+    fn ipv4_after_escape(&self, start: usize, end: usize) -> Option<FoundAddress> {
         let Some(start) = after_escape(self.line, start, end) else {
             return self.ipv4_from(start);
         };
         let (bits, len) = self.ipv4(start)?;
-        self.ipv4_may_end(start, start + len).then_some(Found {
-            range: start..start + len,
-            address: IpAddr::V4(bits.into()),
-        })
+        self.ipv4_may_end(start, start + len)
+            .then_some(FoundAddress {
+                range: start..start + len,
+                address: IpAddr::V4(bits.into()),
+            })
     }
 
     /// Four octets from `start` on, and how long they are.
@@ -205,7 +206,7 @@ impl Finder<'_> {
         let text = &self.line[start..end];
         let is_right = (end < run || self.may_end(run)) && self.looks_like_ipv6(start..end);
         if is_right && let Some(bits) = ipv6::address(text) {
-            return Step::Found(Found {
+            return Step::Found(FoundAddress {
                 range: start..self.zone(end),
                 address: IpAddr::V6(bits.into()),
             });
@@ -217,7 +218,7 @@ impl Finder<'_> {
         if is_port_of_tcpdump(self.line, start, dot)
             && let Some(bits) = ipv6::address(&self.line[start..dot])
         {
-            return Step::Found(Found {
+            return Step::Found(FoundAddress {
                 range: start..dot,
                 address: IpAddr::V6(bits.into()),
             });
@@ -401,7 +402,7 @@ impl Finder<'_> {
             IpAddr::V6(_) => self.may_begin(start),
         };
         match found.filter(may_begin) {
-            Some((address, end)) => Step::Found(Found {
+            Some((address, end)) => Step::Found(FoundAddress {
                 range: start..end,
                 address,
             }),

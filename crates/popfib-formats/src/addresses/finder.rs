@@ -13,14 +13,14 @@ use super::batch::AddressBatch;
 use super::find::find_address;
 use super::ipv4_line::{self, WINDOW};
 use super::json_path::{self, Read};
-use super::options::{AddressOptions, Part, Pick};
+use super::options::{AddressOptions, AddressPick, LinePart};
 use super::tally::{BlockTally, Tally};
 
 /// Finds the addresses in lines.
 #[derive(Clone, Debug)]
 pub struct AddressFinder {
-    parts: Vec<Part>,
-    pick: Pick,
+    parts: Vec<LinePart>,
+    pick: AddressPick,
     not_in: Option<Arc<IpSet>>,
     unmap: bool,
     comments: bool,
@@ -32,7 +32,7 @@ pub struct AddressFinder {
 impl AddressFinder {
     pub(super) fn new(options: &AddressOptions) -> Self {
         let parts = match &options.parts[..] {
-            [] => &[Part::Line],
+            [] => &[LinePart::Line],
             parts => parts,
         };
         Self {
@@ -50,7 +50,7 @@ impl AddressFinder {
             not_in: options.not_in.clone(),
             unmap: options.unmap,
             comments: options.comments,
-            has_cells: options.pick == Pick::All || cells > 1,
+            has_cells: options.pick == AddressPick::All || cells > 1,
             tally: Arc::new(Tally::new(0)),
         }
     }
@@ -69,8 +69,9 @@ impl AddressFinder {
     pub fn find(&self, batch: &mut AddressBatch) {
         let whole = std::mem::take(batch.text());
         let text = whole.bytes();
-        let is_first =
-            self.parts == [Part::Line] && self.pick == Pick::Nth(1) && self.not_in.is_none();
+        let is_first = self.parts == [LinePart::Line]
+            && self.pick == AddressPick::Nth(1)
+            && self.not_in.is_none();
         let mut tally = BlockTally::new(self.parts.len());
         let mut at = 0;
         while at < text.len() {
@@ -114,11 +115,11 @@ impl AddressFinder {
             let mut picked = Picked::default();
             let mut look = |part: &[u8]| self.pick(part, &mut picked, batch);
             tally.has[index] |= match part {
-                Part::Line => {
+                LinePart::Line => {
                     look(line);
                     true
                 }
-                Part::Field(number, delimiter) => match field(line, *number, *delimiter) {
+                LinePart::Field(number, delimiter) => match field(line, *number, *delimiter) {
                     Ok(field) => {
                         look(field);
                         true
@@ -129,14 +130,14 @@ impl AddressFinder {
                         false
                     }
                 },
-                Part::Path(path) => {
+                LinePart::Path(path) => {
                     let mut count = 0;
                     let mut each = |range| {
                         count += 1;
                         look(&json_path::meant(&line[range]));
                     };
                     let read = json_path::values(line, path, &mut each);
-                    is_several |= count > 1 && self.pick != Pick::All;
+                    is_several |= count > 1 && self.pick != AddressPick::All;
                     match read {
                         Read::Found => {}
                         Read::Absent => self.tally.keep(line),
@@ -172,10 +173,10 @@ impl AddressFinder {
             }
             picked.seen += 1;
             match self.pick {
-                Pick::Nth(n) if picked.seen < n => {}
-                Pick::Nth(n) if picked.seen > n => return,
-                Pick::Nth(_) | Pick::Last => picked.one = Some(address),
-                Pick::All => {
+                AddressPick::Nth(n) if picked.seen < n => {}
+                AddressPick::Nth(n) if picked.seen > n => return,
+                AddressPick::Nth(_) | AddressPick::Last => picked.one = Some(address),
+                AddressPick::All => {
                     batch.push(address);
                     picked.count += 1;
                 }
@@ -223,11 +224,11 @@ struct Picked {
 
 /// The text of the first value that `part` is in `line`, a JSON string with its quotes; for what
 /// stands beside an address, such as a number of bytes.
-pub fn part_of<'l>(line: &'l [u8], part: &Part) -> Option<&'l [u8]> {
+pub fn line_part<'l>(line: &'l [u8], part: &LinePart) -> Option<&'l [u8]> {
     match part {
-        Part::Line => Some(line),
-        Part::Field(number, delimiter) => field(line, *number, *delimiter).ok(),
-        Part::Path(path) => {
+        LinePart::Line => Some(line),
+        LinePart::Field(number, delimiter) => field(line, *number, *delimiter).ok(),
+        LinePart::Path(path) => {
             let mut first = None;
             json_path::values(line, path, &mut |range| {
                 first.get_or_insert(range);

@@ -3,8 +3,8 @@
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
 use super::head::{Heading, first_delimiter, has_line, heading};
-use super::options::{AddressOptions, Part};
-use super::source::{AddressEntry, AddressFormat, AddressSource, TableForm};
+use super::options::{AddressOptions, LinePart};
+use super::source::{AddressEntry, AddressFormat, AddressSource, CsvDialect};
 use super::{csv, headed, json, parquet, pcap, raw, text};
 use crate::error::ReadError;
 use crate::input::Input;
@@ -157,7 +157,7 @@ impl AddressSource for AddressFile {
         self.source.finder()
     }
 
-    fn table(&self) -> Option<TableForm<'_>> {
+    fn table(&self) -> Option<CsvDialect<'_>> {
         self.source.table()
     }
 
@@ -165,7 +165,7 @@ impl AddressSource for AddressFile {
         self.source.heading()
     }
 
-    fn field(&self, name: &str) -> Option<Part> {
+    fn field(&self, name: &str) -> Option<LinePart> {
         self.source.field(name)
     }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 /// Which addresses of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Side {
+pub enum PacketSide {
     /// Where it goes.
     #[default]
     Destination,

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use popfib::IpSet;
 
-use super::link::Side;
+use super::link::PacketSide;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum AddressColumn {
     /// By its place, from 1.
     Number(usize),
     /// By its name in the first row.
     Name(String),
 }
 
-impl Default for Column {
+impl Default for AddressColumn {
     fn default() -> Self {
         Self::Number(1)
     }
@@ -24,7 +24,7 @@ impl Default for Column {
 
 /// A part of a line of text in which addresses are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum LinePart {
     /// All of it.
     Line,
     /// A field, counted from 1: between delimiters, or between blanks and tabs, however many, if `None`.
@@ -36,7 +36,7 @@ pub enum Part {
 
 /// Which of the addresses in a part of a line are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
+pub enum AddressPick {
     /// The nth, from 1.
     Nth(usize),
     /// The last.
@@ -50,15 +50,15 @@ pub enum Pick {
 pub struct AddressOptions {
     /// The columns of a CSV or TSV file, or the one of a Parquet file. If there are none, that of the first address in CSV
     /// and TSV, the first column of Parquet.
-    pub columns: Vec<Column>,
+    pub columns: Vec<AddressColumn>,
     /// What separates the cells of a table, if that is not to be found in its first line.
     pub delimiter: Option<u8>,
     /// Take text for a table if its first line has a delimiter, whatever its name.
     pub is_table: bool,
     /// Where in a line of text addresses are looked for; in all of it if this is empty.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LinePart>,
     /// Which of those that are there.
-    pub pick: Pick,
+    pub pick: AddressPick,
     /// Addresses in one of these prefixes are passed over in text, as if they were not there.
     pub not_in: Option<Arc<IpSet>>,
     /// Look for no address in lines that begin with `#`.
@@ -66,7 +66,7 @@ pub struct AddressOptions {
     /// Take IPv4-mapped IPv6 addresses as the IPv4 addresses that they stand for.
     pub unmap: bool,
     /// Which addresses of a packet.
-    pub side: Side,
+    pub side: PacketSide,
     /// Packets from these addresses are left out.
     pub exclude_sources: Vec<IpAddr>,
 }
@@ -78,11 +78,11 @@ impl Default for AddressOptions {
             delimiter: None,
             is_table: false,
             parts: Vec::new(),
-            pick: Pick::Nth(1),
+            pick: AddressPick::Nth(1),
             not_in: None,
             comments: false,
             unmap: false,
-            side: Side::default(),
+            side: PacketSide::default(),
             exclude_sources: Vec::new(),
         }
     }

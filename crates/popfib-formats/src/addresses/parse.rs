@@ -30,6 +30,6 @@ pub fn parse_ipv6(text: &[u8]) -> Option<u128> {
 ///
 /// `None` for anything else, and where fewer than 20 bytes are left, so that this says nothing about them.
 #[inline]
-pub fn ipv4_in(bytes: &[u8], start: usize, len: usize) -> Option<u32> {
+pub fn parse_ipv4_at(bytes: &[u8], start: usize, len: usize) -> Option<u32> {
     ipv4_line::whole_address(bytes.get(start..)?.first_chunk()?, len)
 }

@@ -14,7 +14,7 @@ use pcap_parser::{
 };
 
 use super::batch::AddressBatch;
-use super::link::{self, Ends, Link, NoAddress, Side};
+use super::link::{self, Ends, Link, NoAddress, PacketSide};
 use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
 use crate::error::{Place, ReadError};
@@ -52,13 +52,13 @@ const MIN_BLOCK: u32 = 12;
 /// The type of the block that begins a section of pcapng.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// An [`AddressSource`] of captured packets, one address each or [both](Side::Both).
+/// An [`AddressSource`] of captured packets, one address each or [both](PacketSide::Both).
 ///
 /// Ethernet (VLAN tags skipped), bare IP, Linux's "any" device in both forms,
 /// and loopback. Packets that are not IP are counted and left out.
 pub struct PcapAddresses {
     window: Window,
-    side: Side,
+    side: PacketSide,
     exclude_sources: Vec<IpAddr>,
     kind: Kind,
     packets: u64,
@@ -98,7 +98,7 @@ impl PcapAddresses {
     ///
     /// # Errors
     /// If it cannot be read, is no pcap or pcapng file, or of a link type that is not supported.
-    pub fn new(input: Input, side: Side) -> Result<Self, ReadError> {
+    pub fn new(input: Input, side: PacketSide) -> Result<Self, ReadError> {
         let mut window = Window::new(input, MAX_BLOCK);
         while window.data().len() < 24 && window.fill(Place::Byte(0))? {}
         let no_pcap = |window: &Window| ReadError::file(window.name(), "this is no pcap file");
@@ -327,18 +327,18 @@ impl AddressSource for PcapAddresses {
             return Err(error);
         }
         let side = self.side;
-        let each = if side == Side::Both { 2 } else { 1 };
+        let each = if side == PacketSide::Both { 2 } else { 1 };
         for _ in 0..AddressBatch::FULL / each {
             match self.next_packet(batch.is_empty()) {
                 Ok(Some((ends, length))) => {
                     batch.push_packet_length(length);
-                    if side != Side::Destination {
+                    if side != PacketSide::Destination {
                         batch.push(ends.source);
                     }
-                    if side != Side::Source {
+                    if side != PacketSide::Source {
                         batch.push(ends.destination);
                     }
-                    if side == Side::Both {
+                    if side == PacketSide::Both {
                         batch.push_cell(1);
                         batch.push_cell(1);
                     }

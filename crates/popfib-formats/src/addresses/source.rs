@@ -2,7 +2,7 @@
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
-use super::options::{AddressOptions, Part};
+use super::options::{AddressOptions, LinePart};
 use crate::error::ReadError;
 use crate::registry::{self, format_type};
 
@@ -23,7 +23,7 @@ impl AddressFormat {
 
 /// What a table looks like that addresses stand in.
 #[derive(Clone, Copy, Debug)]
-pub struct TableForm<'a> {
+pub struct CsvDialect<'a> {
     /// What separates cells.
     pub delimiter: u8,
     /// Whether the first line ends in CR LF.
@@ -62,7 +62,7 @@ pub trait AddressSource: std::fmt::Debug + Send {
     }
 
     /// What the file looks like as a table, if it is one.
-    fn table(&self) -> Option<TableForm<'_>> {
+    fn table(&self) -> Option<CsvDialect<'_>> {
         None
     }
 
@@ -73,7 +73,7 @@ pub trait AddressSource: std::fmt::Debug + Send {
     }
 
     /// The field of this name in a file with such a line.
-    fn field(&self, _name: &str) -> Option<Part> {
+    fn field(&self, _name: &str) -> Option<LinePart> {
         None
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use popfib::IpPrefix;
 
-use super::find::{Found, find_address};
+use super::find::{FoundAddress, find_address};
 
 /// An address, a prefix or a range, and the bytes of the line that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn find_span(line: &[u8], from: usize) -> Option<FoundSpan> {
     }))
 }
 
-fn prefix(line: &[u8], found: &Found) -> Option<FoundSpan> {
+fn prefix(line: &[u8], found: &FoundAddress) -> Option<FoundSpan> {
     let (prefix, end) = prefix_of(line, found)?;
     Some(FoundSpan {
         range: found.range.start..end,
@@ -44,7 +44,7 @@ fn prefix(line: &[u8], found: &Found) -> Option<FoundSpan> {
 }
 
 /// The prefix that an address of `line` begins, and where it ends.
-pub(super) fn prefix_of(line: &[u8], found: &Found) -> Option<(IpPrefix, usize)> {
+pub(super) fn prefix_of(line: &[u8], found: &FoundAddress) -> Option<(IpPrefix, usize)> {
     let rest = line[found.range.end..].strip_prefix(b"/")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/');
@@ -62,7 +62,7 @@ pub(super) fn masked(address: IpAddr, length: impl Display) -> Option<IpPrefix> 
     IpPrefix::parse_masked(&format!("{address}/{length}")).ok()
 }
 
-fn range(line: &[u8], found: &Found) -> Option<FoundSpan> {
+fn range(line: &[u8], found: &FoundAddress) -> Option<FoundSpan> {
     let rest = line[found.range.end..].strip_prefix(b"-")?;
     let last = find_address(rest, 0).filter(|last| last.range.start == 0)?;
     let is_range =

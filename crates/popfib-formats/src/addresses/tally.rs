@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::json_path;
-use super::options::Part;
+use super::options::LinePart;
 use crate::error::quote;
 
 /// Of all blocks so far.
@@ -76,24 +76,24 @@ impl Tally {
     }
 
     /// For each of `parts`, what to say if no line had it.
-    pub(super) fn missing(&self, parts: &[Part]) -> Vec<Option<String>> {
+    pub(super) fn missing(&self, parts: &[LinePart]) -> Vec<Option<String>> {
         let parts = parts.iter().zip(&self.has);
         parts.map(|(part, has)| self.reason(part, has)).collect()
     }
 
-    fn reason(&self, part: &Part, has: &AtomicBool) -> Option<String> {
+    fn reason(&self, part: &LinePart, has: &AtomicBool) -> Option<String> {
         if has.load(Ordering::Relaxed) {
             return None;
         }
         match part {
-            Part::Line => None,
-            Part::Field(number, _) => match self.fields.load(Ordering::Relaxed) {
+            LinePart::Line => None,
+            LinePart::Field(number, _) => match self.fields.load(Ordering::Relaxed) {
                 0 => None,
                 most => Some(format!(
                     "no line has a field {number}; the longest has {most}"
                 )),
             },
-            Part::Path(path) => {
+            LinePart::Path(path) => {
                 let path = quote(path.as_bytes());
                 match self.object.get() {
                     Some(object) => {
@@ -110,7 +110,7 @@ impl Tally {
     }
 
     /// What lines could not be looked at, a line each.
-    pub(super) fn notes(&self, parts: &[Part]) -> Vec<String> {
+    pub(super) fn notes(&self, parts: &[LinePart]) -> Vec<String> {
         let mut notes = Vec::new();
         let unread = self.unread.load(Ordering::Relaxed);
         if unread > 0 {
@@ -128,8 +128,8 @@ impl Tally {
         }
         let short = self.short.load(Ordering::Relaxed);
         let last = parts.iter().filter_map(|part| match part {
-            Part::Field(number, _) => Some(number),
-            Part::Line | Part::Path(_) => None,
+            LinePart::Field(number, _) => Some(number),
+            LinePart::Line | LinePart::Path(_) => None,
         });
         if let Some(last) = last.max().filter(|_| short > 0) {
             let ends = if short == 1 { " ends" } else { "s end" };

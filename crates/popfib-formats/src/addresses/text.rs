@@ -8,7 +8,7 @@ use memchr::{memchr_iter, memmem, memrchr};
 use super::batch::AddressBatch;
 use super::field_names::FieldNames;
 use super::finder::AddressFinder;
-use super::options::{AddressOptions, Part};
+use super::options::{AddressOptions, LinePart};
 use super::source::{AddressEntry, AddressSource};
 use crate::error::{Place, ReadError, quote};
 use crate::input::Input;
@@ -189,7 +189,7 @@ impl AddressSource for LineAddresses {
         self.heading.as_ref().map(|heading| &heading.mark[..])
     }
 
-    fn field(&self, name: &str) -> Option<Part> {
+    fn field(&self, name: &str) -> Option<LinePart> {
         self.heading.as_ref()?.field(name)
     }
 

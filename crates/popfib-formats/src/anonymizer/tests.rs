@@ -8,7 +8,7 @@ use super::*;
 use crate::rounds::rounds;
 
 /// That of the sample of the original implementation.
-const KEY: [u8; ANONYMIZER_KEY] = [
+const KEY: [u8; Anonymizer::KEY_LENGTH] = [
     21, 34, 23, 141, 51, 164, 207, 128, 19, 10, 91, 22, 73, 144, 125, 16, 216, 152, 143, 131, 121,
     121, 101, 39, 98, 87, 76, 45, 42, 132, 34, 2,
 ];
@@ -117,9 +117,9 @@ fn a_key_is_bytes_or_digits() {
     let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     let upper = digits.to_uppercase();
     let texts = [format!("{digits}\n"), format!("0x{digits}\r\n"), upper];
-    assert_eq!(anonymizer_key(&key), Some(key));
+    assert_eq!(Anonymizer::parse_key(&key), Some(key));
     for text in &texts {
-        assert_eq!(anonymizer_key(text.as_bytes()), Some(key), "{text}");
+        assert_eq!(Anonymizer::parse_key(text.as_bytes()), Some(key), "{text}");
     }
     let wrong = [
         "",
@@ -130,7 +130,7 @@ fn a_key_is_bytes_or_digits() {
         &format!("{}\u{e9}", &digits[2..]),
     ];
     for text in wrong {
-        assert_eq!(anonymizer_key(text.as_bytes()), None, "{text}");
+        assert_eq!(Anonymizer::parse_key(text.as_bytes()), None, "{text}");
     }
 }
 
@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(rounds(20, 1_000)))]
     /// Two addresses have as many first bits in common as before, so each also has a place of its own.
     #[test]
-    fn prefixes_are_preserved(key: [u8; ANONYMIZER_KEY], a: u128, b: u128, shared in 0..=128u32) {
+    fn prefixes_are_preserved(key: [u8; Anonymizer::KEY_LENGTH], a: u128, b: u128, shared in 0..=128u32) {
         let by = Anonymizer::crypto_pan(&key);
         let rest = u128::MAX.checked_shr(shared).unwrap_or(0);
         let b = a & !rest | b & rest;

@@ -13,7 +13,7 @@ use super::pack::{Route, pack, pack_names};
 use super::unpack::{self, inflate};
 use super::{NAMES, Names, PACKED, default_table, default_table_of};
 use crate::load::RouteTable;
-use crate::table_format::Columns;
+use crate::table_format::ColumnSelection;
 use popfib_table::{Cell, Scalar};
 
 /// All routes of the embedded table, as a text table has them.
@@ -93,7 +93,7 @@ fn the_embedded_names_have_the_known_checksum() {
 
 fn columns(names: &[&str]) -> RouteTable {
     let names = names.iter().map(|&name| name.to_owned()).collect();
-    default_table_of(&Columns::Named(names)).expect("columns that are there")
+    default_table_of(&ColumnSelection::Named(names)).expect("columns that are there")
 }
 
 #[test]
@@ -101,8 +101,12 @@ fn each_route_has_the_number_and_the_name_of_its_origin() {
     let plain = default_table();
     let names = Names::unpack();
     for (wanted, asn, name) in [
-        (Columns::All, 0, 1),
-        (Columns::Named(vec!["as_name".into(), "asn".into()]), 1, 0),
+        (ColumnSelection::All, 0, 1),
+        (
+            ColumnSelection::Named(vec!["as_name".into(), "asn".into()]),
+            1,
+            0,
+        ),
     ] {
         let table = default_table_of(&wanted).expect("columns that are there");
         let records = table.records.as_ref().expect("records");
@@ -162,7 +166,8 @@ fn one_column_of_the_embedded_table_is_a_value() {
     }
     assert_eq!(routes.next(), None);
 
-    let error = default_table_of(&Columns::Named(vec!["name".into()])).expect_err("no such column");
+    let error =
+        default_table_of(&ColumnSelection::Named(vec!["name".into()])).expect_err("no such column");
     assert_eq!(
         error.to_string(),
         "tier1-origin-20260617: no column \"name\" in \"asn\", \"as_name\""

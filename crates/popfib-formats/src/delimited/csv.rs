@@ -32,11 +32,11 @@ use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::name_rule::checked;
 use crate::names::left_out;
-use crate::ranges::{Notation, RangePrefixes, Span};
+use crate::ranges::{IpRangePrefixes, Notation, Span};
 use crate::record::{Kind, RecordText};
 use crate::registry::Capabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{Columns, Entry, LoadOptions};
+use crate::table_format::{ColumnSelection, Entry, LoadOptions};
 
 pub(crate) static FORMAT: Entry = Entry {
     name: "csv",
@@ -142,7 +142,7 @@ pub(crate) struct Delimited {
     prefix: Option<String>,
     length: Option<String>,
     notation: Notation,
-    columns: Columns,
+    columns: ColumnSelection,
     /// The record of a row, and the indices of the columns of values in it, unless one value is read.
     record: Option<(RecordText, Vec<usize>)>,
     fields: Option<(Fields, Layout)>,
@@ -243,7 +243,7 @@ impl Delimited {
             Source::Range(first, last) => {
                 let (first, last) = (cell(first)?, cell(last)?);
                 let ends = ends(first, last, &mut self.numbers_are_ipv6)?;
-                RangePrefixes::new(ends.0, ends.1).map_err(|e| {
+                IpRangePrefixes::new(ends.0, ends.1).map_err(|e| {
                     format!(
                         "{} to {}: {e}",
                         quote(first.as_bytes()),
@@ -293,7 +293,7 @@ impl Delimited {
             self.at_end = true;
             self.lines.stopped(reason)
         })?;
-        if self.columns != Columns::Value {
+        if self.columns != ColumnSelection::Value {
             self.record = Some(layout.choose(&self.columns, &fields).map_err(|reason| {
                 self.at_end = true;
                 self.lines.stopped(reason)

@@ -3,7 +3,7 @@
 use crate::error::no_name;
 use crate::names::left_out;
 use crate::record::{Kind, RecordText};
-use crate::table_format::{Columns, LoadOptions};
+use crate::table_format::{ColumnSelection, LoadOptions};
 
 /// The columns that were asked for.
 pub(super) struct FixedColumns {
@@ -20,9 +20,9 @@ impl FixedColumns {
     /// Of the columns `known`, each a name and a field, those of the options; the first if one value is read.
     pub(super) fn new(options: &LoadOptions, known: &[(&str, usize)]) -> Self {
         let names = match &options.columns {
-            Columns::Value => vec![known[0].0.to_owned()],
-            Columns::Named(names) => names.clone(),
-            Columns::All => known.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            ColumnSelection::Value => vec![known[0].0.to_owned()],
+            ColumnSelection::Named(names) => names.clone(),
+            ColumnSelection::All => known.iter().map(|(name, _)| (*name).to_owned()).collect(),
         };
         let number = |(index, name): (usize, &String)| {
             let numbered = name.parse().ok().and_then(|n: usize| n.checked_sub(1));
@@ -34,7 +34,7 @@ impl FixedColumns {
             Ok((*field, index))
         };
         let columns = names.iter().enumerate().map(number).collect();
-        let wanted = Columns::Named(names);
+        let wanted = ColumnSelection::Named(names);
         let mut record = RecordText::new(&wanted);
         (0..record.names().len()).for_each(|column| record.is_there(column));
         Self {

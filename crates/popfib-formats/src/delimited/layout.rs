@@ -10,7 +10,7 @@ use crate::masks::{self, Length};
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::ranges::{is_prefix, is_range};
 use crate::record::RecordText;
-use crate::table_format::Columns;
+use crate::table_format::ColumnSelection;
 
 /// Where the columns are.
 pub(super) struct Layout {
@@ -153,7 +153,7 @@ impl Layout {
     /// Makes the columns that were asked for those of the values; gives them the names and indices of a record.
     pub(super) fn choose(
         &mut self,
-        columns: &Columns,
+        columns: &ColumnSelection,
         fields: &Fields,
     ) -> Result<(RecordText, Vec<usize>), String> {
         let mut record = RecordText::new(columns).ranked(|name| rank(name, VALUE));
@@ -163,7 +163,7 @@ impl Layout {
             false => (n + 1).to_string(),
         };
         let names: Vec<_> = match columns {
-            Columns::Named(names) => {
+            ColumnSelection::Named(names) => {
                 let find = |name: &String| {
                     Ok::<_, String>((find(name, fields, self.heading.is_some())?, name.clone()))
                 };
@@ -183,7 +183,7 @@ impl Layout {
             let index = record
                 .column(name)
                 .ok_or("a column that is not asked for")?;
-            if *columns == Columns::All && record.names().len() == before {
+            if *columns == ColumnSelection::All && record.names().len() == before {
                 return Err(format!("two columns are called {}", quote(name.as_bytes())));
             }
             record.is_there(index);

@@ -17,7 +17,7 @@ use std::vec::IntoIter;
 use popfib::{IpPrefix, NextHop};
 use popfib_table::Dictionary;
 
-use crate::ranges::{RangePrefixes, Span};
+use crate::ranges::{IpRangePrefixes, Span};
 use crate::route::Route;
 
 /// The routes of a file with ranges: their values, and the ranges until all are there.
@@ -28,7 +28,7 @@ pub(crate) struct RangeRoutes {
     sorted: Option<Sorted>,
     names: Dictionary,
     /// What is left of the range that is handed out, and its value.
-    range: Option<RangePrefixes>,
+    range: Option<IpRangePrefixes>,
     value: Option<NextHop>,
 }
 
@@ -77,7 +77,7 @@ impl RangeRoutes {
             match sorted.next()? {
                 Ok(range) => {
                     self.value = Some(range.row.value);
-                    self.range = RangePrefixes::new(range.first, range.last).ok();
+                    self.range = IpRangePrefixes::new(range.first, range.last).ok();
                 }
                 Err([around, range]) => {
                     let reason = format!(

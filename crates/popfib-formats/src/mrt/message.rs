@@ -130,8 +130,8 @@ impl<'a> BgpUpdate<'a> {
         self.end_of_rib
     }
 
-    /// Packs the attributes that a [`BgpPath`](crate::BgpPath) shows, with this next hop, for
-    /// [`unpack_path`](crate::unpack_path): as small as they came, and equal where the attributes are.
+    /// Packs the attributes that a [`BgpPath`](crate::bgp::BgpPath) shows, with this next hop, for
+    /// [`unpack_path`](crate::bgp::unpack_path): as small as they came, and equal where the attributes are.
     ///
     /// # Errors
     /// What is wrong with the attributes.

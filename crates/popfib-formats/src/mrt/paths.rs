@@ -9,7 +9,7 @@ use super::fill::fill;
 use super::kinds::{TABLE_DUMP, TABLE_DUMP_V2};
 use super::records::{Record, Records};
 use super::table::Reader;
-use crate::bgp_path::{BgpPath, PathSource, Wanted};
+use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::peers::Peer;
@@ -19,7 +19,7 @@ use crate::table_format::LoadOptions;
 pub(crate) struct MrtPaths {
     records: Records,
     reader: Reader,
-    wanted: Wanted,
+    wanted: PrefixFilter,
     /// The record whose paths are being handed out.
     rib: Rib,
 }
@@ -36,7 +36,7 @@ struct Rib {
 }
 
 impl MrtPaths {
-    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: Wanted) -> Self {
+    pub(crate) fn new(input: Input, options: &LoadOptions, wanted: PrefixFilter) -> Self {
         Self {
             records: Records::new(input),
             reader: Reader::new(options),
@@ -78,7 +78,7 @@ fn read(
     record: &Record<'_>,
     reader: &mut Reader,
     rib: &mut Rib,
-    wanted: &Wanted,
+    wanted: &PrefixFilter,
     path: &mut BgpPath,
 ) -> Result<bool, Flaw> {
     let mut body = Bytes(record.body);
@@ -141,7 +141,7 @@ fn table_dump(
     record: &Record<'_>,
     family: Family,
     reader: &mut Reader,
-    wanted: &Wanted,
+    wanted: &PrefixFilter,
     path: &mut BgpPath,
 ) -> Result<bool, Flaw> {
     let mut body = Bytes(record.body);

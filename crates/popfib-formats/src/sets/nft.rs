@@ -20,7 +20,7 @@ use super::tokens::{bare, tokens};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::name_rule::MAX_NAME;
+use crate::name_rule::MAX_NEXT_HOP_LENGTH;
 use crate::registry::Capabilities;
 use crate::rows::Rows;
 use crate::table_format::Entry;
@@ -200,7 +200,7 @@ impl Nft {
             word => {
                 if let Some(value) = &mut self.element.value {
                     // One that is too long is refused at its end, however long it gets.
-                    if value.len() > MAX_NAME {
+                    if value.len() > MAX_NEXT_HOP_LENGTH {
                         return Ok(());
                     }
                     // A verdict with its target: `jump chain`.

@@ -12,7 +12,7 @@ use super::error::WriteError;
 use super::pieces::{Piece, PrefixField, parse};
 use crate::cell_json::CellJson;
 use crate::error::{no_name, quote};
-use crate::image::no_column;
+use crate::image::no_column_message;
 use crate::load::RouteTable;
 use crate::name_rule::is_forbidden;
 
@@ -122,7 +122,7 @@ fn field(text: &str) -> Result<Field, String> {
 }
 
 impl Template {
-    /// Whether it names a column by another name than `value`, so that a table needs its [records](crate::Columns::All).
+    /// Whether it names a column by another name than `value`, so that a table needs its [records](crate::ColumnSelection::All).
     pub fn names_columns(&self) -> bool {
         self.each.iter().any(|piece| match piece {
             Piece::Field(field) => field.of_prefix.is_none() && field.name != VALUE,
@@ -242,7 +242,7 @@ impl<'t> Values<'t> {
     /// What to say of a column that is not there.
     fn no_column(&self, name: &str) -> String {
         match self {
-            Self::Records(records) => no_column(name, Some(records)),
+            Self::Records(records) => no_column_message(name, Some(records)),
             Self::Texts(table) if table.is_list() => {
                 let name = quote(name.as_bytes());
                 format!("no column {name} in a list without values")

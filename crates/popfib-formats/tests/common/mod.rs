@@ -9,7 +9,9 @@ pub(crate) mod rounds;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
-use popfib_formats::{Columns, Format, Input, LoadOptions, ReadError, RouteTable, load_from};
+use popfib_formats::{
+    ColumnSelection, Format, Input, LoadOptions, ReadError, RouteTable, load_from,
+};
 
 pub(crate) const STRICT: LoadOptions = LoadOptions::new();
 pub(crate) const SKIP: LoadOptions = {
@@ -24,8 +26,8 @@ pub(crate) const MASK: LoadOptions = {
 };
 
 /// The only column, of this name.
-pub(crate) fn named(column: &str) -> Columns {
-    Columns::Named(vec![column.to_owned()])
+pub(crate) fn named(column: &str) -> ColumnSelection {
+    ColumnSelection::Named(vec![column.to_owned()])
 }
 
 pub(crate) fn input(data: impl Into<Vec<u8>>) -> Input {

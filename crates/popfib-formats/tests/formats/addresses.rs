@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use popfib::IpSet;
+use popfib_formats::addresses::{AddressColumn, AddressPick, AddressRun, LinePart};
 use popfib_formats::{
-    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Column, Input, Part,
-    Pick, Run,
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
 };
 
 /// Hands out its data in pieces of the given length, however much is asked for.
@@ -58,17 +58,17 @@ fn shown(batch: &AddressBatch) -> Vec<String> {
     let mut seen = Vec::new();
     for run in batch.runs() {
         match *run {
-            Run::Ipv4(n) => seen.extend(
+            AddressRun::Ipv4(n) => seen.extend(
                 ipv4.by_ref()
                     .take(n)
                     .map(|&a| IpAddr::V4(a.into()).to_string()),
             ),
-            Run::Ipv6(n) => seen.extend(
+            AddressRun::Ipv6(n) => seen.extend(
                 ipv6.by_ref()
                     .take(n)
                     .map(|&a| IpAddr::V6(a.into()).to_string()),
             ),
-            Run::Missing(n) => seen.extend((0..n).map(|_| "-".to_string())),
+            AddressRun::Missing(n) => seen.extend((0..n).map(|_| "-".to_string())),
         }
     }
     assert_eq!(seen.len(), batch.len());
@@ -79,7 +79,7 @@ pub(crate) fn detected(data: &[u8]) -> Vec<String> {
     read(data, None, &AddressOptions::default())
 }
 
-pub(crate) fn column(data: &str, column: Column) -> Vec<String> {
+pub(crate) fn column(data: &str, column: AddressColumn) -> Vec<String> {
     read(
         data.as_bytes(),
         None,
@@ -90,8 +90,8 @@ pub(crate) fn column(data: &str, column: Column) -> Vec<String> {
     )
 }
 
-pub(crate) fn named(name: &str) -> Column {
-    Column::Name(name.to_owned())
+pub(crate) fn named(name: &str) -> AddressColumn {
+    AddressColumn::Name(name.to_owned())
 }
 
 #[test]
@@ -142,42 +142,45 @@ fn picked(data: &str, options: AddressOptions) -> Vec<String> {
 #[test]
 fn parts_of_lines_and_several_addresses() {
     let lines = "a 10.0.0.1 10.0.0.2,10.0.0.3\n\tx  ::ffff:10.0.0.4\n";
-    let with = |parts: &[Part], pick| AddressOptions {
+    let with = |parts: &[LinePart], pick| AddressOptions {
         parts: parts.to_vec(),
         pick,
         unmap: true,
         ..Default::default()
     };
-    let first = Pick::Nth(1);
+    let first = AddressPick::Nth(1);
     assert_eq!(picked(lines, with(&[], first)), ["10.0.0.1", "10.0.0.4"]);
-    assert_eq!(picked(lines, with(&[], Pick::Nth(3))), ["10.0.0.3", "-"]);
     assert_eq!(
-        picked(lines, with(&[], Pick::Last)),
+        picked(lines, with(&[], AddressPick::Nth(3))),
+        ["10.0.0.3", "-"]
+    );
+    assert_eq!(
+        picked(lines, with(&[], AddressPick::Last)),
         ["10.0.0.3", "10.0.0.4"]
     );
     assert_eq!(
-        picked(lines, with(&[], Pick::All)),
+        picked(lines, with(&[], AddressPick::All)),
         ["10.0.0.1,10.0.0.2,10.0.0.3", "10.0.0.4"]
     );
-    let fields = [Part::Field(2, None), Part::Field(3, None)];
+    let fields = [LinePart::Field(2, None), LinePart::Field(3, None)];
     assert_eq!(
         picked(lines, with(&fields, first)),
         ["10.0.0.1", "10.0.0.2", "10.0.0.4", "-"]
     );
     assert_eq!(
-        picked(lines, with(&fields, Pick::All)),
+        picked(lines, with(&fields, AddressPick::All)),
         ["10.0.0.1", "10.0.0.2,10.0.0.3", "10.0.0.4", "-"]
     );
-    let comma = [Part::Field(2, Some(b','))];
+    let comma = [LinePart::Field(2, Some(b','))];
     assert_eq!(picked(lines, with(&comma, first)), ["10.0.0.3", "-"]);
     // What is passed over counts for nothing, and an IPv4-mapped address is the one that it stands for.
     let not_in = ["10.0.0.2/31", "10.0.0.4/32"].map(|prefix| prefix.parse().unwrap());
     let not_in = Some(Arc::new(IpSet::from_iter(not_in)));
     for (pick, expected) in [
         (first, "10.0.0.1"),
-        (Pick::Nth(2), "-"),
-        (Pick::Last, "10.0.0.1"),
-        (Pick::All, "10.0.0.1"),
+        (AddressPick::Nth(2), "-"),
+        (AddressPick::Last, "10.0.0.1"),
+        (AddressPick::All, "10.0.0.1"),
     ] {
         let options = AddressOptions {
             not_in: not_in.clone(),
@@ -186,10 +189,10 @@ fn parts_of_lines_and_several_addresses() {
         assert_eq!(picked(lines, options), [expected, "-"]);
     }
     let json = "{\"a\":{\"b\":[\"10.0.0.1\",\"10.0.0.2:80\"]}}\n{\"a\":1}\n";
-    let path = [Part::Path("a.b".to_owned())];
+    let path = [LinePart::Path("a.b".to_owned())];
     assert_eq!(picked(json, with(&path, first)), ["10.0.0.1", "-"]);
     assert_eq!(
-        picked(json, with(&path, Pick::All)),
+        picked(json, with(&path, AddressPick::All)),
         ["10.0.0.1,10.0.0.2", "-"]
     );
 }
@@ -216,7 +219,7 @@ fn a_column_by_number_and_by_name() {
         ["2001:db8::1", "-", "::", "::3"]
     );
     assert_eq!(
-        column(table, Column::Number(2)),
+        column(table, AddressColumn::Number(2)),
         ["10.0.0.1", "-", "-", "10.0.0.3"]
     );
     let blank = "ip,n\n10.0.0.1,1\n\n\n10.0.0.2,2\n\n";
@@ -248,7 +251,10 @@ fn quotes_and_line_ends_inside_of_cells() {
 
 #[test]
 fn a_byte_order_mark_is_no_part_of_a_name() {
-    let named = column("\u{feff}ip,name\n192.0.2.1,a\n", Column::Name("ip".into()));
+    let named = column(
+        "\u{feff}ip,name\n192.0.2.1,a\n",
+        AddressColumn::Name("ip".into()),
+    );
     assert_eq!(named, ["192.0.2.1"]);
 }
 
@@ -263,7 +269,7 @@ fn rows_without_the_column() {
         ["t: no column \"ip\": the file is empty"]
     );
     assert_eq!(
-        column("a,b\n1,2\n", Column::Number(3)),
+        column("a,b\n1,2\n", AddressColumn::Number(3)),
         ["t:1: no column 3: the row has 2 columns"]
     );
     assert_eq!(

@@ -4,7 +4,8 @@ use std::io::Cursor;
 use std::net::IpAddr;
 use std::path::Path;
 
-use popfib_formats::{AddressBatch, AddressFile, AddressOptions, AddressSource, Input, Side};
+use popfib_formats::addresses::PacketSide;
+use popfib_formats::{AddressBatch, AddressFile, AddressOptions, AddressSource, Input};
 
 use crate::addresses::{detected, read};
 use crate::packets::{Endian, Ng, ethernet, ipv4, ipv6, pcap, qinq, vlan};
@@ -40,12 +41,12 @@ fn packets_of_pcap_in_either_byte_order() {
             let file = pcap(endian, magic, 1, &all_kinds());
             assert_eq!(detected(&file), DESTINATIONS);
             let options = AddressOptions {
-                side: Side::Source,
+                side: PacketSide::Source,
                 ..Default::default()
             };
             assert_eq!(read(&file, None, &options), SOURCES);
             let options = AddressOptions {
-                side: Side::Both,
+                side: PacketSide::Both,
                 ..Default::default()
             };
             let both = SOURCES.iter().zip(DESTINATIONS);

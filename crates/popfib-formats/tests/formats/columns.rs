@@ -413,7 +413,7 @@ fn the_column_of_the_prefix_can_be_chosen() {
 fn chosen_prefixes_are_no_part_of_records() {
     let options = LoadOptions {
         prefix_column: Some("dst".to_owned()),
-        columns: popfib_formats::Columns::All,
+        columns: popfib_formats::ColumnSelection::All,
         ..STRICT
     };
     for text in [

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 use std::sync::mpsc;
 
 use crate::common::{COMPRESSIONS, STRICT, bzip2, gzip, input, read, routes, zstd};
-use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, LineAddresses, load};
+use popfib_formats::addresses::LineAddresses;
+use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, load};
 
 #[test]
 fn content_decides_and_names_do_not() {

@@ -456,7 +456,7 @@ fn objects_of_rpsl() {
         "192.0.2.0/24 64500"
     );
     let all = LoadOptions {
-        columns: popfib_formats::Columns::All,
+        columns: popfib_formats::ColumnSelection::All,
         ..STRICT
     };
     let records = read(text, &all).unwrap().records.unwrap();

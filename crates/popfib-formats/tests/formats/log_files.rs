@@ -3,9 +3,8 @@
 
 use std::io::Cursor;
 
-use popfib_formats::{
-    AddressBatch, AddressFile, AddressOptions, AddressSource, Column, Input, Part,
-};
+use popfib_formats::addresses::{AddressColumn, LinePart};
+use popfib_formats::{AddressBatch, AddressFile, AddressOptions, AddressSource, Input};
 
 use crate::addresses::{column, named, read};
 use proptest::prelude::*;
@@ -63,15 +62,15 @@ fn the_column_is_found_by_its_content() {
 #[test]
 fn what_no_line_has_is_said() {
     let field = |number| AddressOptions {
-        parts: vec![Part::Field(number, None)],
+        parts: vec![LinePart::Field(number, None)],
         ..Default::default()
     };
     let path = |path: &str| AddressOptions {
-        parts: vec![Part::Path(path.to_owned())],
+        parts: vec![LinePart::Path(path.to_owned())],
         ..Default::default()
     };
     let number = |number| AddressOptions {
-        columns: vec![Column::Number(number)],
+        columns: vec![AddressColumn::Number(number)],
         ..Default::default()
     };
     let text = "10.0.0.1 a\n\nb\n10.0.0.1 a b\n";

@@ -1,6 +1,6 @@
 //! Lines of the logs of many systems, in which every address is marked: all of them are found, and nothing else.
 
-use popfib_formats::find_address;
+use popfib_formats::addresses::find_address;
 
 #[test]
 fn every_marked_address_is_found_and_nothing_else() {

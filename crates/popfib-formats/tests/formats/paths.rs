@@ -6,7 +6,8 @@ use std::process::Command;
 use crate::common::{SKIP, STRICT, input};
 use crate::mrt_file::{as_path, next_hop, path_attribute, peer_table, rib, table_dump_with};
 use popfib::IpPrefix;
-use popfib_formats::{BgpPath, Input, LoadOptions, ReadError, open_paths};
+use popfib_formats::bgp::{BgpPath, open_paths};
+use popfib_formats::{Input, LoadOptions, ReadError};
 
 /// All paths to the prefixes that `wanted` takes.
 fn paths(

@@ -6,9 +6,8 @@ use std::net::IpAddr;
 
 use crate::common::rounds::rounds;
 use crate::common::{STRICT, shared_data};
-use popfib_formats::{
-    AddressBatch, AddressOptions, AddressSource, Input, LineAddresses, Run, load,
-};
+use popfib_formats::addresses::{AddressRun, LineAddresses};
+use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, load};
 
 fn unpack(path: &std::path::Path) -> String {
     let mut text = String::new();
@@ -74,13 +73,13 @@ fn every_trace_is_read_as_it_is() {
             let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
             for &run in batch.runs() {
                 match run {
-                    Run::Ipv4(n) => {
+                    AddressRun::Ipv4(n) => {
                         seen.extend(ipv4.by_ref().take(n).map(|&a| IpAddr::V4(a.into())))
                     }
-                    Run::Ipv6(n) => {
+                    AddressRun::Ipv6(n) => {
                         seen.extend(ipv6.by_ref().take(n).map(|&a| IpAddr::V6(a.into())))
                     }
-                    Run::Missing(_) => panic!("each line is an address"),
+                    AddressRun::Missing(_) => panic!("each line is an address"),
                 }
             }
         }

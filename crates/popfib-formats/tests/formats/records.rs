@@ -1,7 +1,7 @@
 //! Records: files with several columns, read as such.
 
 use popfib::NextHop;
-use popfib_formats::{Columns, LoadOptions};
+use popfib_formats::{ColumnSelection, LoadOptions};
 use popfib_table::{Cell, ColumnType, Scalar};
 
 use super::mmdb::{Value, database, v4};
@@ -11,8 +11,8 @@ pub(super) fn options(columns: &[&str]) -> LoadOptions {
     let names = columns.iter().map(|&name| name.to_owned()).collect();
     LoadOptions {
         columns: match columns {
-            ["*"] => Columns::All,
-            _ => Columns::Named(names),
+            ["*"] => ColumnSelection::All,
+            _ => ColumnSelection::Named(names),
         },
         ..STRICT
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::common::rounds::rounds;
 use crate::common::{SKIP, STRICT, error, named, read, routes};
 use crate::mrt_file::{as_path, next_hop, path_attribute, session, update};
-use popfib_formats::{Columns, LoadOptions, RouteValue, UpdateFiles};
+use popfib_formats::{ColumnSelection, LoadOptions, RouteValue, UpdateFiles};
 
 /// Files of updates that are gone with it.
 struct Files(PathBuf, Vec<PathBuf>);
@@ -220,13 +220,14 @@ fn mrt_updates_and_sessions() {
         peer: Some("2".parse().expect("a peer")),
         ..files.with(None, &STRICT)
     };
-    let origins = read(DUMP, &options(RouteValue::OriginAs, Columns::Value)).expect("a table");
+    let origins =
+        read(DUMP, &options(RouteValue::OriginAs, ColumnSelection::Value)).expect("a table");
     assert_eq!(routes(&origins), ["10.0.0.0/8 9"]);
-    let peers = read(DUMP, &options(RouteValue::Peer, Columns::Value)).expect("a table");
+    let peers = read(DUMP, &options(RouteValue::Peer, ColumnSelection::Value)).expect("a table");
     assert_eq!(routes(&peers), ["10.0.0.0/8 192.0.2.3"]);
     let paths = read(DUMP, &options(RouteValue::NextHop, named("as_path"))).expect("a table");
     assert_eq!(routes(&paths), ["10.0.0.0/8 64501 9"]);
-    let all = read(DUMP, &options(RouteValue::NextHop, Columns::All)).expect("a table");
+    let all = read(DUMP, &options(RouteValue::NextHop, ColumnSelection::All)).expect("a table");
     let records = all.records.expect("records");
     assert!(records.column("communities").is_some() && records.len() == 1);
 }
@@ -381,7 +382,7 @@ fn what_cannot_be_applied_is_refused() {
         "t: bgpscanner has the paths of several peers, of which updates need each: mrt and bgpdump have"
     );
     let columns = LoadOptions {
-        columns: Columns::All,
+        columns: ColumnSelection::All,
         ..STRICT
     };
     assert_eq!(

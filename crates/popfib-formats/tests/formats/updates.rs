@@ -2,7 +2,8 @@
 
 use crate::common::input;
 use crate::mrt_file::{as_path, message, next_hop, path_attribute, record, session, update};
-use popfib_formats::{Change, Message, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
+use popfib_formats::updates::Message;
+use popfib_formats::{Change, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 
 fn all_of(source: &mut dyn UpdateSource) -> Vec<String> {
     let mut all = Vec::new();

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib::{IpPrefix, Prefix};
-use popfib_formats::{LoadOptions, RouteTable, Template, write_template};
+use popfib_formats::write::{Template, write_template};
+use popfib_formats::{LoadOptions, RouteTable};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

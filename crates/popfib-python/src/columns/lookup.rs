@@ -356,7 +356,7 @@ impl<A: Family, T: Answer> Part<A, T> {
 /// The address that a text means.
 #[inline(always)]
 pub(super) fn address(text: &[u8]) -> Result<IpAddr, Wrong<'_>> {
-    match popfib_formats::ipv4_address(text) {
+    match popfib_formats::addresses::leading_ipv4(text) {
         Some((bits, read)) if read == text.len() => Ok(IpAddr::V4(bits.into())),
         _ => other_address(text),
     }

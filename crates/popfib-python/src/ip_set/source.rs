@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use popfib::family::Family;
 use popfib::{IpPrefix, Prefix, aggregate};
-use popfib_formats::{RangePrefixes, prefixes_of_text};
+use popfib_formats::ranges::{IpRangePrefixes, prefixes_of_text};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -115,7 +115,7 @@ fn add(item: &Bound<'_, PyAny>, mask: bool, to: &mut Vec<IpPrefix>) -> PyResult<
     }
     match keys::ends(item)? {
         Some((first, last)) => {
-            let prefixes = RangePrefixes::new(first, last);
+            let prefixes = IpRangePrefixes::new(first, last);
             to.extend(prefixes.map_err(|error| PyValueError::new_err(error.to_string()))?);
         }
         None => to.push(keys::prefix(item)?),
@@ -138,7 +138,7 @@ fn add_range<'py>(
         })
     };
     let (first, last) = (address(first)?, address(last)?);
-    let prefixes = RangePrefixes::new(first, last).map_err(|error| {
+    let prefixes = IpRangePrefixes::new(first, last).map_err(|error| {
         let range = format!("{first}-{last}");
         PyValueError::new_err(format!("{}: {error}", Quoted(range.as_bytes())))
     })?;

@@ -19,17 +19,17 @@ use std::ops::Range;
 use crate::addresses::{FoundAddress, find_address};
 use crate::grammar::{Grammar, lines};
 use crate::masks;
-use crate::ranges::Span;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::{Entry, LoadOptions};
+use crate::ranges::AddressSpan;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::{LoadOptions, TableEntry};
 use crate::value_regex::Values;
 use crate::words::word_at;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "any",
     description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only with --format",
-    can: Capabilities::PLACED_VALUES,
+    can: FormatCapabilities::PLACED_VALUES,
     detect: |_| false,
     open: |input, options| Ok(lines(Any::new(options), input, options)),
 };
@@ -56,7 +56,7 @@ impl Any {
 }
 
 impl Grammar for Any {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let is_comment = ["#", "!", ";", "//"];
         let is_comment = is_comment
             .iter()
@@ -86,7 +86,7 @@ impl Grammar for Any {
         flaw.map_or(Ok(()), Err)
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if let Some((start, _, value)) = self.start.take()
             && let Err(reason) = rows.elements(&start.to_string(), &value)
         {
@@ -115,11 +115,11 @@ impl Any {
         written: &Written,
         before: &[u8],
         value: String,
-        rows: &mut Rows,
+        rows: &mut RouteRows,
     ) -> Result<(), String> {
         let address = match written {
             Written::Range(first, last) => {
-                return rows.elements_of(Span::Range(*first, *last), &value);
+                return rows.elements_of(AddressSpan::Range(*first, *last), &value);
             }
             Written::Text(text) => return rows.elements(text, &value),
             Written::Host(address) => address,
@@ -127,7 +127,7 @@ impl Any {
         if let Some((start, end, value)) = self.start.take() {
             let is_end = before.ends_with(end) && start.is_ipv4() == address.is_ipv4();
             if is_end && start <= *address {
-                return rows.elements_of(Span::Range(start, *address), &value);
+                return rows.elements_of(AddressSpan::Range(start, *address), &value);
             }
             rows.elements(&start.to_string(), &value)?;
         }

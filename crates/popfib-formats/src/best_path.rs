@@ -19,7 +19,7 @@ use crate::route::{RecordColumns, Route, RouteSource};
 
 /// What decides between two routes for one prefix: the lower wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
+pub(crate) struct PathRank {
     pub(crate) lacks_next_hop: bool,
     pub(crate) path_length: u32,
     pub(crate) peer: usize,
@@ -27,9 +27,9 @@ pub(crate) struct Rank {
 
 /// One route of one peer.
 #[derive(Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct PathCandidate {
     pub(crate) prefix: IpPrefix,
-    pub(crate) rank: Rank,
+    pub(crate) rank: PathRank,
     /// The error if this is the best route of its prefix: it has no value.
     pub(crate) flaw: Option<ReadError>,
 }
@@ -38,9 +38,9 @@ pub(crate) struct Candidate {
 pub(crate) const NO_NEXT_HOP: &str = "a route without a next hop";
 
 /// The routes of several peers, in the order of their file.
-pub(crate) trait Paths: Send {
+pub(crate) trait CandidatePaths: Send {
     /// The next route that is wanted, its value in `value`; `None` at the end.
-    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError>;
+    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError>;
 
     /// As [`RouteSource::notes`].
     fn notes(&self) -> Vec<String>;
@@ -59,7 +59,7 @@ pub(crate) trait Paths: Send {
 pub(crate) struct BestPaths<P> {
     paths: P,
     /// The best route so far for the prefix at hand.
-    best: Option<Candidate>,
+    best: Option<PathCandidate>,
     /// Its value, that of the route just read, and that of the one handed out.
     value: String,
     read: String,
@@ -70,7 +70,7 @@ pub(crate) struct BestPaths<P> {
     without: u64,
 }
 
-impl<P: Paths> BestPaths<P> {
+impl<P: CandidatePaths> BestPaths<P> {
     pub(crate) fn new(paths: P) -> Self {
         Self {
             paths,
@@ -111,7 +111,7 @@ impl<P: Paths> BestPaths<P> {
 
     /// Takes the route just read. The prefix before, if this is another, is done.
     #[inline]
-    fn offer(&mut self, candidate: Candidate) -> Option<Result<IpPrefix, ReadError>> {
+    fn offer(&mut self, candidate: PathCandidate) -> Option<Result<IpPrefix, ReadError>> {
         let mut done = None;
         match &self.best {
             Some(best) if best.prefix == candidate.prefix => {
@@ -134,7 +134,7 @@ impl<P: Paths> BestPaths<P> {
     }
 }
 
-impl<P: Paths> RouteSource for BestPaths<P> {
+impl<P: CandidatePaths> RouteSource for BestPaths<P> {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
         loop {
             let Some(prefix) = self.next_prefix()? else {

@@ -20,7 +20,7 @@ use std::str;
 use popfib::IpPrefix;
 
 use crate::as_path;
-use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
+use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate, PathRank};
 use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
 use crate::date::parse_seconds;
 use crate::error::{ReadError, quote};
@@ -31,15 +31,15 @@ use crate::name_rule::checked;
 use crate::path_record::PathRecord;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::record::RecordText;
-use crate::registry::Capabilities;
-use crate::table_format::{Entry, LoadOptions};
-use crate::update::{Gate, Head, Message, Session, UpdateEntry, UpdateOptions, UpdateSource};
+use crate::registry::FormatCapabilities;
+use crate::table_format::{LoadOptions, TableEntry};
+use crate::update::{Gate, Message, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
 use crate::update_text::parse_prefix;
 
-pub(crate) const FORMAT: Entry = Entry {
+pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "bgpdump",
     description: "text of bgpdump -m: the best path of each prefix, or a peer's",
-    can: Capabilities::DUMP_OF_COLUMNS,
+    can: FormatCapabilities::DUMP_OF_COLUMNS,
     detect: is_bgpdump,
     open: |input, options| Ok(Box::new(BestPaths::new(BgpdumpTable::new(input, options)))),
 };
@@ -47,7 +47,7 @@ pub(crate) const FORMAT: Entry = Entry {
 pub(crate) const UPDATE_FORMAT: UpdateEntry = UpdateEntry {
     name: "bgpdump",
     description: "text of bgpdump -m",
-    can: Capabilities::PEERS,
+    can: FormatCapabilities::PEERS,
     detect: is_bgpdump,
     open: |input, options| Ok(Box::new(BgpdumpUpdates::new(input, options))),
 };
@@ -273,7 +273,7 @@ impl BgpdumpTable {
 }
 
 /// The error of the current line, if it lacks the next hop that is asked for.
-pub(crate) fn flaw(rank: Rank, wanted: RouteValue, lines: &Lines) -> Option<ReadError> {
+pub(crate) fn flaw(rank: PathRank, wanted: RouteValue, lines: &Lines) -> Option<ReadError> {
     (rank.lacks_next_hop && wanted == RouteValue::NextHop).then(|| lines.invalid(NO_NEXT_HOP))
 }
 
@@ -300,8 +300,8 @@ pub(crate) fn write_value(
     checked(value).map(|_| ())
 }
 
-impl Paths for BgpdumpTable {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError> {
+impl CandidatePaths for BgpdumpTable {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
         let next = self.routes.next(|line, peer| {
             let fields = line.route.unwrap_or_default();
             let Fields {
@@ -320,14 +320,14 @@ impl Paths for BgpdumpTable {
                 Kind::Table => (path_length(as_path)?, peer),
                 Kind::Update => (0, 0),
             };
-            let rank = Rank {
+            let rank = PathRank {
                 lacks_next_hop: next_hop.is_empty(),
                 path_length,
                 peer,
             };
             Ok(Some((line.prefix, rank)))
         })?;
-        Ok(next.map(|(prefix, rank)| Candidate {
+        Ok(next.map(|(prefix, rank)| PathCandidate {
             prefix,
             rank,
             flaw: (flaw(rank, self.value, &self.routes.lines)).filter(|_| self.record.is_none()),
@@ -423,7 +423,7 @@ struct BgpdumpUpdates {
     lines: Lines,
     mask: bool,
     gate: Gate,
-    head: Head,
+    head: UpdateHead,
     /// In place of an update.
     session: Option<Session>,
     path: BgpPath,
@@ -438,7 +438,7 @@ impl BgpdumpUpdates {
             lines: Lines::new(input),
             mask: options.mask,
             gate: Gate::new(options.peer),
-            head: Head::default(),
+            head: UpdateHead::default(),
             session: None,
             path: BgpPath::default(),
             next_hop: String::new(),
@@ -499,7 +499,7 @@ impl UpdateSource for BgpdumpUpdates {
             };
             announced.map_err(|reason| invalid(&self.lines, reason))?;
             self.gate.count(Some(time), Some(index), prefix);
-            self.head = Head {
+            self.head = UpdateHead {
                 time: Some(time),
                 peer: Some(peer),
                 prefix,

@@ -12,20 +12,20 @@
 
 use popfib::IpPrefix;
 
-use crate::best_path::{BestPaths, Candidate, Paths, Rank};
+use crate::best_path::{BestPaths, CandidatePaths, PathCandidate, PathRank};
 use crate::bgpdump::{flaw, path_length, write_value};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
-use crate::registry::Capabilities;
-use crate::table_format::{Entry, LoadOptions};
+use crate::registry::FormatCapabilities;
+use crate::table_format::{LoadOptions, TableEntry};
 use crate::update_text::parse_prefix;
 
-pub(crate) const FORMAT: Entry = Entry {
+pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "bgpscanner",
     description: "text of bgpscanner: the best path of each prefix, or a peer's",
-    can: Capabilities::DUMP,
+    can: FormatCapabilities::DUMP,
     detect,
     open: |input, options| Ok(Box::new(BestPaths::new(Bgpscanner::new(input, options)))),
 };
@@ -49,7 +49,7 @@ struct Bgpscanner {
     /// The prefixes of the line at hand, where the next begins, and what holds for all of them.
     prefixes: String,
     at: usize,
-    rank: Rank,
+    rank: PathRank,
     routed: String,
 }
 
@@ -64,7 +64,7 @@ impl Bgpscanner {
             withdrawals: 0,
             prefixes: String::new(),
             at: 0,
-            rank: Rank::default(),
+            rank: PathRank::default(),
             routed: String::new(),
         }
     }
@@ -122,7 +122,7 @@ impl Bgpscanner {
             "=" => (path_length(as_path)?, index),
             _ => (0, 0),
         };
-        self.rank = Rank {
+        self.rank = PathRank {
             lacks_next_hop: hop.is_empty(),
             path_length,
             peer,
@@ -132,13 +132,13 @@ impl Bgpscanner {
     }
 }
 
-impl Paths for Bgpscanner {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError> {
+impl CandidatePaths for Bgpscanner {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
         loop {
             match self.next_prefix() {
                 Some(Ok(prefix)) => {
                     value.clone_from(&self.routed);
-                    return Ok(Some(Candidate {
+                    return Ok(Some(PathCandidate {
                         prefix,
                         rank: self.rank,
                         flaw: flaw(self.rank, self.value, &self.lines),

@@ -18,7 +18,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 const BUFFER: usize = 64 << 10;
 
 /// The file as it is, with what an error message needs to know about it.
-pub(crate) struct Raw {
+pub(crate) struct RawFile {
     reader: Box<dyn Read + Send>,
     offset: u64,
     /// The offset for those who watch from another thread.
@@ -26,7 +26,7 @@ pub(crate) struct Raw {
     failed: bool,
 }
 
-impl Raw {
+impl RawFile {
     pub(crate) fn new(reader: Box<dyn Read + Send>, progress: Arc<AtomicU64>) -> Self {
         Self {
             reader,
@@ -37,7 +37,7 @@ impl Raw {
     }
 }
 
-impl Read for Raw {
+impl Read for RawFile {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.reader.read(buf) {
@@ -57,10 +57,10 @@ impl Read for Raw {
 }
 
 /// The bytes that detection has taken, then the rest.
-type Stream = Chain<Cursor<Vec<u8>>, BufReader<Raw>>;
+type Stream = Chain<Cursor<Vec<u8>>, BufReader<RawFile>>;
 
 /// The data of a file, decompressed.
-pub(crate) enum Decoder {
+pub(crate) enum Decompressor {
     Plain(Stream),
     /// The compression's name. A trait object, so that programs that only read plain data link no decompressor.
     Compressed(&'static str, Box<dyn Decompress>),
@@ -98,9 +98,9 @@ fn is_start_of_skippable(head: &[u8]) -> bool {
     }
 }
 
-impl Decoder {
+impl Decompressor {
     /// Takes the data as it is.
-    pub(crate) fn plain(raw: Raw) -> io::Result<Self> {
+    pub(crate) fn plain(raw: RawFile) -> io::Result<Self> {
         let stream = Cursor::new(Vec::new()).chain(BufReader::with_capacity(BUFFER, raw));
         Ok(Self::Plain(stream))
     }
@@ -109,7 +109,7 @@ impl Decoder {
     ///
     /// Never waits for a byte that can't change the choice: a pipe whose first
     /// line is `1.1.1.1` is recognised as text by its first byte.
-    pub(crate) fn detect(mut raw: Raw) -> io::Result<Self> {
+    pub(crate) fn detect(mut raw: RawFile) -> io::Result<Self> {
         let mut head = Vec::with_capacity(4);
         while is_undecided(&head) {
             let mut bytes = [0; 4];
@@ -137,7 +137,7 @@ impl Decoder {
         !matches!(self, Self::Plain(_))
     }
 
-    /// What went wrong when [`Decoder::read`] returned `error`, in words.
+    /// What went wrong when [`Decompressor::read`] returned `error`, in words.
     pub(crate) fn explain(&self, error: &io::Error) -> String {
         let (format, stream) = match self {
             Self::Plain(stream) => ("", stream),
@@ -155,7 +155,7 @@ impl Decoder {
     }
 }
 
-impl Read for Decoder {
+impl Read for Decompressor {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(buf),
@@ -232,7 +232,8 @@ impl<D: Member> Members<D> {
             }
         }
         // The data is taken out of the old decoder and leaves it an empty one.
-        let nothing = BufReader::with_capacity(0, Raw::new(Box::new(io::empty()), Arc::default()));
+        let nothing =
+            BufReader::with_capacity(0, RawFile::new(Box::new(io::empty()), Arc::default()));
         let nothing = Cursor::new(Vec::new()).chain(nothing);
         self.0 = D::begin(std::mem::replace(stream, nothing));
         Ok(true)

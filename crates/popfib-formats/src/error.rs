@@ -17,7 +17,7 @@ pub struct ReadError(Box<Inner>);
 
 /// Where in a file, once decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FilePlace {
     /// The number of a line, from 1.
     Line(u64),
     /// How many bytes come before.
@@ -26,7 +26,7 @@ pub(crate) enum Place {
 
 struct Inner {
     file: String,
-    place: Option<Place>,
+    place: Option<FilePlace>,
     reason: String,
     invalid_line: bool,
     no_table: bool,
@@ -54,7 +54,7 @@ impl ReadError {
     /// Reading stopped at `place`, for good.
     pub(crate) fn stopped(
         file: &str,
-        place: Option<Place>,
+        place: Option<FilePlace>,
         reason: impl Into<String>,
         source: io::Error,
     ) -> Self {
@@ -66,11 +66,11 @@ impl ReadError {
 
     /// This one line is invalid; what follows it can still be read.
     pub(crate) fn invalid_line(file: &str, line: u64, reason: impl Into<String>) -> Self {
-        Self::invalid(file, Place::Line(line), reason)
+        Self::invalid(file, FilePlace::Line(line), reason)
     }
 
     /// The line or record at `place` is invalid; what follows it can still be read.
-    pub(crate) fn invalid(file: &str, place: Place, reason: impl Into<String>) -> Self {
+    pub(crate) fn invalid(file: &str, place: FilePlace, reason: impl Into<String>) -> Self {
         let mut error = Self::file(file, reason);
         error.0.place = Some(place);
         error.0.invalid_line = true;
@@ -78,7 +78,7 @@ impl ReadError {
     }
 
     /// The file is damaged at `place`, and what follows cannot be read either.
-    pub(crate) fn at(file: &str, place: Place, reason: impl Into<String>) -> Self {
+    pub(crate) fn at(file: &str, place: FilePlace, reason: impl Into<String>) -> Self {
         let mut error = Self::file(file, reason);
         error.0.place = Some(place);
         error
@@ -100,16 +100,16 @@ impl ReadError {
     /// stopped.
     pub fn line(&self) -> Option<u64> {
         match self.0.place? {
-            Place::Line(line) => Some(line),
-            Place::Byte(_) => None,
+            FilePlace::Line(line) => Some(line),
+            FilePlace::Byte(_) => None,
         }
     }
 
     /// In a binary file, the offset of the invalid record, or where reading stopped, in decompressed bytes.
     pub fn byte(&self) -> Option<u64> {
         match self.0.place? {
-            Place::Line(_) => None,
-            Place::Byte(offset) => Some(offset),
+            FilePlace::Line(_) => None,
+            FilePlace::Byte(offset) => Some(offset),
         }
     }
 
@@ -127,8 +127,8 @@ impl ReadError {
     /// The place and the reason, for a line that names the file already.
     pub(crate) fn without_file(&self) -> String {
         let mut text = match self.0.place {
-            Some(Place::Line(line)) => format!("line {line}: "),
-            Some(Place::Byte(offset)) => format!("byte {offset}: "),
+            Some(FilePlace::Line(line)) => format!("line {line}: "),
+            Some(FilePlace::Byte(offset)) => format!("byte {offset}: "),
             None => String::new(),
         };
         // As what is displayed, and for the same cause.
@@ -150,8 +150,8 @@ impl fmt::Display for ReadError {
         // Without this, a file's name could break the one line, or steer a terminal.
         escape(&self.0.file, f)?;
         match self.0.place {
-            Some(Place::Line(line)) => write!(f, ":{line}")?,
-            Some(Place::Byte(offset)) => write!(f, ": byte {offset}")?,
+            Some(FilePlace::Line(line)) => write!(f, ":{line}")?,
+            Some(FilePlace::Byte(offset)) => write!(f, ": byte {offset}")?,
             None => {}
         }
         f.write_str(": ")?;
@@ -241,7 +241,7 @@ mod tests {
         let error = ReadError::invalid_line("a b.txt", 7, "no");
         assert_eq!(error.to_string(), "a b.txt:7: no");
         assert_eq!(ReadError::file("t", "no").to_string(), "t: no");
-        let error = ReadError::invalid("t", Place::Byte(12), "no");
+        let error = ReadError::invalid("t", FilePlace::Byte(12), "no");
         assert_eq!(error.to_string(), "t: byte 12: no");
         let odd = ReadError::file("t\n\x1b[31m\u{202e}", "x\ry");
         assert_eq!(odd.to_string(), r"t\n\u{1b}[31m\u{202e}: x\ry");
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn carries_its_cause() {
         let eof = io::ErrorKind::UnexpectedEof;
-        let error = ReadError::stopped("t", Some(Place::Line(3)), "cut", eof.into());
+        let error = ReadError::stopped("t", Some(FilePlace::Line(3)), "cut", eof.into());
         assert_eq!((error.line(), error.byte()), (Some(3), None));
         assert!(error.is_cut());
         assert!(!error.is_invalid_line());

@@ -10,14 +10,14 @@ use crate::input::Input;
 use crate::peers::RouteValue;
 use crate::registry::formats;
 use crate::route::RouteSource;
-use crate::table_format::{ColumnSelection, Entry, Format, LoadOptions};
+use crate::table_format::{ColumnSelection, Format, LoadOptions, TableEntry};
 use crate::{
     any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, rpsl, sets, show,
     text_table,
 };
 
 /// Every format, in the order of detection. The first is also the last resort.
-static FORMATS: &[&Entry] = &[
+static FORMATS: &[&TableEntry] = &[
     &text_table::FORMAT,
     &hosts::FORMAT,
     &image::FORMAT,

@@ -2,7 +2,7 @@
 //! which knows what a piece means.
 //!
 //! [`Lines`] cuts a file into lines, [`Items`] a JSON document into items. What a
-//! [`Grammar`] finds in them goes to [`Rows`]. [`lines`], [`listing`] and
+//! [`Grammar`] finds in them goes to [`RouteRows`]. [`lines`], [`listing`] and
 //! [`document`] put the parts together.
 
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::lines::Lines;
 use crate::prompt::Prompt;
 use crate::record::RecordText;
 use crate::route::{RecordColumns, Route, RouteSource};
-use crate::rows::Rows;
+use crate::rows::RouteRows;
 use crate::table_format::LoadOptions;
 
 /// What the pieces of one format mean.
@@ -23,17 +23,17 @@ pub(crate) trait Grammar: Send {
     /// object, empty for all else.
     ///
     /// An error concerns this piece alone.
-    fn read(&mut self, key: &str, text: &str, rows: &mut Rows) -> Result<(), String>;
+    fn read(&mut self, key: &str, text: &str, rows: &mut RouteRows) -> Result<(), String>;
 
     /// Whether what is in the member `key`, an object or a list, are the pieces, rather
     /// than its value as a whole; `key` is empty for an outermost object. For JSON.
-    fn opens(&mut self, _key: &str, _is_list: bool, _rows: &mut Rows) -> bool {
+    fn opens(&mut self, _key: &str, _is_list: bool, _rows: &mut RouteRows) -> bool {
         false
     }
 
     /// There are no more pieces: hands out what was waiting for them, at most
     /// one route. Called until there is nothing left.
-    fn end(&mut self, _rows: &mut Rows) {}
+    fn end(&mut self, _rows: &mut RouteRows) {}
 
     /// As [`RouteSource::notes`].
     fn notes(&self) -> Vec<String> {
@@ -56,7 +56,7 @@ pub(crate) fn lines(
         cutter: Lines::new(input),
         grammar,
         prompt: None,
-        rows: Rows::new(options),
+        rows: RouteRows::new(options),
         at_end: false,
     })
 }
@@ -71,7 +71,7 @@ pub(crate) fn listing(
         cutter: Lines::new(input),
         grammar,
         prompt: Some(Prompt::default()),
-        rows: Rows::new(options),
+        rows: RouteRows::new(options),
         at_end: false,
     })
 }
@@ -86,7 +86,7 @@ pub(crate) fn document(
         cutter: Items::new(input),
         grammar,
         prompt: None,
-        rows: Rows::new(options),
+        rows: RouteRows::new(options),
         at_end: false,
     })
 }
@@ -151,7 +151,7 @@ struct Source<C, G> {
     grammar: G,
     /// Where commands are skipped.
     prompt: Option<Prompt>,
-    rows: Rows,
+    rows: RouteRows,
     at_end: bool,
 }
 

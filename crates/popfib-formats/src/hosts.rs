@@ -10,15 +10,15 @@
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::is_address;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "hosts",
     description: "hosts files: addresses; their first names",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(lines(Hosts, input, options)),
 };
@@ -41,7 +41,7 @@ pub(crate) const LOCALHOST: &str = "localhost";
 struct Hosts;
 
 impl Grammar for Hosts {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.split('#').next().unwrap_or_default();
         let mut words = text.split_ascii_whitespace();
         let Some(address) = words.next() else {

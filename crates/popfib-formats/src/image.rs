@@ -14,20 +14,20 @@ use crate::error::{ReadError, no_name, quote};
 use crate::input::Input;
 use crate::name_rule::check_characters;
 use crate::names::left_out;
-use crate::record::{Kind, RecordText};
-use crate::registry::Capabilities;
+use crate::record::{CellKind, RecordText};
+use crate::registry::FormatCapabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{ColumnSelection, Entry, LoadOptions};
+use crate::table_format::{ColumnSelection, LoadOptions, TableEntry};
 
 /// Whether a file that begins with these bytes is an image.
 pub fn is_image(head: &[u8]) -> bool {
     head.starts_with(&Image::MAGIC)
 }
 
-pub(crate) const FORMAT: Entry = Entry {
+pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "image",
     description: "image made by `popfib compile`, with its routes",
-    can: Capabilities::TABLES_OF_MANY_VALUES,
+    can: FormatCapabilities::TABLES_OF_MANY_VALUES,
     detect: is_image,
     open: |mut input, options| {
         let image = read(&mut input, options.table.as_deref())?;
@@ -168,13 +168,13 @@ impl ImageRoutes {
                 None => {}
                 Some(Cell::Scalar(scalar)) => {
                     let maxmind = records.columns()[column].maxmind_type();
-                    let kind = maxmind.map_or(Kind::of(scalar), Kind::MaxMind);
+                    let kind = maxmind.map_or(CellKind::of(scalar), CellKind::MaxMind);
                     text.put(column, kind, &scalar.to_string());
                 }
                 Some(Cell::List(list)) => {
                     let elements = list
                         .iter()
-                        .map(|element| (Kind::of(element), element.to_string()));
+                        .map(|element| (CellKind::of(element), element.to_string()));
                     let elements: Vec<_> = elements.collect();
                     let elements = elements.iter().map(|(kind, text)| (*kind, text.as_str()));
                     text.put_list(column, elements);

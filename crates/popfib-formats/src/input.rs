@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use popfib::image::Source;
 
 use crate::date;
-use crate::decompress::{Decoder, Raw};
-use crate::error::{Place, ReadError};
+use crate::decompress::{Decompressor, RawFile};
+use crate::error::{FilePlace, ReadError};
 
 /// The most that [`Input::peek`] looks at.
 pub(crate) const HEAD: usize = 64 << 10;
@@ -39,8 +39,8 @@ pub struct Input {
 enum State {
     /// Nothing read so far. Opening must not wait for a slow pipe's first byte. The function then chooses the
     /// decompressor.
-    Unread(Raw, fn(Raw) -> io::Result<Decoder>),
-    Reading(Decoder),
+    Unread(RawFile, fn(RawFile) -> io::Result<Decompressor>),
+    Reading(Decompressor),
     /// Stopped by an error while peeking: to be reported after the bytes before it.
     Failed(String, io::Error),
     /// At the end, or stopped by an error.
@@ -84,30 +84,30 @@ impl Input {
     /// Nothing is read yet.
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         let source = Source::named(name);
-        Self::new(source, Box::new(reader), Decoder::detect)
+        Self::new(source, Box::new(reader), Decompressor::detect)
     }
 
     /// Data of the program itself.
     pub(crate) fn embedded(source: Source, data: &'static [u8]) -> Self {
-        Self::new(source, Box::new(data), Decoder::plain)
+        Self::new(source, Box::new(data), Decompressor::plain)
     }
 
     /// As [`Input::from_reader`], of data that is taken as it is: programs that use nothing else of inputs link
     /// no decompressor.
     pub fn plain(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         let source = Source::named(name);
-        Self::new(source, Box::new(reader), Decoder::plain)
+        Self::new(source, Box::new(reader), Decompressor::plain)
     }
 
     fn new(
         source: Source,
         reader: Box<dyn Read + Send>,
-        choose: fn(Raw) -> io::Result<Decoder>,
+        choose: fn(RawFile) -> io::Result<Decompressor>,
     ) -> Self {
         let progress = Progress::default();
         Self {
             source,
-            state: State::Unread(Raw::new(reader, progress.read.clone()), choose),
+            state: State::Unread(RawFile::new(reader, progress.read.clone()), choose),
             head: Vec::new(),
             taken: 0,
             max_size: Self::DEFAULT_MAX_SIZE,
@@ -168,7 +168,7 @@ impl Input {
     /// Reads decompressed bytes into `buf`, as many as are there without
     /// waiting for more, at least one; 0 at the end. `place` is what to name in
     /// an error.
-    pub(crate) fn read(&mut self, buf: &mut [u8], place: Place) -> Result<usize, ReadError> {
+    pub(crate) fn read(&mut self, buf: &mut [u8], place: FilePlace) -> Result<usize, ReadError> {
         if self.taken < self.head.len() {
             let rest = &self.head[self.taken..];
             let n = rest.len().min(buf.len());
@@ -196,7 +196,7 @@ impl Input {
         let mut bytes = Vec::new();
         let mut block = vec![0; 64 << 10];
         loop {
-            let read = self.read(&mut block, Place::Byte(bytes.len() as u64))?;
+            let read = self.read(&mut block, FilePlace::Byte(bytes.len() as u64))?;
             if read == 0 {
                 return Ok(bytes);
             }
@@ -299,7 +299,7 @@ mod tests {
         let mut all = Vec::new();
         let mut buf = [0; 1000];
         loop {
-            let place = Place::Byte(all.len() as u64);
+            let place = FilePlace::Byte(all.len() as u64);
             match input.read(&mut buf, place).map_err(|e| e.to_string())? {
                 0 => return Ok(all),
                 n => all.extend_from_slice(&buf[..n]),

@@ -21,14 +21,14 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ip-route",
     description: "`ip route` and `ip -6 route` of Linux",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(IpRoute::default(), input, options)),
 };
@@ -93,7 +93,7 @@ struct Current {
 }
 
 impl Grammar for IpRoute {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace().peekable();
         match words.peek() {
             None => return Ok(()),
@@ -125,7 +125,7 @@ impl Grammar for IpRoute {
         current.words(words).inspect_err(|_| self.current = None)
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         self.finish(rows);
         if rows.is_idle() {
             self.best.end(rows);
@@ -134,14 +134,14 @@ impl Grammar for IpRoute {
 }
 
 impl IpRoute {
-    fn finish(&mut self, rows: &mut Rows) {
+    fn finish(&mut self, rows: &mut RouteRows) {
         let Some(current) = self.current.take() else {
             return;
         };
         match current.value {
             _ if current.ignored => {}
             Some(value) => self.best.add(
-                Candidate {
+                MetricRoute {
                     line: current.line,
                     prefix: current.prefix,
                     metric: current.metric,
@@ -236,7 +236,7 @@ fn is_ipv6(line: &str) -> bool {
 }
 
 /// One of the routes for a prefix.
-pub(crate) struct Candidate {
+pub(crate) struct MetricRoute {
     pub(crate) line: u64,
     pub(crate) prefix: IpPrefix,
     pub(crate) metric: u64,
@@ -247,12 +247,12 @@ pub(crate) struct Candidate {
 /// Of routes for one prefix that follow each other, the one that the kernel uses.
 #[derive(Default)]
 pub(crate) struct BestByMetric {
-    best: Option<Candidate>,
+    best: Option<MetricRoute>,
 }
 
 impl BestByMetric {
     /// One more route; hands out the best for the prefix before, if it is another.
-    pub(crate) fn add(&mut self, route: Candidate, rows: &mut Rows) {
+    pub(crate) fn add(&mut self, route: MetricRoute, rows: &mut RouteRows) {
         match &mut self.best {
             Some(best) if best.prefix == route.prefix && best.table == route.table => {
                 if route.metric < best.metric {
@@ -268,14 +268,14 @@ impl BestByMetric {
     }
 
     /// Hands out the last one.
-    pub(crate) fn end(&mut self, rows: &mut Rows) {
+    pub(crate) fn end(&mut self, rows: &mut RouteRows) {
         if let Some(best) = self.best.take() {
             hand_out(&best, rows);
         }
     }
 }
 
-fn hand_out(best: &Candidate, rows: &mut Rows) {
+fn hand_out(best: &MetricRoute, rows: &mut RouteRows) {
     rows.table(match best.table.as_str() {
         "main" | "254" => "",
         name => name,

@@ -7,7 +7,7 @@
 
 use std::io;
 
-use crate::error::{Place, ReadError, quote};
+use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
 
 /// The longest item: a prefix with thousands of paths is well below.
@@ -260,7 +260,7 @@ impl Items {
         self.end = 0;
         self.end = self
             .input
-            .read(&mut self.buffer, Place::Line(self.current_line))?;
+            .read(&mut self.buffer, FilePlace::Line(self.current_line))?;
         Ok(self.end > 0)
     }
 
@@ -290,7 +290,7 @@ impl Items {
     }
 
     fn stopped(&self, reason: &str, kind: io::ErrorKind) -> ReadError {
-        let place = Place::Line(self.current_line);
+        let place = FilePlace::Line(self.current_line);
         ReadError::stopped(self.input.name(), Some(place), reason, kind.into())
     }
 }

@@ -10,7 +10,7 @@ use popfib_table::MaxMindType;
 use serde::Deserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
 
-use crate::record::{Kind, RecordText};
+use crate::record::{CellKind, RecordText};
 use crate::table_format::ColumnSelection;
 
 /// How many elements of a list of maps become columns where all are read.
@@ -18,13 +18,13 @@ const MAX_ELEMENTS: usize = 16;
 
 /// Makes of each record the text of its columns.
 #[derive(Debug)]
-pub(crate) struct Leaves {
+pub(crate) struct RecordLeaves {
     pub(crate) text: RecordText,
     /// The first list that was too long, and how many records have such.
     cut: Option<(String, u64)>,
 }
 
-impl Leaves {
+impl RecordLeaves {
     /// For these columns, of which `rank` says how much they tell; `None` if one value is read.
     pub(crate) fn of(columns: &ColumnSelection, rank: fn(&str) -> Option<usize>) -> Option<Self> {
         (*columns != ColumnSelection::Value).then(|| Self {
@@ -48,7 +48,7 @@ impl Leaves {
     }
 
     /// The text of a record; `None` if it has none of the columns.
-    pub(crate) fn record(&mut self, node: &Node<'_>) -> Option<&str> {
+    pub(crate) fn record(&mut self, node: &RecordNode<'_>) -> Option<&str> {
         let mut is_cut = None;
         put(node, &mut String::new(), &mut self.text, &mut is_cut);
         if let Some(list) = is_cut {
@@ -60,17 +60,22 @@ impl Leaves {
 }
 
 /// Puts the scalars and lists of `node`, which `path` leads to, into `text`.
-fn put(node: &Node<'_>, path: &mut String, text: &mut RecordText, is_cut: &mut Option<String>) {
+fn put(
+    node: &RecordNode<'_>,
+    path: &mut String,
+    text: &mut RecordText,
+    is_cut: &mut Option<String>,
+) {
     match node {
-        Node::Null => {}
-        Node::Scalar(kind, value) => {
+        RecordNode::Null => {}
+        RecordNode::Scalar(kind, value) => {
             // A record that is one scalar.
             let name = if path.is_empty() { "value" } else { path };
             if let Some(column) = text.column(name) {
                 text.put(column, *kind, value);
             }
         }
-        Node::Map(members) => {
+        RecordNode::Map(members) => {
             let is_names = path.ends_with("names") && text.wants_all();
             let is_english = is_names && members.iter().any(|(key, _)| key == "en");
             let wanted = |key: &str| !is_english || key == "en";
@@ -84,13 +89,13 @@ fn put(node: &Node<'_>, path: &mut String, text: &mut RecordText, is_cut: &mut O
                 path.truncate(len);
             }
         }
-        Node::Array(elements) => {
+        RecordNode::Array(elements) => {
             let elements: Vec<_> = (elements.iter())
-                .filter(|element| !matches!(element, Node::Null))
+                .filter(|element| !matches!(element, RecordNode::Null))
                 .collect();
             let scalars = elements.iter().filter_map(|element| match *element {
-                Node::Scalar(kind, value) => Some((*kind, &**value)),
-                Node::Null | Node::Map(_) | Node::Array(_) => None,
+                RecordNode::Scalar(kind, value) => Some((*kind, &**value)),
+                RecordNode::Null | RecordNode::Map(_) | RecordNode::Array(_) => None,
             });
             let scalars: Vec<_> = scalars.collect();
             let is_list = scalars.len() == elements.len();
@@ -120,15 +125,15 @@ fn put(node: &Node<'_>, path: &mut String, text: &mut RecordText, is_cut: &mut O
 
 /// A value in a record.
 #[derive(Debug)]
-pub(crate) enum Node<'a> {
+pub(crate) enum RecordNode<'a> {
     /// Nothing.
     Null,
-    Scalar(Kind, Cow<'a, str>),
+    Scalar(CellKind, Cow<'a, str>),
     Map(Vec<(Cow<'a, str>, Self)>),
     Array(Vec<Self>),
 }
 
-impl Node<'_> {
+impl RecordNode<'_> {
     /// What these keys lead to.
     pub(crate) fn at(&self, path: &str) -> Option<&Self> {
         if path.is_empty() {
@@ -153,93 +158,105 @@ impl Node<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Node<'de> {
+impl<'de> Deserialize<'de> for RecordNode<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Nodes)
     }
 }
 
-fn maxmind<'a>(of: MaxMindType, value: impl ToString) -> Node<'a> {
-    Node::Scalar(Kind::MaxMind(of), value.to_string().into())
+fn maxmind<'a>(of: MaxMindType, value: impl ToString) -> RecordNode<'a> {
+    RecordNode::Scalar(CellKind::MaxMind(of), value.to_string().into())
 }
 
 struct Nodes;
 
 impl<'de> Visitor<'de> for Nodes {
-    type Value = Node<'de>;
+    type Value = RecordNode<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Text, Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<RecordNode<'de>, E> {
+        Ok(RecordNode::Scalar(CellKind::Text, Cow::Borrowed(text)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Text, Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<RecordNode<'de>, E> {
+        Ok(RecordNode::Scalar(
+            CellKind::Text,
+            Cow::Owned(text.to_owned()),
+        ))
     }
 
     /// As hexadecimal digits.
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Node<'de>, E> {
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<RecordNode<'de>, E> {
         let digits = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Node::Scalar(
-            Kind::MaxMind(MaxMindType::Bytes),
+        Ok(RecordNode::Scalar(
+            CellKind::MaxMind(MaxMindType::Bytes),
             Cow::Owned(digits),
         ))
     }
 
-    fn visit_u16<E>(self, number: u16) -> Result<Node<'de>, E> {
+    fn visit_u16<E>(self, number: u16) -> Result<RecordNode<'de>, E> {
         Ok(maxmind(MaxMindType::Uint16, number))
     }
 
-    fn visit_u32<E>(self, number: u32) -> Result<Node<'de>, E> {
+    fn visit_u32<E>(self, number: u32) -> Result<RecordNode<'de>, E> {
         Ok(maxmind(MaxMindType::Uint32, number))
     }
 
-    fn visit_i32<E>(self, number: i32) -> Result<Node<'de>, E> {
+    fn visit_i32<E>(self, number: i32) -> Result<RecordNode<'de>, E> {
         Ok(maxmind(MaxMindType::Int32, number))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Node<'de>, E> {
+    fn visit_u64<E>(self, number: u64) -> Result<RecordNode<'de>, E> {
         Ok(maxmind(MaxMindType::Uint64, number))
     }
 
-    fn visit_u128<E>(self, number: u128) -> Result<Node<'de>, E> {
+    fn visit_u128<E>(self, number: u128) -> Result<RecordNode<'de>, E> {
         Ok(maxmind(MaxMindType::Uint128, number))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Integer, number.to_string().into()))
+    fn visit_i64<E>(self, number: i64) -> Result<RecordNode<'de>, E> {
+        Ok(RecordNode::Scalar(
+            CellKind::Integer,
+            number.to_string().into(),
+        ))
     }
 
     /// Of the fewest digits that say which it is among those of 32 bits.
-    fn visit_f32<E>(self, number: f32) -> Result<Node<'de>, E> {
+    fn visit_f32<E>(self, number: f32) -> Result<RecordNode<'de>, E> {
         Ok(maxmind(MaxMindType::Float, number))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Float, number.to_string().into()))
+    fn visit_f64<E>(self, number: f64) -> Result<RecordNode<'de>, E> {
+        Ok(RecordNode::Scalar(
+            CellKind::Float,
+            number.to_string().into(),
+        ))
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Node<'de>, E> {
-        Ok(Node::Scalar(Kind::Boolean, truth.to_string().into()))
+    fn visit_bool<E>(self, truth: bool) -> Result<RecordNode<'de>, E> {
+        Ok(RecordNode::Scalar(
+            CellKind::Boolean,
+            truth.to_string().into(),
+        ))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordNode<'de>, A::Error> {
         let mut members = Vec::new();
-        while let Some(member) = map.next_entry::<Key<'de>, Node<'de>>()? {
+        while let Some(member) = map.next_entry::<Key<'de>, RecordNode<'de>>()? {
             members.push((member.0.0, member.1));
         }
-        Ok(Node::Map(members))
+        Ok(RecordNode::Map(members))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<RecordNode<'de>, A::Error> {
         let mut elements = Vec::new();
         while let Some(element) = seq.next_element()? {
             elements.push(element);
         }
-        Ok(Node::Array(elements))
+        Ok(RecordNode::Array(elements))
     }
 }
 
@@ -248,9 +265,9 @@ struct Key<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Node::deserialize(deserializer)? {
-            Node::Scalar(_, key) => Ok(Self(key)),
-            Node::Null | Node::Map(_) | Node::Array(_) => {
+        match RecordNode::deserialize(deserializer)? {
+            RecordNode::Scalar(_, key) => Ok(Self(key)),
+            RecordNode::Null | RecordNode::Map(_) | RecordNode::Array(_) => {
                 Err(serde::de::Error::custom("a key that is no text"))
             }
         }

@@ -12,7 +12,7 @@ use std::str;
 
 use memchr::{memchr, memchr_iter};
 
-use crate::error::{Place, ReadError};
+use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 
 /// The longest line that is read, without its end.
@@ -136,7 +136,7 @@ impl Lines {
         }
         let valid = line.utf8_chunks().next().map_or("", |chunk| chunk.valid());
         let at = valid.find(is_control).unwrap_or(valid.len());
-        let place = Place::Byte(self.offset + (self.line.start + at) as u64);
+        let place = FilePlace::Byte(self.offset + (self.line.start + at) as u64);
         ReadError::invalid(self.input.name(), place, reason)
     }
 
@@ -147,7 +147,7 @@ impl Lines {
 
     /// An error about the current line that nothing can be read after.
     pub(crate) fn stopped(&self, reason: impl Into<String>) -> ReadError {
-        let place = Some(Place::Line(self.number));
+        let place = Some(FilePlace::Line(self.number));
         let error = io::ErrorKind::InvalidData.into();
         ReadError::stopped(self.input.name(), place, reason, error)
     }
@@ -205,9 +205,10 @@ impl Lines {
             self.start = 0;
         }
         self.searched = self.end;
-        let read = self
-            .input
-            .read(&mut self.buffer[self.end..], Place::Line(self.number + 1));
+        let read = self.input.read(
+            &mut self.buffer[self.end..],
+            FilePlace::Line(self.number + 1),
+        );
         // An error of the input is an end, too: what is left of a line cut in
         // the middle could be read as another route than was meant.
         match read {

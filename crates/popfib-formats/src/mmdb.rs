@@ -20,19 +20,19 @@ use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::date::rfc3339;
-use crate::error::{Place, ReadError};
+use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
-use crate::leaves::{Leaves, Node};
+use crate::leaves::{RecordLeaves, RecordNode};
 use crate::name_rule::checked;
 use crate::names::left_out;
-use crate::registry::Capabilities;
+use crate::registry::FormatCapabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{ColumnSelection, Entry};
+use crate::table_format::{ColumnSelection, TableEntry};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "mmdb",
     description: "MaxMind databases (MMDB); the AS number, country code or first scalar of each record",
-    can: Capabilities::MANY_VALUES,
+    can: FormatCapabilities::MANY_VALUES,
     detect,
     open: |input, options| Ok(Box::new(Mmdb::open(input, &options.columns)?)),
 };
@@ -111,7 +111,7 @@ pub(crate) struct Mmdb {
     names_left: usize,
     value: NextHop,
     /// The columns, unless one value is read.
-    leaves: Option<Leaves>,
+    leaves: Option<RecordLeaves>,
     /// Networks whose records have none of them, or no value at all.
     without: u64,
     /// Where the records begin in the file.
@@ -173,7 +173,7 @@ impl Mmdb {
                 _ => RECORD_GROWTH.saturating_mul(len.max(1 << 20)),
             },
             value: NextHop::MIN,
-            leaves: Leaves::of(columns, telling),
+            leaves: RecordLeaves::of(columns, telling),
             without: 0,
             records,
             left,
@@ -206,7 +206,7 @@ impl Mmdb {
                 let prefix = prefix(network.ip(), network.prefix())?;
                 if !values.contains_key(&offset) {
                     let found = match leaves {
-                        Some(leaves) => found.decode::<Node<'_>>().map(|node| {
+                        Some(leaves) => found.decode::<RecordNode<'_>>().map(|node| {
                             let text = leaves.record(node.as_ref()?)?;
                             Some(text.to_owned())
                         }),
@@ -374,7 +374,7 @@ impl RouteSource for Mmdb {
                 Err(ReadError::file(&self.name, reason))
             }
             Err(Fault::Record(offset, reason)) => {
-                let place = Place::Byte(self.records + offset as u64);
+                let place = FilePlace::Byte(self.records + offset as u64);
                 Err(ReadError::invalid(&self.name, place, reason))
             }
         }
@@ -389,9 +389,9 @@ impl RouteSource for Mmdb {
     }
 
     fn notes(&self) -> Vec<String> {
-        let columns = self.leaves.as_ref().and_then(Leaves::only);
+        let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
         let mut notes = left_out(self.without, "network", columns);
-        notes.extend(self.leaves.as_ref().and_then(Leaves::note));
+        notes.extend(self.leaves.as_ref().and_then(RecordLeaves::note));
         notes
     }
 }

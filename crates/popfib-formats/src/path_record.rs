@@ -2,7 +2,7 @@
 
 use crate::bgp_path::BgpPath;
 use crate::peers::RouteValue;
-use crate::record::{Kind, RecordText};
+use crate::record::{CellKind, RecordText};
 use crate::table_format::{ColumnSelection, LoadOptions};
 
 /// The columns, called as the members of what `popfib paths --json` prints.
@@ -69,12 +69,16 @@ impl PathRecord {
     /// Puts the attribute of this name into its column, if the path has it.
     fn put(&mut self, name: &str, column: usize) {
         let path = &self.path;
-        let number = |number: Option<u32>| (Kind::Integer, number.map(|number| number.to_string()));
-        let text = |text: &str| (Kind::Text, Some(text.to_owned()));
+        let number =
+            |number: Option<u32>| (CellKind::Integer, number.map(|number| number.to_string()));
+        let text = |text: &str| (CellKind::Text, Some(text.to_owned()));
         let (kind, value) = match name {
-            "next_hop" => (Kind::Text, path.next_hop.map(|address| address.to_string())),
+            "next_hop" => (
+                CellKind::Text,
+                path.next_hop.map(|address| address.to_string()),
+            ),
             // A set is no number.
-            "origin_as" => (Kind::Written, Some(path.origin_as())),
+            "origin_as" => (CellKind::Written, Some(path.origin_as())),
             "as_path" => text(&path.as_path),
             "peer" => text(&path.peer.to_string()),
             "peer_as" => number(Some(path.peer_as)),
@@ -82,10 +86,10 @@ impl PathRecord {
             "med" => number(path.med),
             "origin" => text(&path.origin),
             "aggregator" => text(&path.aggregator),
-            "atomic" => (Kind::Boolean, Some(path.is_atomic.to_string())),
+            "atomic" => (CellKind::Boolean, Some(path.is_atomic.to_string())),
             _ => {
                 let all: Vec<_> = path.communities.split_ascii_whitespace().collect();
-                let all = all.into_iter().map(|community| (Kind::Text, community));
+                let all = all.into_iter().map(|community| (CellKind::Text, community));
                 return self.text.put_list(column, all);
             }
         };

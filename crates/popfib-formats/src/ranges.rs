@@ -18,20 +18,20 @@ use crate::ipv4;
 
 /// What a text stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Span {
+pub(crate) enum AddressSpan {
     Prefix(IpPrefix),
     /// The first and the last address, in this order.
     Range(IpAddr, IpAddr),
 }
 
-impl From<IpPrefix> for Span {
+impl From<IpPrefix> for AddressSpan {
     #[inline(always)]
     fn from(prefix: IpPrefix) -> Self {
         Self::Prefix(prefix)
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for AddressSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Prefix(prefix) => prefix.fmt(f),
@@ -91,7 +91,7 @@ pub(crate) fn is_prefix(text: &str) -> bool {
     is_range(text) || text.contains('/') && IpPrefix::parse_masked(text).is_ok()
 }
 
-impl Span {
+impl AddressSpan {
     /// The prefix, range or short form that `text` is.
     #[inline]
     pub(crate) fn parse(text: &str, notation: Notation) -> Result<Self, NoSpan> {
@@ -174,7 +174,7 @@ pub fn prefixes_of_text(text: &str, mask: bool) -> Result<impl Iterator<Item = I
         mask,
         ..Notation::default()
     };
-    let span = Span::parse(text, notation).map_err(|error| error.to_string())?;
+    let span = AddressSpan::parse(text, notation).map_err(|error| error.to_string())?;
     let (first, last) = span.ends();
     IpRangePrefixes::new(first, last).map_err(|error| error.to_string())
 }
@@ -394,10 +394,14 @@ mod tests {
                 leading_zeros: true,
                 ..Notation::default()
             };
-            Ok::<Vec<_>, String>(match Span::parse(text, zeros).map_err(|e| e.to_string())? {
-                Span::Prefix(prefix) => vec![prefix.to_string()],
-                Span::Range(first, last) => prefixes(&first.to_string(), &last.to_string()),
-            })
+            Ok::<Vec<_>, String>(
+                match AddressSpan::parse(text, zeros).map_err(|e| e.to_string())? {
+                    AddressSpan::Prefix(prefix) => vec![prefix.to_string()],
+                    AddressSpan::Range(first, last) => {
+                        prefixes(&first.to_string(), &last.to_string())
+                    }
+                },
+            )
         };
         for (text, wanted) in [
             ("10.0.0.0/8", &["10.0.0.0/8"][..]),
@@ -453,10 +457,10 @@ mod tests {
             mask: true,
             ..Notation::default()
         };
-        let span = |text| Span::parse(text, mask).map_err(|e| e.to_string());
+        let span = |text| AddressSpan::parse(text, mask).map_err(|e| e.to_string());
         assert_eq!(
             span("10.1/12"),
-            Ok(Span::Prefix("10.0.0.0/12".parse().unwrap()))
+            Ok(AddressSpan::Prefix("10.0.0.0/12".parse().unwrap()))
         );
         let zeros = span("097.110.168.122").unwrap_err();
         assert!(zeros.contains("--leading-zeros"), "{zeros}");

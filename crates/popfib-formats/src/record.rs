@@ -24,7 +24,7 @@ use crate::table_format::ColumnSelection;
 
 /// How a cell's text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CellKind {
     Text,
     /// Of a type that all texts of the column tell.
     Written,
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     MaxMind(MaxMindType),
 }
 
-impl Kind {
+impl CellKind {
     const PLAIN: [Self; 5] = [
         Self::Text,
         Self::Written,
@@ -188,7 +188,7 @@ impl RecordText {
     }
 
     /// Puts a cell into the record at hand; of two for one column the first stays.
-    pub(crate) fn put(&mut self, column: usize, kind: Kind, text: &str) {
+    pub(crate) fn put(&mut self, column: usize, kind: CellKind, text: &str) {
         let start = self.text.len();
         match self.is_one() {
             true => self.text.push_str(text),
@@ -201,7 +201,7 @@ impl RecordText {
     pub(crate) fn put_list<'e>(
         &mut self,
         column: usize,
-        elements: impl ExactSizeIterator<Item = (Kind, &'e str)>,
+        elements: impl ExactSizeIterator<Item = (CellKind, &'e str)>,
     ) {
         if elements.len() == 0 {
             return;
@@ -264,7 +264,7 @@ impl RecordText {
 }
 
 /// Appends an element of a list, or a cell behind its column.
-fn cell(kind: Kind, text: &str, to: &mut String) {
+fn cell(kind: CellKind, text: &str, to: &mut String) {
     let needs_escape = |c: char| c == '\\' || is_forbidden(c);
     let letter = kind.letter();
     if !text.contains(needs_escape) {
@@ -325,7 +325,7 @@ pub(crate) fn unpack(names: &[String], texts: &Dictionary) -> Result<Unpacked, S
 struct Reader {
     /// A text without its escapes, and the elements of a list.
     plain: String,
-    elements: Vec<(Kind, String)>,
+    elements: Vec<(CellKind, String)>,
 }
 
 impl Reader {
@@ -347,8 +347,8 @@ impl Reader {
                 continue;
             }
             match (self.element(&mut text)?, &self.plain) {
-                (Kind::Written, text) => builder.set_written(column, text),
-                (kind @ Kind::MaxMind(of), text) => {
+                (CellKind::Written, text) => builder.set_written(column, text),
+                (kind @ CellKind::MaxMind(of), text) => {
                     builder.set_maxmind(column, scalar(kind, text), of);
                 }
                 (kind, text) => builder.set(column, scalar(kind, text)),
@@ -358,8 +358,8 @@ impl Reader {
     }
 
     /// Reads an element into `plain`.
-    fn element(&mut self, text: &mut &str) -> Option<Kind> {
-        let kind = Kind::of_letter(*text.as_bytes().first()?)?;
+    fn element(&mut self, text: &mut &str) -> Option<CellKind> {
+        let kind = CellKind::of_letter(*text.as_bytes().first()?)?;
         *text = &text[1..];
         let len = number(text)?;
         let rest = text.strip_prefix(':')?;
@@ -387,18 +387,20 @@ fn number(text: &mut &str) -> Option<usize> {
 }
 
 /// The value of a text of this kind. An integer of more than 64 bits is a text: no column holds it.
-fn scalar(kind: Kind, text: &str) -> Scalar<'_> {
+fn scalar(kind: CellKind, text: &str) -> Scalar<'_> {
     let of_kind = match kind {
-        Kind::Text => None,
+        CellKind::Text => None,
         // In a list; else all of the column tell.
-        Kind::Written => (text.parse().ok())
+        CellKind::Written => (text.parse().ok())
             .filter(|number: &i128| number.to_string() == text)
             .map(Scalar::Integer),
-        Kind::Float | Kind::MaxMind(MaxMindType::Float) => text.parse().ok().map(Scalar::Float),
+        CellKind::Float | CellKind::MaxMind(MaxMindType::Float) => {
+            text.parse().ok().map(Scalar::Float)
+        }
         // Of 128 bits whatever they are, so that a column has one type in all databases.
-        Kind::MaxMind(MaxMindType::Bytes | MaxMindType::Uint128) => None,
-        Kind::Integer | Kind::MaxMind(_) => text.parse().ok().map(Scalar::Integer),
-        Kind::Boolean => text.parse().ok().map(Scalar::Boolean),
+        CellKind::MaxMind(MaxMindType::Bytes | MaxMindType::Uint128) => None,
+        CellKind::Integer | CellKind::MaxMind(_) => text.parse().ok().map(Scalar::Integer),
+        CellKind::Boolean => text.parse().ok().map(Scalar::Boolean),
     };
     of_kind.unwrap_or(Scalar::Text(text))
 }

@@ -1,6 +1,6 @@
 //! What the formats of tables, of updates and of addresses have in common.
 //!
-//! A format is an [`Entry`] in the file that reads it. Which there are stands in one
+//! A format is an [`FormatEntry`] in the file that reads it. Which there are stands in one
 //! list a kind (`format.rs`, `updates.rs`, `addresses/format.rs`): to add one is a
 //! file, its line as a module, and its line in a list.
 
@@ -8,13 +8,13 @@ use crate::error::ReadError;
 use crate::input::Input;
 
 /// One format: how it is called, recognised and opened.
-pub(crate) struct Entry<Options, Source: ?Sized> {
+pub(crate) struct FormatEntry<Options, Source: ?Sized> {
     /// What `--format` calls it: lower case, words joined by `-`.
     pub(crate) name: &'static str,
     /// One line: what writes it, what the values are.
     pub(crate) description: &'static str,
     /// What it can do beside the least.
-    pub(crate) can: Capabilities,
+    pub(crate) can: FormatCapabilities,
     /// Whether this is the beginning of such a file: decompressed, 64 KiB or
     /// all of it. Must not claim what is another format's.
     pub(crate) detect: fn(&[u8]) -> bool,
@@ -24,7 +24,7 @@ pub(crate) struct Entry<Options, Source: ?Sized> {
 
 /// What not every format can do. Options that ask for it are an error elsewhere.
 #[derive(Clone, Copy)]
-pub(crate) struct Capabilities {
+pub(crate) struct FormatCapabilities {
     /// A record has several values, of which one can be chosen.
     pub(crate) many_values: bool,
     /// The user can say which of its columns or members has the prefix.
@@ -43,7 +43,7 @@ pub(crate) struct Capabilities {
     pub(crate) unit: &'static str,
 }
 
-impl Capabilities {
+impl FormatCapabilities {
     pub(crate) const NONE: Self = Self {
         many_values: false,
         prefix_column: false,
@@ -110,15 +110,15 @@ impl Capabilities {
     };
 }
 
-/// Defines the type of a format by its [`Entry`].
+/// Defines the type of a format by its [`FormatEntry`].
 ///
 /// A macro, not a generic type: in the documents each kind of format stands with
 /// all its methods, and no marker types beside it.
 macro_rules! format_type {
-    ($(#[$documentation:meta])* $Format:ident: $Entry:ty) => {
+    ($(#[$documentation:meta])* $Format:ident: $FormatEntry:ty) => {
         $(#[$documentation])*
         #[derive(Clone, Copy)]
-        pub struct $Format(pub(crate) &'static $Entry);
+        pub struct $Format(pub(crate) &'static $FormatEntry);
 
         impl $Format {
             /// Its name for `--format`.

@@ -15,7 +15,7 @@ use popfib::image::Source;
 use popfib::{IpPrefix, MultiRib, NextHop};
 use popfib_table::Dictionary;
 
-use crate::best_path::Rank;
+use crate::best_path::PathRank;
 use crate::bgp_path::{BgpPath, PathSource};
 use crate::date::rfc3339;
 use crate::error::ReadError;
@@ -489,8 +489,8 @@ impl Held {
         }
     }
 
-    fn rank(&self) -> Rank {
-        Rank {
+    fn rank(&self) -> PathRank {
+        PathRank {
             lacks_next_hop: self.length & Self::LACKS != 0,
             path_length: self.length & !Self::LACKS,
             peer: self.peer as usize,

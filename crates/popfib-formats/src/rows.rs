@@ -1,6 +1,6 @@
 //! What grammars hand out: routes and faults.
 //!
-//! Here is what they have in common: [`Rows`] knows of host bits and of names,
+//! Here is what they have in common: [`RouteRows`] knows of host bits and of names,
 //! takes the first of several routes for one prefix, and sees to it that a file
 //! is one table, or which of its tables is read. Lists of prefixes go by rules of their
 //! own: each element counts, and there may be no values.
@@ -14,13 +14,13 @@ use crate::as_path;
 use crate::error::quote;
 use crate::name_rule::checked;
 use crate::peers::RouteValue;
-use crate::ranges::{IpRangePrefixes, Notation, Span, prefix};
+use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
 
 /// What a grammar has found, and what all grammars have to know.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub(crate) struct RouteRows {
     notation: Notation,
     line: u64,
     /// What was found, each with the place of its value in `values`, and how many of
@@ -50,7 +50,7 @@ pub(crate) struct Rows {
     local_as: Option<u32>,
 }
 
-impl Rows {
+impl RouteRows {
     /// Nothing found yet.
     pub(crate) fn new(options: &LoadOptions) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl Rows {
         self.route_of(self.line, prefix, value);
     }
 
-    /// As [`Rows::route`], for one that began in this line.
+    /// As [`RouteRows::route`], for one that began in this line.
     pub(crate) fn route_of(&mut self, line: u64, prefix: IpPrefix, value: &str) {
         if let Some(chosen) = &self.chosen {
             let is_chosen = match self.table.as_str() {
@@ -185,7 +185,7 @@ impl Rows {
         self.local_as = Some(asn);
     }
 
-    /// As [`Rows::route_of`], for a route of BGP: its value is this next hop, or the origin of its AS path.
+    /// As [`RouteRows::route_of`], for a route of BGP: its value is this next hop, or the origin of its AS path.
     pub(crate) fn bgp_route(
         &mut self,
         line: u64,
@@ -234,15 +234,15 @@ impl Rows {
     }
 
     /// A prefix, an address, or a range of addresses.
-    pub(crate) fn span(&self, text: &str) -> Result<Span, String> {
-        Span::parse(text, self.notation).map_err(|e| e.to_string())
+    pub(crate) fn span(&self, text: &str) -> Result<AddressSpan, String> {
+        AddressSpan::parse(text, self.notation).map_err(|e| e.to_string())
     }
 
     /// Finds the elements that a [`span`](Self::span) is.
-    pub(crate) fn elements_of(&mut self, span: Span, value: &str) -> Result<(), String> {
+    pub(crate) fn elements_of(&mut self, span: AddressSpan, value: &str) -> Result<(), String> {
         match span {
-            Span::Prefix(prefix) => self.element(prefix, value),
-            Span::Range(first, last) => {
+            AddressSpan::Prefix(prefix) => self.element(prefix, value),
+            AddressSpan::Range(first, last) => {
                 let mut prefixes = IpRangePrefixes::new(first, last).map_err(|e| e.to_string())?;
                 prefixes.try_for_each(|prefix| self.element(prefix, value))
             }

@@ -18,18 +18,18 @@ use crate::name_rule::MAX_NEXT_HOP_LENGTH;
 use crate::names::left_out;
 use crate::origins::without_as;
 use crate::peers::RouteValue;
-use crate::record::{Kind, RecordText};
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::{ColumnSelection, Entry, LoadOptions};
+use crate::record::{CellKind, RecordText};
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::{ColumnSelection, LoadOptions, TableEntry};
 use crate::words::looks_like_prefix;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "rpsl",
     description: "route and route6 objects of RPSL, as routing registries and whois have them; origins",
-    can: Capabilities {
+    can: FormatCapabilities {
         origins: true,
-        ..Capabilities::MANY_VALUES
+        ..FormatCapabilities::MANY_VALUES
     },
     detect,
     open: |input, options| Ok(lines(Rpsl::new(options), input, options)),
@@ -129,12 +129,12 @@ impl Rpsl {
             false => value,
         };
         if let Some(column) = self.record.column(&self.name) {
-            self.record.put(column, Kind::Text, value);
+            self.record.put(column, CellKind::Text, value);
         }
     }
 
     /// Hands out the route of the object that ended.
-    fn object_ended(&mut self, rows: &mut Rows) {
+    fn object_ended(&mut self, rows: &mut RouteRows) {
         self.attribute_ended();
         self.name.clear();
         self.value.clear();
@@ -160,7 +160,7 @@ impl Rpsl {
 }
 
 impl Grammar for Rpsl {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         // Of empty lines only the numbers of others tell.
         let is_next = rows.line() == self.last + 1;
         self.last = rows.line();
@@ -199,7 +199,7 @@ impl Grammar for Rpsl {
         Ok(())
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         self.object_ended(rows);
     }
 

@@ -1,6 +1,6 @@
 //! What a format of tables is, and how a table is read.
 //!
-//! A format is a module with a [`RouteSource`] and an [`Entry`]; `format.rs` lists them.
+//! A format is a module with a [`RouteSource`] and an [`TableEntry`]; `format.rs` lists them.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ use crate::route::RouteSource;
 use crate::value_regex::ValueRegex;
 
 /// What the module of a format declares.
-pub(crate) type Entry = registry::Entry<LoadOptions, dyn RouteSource>;
+pub(crate) type TableEntry = registry::FormatEntry<LoadOptions, dyn RouteSource>;
 
 format_type! {
     /// A format of tables, known by its name.
-    Format: Entry
+    Format: TableEntry
 }
 
 /// Which columns of a file's records are read.

@@ -33,16 +33,16 @@ use crate::masks::second_address;
 use crate::name_rule::{MAX_NEXT_HOP_LENGTH, checked};
 use crate::names::left_out;
 use crate::origins::is_as_list;
-use crate::ranges::{NoSpan, Notation, Span};
-use crate::registry::Capabilities;
+use crate::ranges::{AddressSpan, NoSpan, Notation};
+use crate::registry::FormatCapabilities;
 use crate::route::{Route, RouteSource};
-use crate::table_format::{Entry, LoadOptions};
+use crate::table_format::{LoadOptions, TableEntry};
 use crate::words::looks_like_prefix;
 
-pub(crate) const FORMAT: Entry = Entry {
+pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "text",
     description: "text, one route a line: PREFIX NEXTHOP",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect: begins_with_route,
     open: |input, options| Ok(Box::new(TextTable::of(input, options))),
 };
@@ -110,7 +110,7 @@ impl TextTable {
 
 impl TextTable {
     /// Whether a route counts, by whether it has a next hop: one without is left out where only its next hop is not known.
-    fn counts(&mut self, span: Span, next_hop: &Range<usize>) -> Result<bool, Flaw> {
+    fn counts(&mut self, span: AddressSpan, next_hop: &Range<usize>) -> Result<bool, Flaw> {
         let line = self.lines.line();
         if next_hop.is_empty()
             && self.is_list == Some(false)
@@ -144,13 +144,13 @@ impl TextTable {
         else {
             return Err(flaw);
         };
-        let span = Span::parse(text, self.notation);
+        let span = AddressSpan::parse(text, self.notation);
         let span = span.map_err(|no| Flaw::NoSpan(no.into()))?;
         let next_hop = next_hop(line, range, false)?;
         if !self.counts(span, &next_hop)? {
             return Ok(None);
         }
-        if let Span::Prefix(prefix) = span {
+        if let AddressSpan::Prefix(prefix) = span {
             return Ok(Some((prefix, next_hop)));
         }
         self.wait(span, next_hop).map(|()| None)
@@ -172,7 +172,7 @@ impl TextTable {
     }
 
     /// Keeps what the current line has until all lines are read.
-    fn wait(&mut self, span: Span, next_hop: Range<usize>) -> Result<(), Flaw> {
+    fn wait(&mut self, span: AddressSpan, next_hop: Range<usize>) -> Result<(), Flaw> {
         self.plain = None;
         let value = name(&self.lines, next_hop)?;
         self.ranges.add(span, self.lines.number(), value);
@@ -196,7 +196,9 @@ impl TextTable {
             },
         };
         if self.ranges.is_any() {
-            return self.wait(Span::Prefix(prefix), next_hop).map(|()| None);
+            return self
+                .wait(AddressSpan::Prefix(prefix), next_hop)
+                .map(|()| None);
         }
         self.plain = self.is_list;
         Ok(Some((prefix, next_hop)))

@@ -134,7 +134,7 @@ pub struct UpdateOptions {
 
 /// What a message of text says, without the texts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Head {
+pub(crate) struct UpdateHead {
     pub(crate) time: Option<u64>,
     pub(crate) peer: Option<(IpAddr, u32)>,
     pub(crate) prefix: IpPrefix,
@@ -142,7 +142,7 @@ pub(crate) struct Head {
     pub(crate) is_announced: bool,
 }
 
-impl Default for Head {
+impl Default for UpdateHead {
     fn default() -> Self {
         Self {
             time: None,
@@ -154,7 +154,7 @@ impl Default for Head {
     }
 }
 
-impl Head {
+impl UpdateHead {
     /// The whole message.
     pub(crate) fn message<'a>(
         self,
@@ -176,7 +176,7 @@ impl Head {
 }
 
 /// What the module of a format declares.
-pub(crate) type UpdateEntry = registry::Entry<UpdateOptions, dyn UpdateSource>;
+pub(crate) type UpdateEntry = registry::FormatEntry<UpdateOptions, dyn UpdateSource>;
 
 format_type! {
     /// A format of updates, known by its name.

@@ -16,13 +16,13 @@ use crate::name_rule::checked;
 use crate::origins::is_token;
 use crate::peers::Peer;
 use crate::ranges::prefix;
-use crate::registry::Capabilities;
-use crate::update::{Gate, Head, Message, UpdateEntry, UpdateOptions, UpdateSource};
+use crate::registry::FormatCapabilities;
+use crate::update::{Gate, Message, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "text",
     description: "text, one update a line: A PREFIX NEXTHOP, W PREFIX",
-    can: Capabilities::PEERS,
+    can: FormatCapabilities::PEERS,
     detect: |head| first_fields(head).is_some_and(|[first, ..]| is_change(first)),
     open: |input, options| Ok(Box::new(UpdateText::new(input, options, false))),
 };
@@ -30,7 +30,7 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
 pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
     name: "gobgpdump",
     description: "gobgpdump's text: TIME PEER A PREFIX NEXTHOP ORIGIN, TIME PEER W PREFIX",
-    can: Capabilities::PEERS,
+    can: FormatCapabilities::PEERS,
     detect: |head| {
         first_fields(head).is_some_and(|[time, peer, change]| {
             parse_seconds(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
@@ -72,7 +72,7 @@ struct UpdateText {
     mask: bool,
     /// Whether time and peer come first.
     with_peer: bool,
-    head: Head,
+    head: UpdateHead,
     next_hop: String,
 }
 
@@ -91,7 +91,7 @@ impl UpdateText {
             gate: Gate::new(options.peer),
             mask: options.mask,
             with_peer,
-            head: Head::default(),
+            head: UpdateHead::default(),
             next_hop: String::new(),
         }
     }
@@ -129,7 +129,7 @@ impl UpdateSource for UpdateText {
             self.gate.count(time, index, prefix);
             self.next_hop.clear();
             self.next_hop.push_str(line.next_hop.unwrap_or_default());
-            self.head = Head {
+            self.head = UpdateHead {
                 time,
                 peer,
                 prefix,

@@ -22,14 +22,14 @@ use super::record::{CsvRecord, Piece};
 use super::source::{AddressEntry, AddressSource, CsvDialect};
 use super::window::Window;
 use crate::delimiter::delimiter;
-use crate::error::{Place, ReadError, quote};
+use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
-use crate::registry::Capabilities;
+use crate::registry::FormatCapabilities;
 
 pub(super) static CSV: AddressEntry = AddressEntry {
     name: "csv",
     description: "a column of a CSV file, by name or number; commas or semicolons",
-    can: Capabilities::COLUMNS,
+    can: FormatCapabilities::COLUMNS,
     detect: |head| matches!(heading(head), Heading::Found(delimiter) if delimiter != b'\t'),
     open: |mut input, options| {
         let line = first_line(input.peek(has_line)).unwrap_or_default();
@@ -42,7 +42,7 @@ pub(super) static CSV: AddressEntry = AddressEntry {
 pub(super) static TSV: AddressEntry = AddressEntry {
     name: "tsv",
     description: "a column of a TSV file",
-    can: Capabilities::COLUMNS,
+    can: FormatCapabilities::COLUMNS,
     detect: |head| heading(head) == Heading::Found(b'\t'),
     open: |input, options| open(input, b'\t', options),
 };
@@ -128,7 +128,7 @@ impl CsvAddresses {
         // The reader takes a byte order mark only if it comes as a whole, and with nothing
         // after it takes that for the end.
         while source.window.data().len() <= BYTE_ORDER_MARK_LEN
-            && source.window.fill(Place::Line(1))?
+            && source.window.fill(FilePlace::Line(1))?
         {}
         if !source.read_record()? {
             for column in columns {
@@ -208,7 +208,7 @@ impl CsvAddresses {
             let data = &self.window.data()[self.taken..];
             // Empty input tells the reader that this is the end.
             if data.is_empty() && !self.window.is_at_end() {
-                let place = Place::Line(self.lines + 1);
+                let place = FilePlace::Line(self.lines + 1);
                 if !self.window.fill(place)? && !self.window.is_at_end() {
                     return Err(self.too_long());
                 }
@@ -230,7 +230,7 @@ impl CsvAddresses {
     /// The byte after the record, without taking it.
     fn peek_byte(&mut self) -> Result<Option<u8>, ReadError> {
         while self.window.data().len() == self.taken {
-            if !self.window.fill(Place::Line(self.lines + 1))? {
+            if !self.window.fill(FilePlace::Line(self.lines + 1))? {
                 break;
             }
         }
@@ -330,7 +330,7 @@ impl CsvAddresses {
         let data = &self.window.data()[..self.taken];
         let blank = data.iter().take_while(|b| matches!(b, b'\n' | b'\r'));
         let line = self.lines + 1 + blank.filter(|&&b| b == b'\n').count() as u64;
-        ReadError::invalid(self.window.name(), Place::Line(line), reason)
+        ReadError::invalid(self.window.name(), FilePlace::Line(line), reason)
     }
 
     #[cold]

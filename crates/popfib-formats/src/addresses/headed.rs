@@ -15,12 +15,12 @@ use super::source::{AddressEntry, AddressSource};
 use super::text::LineAddresses;
 use crate::error::{ReadError, no_name};
 use crate::input::Input;
-use crate::registry::Capabilities;
+use crate::registry::FormatCapabilities;
 
 pub(super) static ZEEK: AddressEntry = AddressEntry {
     name: "zeek",
     description: "logs of Zeek: columns by their names in #fields",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect: |head| head.starts_with(b"#separator"),
     open: |input, options| open(input, b"#fields\t", Some(b'\t'), options),
 };
@@ -28,7 +28,7 @@ pub(super) static ZEEK: AddressEntry = AddressEntry {
 pub(super) static FIELDS: AddressEntry = AddressEntry {
     name: "fields",
     description: "lines of fields between blanks: columns by their names in #Fields (W3C, IIS), or in the first line (AWS VPC)",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect: |head| {
         let mut lines = head.split(|&byte| byte == b'\n');
         let mut comments = lines.by_ref().take_while(|line| line.starts_with(b"#"));

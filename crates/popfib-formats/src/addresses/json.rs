@@ -10,12 +10,12 @@ use super::source::{AddressEntry, AddressSource};
 use super::text::LineAddresses;
 use crate::error::ReadError;
 use crate::items::Items;
-use crate::registry::Capabilities;
+use crate::registry::FormatCapabilities;
 
 pub(super) static JSON_LINES: AddressEntry = AddressEntry {
     name: "json-lines",
     description: "JSON objects, one a line, or an array of them",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect: |head| matches!(shape(head), Some(Shape::Lines | Shape::Spread)),
     open: |mut input, options| match shape(input.peek(|head| shape(head).is_some())) {
         Some(Shape::Spread) => Ok(Box::new(SpreadObjects {

@@ -17,9 +17,9 @@ use super::batch::AddressBatch;
 use super::link::{self, Ends, Link, NoAddress, PacketSide};
 use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
-use crate::error::{Place, ReadError};
+use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
-use crate::registry::Capabilities;
+use crate::registry::FormatCapabilities;
 
 /// pcap in both byte orders, with micro- or nanoseconds and Kuznetzov's variant, and pcapng.
 pub(super) const MAGICS: [[u8; 4]; 6] = [
@@ -34,7 +34,7 @@ pub(super) const MAGICS: [[u8; 4]; 6] = [
 pub(super) static FORMAT: AddressEntry = AddressEntry {
     name: "pcap",
     description: "pcap and pcapng: the destination of each packet, its source, or both",
-    can: Capabilities::PACKETS,
+    can: FormatCapabilities::PACKETS,
     detect: |head| MAGICS.iter().any(|magic| head.starts_with(magic)),
     open: |input, options| {
         let packets = PcapAddresses::new(input, options.side)?;
@@ -100,7 +100,7 @@ impl PcapAddresses {
     /// If it cannot be read, is no pcap or pcapng file, or of a link type that is not supported.
     pub fn new(input: Input, side: PacketSide) -> Result<Self, ReadError> {
         let mut window = Window::new(input, MAX_BLOCK);
-        while window.data().len() < 24 && window.fill(Place::Byte(0))? {}
+        while window.data().len() < 24 && window.fill(FilePlace::Byte(0))? {}
         let no_pcap = |window: &Window| ReadError::file(window.name(), "this is no pcap file");
         let kind = if window.data().starts_with(&SECTION_HEADER) {
             Kind::Ng {
@@ -189,7 +189,7 @@ impl PcapAddresses {
                     })
                 }
             };
-            let place = Place::Byte(self.window.offset());
+            let place = FilePlace::Byte(self.window.offset());
             match parsed {
                 Ok((rest, content)) => {
                     // A block of no length would be read again forever.
@@ -240,7 +240,7 @@ impl PcapAddresses {
 
     /// An error about the packet at `place`, after which reading goes on.
     #[cold]
-    fn invalid(&self, place: Place, reason: &str) -> ReadError {
+    fn invalid(&self, place: FilePlace, reason: &str) -> ReadError {
         let reason = format!("packet {}: {reason}", self.packets);
         ReadError::invalid(self.window.name(), place, reason)
     }
@@ -248,7 +248,7 @@ impl PcapAddresses {
     /// The block at hand cannot be read, so the next can't be found; ends the source.
     #[cold]
     fn damaged(&mut self) -> ReadError {
-        let place = Place::Byte(self.window.offset());
+        let place = FilePlace::Byte(self.window.offset());
         let reason = format!("after packet {}: the block is damaged", self.packets);
         self.window.close();
         ReadError::at(self.window.name(), place, reason)

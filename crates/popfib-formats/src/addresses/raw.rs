@@ -3,14 +3,14 @@
 use super::batch::AddressBatch;
 use super::source::{AddressEntry, AddressSource};
 use super::window::Window;
-use crate::error::{Place, ReadError};
+use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
-use crate::registry::Capabilities;
+use crate::registry::FormatCapabilities;
 
 pub(super) static IPV4: AddressEntry = AddressEntry {
     name: "raw-ipv4",
     description: "records of 4 bytes in network order; never recognised, has to be named",
-    can: Capabilities::RECORDS,
+    can: FormatCapabilities::RECORDS,
     detect: |_| false,
     open: |input, _| Ok(Box::new(RawAddresses::ipv4(input))),
 };
@@ -18,7 +18,7 @@ pub(super) static IPV4: AddressEntry = AddressEntry {
 pub(super) static IPV6: AddressEntry = AddressEntry {
     name: "raw-ipv6",
     description: "records of 16 bytes in network order; never recognised, has to be named",
-    can: Capabilities::RECORDS,
+    can: FormatCapabilities::RECORDS,
     detect: |_| false,
     open: |input, _| Ok(Box::new(RawAddresses::ipv6(input))),
 };
@@ -55,7 +55,7 @@ impl AddressSource for RawAddresses {
         batch.clear();
         let size = if self.is_ipv6 { 16 } else { 4 };
         while self.window.data().len() < size {
-            let place = Place::Byte(self.window.offset());
+            let place = FilePlace::Byte(self.window.offset());
             if self.window.fill(place)? {
                 continue;
             }

@@ -7,7 +7,7 @@ use crate::error::ReadError;
 use crate::registry::{self, format_type};
 
 /// What the module of a format declares.
-pub(crate) type AddressEntry = registry::Entry<AddressOptions, dyn AddressSource>;
+pub(crate) type AddressEntry = registry::FormatEntry<AddressOptions, dyn AddressSource>;
 
 format_type! {
     /// A format of address files, known by its name.

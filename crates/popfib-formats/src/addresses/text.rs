@@ -10,15 +10,15 @@ use super::field_names::FieldNames;
 use super::finder::AddressFinder;
 use super::options::{AddressOptions, LinePart};
 use super::source::{AddressEntry, AddressSource};
-use crate::error::{Place, ReadError, quote};
+use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
 use crate::lines::kind;
-use crate::registry::Capabilities;
+use crate::registry::FormatCapabilities;
 
 pub(super) static TEXT: AddressEntry = AddressEntry {
     name: "text",
     description: "lines of text that hold addresses: logs, lists",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect: |_| false,
     open: |input, options| Ok(Box::new(LineAddresses::new(input, options))),
 };
@@ -104,7 +104,7 @@ impl LineAddresses {
             // Doubled for a long line, so that it is not copied for each block.
             let room = text.room(BLOCK.max(old));
             let len = room.len();
-            let place = Place::Line(self.lines + 1);
+            let place = FilePlace::Line(self.lines + 1);
             let read = self.input.read(room, place);
             self.is_done = !matches!(read, Ok(1..));
             let read = read.inspect_err(|_| text.set_len(0))?;
@@ -142,7 +142,7 @@ impl LineAddresses {
                         .unwrap_or_default()
                 )
             );
-            let error = ReadError::at(self.input.name(), Place::Line(line), reason);
+            let error = ReadError::at(self.input.name(), FilePlace::Line(line), reason);
             self.is_done = true;
             text.set_len(start);
             match start {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::error::{Place, ReadError};
+use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 
 /// Room that reads get, unless a record takes it.
@@ -71,7 +71,7 @@ impl Window {
 
     /// Makes the data longer, by one read; false if it has reached the end of
     /// the input, or the limit of a record. `place` is what a failure names.
-    pub(super) fn fill(&mut self, place: Place) -> Result<bool, ReadError> {
+    pub(super) fn fill(&mut self, place: FilePlace) -> Result<bool, ReadError> {
         let len = self.end - self.start;
         if self.at_end || len >= self.limit {
             return Ok(false);

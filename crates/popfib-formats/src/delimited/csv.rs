@@ -32,16 +32,16 @@ use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::name_rule::checked;
 use crate::names::left_out;
-use crate::ranges::{IpRangePrefixes, Notation, Span};
-use crate::record::{Kind, RecordText};
-use crate::registry::Capabilities;
+use crate::ranges::{AddressSpan, IpRangePrefixes, Notation};
+use crate::record::{CellKind, RecordText};
+use crate::registry::FormatCapabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{ColumnSelection, Entry, LoadOptions};
+use crate::table_format::{ColumnSelection, LoadOptions, TableEntry};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "csv",
     description: "CSV or TSV with a prefix or the ends of a range, and an AS number, country or other value (iptoasn, GeoLite2, IP2Location, DB-IP)",
-    can: Capabilities::FIELDS,
+    can: FormatCapabilities::FIELDS,
     detect,
     open: |input, options| Ok(Box::new(Delimited::new(input, options))),
 };
@@ -212,7 +212,7 @@ impl Delimited {
                 for (&column, value) in columns.iter().zip(values) {
                     if !value.trim().is_empty() {
                         whole_set(value)?;
-                        record.put(column, Kind::Written, value);
+                        record.put(column, CellKind::Written, value);
                     }
                 }
                 Some(record.finish()).filter(|record| !record.is_empty())
@@ -238,7 +238,7 @@ impl Delimited {
                         &joined
                     }
                 };
-                Span::parse(text, self.notation).map_err(|e| e.to_string())?
+                AddressSpan::parse(text, self.notation).map_err(|e| e.to_string())?
             }
             Source::Range(first, last) => {
                 let (first, last) = (cell(first)?, cell(last)?);
@@ -254,7 +254,7 @@ impl Delimited {
                 if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
                     return Ok(Found::Nothing);
                 }
-                Span::Range(ends.0, ends.1)
+                AddressSpan::Range(ends.0, ends.1)
             }
         };
         match layout.values.iter().min() {
@@ -266,7 +266,7 @@ impl Delimited {
                 Ok(Found::Nothing)
             }
             _ => Ok(match span {
-                Span::Prefix(prefix) if !self.ranges.is_any() => {
+                AddressSpan::Prefix(prefix) if !self.ranges.is_any() => {
                     Found::Prefix(prefix, self.ranges.kept(value))
                 }
                 span => {

@@ -2,7 +2,7 @@
 
 use crate::error::no_name;
 use crate::names::left_out;
-use crate::record::{Kind, RecordText};
+use crate::record::{CellKind, RecordText};
 use crate::table_format::{ColumnSelection, LoadOptions};
 
 /// The columns that were asked for.
@@ -53,7 +53,7 @@ impl FixedColumns {
         for &(number, column) in self.columns.as_ref().map_err(String::clone)? {
             match field(number).trim() {
                 "" => {}
-                value => self.record.put(column, Kind::Written, value),
+                value => self.record.put(column, CellKind::Written, value),
             }
         }
         match self.record.finish() {

@@ -13,14 +13,14 @@ use super::fixed::FixedColumns;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::record::RecordText;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "geofeed",
     description: "geofeeds (RFC 8805): prefix, country, region, city; countries",
-    can: Capabilities::MANY_VALUES,
+    can: FormatCapabilities::MANY_VALUES,
     detect,
     open: |input, options| {
         let geofeed = Geofeed {
@@ -75,7 +75,7 @@ struct Geofeed {
 }
 
 impl Grammar for Geofeed {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let line = match line.split_once('#') {
             Some((line, _)) => line.trim(),
             None => line.trim(),

@@ -17,7 +17,7 @@ use std::vec::IntoIter;
 use popfib::{IpPrefix, NextHop};
 use popfib_table::Dictionary;
 
-use crate::ranges::{IpRangePrefixes, Span};
+use crate::ranges::{AddressSpan, IpRangePrefixes};
 use crate::route::Route;
 
 /// The routes of a file with ranges: their values, and the ranges until all are there.
@@ -47,7 +47,7 @@ impl RangeRoutes {
     }
 
     /// Adds a range, or a prefix as one, of this line.
-    pub(crate) fn add(&mut self, span: Span, line: u64, value: &str) {
+    pub(crate) fn add(&mut self, span: AddressSpan, line: u64, value: &str) {
         let (first, last) = span.ends();
         let value = self.names.intern(value);
         let row = Row { line, value };

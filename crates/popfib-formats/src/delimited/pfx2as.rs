@@ -12,14 +12,14 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "pfx2as",
     description: "CAIDA's pfx2as: network, length, AS",
-    can: Capabilities::ORIGINS,
+    can: FormatCapabilities::ORIGINS,
     detect,
     open: |input, options| Ok(lines(Pfx2As, input, options)),
 };
@@ -56,7 +56,7 @@ fn row(line: &str) -> Result<(&str, &str, &str), String> {
 }
 
 impl Grammar for Pfx2As {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if line.trim().is_empty() {
             return Ok(());
         }

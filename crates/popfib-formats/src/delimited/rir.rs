@@ -15,16 +15,16 @@ use super::fixed::FixedColumns;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::ranges::Span;
+use crate::ranges::AddressSpan;
 use crate::record::RecordText;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "rir",
     description: "delegated-* statistics of the regional Internet registries; countries",
-    can: Capabilities::MANY_VALUES,
+    can: FormatCapabilities::MANY_VALUES,
     detect,
     open: |input, options| {
         let columns = FixedColumns::new(options, &COLUMNS);
@@ -68,7 +68,7 @@ struct Delegations {
 }
 
 impl Grammar for Delegations {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             return Ok(());
@@ -103,7 +103,7 @@ impl Grammar for Delegations {
 }
 
 /// So many addresses of IPv4.
-fn range(first: &str, count: &str) -> Result<Span, String> {
+fn range(first: &str, count: &str) -> Result<AddressSpan, String> {
     let start: Ipv4Addr = first
         .parse()
         .map_err(|_| format!("{}: not an address", quote(first.as_bytes())))?;
@@ -116,7 +116,7 @@ fn range(first: &str, count: &str) -> Result<Span, String> {
         let both = quote(format!("{first}|{count}").as_bytes()).to_string();
         format!("{both}: not a number of addresses")
     })?;
-    Ok(Span::Range(
+    Ok(AddressSpan::Range(
         IpAddr::V4(start),
         IpAddr::V4(Ipv4Addr::from_bits(last)),
     ))

@@ -9,15 +9,15 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::origins::is_as_list;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::looks_like_prefix;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "riswhois",
     description: "RIPE RIS's dumps for whois: origin AS, prefix, number of peers",
-    can: Capabilities::ORIGINS,
+    can: FormatCapabilities::ORIGINS,
     detect,
     open: |input, options| Ok(lines(RisWhois::default(), input, options)),
 };
@@ -62,7 +62,7 @@ struct Best {
 }
 
 impl Grammar for RisWhois {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if is_skipped(line) {
             return Ok(());
         }
@@ -88,7 +88,7 @@ impl Grammar for RisWhois {
         Ok(())
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if let Some(best) = self.best.take() {
             rows.route_of(best.line, best.prefix, &best.origin);
         }

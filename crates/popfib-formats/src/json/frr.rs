@@ -13,14 +13,14 @@ use serde::de::IgnoredAny;
 use super::strings::{Text, strings};
 use super::{first_byte, reason};
 use crate::grammar::{Grammar, document};
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "frr-json",
     description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
-    can: Capabilities::TABLES_OF_ORIGINS,
+    can: FormatCapabilities::TABLES_OF_ORIGINS,
     detect,
     open: |input, options| Ok(document(Frr, input, options)),
 };
@@ -119,7 +119,7 @@ impl Hop {
 }
 
 impl Grammar for Frr {
-    fn opens(&mut self, key: &str, is_list: bool, rows: &mut Rows) -> bool {
+    fn opens(&mut self, key: &str, is_list: bool, rows: &mut RouteRows) -> bool {
         if is_list {
             return false;
         }
@@ -129,7 +129,7 @@ impl Grammar for Frr {
         true
     }
 
-    fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         if key == "localAS"
             && let Ok(asn) = json.parse()
         {

@@ -10,15 +10,15 @@ use serde::Deserialize;
 
 use super::{first_byte, keys, reason};
 use crate::grammar::{Grammar, document};
-use crate::ip_route::{BestByMetric, Candidate};
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::ip_route::{BestByMetric, MetricRoute};
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ip-route-json",
     description: "`ip -j route` and `ip -j -6 route` of Linux",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(document(IpRoute::default(), input, options)),
 };
@@ -91,7 +91,7 @@ impl Entity {
 }
 
 impl Grammar for IpRoute {
-    fn read(&mut self, _: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let route: Entity = serde_json::from_str(json).map_err(|e| reason(&e))?;
         let prefix = match route.dst.as_str() {
             "default" if route.is_ipv6() => rows.prefix("::/0")?,
@@ -109,7 +109,7 @@ impl Grammar for IpRoute {
         });
         match value {
             Some(value) => self.best.add(
-                Candidate {
+                MetricRoute {
                     line: rows.line(),
                     prefix,
                     metric: route.metric,
@@ -124,7 +124,7 @@ impl Grammar for IpRoute {
         Ok(())
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         self.best.end(rows);
     }
 }

@@ -27,20 +27,20 @@ use super::shape::Keys;
 use super::strings::{Text, strings};
 use super::{first_byte, frr, is_others, keys, reason};
 use crate::grammar::{Grammar, document};
-use crate::leaves::{Leaves, Node};
+use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
 use crate::names::{PREFIX, VALUE, left_out, rank};
 use crate::ranges::{is_prefix, is_range};
-use crate::record::{Kind, RecordText};
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::{Entry, LoadOptions};
+use crate::record::{CellKind, RecordText};
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::{LoadOptions, TableEntry};
 use crate::words::looks_like_prefix;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "json-lists",
     description: "JSON with lists of prefixes: the address files of AWS, Azure, GitHub, Google and Oracle, bgpq4 -j; regions or names",
-    can: Capabilities::FIELDS,
+    can: FormatCapabilities::FIELDS,
     detect,
     open: |mut input, options| {
         let lists = Lists::new(input.peek(|_| false), options);
@@ -87,7 +87,7 @@ struct Lists {
     prefix: Option<String>,
     length: Option<String>,
     /// The columns, unless one value is read.
-    leaves: Option<Leaves>,
+    leaves: Option<RecordLeaves>,
     /// What have none of them.
     without: u64,
     /// What the keys of the outermost object are, and whether members are prefixes by their content, as no name says it.
@@ -109,7 +109,7 @@ impl Lists {
             is_nameless: options.prefix_column.is_none() && !keys(head).any(is_name),
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
-            leaves: Leaves::of(&options.columns, |name| {
+            leaves: RecordLeaves::of(&options.columns, |name| {
                 rank(name, NAMES).or((name == LIST).then_some(NAMES.len()))
             }),
             ..Self::default()
@@ -126,16 +126,16 @@ impl Lists {
             return Ok(Some(named.unwrap_or_else(|| self.key.clone())));
         };
         let mut members = match node(json)? {
-            Node::Map(members) => members,
+            RecordNode::Map(members) => members,
             _ => Vec::new(),
         };
         without_prefixes(&mut members);
         if !self.key.is_empty() {
-            let key = Node::Scalar(Kind::Text, Cow::Borrowed(&self.key));
+            let key = RecordNode::Scalar(CellKind::Text, Cow::Borrowed(&self.key));
             members.push((Cow::Borrowed(LIST), key));
         }
         let is_bare = members.is_empty() && leaves.text.wants_all();
-        let record = leaves.record(&Node::Map(members)).map(str::to_owned);
+        let record = leaves.record(&RecordNode::Map(members)).map(str::to_owned);
         Ok(record.or(is_bare.then(String::new)))
     }
 }
@@ -149,19 +149,19 @@ fn looks_like_addresses(text: &str) -> bool {
 const LIST: &str = "list";
 
 /// Leaves out the members that are prefixes, or lists of them or of what has some.
-fn without_prefixes(members: &mut Vec<(Cow<'_, str>, Node<'_>)>) {
+fn without_prefixes(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>) {
     members.retain_mut(|(key, node)| {
         let is_prefix = match node {
-            Node::Scalar(..) => rank(key, PREFIX).is_some() || Length::named(key).is_some(),
-            Node::Array(elements) => match elements.first() {
-                Some(Node::Scalar(_, text)) => looks_like_addresses(text),
-                Some(Node::Map(members)) => {
+            RecordNode::Scalar(..) => rank(key, PREFIX).is_some() || Length::named(key).is_some(),
+            RecordNode::Array(elements) => match elements.first() {
+                Some(RecordNode::Scalar(_, text)) => looks_like_addresses(text),
+                Some(RecordNode::Map(members)) => {
                     members.iter().any(|(key, _)| rank(key, PREFIX).is_some())
                 }
-                Some(Node::Array(_) | Node::Null) | None => false,
+                Some(RecordNode::Array(_) | RecordNode::Null) | None => false,
             },
-            Node::Null => false,
-            Node::Map(members) => {
+            RecordNode::Null => false,
+            RecordNode::Map(members) => {
                 without_prefixes(members);
                 false
             }
@@ -171,7 +171,7 @@ fn without_prefixes(members: &mut Vec<(Cow<'_, str>, Node<'_>)>) {
 }
 
 impl Grammar for Lists {
-    fn opens(&mut self, key: &str, is_list: bool, _: &mut Rows) -> bool {
+    fn opens(&mut self, key: &str, is_list: bool, _: &mut RouteRows) -> bool {
         let opens = match self.keys {
             Keys::Names => true,
             Keys::Values => is_list || key.is_empty(),
@@ -185,7 +185,7 @@ impl Grammar for Lists {
         opens
     }
 
-    fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let json = json.trim();
         match (json.as_bytes().first(), self.keys) {
             (_, Keys::Prefixes) if !key.is_empty() => return self.value_of(key, json, rows),
@@ -216,9 +216,9 @@ impl Grammar for Lists {
     }
 
     fn notes(&self) -> Vec<String> {
-        let columns = self.leaves.as_ref().and_then(Leaves::only);
+        let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
         let mut notes = left_out(self.without, "element", columns);
-        notes.extend(self.leaves.as_ref().and_then(Leaves::note));
+        notes.extend(self.leaves.as_ref().and_then(RecordLeaves::note));
         notes
     }
 
@@ -229,7 +229,7 @@ impl Grammar for Lists {
 
 impl Lists {
     /// Reads what the prefix `key` leads to: its value.
-    fn value_of(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+    fn value_of(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let value = match &mut self.leaves {
             Some(leaves) => {
                 let node = node(json).map_err(|e| reason(&e))?;
@@ -256,10 +256,10 @@ impl Lists {
     }
 
     /// Reads an array in a list: a prefix and its value, or prefixes alone, whose value is its index.
-    fn array(&mut self, json: &str, rows: &mut Rows) -> Result<(), String> {
+    fn array(&mut self, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let index = self.arrays.to_string();
         self.arrays += 1;
-        let Node::Array(elements) = node(json).map_err(|e| reason(&e))? else {
+        let RecordNode::Array(elements) = node(json).map_err(|e| reason(&e))? else {
             return Ok(());
         };
         let (mut prefixes, mut members) = (Vec::new(), Vec::new());
@@ -270,7 +270,9 @@ impl Lists {
                 None => looks_like_addresses(text),
             };
             match node {
-                Node::Scalar(Kind::Text, text) if is_prefix(&text) => prefixes.push((name, text)),
+                RecordNode::Scalar(CellKind::Text, text) if is_prefix(&text) => {
+                    prefixes.push((name, text))
+                }
                 node => members.push((Cow::Owned(name), node)),
             }
         }
@@ -283,13 +285,13 @@ impl Lists {
             _ => {}
         }
         if members.is_empty() {
-            let index = Node::Scalar(Kind::Text, Cow::Owned(index));
+            let index = RecordNode::Scalar(CellKind::Text, Cow::Owned(index));
             members.push((Cow::Borrowed(LIST), index));
         }
         let value = match &mut self.leaves {
-            Some(leaves) => leaves.record(&Node::Map(members)).map(str::to_owned),
+            Some(leaves) => leaves.record(&RecordNode::Map(members)).map(str::to_owned),
             None => members.into_iter().find_map(|(_, node)| match node {
-                Node::Scalar(_, text) if !text.trim().is_empty() => Some(text.into_owned()),
+                RecordNode::Scalar(_, text) if !text.trim().is_empty() => Some(text.into_owned()),
                 _ => None,
             }),
         };
@@ -304,7 +306,7 @@ impl Lists {
 
 /// Finds the prefixes in an element of a list.
 struct Walk<'a> {
-    rows: &'a mut Rows,
+    rows: &'a mut RouteRows,
     value: &'a str,
     /// What the user calls the members of the prefix and its length.
     named: [Option<&'a str>; 2],

@@ -15,15 +15,15 @@ use serde_json::value::RawValue;
 use super::{first_byte, keys, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
-use crate::registry::Capabilities;
-use crate::rows::Rows;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
 use crate::sets::other_sets;
-use crate::table_format::Entry;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nftables-json",
     description: "`nft -j list set`, `nft -j list ruleset`: sets by name, maps",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(document(Nft::default(), input, options)),
 };
@@ -95,12 +95,12 @@ struct Detailed<'a> {
 }
 
 impl Grammar for Nft {
-    fn opens(&mut self, key: &str, is_list: bool, _: &mut Rows) -> bool {
+    fn opens(&mut self, key: &str, is_list: bool, _: &mut RouteRows) -> bool {
         // The document, and the list of its objects.
         key.is_empty() || is_list && key == "nftables"
     }
 
-    fn read(&mut self, key: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         if !key.is_empty() {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl Grammar for Nft {
 const MAX_DEPTH: u8 = 3;
 
 /// Finds an element whose set is called `name`; one of a map is a list of itself and its value.
-fn read_element(json: &str, name: &str, depth: u8, rows: &mut Rows) -> Result<(), String> {
+fn read_element(json: &str, name: &str, depth: u8, rows: &mut RouteRows) -> Result<(), String> {
     let is_invalid = |e| reason(&e);
     if depth == MAX_DEPTH {
         return Err("not an element of a set".to_owned());

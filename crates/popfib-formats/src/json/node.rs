@@ -8,9 +8,9 @@ use serde_json::Error;
 use serde_json::value::RawValue;
 
 use crate::error::quote;
-use crate::leaves::Node;
+use crate::leaves::RecordNode;
 use crate::ranges::is_prefix;
-use crate::record::Kind;
+use crate::record::CellKind;
 
 /// How deep objects and arrays may be nested, as the parser has it where it reads them at once.
 const MAX_DEPTH: usize = 128;
@@ -21,62 +21,62 @@ const MAX_DEPTH: usize = 128;
 ///
 /// # Errors
 /// What is no JSON, or nested too deeply.
-pub(super) fn node(json: &str) -> Result<Node<'_>, Error> {
+pub(super) fn node(json: &str) -> Result<RecordNode<'_>, Error> {
     nested(json, MAX_DEPTH)
 }
 
-fn nested(json: &str, depth: usize) -> Result<Node<'_>, Error> {
+fn nested(json: &str, depth: usize) -> Result<RecordNode<'_>, Error> {
     let json = json.trim();
     let Some(below) = depth.checked_sub(1) else {
         return Err(Error::custom("nested too deeply"));
     };
     Ok(match json.as_bytes().first() {
-        Some(b'"') => Node::Scalar(Kind::Text, serde_json::from_str::<Text<'_>>(json)?.0),
+        Some(b'"') => RecordNode::Scalar(CellKind::Text, serde_json::from_str::<Text<'_>>(json)?.0),
         Some(b'{') => {
             let Members(members) = serde_json::from_str(json)?;
             let members = members.into_iter();
             let members =
                 members.map(|(key, value)| Ok::<_, Error>((key, nested(value.get(), below)?)));
-            Node::Map(members.collect::<Result<_, _>>()?)
+            RecordNode::Map(members.collect::<Result<_, _>>()?)
         }
         Some(b'[') => {
             let elements: Vec<&RawValue> = serde_json::from_str(json)?;
             let elements = elements
                 .into_iter()
                 .map(|element| nested(element.get(), below));
-            Node::Array(elements.collect::<Result<_, _>>()?)
+            RecordNode::Array(elements.collect::<Result<_, _>>()?)
         }
-        Some(b't' | b'f') => Node::Scalar(Kind::Boolean, Cow::Borrowed(json)),
-        Some(b'n') | None => Node::Null,
-        Some(_) => Node::Scalar(Kind::Written, Cow::Borrowed(json)),
+        Some(b't' | b'f') => RecordNode::Scalar(CellKind::Boolean, Cow::Borrowed(json)),
+        Some(b'n') | None => RecordNode::Null,
+        Some(_) => RecordNode::Scalar(CellKind::Written, Cow::Borrowed(json)),
     })
 }
 
 /// The keys that lead to each prefix in objects, with dots between them; not those in lists.
-pub(super) fn prefixes(node: &Node<'_>) -> Vec<String> {
+pub(super) fn prefixes(node: &RecordNode<'_>) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), node)];
     while let Some((path, node)) = open.pop() {
         match node {
-            Node::Scalar(Kind::Text, text) if is_prefix(text) => found.push(path),
-            Node::Map(members) => {
+            RecordNode::Scalar(CellKind::Text, text) if is_prefix(text) => found.push(path),
+            RecordNode::Map(members) => {
                 let below = members.iter().rev();
                 let dot = if path.is_empty() { "" } else { "." };
                 open.extend(below.map(|(key, member)| (format!("{path}{dot}{key}"), member)));
             }
-            Node::Null | Node::Scalar(..) | Node::Array(_) => {}
+            RecordNode::Null | RecordNode::Scalar(..) | RecordNode::Array(_) => {}
         }
     }
     found
 }
 
 /// Leaves out of an object's members what these keys lead to.
-pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, Node<'_>)>, path: &str) {
+pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>, path: &str) {
     members.retain_mut(|(key, node)| {
         let Some(rest) = path.strip_prefix(&**key) else {
             return true;
         };
-        if let (Some(rest), Node::Map(below)) = (rest.strip_prefix('.'), node) {
+        if let (Some(rest), RecordNode::Map(below)) = (rest.strip_prefix('.'), node) {
             remove(below, rest);
         }
         !rest.is_empty()
@@ -144,15 +144,18 @@ mod tests {
         assert_eq!(of(json), ["a", "b.c.d"]);
         let read = node(json).unwrap();
         for path in of(json) {
-            assert!(matches!(read.at(&path), Some(Node::Scalar(..))), "{path}");
+            assert!(
+                matches!(read.at(&path), Some(RecordNode::Scalar(..))),
+                "{path}"
+            );
         }
-        let Node::Map(mut members) = read else {
+        let RecordNode::Map(mut members) = read else {
             panic!("an object");
         };
         for path in ["a", "b.c.d", "b.x", "f.x"] {
             remove(&mut members, path);
         }
-        let left = Node::Map(members);
+        let left = RecordNode::Map(members);
         let is_there = |path| left.at(path).is_some();
         assert_eq!(
             ["a", "b.c.d", "b.e", "f", "g"].map(is_there),

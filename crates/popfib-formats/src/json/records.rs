@@ -26,27 +26,27 @@ use super::{first_byte, first_value, frr, is_others, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
-use crate::leaves::{Leaves, Node};
+use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
 use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
 use crate::ranges::is_prefix;
 use crate::record::RecordText;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::{Entry, LoadOptions};
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::{LoadOptions, TableEntry};
 
-pub(crate) static LINES: Entry = Entry {
+pub(crate) static LINES: TableEntry = TableEntry {
     name: "json-lines",
     description: "JSON objects, one a line, with `prefix`, `network` or `cidr` and `next_hop`, `value`, `asn`, `origin` or `country`",
-    can: Capabilities::FIELDS,
+    can: FormatCapabilities::FIELDS,
     detect: detect_lines,
     open: |input, options| Ok(lines(Records::new(options), input, options)),
 };
 
-pub(crate) static ARRAY: Entry = Entry {
+pub(crate) static ARRAY: TableEntry = TableEntry {
     name: "json",
     description: "a JSON array of such objects",
-    can: Capabilities::FIELDS,
+    can: FormatCapabilities::FIELDS,
     detect: detect_array,
     open: |input, options| Ok(document(Records::new(options), input, options)),
 };
@@ -126,7 +126,12 @@ pub(crate) fn leads_to(head: &[u8], path: &str) -> bool {
     let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
     let first = first.and_then(|line| std::str::from_utf8(line).ok());
     let first = first.and_then(|line| node(line).ok());
-    first.is_some_and(|first| matches!(first.at(path), Some(Node::Scalar(..) | Node::Null)))
+    first.is_some_and(|first| {
+        matches!(
+            first.at(path),
+            Some(RecordNode::Scalar(..) | RecordNode::Null)
+        )
+    })
 }
 
 pub(crate) struct Records {
@@ -136,7 +141,7 @@ pub(crate) struct Records {
     /// Whether an object said by its names where the prefix is.
     is_named: bool,
     /// The columns, unless one value is read.
-    leaves: Option<Leaves>,
+    leaves: Option<RecordLeaves>,
     /// Objects that have none of them, or no value at all.
     without: u64,
 }
@@ -147,7 +152,7 @@ impl Records {
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
             is_named: false,
-            leaves: Leaves::of(&options.columns, |name| rank(name, VALUE)),
+            leaves: RecordLeaves::of(&options.columns, |name| rank(name, VALUE)),
             without: 0,
         }
     }
@@ -155,11 +160,11 @@ impl Records {
 
 impl Records {
     /// Looks where the user says for the prefix and its length.
-    fn places(&self, object: &Node<'_>, found: &mut Found) {
+    fn places(&self, object: &RecordNode<'_>, found: &mut Found) {
         let cell = |path: &str| match object.at(path) {
-            Some(Node::Scalar(_, text)) => Cell::Text(text.clone().into_owned()),
-            Some(Node::Null) => Cell::Null,
-            Some(Node::Map(_) | Node::Array(_)) | None => Cell::Absent,
+            Some(RecordNode::Scalar(_, text)) => Cell::Text(text.clone().into_owned()),
+            Some(RecordNode::Null) => Cell::Null,
+            Some(RecordNode::Map(_) | RecordNode::Array(_)) | None => Cell::Absent,
         };
         if let Some(path) = &self.prefix {
             found.prefix = cell(path);
@@ -175,7 +180,7 @@ impl Records {
 }
 
 impl Grammar for Records {
-    fn read(&mut self, _: &str, json: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         // Nothing stands on an empty line, and nothing else is an empty item.
         if json.trim().is_empty() {
             return Ok(());
@@ -218,7 +223,7 @@ impl Grammar for Records {
             None => found.value,
             Some(leaves) => {
                 let mut members = match node(json).map_err(|e| reason(&e))? {
-                    Node::Map(members) => members,
+                    RecordNode::Map(members) => members,
                     _ => Vec::new(),
                 };
                 let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
@@ -229,7 +234,7 @@ impl Grammar for Records {
                     remove(&mut members, path);
                 }
                 let is_bare = members.is_empty() && leaves.text.wants_all();
-                match leaves.record(&Node::Map(members)) {
+                match leaves.record(&RecordNode::Map(members)) {
                     Some(record) => Cell::Text(record.to_owned()),
                     None if is_bare => Cell::Absent,
                     None => Cell::Null,
@@ -248,9 +253,9 @@ impl Grammar for Records {
     }
 
     fn notes(&self) -> Vec<String> {
-        let columns = self.leaves.as_ref().and_then(Leaves::only);
+        let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
         let mut notes = left_out(self.without, "object", columns);
-        notes.extend(self.leaves.as_ref().and_then(Leaves::note));
+        notes.extend(self.leaves.as_ref().and_then(RecordLeaves::note));
         notes
     }
 

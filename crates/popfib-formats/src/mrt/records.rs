@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::error::{Place, ReadError};
+use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 
 /// The longest body there may be. The largest known are peer tables and
@@ -92,7 +92,7 @@ impl Records {
 
     /// An error about the record at `offset`.
     pub(super) fn invalid(&self, offset: u64, reason: &str) -> ReadError {
-        ReadError::invalid(self.input.name(), Place::Byte(offset), reason)
+        ReadError::invalid(self.input.name(), FilePlace::Byte(offset), reason)
     }
 
     fn advance(&mut self, count: usize) {
@@ -110,7 +110,7 @@ impl Records {
                 self.skip = 0;
                 return Err(ReadError::stopped(
                     self.input.name(),
-                    Some(Place::Byte(offset)),
+                    Some(FilePlace::Byte(offset)),
                     format!("the file ends in a record: {have} of {count} bytes"),
                     io::ErrorKind::UnexpectedEof.into(),
                 ));
@@ -135,7 +135,7 @@ impl Records {
                 self.buffer.resize(self.buffer.len() * 2, 0);
             }
         }
-        let place = Place::Byte(self.offset + (self.end - self.start) as u64);
+        let place = FilePlace::Byte(self.offset + (self.end - self.start) as u64);
         let read = self.input.read(&mut self.buffer[self.end..], place);
         match read {
             Ok(count) => {

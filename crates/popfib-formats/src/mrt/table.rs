@@ -10,20 +10,20 @@ use super::bytes::{Bytes, Family, Flaw};
 use super::fill::fill;
 use super::kinds::{BGP4MP, BGP4MP_ET, Others, TABLE_DUMP, TABLE_DUMP_V2, first_kind, is_old};
 use super::records::{Record, Records};
-use crate::best_path::{BestPaths, Candidate, NO_NEXT_HOP, Paths, Rank};
+use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate, PathRank};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::path_record::PathRecord;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::record::RecordText;
-use crate::registry::Capabilities;
-use crate::table_format::{Entry, LoadOptions};
+use crate::registry::FormatCapabilities;
+use crate::table_format::{LoadOptions, TableEntry};
 
-pub(crate) const FORMAT: Entry = Entry {
+pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "mrt",
     description: "MRT tables of route collectors (TABLE_DUMP_V2, TABLE_DUMP): the best path of \
         each prefix, or a peer's",
-    can: Capabilities::DUMP_OF_COLUMNS,
+    can: FormatCapabilities::DUMP_OF_COLUMNS,
     detect: |head| first_kind(head).is_some() || is_old(head),
     open: |input, options| Ok(Box::new(BestPaths::new(MrtTable::new(input, options)))),
 };
@@ -61,8 +61,8 @@ impl MrtTable {
     }
 }
 
-impl Paths for MrtTable {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<Candidate>, ReadError> {
+impl CandidatePaths for MrtTable {
+    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
         while let Some(record) = self.records.next()? {
             let offset = record.offset;
             match self.reader.read(&record, value) {
@@ -71,7 +71,7 @@ impl Paths for MrtTable {
                     let is_flaw = rank.lacks_next_hop
                         && self.reader.value == RouteValue::NextHop
                         && self.reader.record.is_none();
-                    return Ok(Some(Candidate {
+                    return Ok(Some(PathCandidate {
                         prefix,
                         rank,
                         flaw: is_flaw.then(|| self.records.invalid(offset, NO_NEXT_HOP)),
@@ -137,7 +137,7 @@ impl Reader {
         &mut self,
         record: &Record<'_>,
         text: &mut String,
-    ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
+    ) -> Result<Option<(IpPrefix, PathRank)>, Flaw> {
         let mut body = Bytes(record.body);
         match (record.kind, record.subtype) {
             (TABLE_DUMP, 1) => self.table_dump(&mut body, Family::Ipv4, text),
@@ -195,11 +195,11 @@ impl Reader {
         family: Family,
         additional_paths: bool,
         text: &mut String,
-    ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
+    ) -> Result<Option<(IpPrefix, PathRank)>, Flaw> {
         body.u32()?; // the sequence number
         let prefix = body.prefix(family)?;
         let count = body.u16()?;
-        let mut best: Option<(Rank, Bytes<'_>)> = None;
+        let mut best: Option<(PathRank, Bytes<'_>)> = None;
         for _ in 0..count {
             let index = usize::from(body.u16()?);
             body.u32()?; // when it was received
@@ -214,7 +214,7 @@ impl Reader {
                 continue;
             }
             let attributes = Attributes::read(bytes)?;
-            let rank = Rank {
+            let rank = PathRank {
                 lacks_next_hop: attributes.rib_next_hop(family).is_none(),
                 path_length: attributes.as_path(4).length()?,
                 peer: index,
@@ -236,7 +236,7 @@ impl Reader {
         body: &mut Bytes<'_>,
         family: Family,
         text: &mut String,
-    ) -> Result<Option<(IpPrefix, Rank)>, Flaw> {
+    ) -> Result<Option<(IpPrefix, PathRank)>, Flaw> {
         body.u32()?; // view and sequence number
         let prefix = body.address_prefix(family)?;
         body.take(5)?; // status, and when it was received
@@ -250,7 +250,7 @@ impl Reader {
         if !self.is_wanted(peer, address, asn) {
             return Ok(None);
         }
-        let rank = Rank {
+        let rank = PathRank {
             lacks_next_hop: attributes.rib_next_hop(family).is_none(),
             path_length: attributes.as_path(2).length()?,
             peer,

@@ -10,13 +10,13 @@ use super::records::{Record, Records};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::peers::Peer;
-use crate::registry::Capabilities;
-use crate::update::{Gate, Head, Message, Session, UpdateEntry, UpdateOptions, UpdateSource};
+use crate::registry::FormatCapabilities;
+use crate::update::{Gate, Message, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",
     description: "MRT updates of route collectors (BGP4MP, BGP4MP_ET)",
-    can: Capabilities::PEERS,
+    can: FormatCapabilities::PEERS,
     detect: |head| first_kind(head).is_some() || is_old(head),
     open: |input, options| Ok(Box::new(MrtUpdates::new(input, options))),
 };
@@ -41,7 +41,7 @@ struct Reader {
     session: Option<Session>,
     changes: Vec<BgpChange>,
     /// The change that was handed out last, and which of the next hops it has.
-    head: Head,
+    head: UpdateHead,
     hop: usize,
     /// The next hops of the message at hand: one for each family.
     hops: [Hop; 2],
@@ -67,7 +67,7 @@ impl MrtUpdates {
                 peer_index: 0,
                 session: None,
                 changes: Vec::new(),
-                head: Head::default(),
+                head: UpdateHead::default(),
                 hop: 0,
                 hops: Default::default(),
                 others: Others::default(),
@@ -138,7 +138,7 @@ impl Reader {
         let is_its = |hop: &Hop| next_hop.is_some() && hop.address == next_hop;
         let hop = self.hops.iter().position(is_its);
         self.hop = hop.unwrap_or_default();
-        self.head = Head {
+        self.head = UpdateHead {
             time: Some(self.time),
             peer: Some(self.peer),
             prefix,

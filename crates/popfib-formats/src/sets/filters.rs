@@ -16,15 +16,15 @@ use super::tokens::{bare, tokens};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::looks_like_prefix;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "filters",
     description: "prefix lists of Junos, sets of BIRD, OpenBGPD and IOS XR, tables of pf, as bgpq4 writes them, too; their names",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(lines(Filters::default(), input, options)),
 };
@@ -98,7 +98,7 @@ struct Filters {
 }
 
 impl Grammar for Filters {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut result = Ok(());
         if line.trim_start().starts_with('!') && self.close != Some("}") {
             return result;
@@ -118,7 +118,7 @@ impl Grammar for Filters {
         result
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if let Some(close) = self.close.take() {
             rows.complain(rows.line(), format!("the list is not ended by \"{close}\""));
         }
@@ -134,7 +134,7 @@ impl Filters {
         self.after_element = false;
     }
 
-    fn outside(&mut self, token: &str, rows: &mut Rows) -> Result<(), String> {
+    fn outside(&mut self, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         let word = |n: usize| self.words.get(n).map_or("", String::as_str);
         let count = self.words.len();
         match token {
@@ -188,7 +188,7 @@ impl Filters {
         Ok(())
     }
 
-    fn inside(&mut self, close: &str, token: &str, rows: &mut Rows) -> Result<(), String> {
+    fn inside(&mut self, close: &str, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         let is_bound = |word: &str| {
             let of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'/' | b'-');
             BOUNDS.contains(&word) || word.bytes().all(of_number)

@@ -12,14 +12,14 @@ use super::other_sets;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ipset",
     description: "`ipset save`: sets of addresses and networks, by name",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(lines(Ipset::default(), input, options)),
 };
@@ -61,7 +61,7 @@ enum Kind {
 }
 
 impl Grammar for Ipset {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace();
         let (Some(command), Some(name)) = (words.next(), words.next()) else {
             return match line.trim() {

@@ -12,14 +12,14 @@
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "iptables",
     description: "`iptables-save` and `ip6tables-save`: sources, or else destinations, of rules; chains",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(lines(Iptables::default(), input, options)),
 };
@@ -42,7 +42,7 @@ struct Iptables {
 }
 
 impl Grammar for Iptables {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace().peekable();
         // The packets and bytes that met it: `iptables-save -c`.
         words.next_if(|word| word.starts_with('[') && word.ends_with(']'));

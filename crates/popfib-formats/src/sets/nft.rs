@@ -21,14 +21,14 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::name_rule::MAX_NEXT_HOP_LENGTH;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nftables",
     description: "`nft list set`, `nft list ruleset` and scripts of nftables: sets by name, maps",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(lines(Nft::default(), input, options)),
 };
@@ -88,7 +88,7 @@ struct Element {
 }
 
 impl Grammar for Nft {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut result = Ok(());
         for token in tokens(line, SIGNS) {
             let step = if self.inside {
@@ -107,7 +107,7 @@ impl Grammar for Nft {
         result
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if std::mem::take(&mut self.inside) {
             rows.complain(
                 rows.line(),
@@ -167,7 +167,7 @@ impl Nft {
         self.element = Element::default();
     }
 
-    fn inside(&mut self, token: &str, rows: &mut Rows) -> Result<(), String> {
+    fn inside(&mut self, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         match token {
             "," | "}" => {
                 self.inside = token == ",";
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_value_over_many_lines_is_refused_and_not_gathered() {
         let mut nft = Nft::default();
-        let mut rows = Rows::new(&LoadOptions::default());
+        let mut rows = RouteRows::new(&LoadOptions::default());
         let head = "map m { type ipv4_addr : verdict; elements = { 10.0.0.0/8 :";
         nft.read("", head, &mut rows).unwrap();
         let line = "a".repeat(10_000);

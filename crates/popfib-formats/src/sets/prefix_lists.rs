@@ -18,14 +18,14 @@ use popfib::{IpPrefix, Prefix};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "prefix-lists",
     description: "prefix lists and access lists of Cisco IOS, FRR, Arista EOS and Huawei, as bgpq4 writes them, too; their names",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(lines(PrefixLists::default(), input, options)),
 };
@@ -78,7 +78,7 @@ struct PrefixLists {
 }
 
 impl Grammar for PrefixLists {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let line = line.trim();
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         let words = match words[..] {
@@ -131,7 +131,7 @@ impl PrefixLists {
         }
     }
 
-    fn entry(&self, words: &[&str], rows: &mut Rows) -> Result<(), Flaw> {
+    fn entry(&self, words: &[&str], rows: &mut RouteRows) -> Result<(), Flaw> {
         let words = match words {
             ["seq" | "index", _, rest @ ..] => rest,
             [number, rest @ ..] if number.bytes().all(|b| b.is_ascii_digit()) => rest,
@@ -169,7 +169,7 @@ impl PrefixLists {
     }
 
     /// `1.0.4.0/22 ge 23 le 24`, of Huawei `1.0.4.0 22 greater-equal 23 less-equal 24`.
-    fn prefix(&self, words: &[&str], rows: &Rows) -> Result<(IpPrefix, bool), Flaw> {
+    fn prefix(&self, words: &[&str], rows: &RouteRows) -> Result<(IpPrefix, bool), Flaw> {
         let (prefix, bounds) = match words {
             ["any", rest @ ..] => (self.all(), rest),
             [address, len, rest @ ..] if len.bytes().all(|b| b.is_ascii_digit()) => {
@@ -189,7 +189,7 @@ impl PrefixLists {
 
     /// `10.0.0.0 0.255.255.255`, `host 10.0.0.1`, `ipv6 2001:db8::/32 any`; of routes
     /// `ip host 10.0.0.0 host 255.0.0.0`, a network and its mask.
-    fn source(&self, words: &[&str], rows: &Rows) -> Result<(IpPrefix, bool), Flaw> {
+    fn source(&self, words: &[&str], rows: &RouteRows) -> Result<(IpPrefix, bool), Flaw> {
         let words = match words {
             ["ip" | "ipv6", rest @ ..] => rest,
             words => words,
@@ -233,7 +233,7 @@ impl PrefixLists {
 }
 
 /// The network of an address and a mask of its host bits.
-fn network(address: Ipv4Addr, host_bits: u32, rows: &Rows) -> Result<IpPrefix, String> {
+fn network(address: Ipv4Addr, host_bits: u32, rows: &RouteRows) -> Result<IpPrefix, String> {
     if host_bits & host_bits.wrapping_add(1) != 0 {
         let wildcard = Ipv4Addr::from(host_bits);
         return Err(format!("{address} {wildcard}: the wildcard has gaps"));

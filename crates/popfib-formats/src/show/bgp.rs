@@ -17,17 +17,17 @@ use popfib::IpPrefix;
 use crate::as_path::as_number;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{
     is_address, is_date, looks_like_prefix, not_a_route, with_classful_len, word_at,
 };
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "show-bgp",
     description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS, `gobgp global rib`; next hops of the best paths",
-    can: Capabilities::TABLES_OF_ORIGINS,
+    can: FormatCapabilities::TABLES_OF_ORIGINS,
     detect,
     open: |input, options| Ok(listing(BgpTable::default(), input, options)),
 };
@@ -149,7 +149,7 @@ const LEGENDS: [&str; 7] = [
 ];
 
 impl Grammar for BgpTable {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if let Some(columns) = Columns::of(line) {
             self.columns = Some(columns);
             self.in_legend = false;
@@ -222,7 +222,7 @@ impl Grammar for BgpTable {
         Ok(())
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if let Some(mut network) = self.network.take() {
             network.finish(rows);
         }
@@ -231,7 +231,7 @@ impl Grammar for BgpTable {
 
 impl Network {
     /// No more lines of the path come.
-    fn finish(&mut self, rows: &mut Rows) {
+    fn finish(&mut self, rows: &mut RouteRows) {
         match self.awaits {
             Awaits::Nothing => {}
             Awaits::NextHop => rows.no_next_hop(self.line, self.prefix),
@@ -240,7 +240,7 @@ impl Network {
     }
 
     /// The next hop of the path being read; hidden behind `@` is FRR's VRF.
-    fn hop(&mut self, hop: &str, as_path: Option<&str>, rows: &mut Rows) {
+    fn hop(&mut self, hop: &str, as_path: Option<&str>, rows: &mut RouteRows) {
         if let Awaits::NextHop = self.awaits {
             let hop = hop.split('@').next().unwrap_or_default();
             self.awaits = Awaits::Path(hop.to_owned());
@@ -250,7 +250,7 @@ impl Network {
     }
 
     /// The AS path of the path being read, if its line reaches so far.
-    fn path(&mut self, as_path: Option<&str>, rows: &mut Rows) {
+    fn path(&mut self, as_path: Option<&str>, rows: &mut RouteRows) {
         if let (Some(_), Awaits::Path(hop)) = (as_path, &self.awaits) {
             rows.bgp_route(rows.line(), self.prefix, hop, as_path);
             self.awaits = Awaits::Nothing;

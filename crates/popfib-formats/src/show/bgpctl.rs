@@ -9,15 +9,15 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{is_address, looks_like_prefix, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "bgpctl",
     description: "`bgpctl show rib` of OpenBGPD; next hops of selected routes",
-    can: Capabilities::ORIGINS,
+    can: FormatCapabilities::ORIGINS,
     detect,
     open: |input, options| Ok(listing(Bgpctl::default(), input, options)),
 };
@@ -42,7 +42,7 @@ struct Bgpctl {
 }
 
 impl Grammar for Bgpctl {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if is_heading(line) {
             self.in_rows = true;
             return Ok(());

@@ -15,15 +15,15 @@ use popfib::IpPrefix;
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::not_a_route;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "bird",
     description: "`show route` and `show route all` of BIRD 2",
-    can: Capabilities::TABLES_OF_ORIGINS,
+    can: FormatCapabilities::TABLES_OF_ORIGINS,
     detect,
     open: |input, options| Ok(listing(Bird::default(), input, options)),
 };
@@ -76,7 +76,7 @@ fn origin_of(line: &str) -> Option<&str> {
 }
 
 impl Grammar for Bird {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if line.starts_with('\t') {
             let Some(best) = &mut self.best else {
                 return Ok(());
@@ -130,7 +130,7 @@ impl Grammar for Bird {
         Err(not_a_route(line))
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         let Some(best) = self.best.take() else {
             return;
         };

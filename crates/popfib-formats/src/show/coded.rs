@@ -19,17 +19,17 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{
     classful_len, is_date, is_time, is_unspecified, looks_like_prefix, not_a_route, word_at,
 };
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "show-route",
     description: "`show ip route` and `show ipv6 route` of FRR, Cisco IOS, IOS XR and ASA, Arista EOS, FortiOS, EdgeOS",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(CodedRoutes::default(), input, options)),
 };
@@ -61,7 +61,7 @@ struct Current {
 }
 
 impl Grammar for CodedRoutes {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
         if text.is_empty() {
             return Ok(());
@@ -94,7 +94,7 @@ impl Grammar for CodedRoutes {
         Err(not_a_route(line))
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if let Some(current) = self.current.take()
             && !current.has_hop
         {
@@ -105,7 +105,7 @@ impl Grammar for CodedRoutes {
 
 impl CodedRoutes {
     /// Whether the line says something about the rows after it, or nothing at all.
-    fn heading(&mut self, text: &str, rows: &mut Rows) -> bool {
+    fn heading(&mut self, text: &str, rows: &mut RouteRows) -> bool {
         const KNOWN: [&str; 9] = [
             "Gateway of last resort",
             "Default gateway",
@@ -139,7 +139,7 @@ impl CodedRoutes {
     }
 
     /// The prefix at the start of `text`, and what follows it.
-    fn prefix<'a>(&self, text: &'a str, rows: &Rows) -> Result<(IpPrefix, &'a str), String> {
+    fn prefix<'a>(&self, text: &'a str, rows: &RouteRows) -> Result<(IpPrefix, &'a str), String> {
         let (word, mut rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
         let Ok(address) = word.parse::<Ipv4Addr>() else {
             return Ok((rows.prefix(word)?, rest));
@@ -167,7 +167,7 @@ impl CodedRoutes {
         }
     }
 
-    fn hop(&mut self, text: &str, rows: &mut Rows) -> Result<(), String> {
+    fn hop(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
         let Some(current) = &mut self.current else {
             return Err("a next hop without a prefix before it".to_owned());
         };

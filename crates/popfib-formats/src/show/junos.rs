@@ -20,15 +20,15 @@ use popfib::IpPrefix;
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{is_date, looks_like_prefix, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "junos",
     description: "`show route` and `show route terse` of Juniper Junos",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(Junos::default(), input, options)),
 };
@@ -64,7 +64,7 @@ fn table_name(line: &str) -> Option<&str> {
 }
 
 impl Grammar for Junos {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         const KNOWN: [&str; 6] = ["+ = ", "@ = ", "Limit/Threshold", "Restart", "{", "__"];
         let text = line.trim();
         if let Some(name) = table_name(line) {
@@ -133,7 +133,7 @@ impl Grammar for Junos {
         Ok(())
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         match self.active.take() {
             Some(Active {
                 prefix,
@@ -148,7 +148,7 @@ impl Grammar for Junos {
 
 impl Junos {
     /// A row of `show route terse`: flags, prefix, protocol, preference and metrics, next hop.
-    fn terse(&mut self, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn terse(&mut self, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         let at = words
             .iter()

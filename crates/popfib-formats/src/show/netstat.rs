@@ -18,16 +18,16 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::ranges::Span;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::ranges::AddressSpan;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{is_address, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "netstat",
     description: "`netstat -rn` of macOS, FreeBSD, OpenBSD and NetBSD",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(listing(Netstat::default(), input, options)),
 };
@@ -54,7 +54,7 @@ enum Section {
 }
 
 impl Grammar for Netstat {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         match words[..] {
             [] | ["Routing", "tables", ..] => return Ok(()),
@@ -79,7 +79,7 @@ impl Grammar for Netstat {
         };
         let interface = words.get(self.interface).ok_or_else(|| not_a_route(line))?;
         let destination = self.full(destination);
-        let Span::Prefix(prefix) = rows.span(&destination)? else {
+        let AddressSpan::Prefix(prefix) = rows.span(&destination)? else {
             return Err(not_a_route(line));
         };
         let value = match gateway {

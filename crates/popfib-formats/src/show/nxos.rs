@@ -17,15 +17,15 @@ use popfib::IpPrefix;
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{is_address, looks_like_prefix, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nxos",
     description: "`show ip route` and `show forwarding route` of Cisco NX-OS",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(Nxos::default(), input, options)),
 };
@@ -55,7 +55,7 @@ struct Current {
 }
 
 impl Grammar for Nxos {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
         if text.is_empty() || text.starts_with('\'') || text.starts_with("---") {
             return Ok(());
@@ -92,7 +92,7 @@ impl Grammar for Nxos {
         Err(not_a_route(line))
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if let Some(current) = self.current.take()
             && !current.has_hop
         {
@@ -102,7 +102,7 @@ impl Grammar for Nxos {
 }
 
 impl Nxos {
-    fn begin(&mut self, prefix: &str, rows: &Rows) -> Result<&mut Current, String> {
+    fn begin(&mut self, prefix: &str, rows: &RouteRows) -> Result<&mut Current, String> {
         let current = Current {
             prefix: rows.prefix(prefix)?,
             line: rows.line(),
@@ -112,7 +112,7 @@ impl Nxos {
     }
 
     /// `[*]PREFIX NEXTHOP [INTERFACE]`; without the prefix, one more next hop.
-    fn forwarding_row(&mut self, text: &str, rows: &mut Rows) -> Result<(), String> {
+    fn forwarding_row(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = text.split_ascii_whitespace();
         let first = words.next().unwrap_or_default();
         let prefix = first.trim_start_matches('*');

@@ -12,15 +12,15 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{looks_like_prefix, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "panos",
     description: "`show routing route` of Palo Alto PAN-OS",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(Panos::default(), input, options)),
 };
@@ -60,7 +60,7 @@ impl Columns {
 }
 
 impl Grammar for Panos {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         const KNOWN: [&str; 4] = ["flags:", "Oi:", "==", "total routes shown"];
         let text = line.trim();
         if let Some(columns) = Columns::of(line) {

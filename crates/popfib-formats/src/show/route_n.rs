@@ -14,16 +14,16 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::ip_route::{BestByMetric, Candidate};
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::ip_route::{BestByMetric, MetricRoute};
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{is_unspecified, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "route-n",
     description: "`route -n`, `route -n -6` and `netstat -rn` of Linux",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(listing(RouteN::default(), input, options)),
 };
@@ -44,7 +44,7 @@ struct RouteN {
 }
 
 impl Grammar for RouteN {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         let (destination, gateway, flags, metric, interface) = match words[..] {
             [] => return Ok(()),
@@ -82,7 +82,7 @@ impl Grammar for RouteN {
             gateway if is_unspecified(gateway) || gateway == "[::]" => interface,
             gateway => gateway,
         };
-        let candidate = Candidate {
+        let candidate = MetricRoute {
             line: rows.line(),
             prefix,
             metric,
@@ -93,7 +93,7 @@ impl Grammar for RouteN {
         Ok(())
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         self.best.end(rows);
     }
 }

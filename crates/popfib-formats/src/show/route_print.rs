@@ -22,16 +22,16 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::ip_route::{BestByMetric, Candidate};
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::ip_route::{BestByMetric, MetricRoute};
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::not_a_route;
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "route-print",
     description: "`route print` of Windows, in English",
-    can: Capabilities::NONE,
+    can: FormatCapabilities::NONE,
     detect,
     open: |input, options| Ok(listing(RoutePrint::default(), input, options)),
 };
@@ -52,7 +52,7 @@ struct RoutePrint {
 }
 
 impl Grammar for RoutePrint {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         match words[..] {
             ["Active", "Routes:"] => self.is_active = true,
@@ -84,7 +84,7 @@ impl Grammar for RoutePrint {
         Ok(())
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         self.best.end(rows);
     }
 }
@@ -96,10 +96,10 @@ impl RoutePrint {
         gateway: &str,
         interface: &str,
         metric: &str,
-        rows: &mut Rows,
+        rows: &mut RouteRows,
     ) -> Result<(), String> {
         let is_direct = gateway == "On-link";
-        let candidate = Candidate {
+        let candidate = MetricRoute {
             line: rows.line(),
             prefix: rows.prefix(prefix)?,
             metric: metric.parse().map_err(|_| not_a_route(metric))?,

@@ -12,15 +12,15 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{is_time, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "routeros",
     description: "`/ip route print terse` of MikroTik RouterOS",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(RouterOs, input, options)),
 };
@@ -63,7 +63,7 @@ fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
 }
 
 impl Grammar for RouterOs {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
         let first = text.split(' ').next().unwrap_or_default();
         let is_message = first.contains(':') && is_time(first);

@@ -17,15 +17,15 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::Capabilities;
-use crate::rows::Rows;
-use crate::table_format::Entry;
+use crate::registry::FormatCapabilities;
+use crate::rows::RouteRows;
+use crate::table_format::TableEntry;
 use crate::words::{is_address, looks_like_prefix, not_a_route};
 
-pub(crate) static FORMAT: Entry = Entry {
+pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "vrp",
     description: "`display ip routing-table [verbose]` of Huawei VRP and HP Comware",
-    can: Capabilities::TABLES,
+    can: FormatCapabilities::TABLES,
     detect,
     open: |input, options| Ok(listing(Vrp::default(), input, options)),
 };
@@ -60,7 +60,7 @@ struct Record {
 }
 
 impl Grammar for Vrp {
-    fn read(&mut self, _: &str, line: &str, rows: &mut Rows) -> Result<(), String> {
+    fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
         if text.starts_with("Destination/Mask") {
             self.in_columns = true;
@@ -101,7 +101,7 @@ impl Grammar for Vrp {
         }
     }
 
-    fn end(&mut self, rows: &mut Rows) {
+    fn end(&mut self, rows: &mut RouteRows) {
         if let Err(reason) = self.finish(rows) {
             rows.complain(rows.line(), reason);
         }
@@ -110,7 +110,7 @@ impl Grammar for Vrp {
 
 impl Vrp {
     /// A row of columns; of `Flags`, which VRP has before the next hop, some are empty.
-    fn row(&mut self, text: &str, rows: &mut Rows) -> Result<(), String> {
+    fn row(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         if text.starts_with("---") {
             return Ok(());
@@ -155,7 +155,7 @@ impl Vrp {
         }
     }
 
-    fn finish(&mut self, rows: &mut Rows) -> Result<(), String> {
+    fn finish(&mut self, rows: &mut RouteRows) -> Result<(), String> {
         let Some(record) = self.record.take() else {
             return Ok(());
         };

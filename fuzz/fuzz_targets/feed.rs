@@ -4,14 +4,16 @@
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use popfib_feed::{Bmp, Decoder, Fpm, Kernel, Limits, Tables, Updates};
+use popfib_feed::{
+    BmpDecoder, Decoder, FpmDecoder, KernelReader, Limits, Tables, UpdateLinesDecoder,
+};
 
 /// What is left in the tables after these pieces, and the error if there was one.
 fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
     let mut decoder: Box<dyn Decoder> = match choice % 3 {
-        0 => Box::new(Fpm::new()),
-        1 => Box::new(Bmp::new()),
-        _ => Box::new(Updates::new()),
+        0 => Box::new(FpmDecoder::new()),
+        1 => Box::new(BmpDecoder::new()),
+        _ => Box::new(UpdateLinesDecoder::new()),
     };
     let now = Instant::now();
     let mut tables = Tables::new(Limits::default());
@@ -21,8 +23,8 @@ fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
         let result = decoder.push(piece, &mut |streams, transaction| {
             tables.apply(id, streams, transaction, now);
         });
-        if let Err(flaw) = result {
-            error = Some(flaw.to_string());
+        if let Err(reason) = result {
+            error = Some(reason.to_string());
             break;
         }
     }
@@ -50,7 +52,7 @@ fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
 
 /// Datagrams of a kernel, each with its length before it.
 fn datagrams(mut bytes: &[u8]) {
-    let mut kernel = Kernel::new();
+    let mut kernel = KernelReader::new();
     kernel.dump();
     let mut tables = Tables::new(Limits::default());
     let now = Instant::now();

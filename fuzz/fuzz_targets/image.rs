@@ -120,7 +120,7 @@ fn records(image: &ImageTable) {
     let Ok(table) = Table::of_image(image) else {
         return;
     };
-    let count = table.value_count().unwrap_or(0);
+    let count = table.record_count().unwrap_or(0);
     let columns = table.records().map_or(0, |records| records.columns().len());
     for number in (1..=count).filter_map(NextHop::new) {
         for column in 0..columns {

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use libfuzzer_sys::fuzz_target;
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressColumn;
-use popfib_parquet::{Answers, ParquetAddresses, ParquetWriter};
+use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
 use popfib_table::{Dictionary, Records};
 
 /// Small files of every kind of column.
@@ -57,10 +57,10 @@ fuzz_target!(|data: &[u8]| {
     };
     let mut names = Dictionary::new();
     let number = names.intern("a");
-    let mut answers = Answers::new(&Records::of_values(names), true);
+    let mut answers = ParquetAnswers::new(&Records::of_values(names), true);
     answers.push("10.0.0.0/8", number);
     let (columns, answers) = (["prefix", "next_hop"], [answers]);
-    let mut writer = match ParquetWriter::new("out", Some(&source), &columns, &answers) {
+    let mut writer = match ParquetAnnotator::new("out", Some(&source), &columns, &answers) {
         Ok(writer) => writer,
         Err(error) => return check(error),
     };

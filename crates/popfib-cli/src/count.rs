@@ -374,7 +374,7 @@ impl Count<'_> {
         let answers = 1 + match (&self.addresses, self.tables) {
             (Some(own), _) => own.len(),
             (None, [table, ..]) if !table.with_prefixes => {
-                table.table.value_count().unwrap_or(0) as usize
+                table.table.record_count().unwrap_or(0) as usize
             }
             _ => self.routes[0].len(),
         };

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use popfib::{IpPrefix, NextHop};
 use popfib_draw::{
-    Colouring, Depths, Hilbert, Holder, Lookup, Radial, Theme, heat_map, hilbert, lookup, radial,
-    themed,
+    Colouring, Depths, HilbertMap, Holder, LookupPicture, RadialTrees, Theme, heat_map,
+    hilbert_map, lookup_picture, radial_trees, themed,
 };
 use popfib_formats::RouteTable;
 use popfib_table::{Column, ColumnType, Records};
@@ -251,13 +251,13 @@ fn draw<A: popfib::family::Family>(
     Ok(match picture {
         Picture::Radial(args) => {
             let title = format!("Binary radix tree and Poptrie, {family}");
-            let what = Radial {
+            let what = RadialTrees {
                 title: &title,
                 note: &note,
                 within,
                 size: args.part.size as usize,
             };
-            radial(rib, &what)?
+            radial_trees(rib, &what)?
         }
         Picture::Heatmap(_) => {
             let title = format!("Binary radix depth of all {family} addresses");
@@ -270,14 +270,14 @@ fn draw<A: popfib::family::Family>(
                 By::Length => ("Length of the matching prefix", Colouring::Length),
             };
             let title = format!("{title}, {family}");
-            let what = Hilbert {
+            let what = HilbertMap {
                 title: &title,
                 note: &note,
                 within,
                 size: args.part.size as usize,
                 colouring,
             };
-            hilbert(rib, &what)
+            hilbert_map(rib, &what)
         }
         Picture::Lookup(args) => {
             let address = within.unwrap_or_default().address();
@@ -285,14 +285,14 @@ fn draw<A: popfib::family::Family>(
                 .longest_match(address)
                 .map(|(prefix, next_hop)| format!("{prefix}: {}", names.all(next_hop)));
             let title = format!("Lookup of {}", args.address);
-            let what = Lookup {
+            let what = LookupPicture {
                 title: &title,
                 note: &note,
                 address,
                 answer: answer.as_deref(),
                 name: &|next_hop| names.first(next_hop),
             };
-            lookup(rib, &what)?
+            lookup_picture(rib, &what)?
         }
     })
 }

@@ -148,7 +148,7 @@ impl Opened {
 
     /// Its table, whose values have texts: numbers where the image has none.
     pub(crate) fn into_table(self) -> Result<Table, Failure> {
-        match self.table.value_count() {
+        match self.table.record_count() {
             Some(_) => Ok(self.table),
             None => Ok(self.into_routes()?.into_table()),
         }

@@ -1,40 +1,40 @@
 //! Pictures of routing tables as SVG, for light and dark.
 //!
 //! * [`heat_map`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
-//! * [`radial`]: the binary radix tree and the Poptrie of a table, side by side.
-//! * [`hilbert`]: the address space, coloured by holder.
-//! * [`bars`]: figures from 0 on, side by side.
-//! * [`lookup`]: one lookup, through the root table, a page and blocks.
+//! * [`radial_trees`]: the binary radix tree and the Poptrie of a table, side by side.
+//! * [`hilbert_map`]: the address space, coloured by holder.
+//! * [`bar_chart`]: figures from 0 on, side by side.
+//! * [`lookup_picture`]: one lookup, through the root table, a page and blocks.
 //!
 //! An SVG has a light and a dark colour scheme; [`themed`] fixes one of them, for
 //! programs that turn it into pixels.
 
 #![forbid(unsafe_code)]
 
-mod bars;
-mod curve;
+mod bar_chart;
 mod density;
 mod depths;
 mod heatmap;
-mod hilbert;
+mod hilbert_curve;
+mod hilbert_map;
 mod layer;
-mod lookup;
+mod lookup_picture;
+mod lookup_steps;
 mod palette;
-mod poptrie;
-mod radial;
+mod poptrie_shape;
+mod radial_trees;
 mod regions;
-mod span;
+mod shown_span;
 mod svg;
 mod theme;
-mod used;
-mod way;
+mod used_space;
 
-pub use bars::{Bar, Bars, Panel, Row, bars};
+pub use bar_chart::{Bar, BarChart, BarPanel, BarRow, bar_chart};
 pub use depths::{DepthMap, Depths};
 pub use heatmap::heat_map;
-pub use hilbert::{Colouring, Hilbert, Holder, hilbert};
-pub use lookup::{Lookup, lookup};
-pub use palette::SERIES;
-pub use radial::{Radial, radial};
-pub use svg::{Escaped, counted, grouped};
+pub use hilbert_map::{Colouring, HilbertMap, Holder, hilbert_map};
+pub use lookup_picture::{LookupPicture, lookup_picture};
+pub use palette::SERIES_COLOURS;
+pub use radial_trees::{RadialTrees, radial_trees};
+pub use svg::{XmlEscaped, counted, grouped};
 pub use theme::{Theme, themed};

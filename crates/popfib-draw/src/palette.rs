@@ -61,7 +61,7 @@ pub(crate) const RAMPS: [[Rgb; 5]; 2] = [
 ];
 
 /// Of the lines of a chart, on white and on near black.
-pub const SERIES: [[&str; 8]; 2] = [
+pub const SERIES_COLOURS: [[&str; 8]; 2] = [
     [
         "#2d9bd2", "#d2802d", "#10937d", "#9b2dd2", "#e93571", "#17346d", "#77420d", "#6d1734",
     ],

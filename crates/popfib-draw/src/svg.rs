@@ -22,12 +22,12 @@ pub(crate) struct Svg {
 impl Svg {
     /// Begins a picture of this size, with a ground and a name for those who can't see it.
     pub(crate) fn new(width: f64, height: f64, label: &str) -> Self {
-        let (width, height) = (Number(width), Number(height));
+        let (width, height) = (Coordinate(width), Coordinate(height));
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pf\" role=\"img\" aria-label=\"{}\" \
              width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
              <style>{}</style>\n<rect class=\"pf-ground\" width=\"{width}\" height=\"{height}\"/>\n",
-            Escaped(label),
+            XmlEscaped(label),
             theme::style(),
         );
         Self { text }
@@ -63,9 +63,9 @@ impl Svg {
         };
         self.write(format_args!(
             "<text x=\"{}\" y=\"{}\"{anchor} {style}>{}</text>\n",
-            Number(x),
-            Number(y),
-            Escaped(text)
+            Coordinate(x),
+            Coordinate(y),
+            XmlEscaped(text)
         ));
     }
 
@@ -80,9 +80,9 @@ impl Svg {
     ) {
         self.begin(format_args!(
             "g transform=\"translate({} {}) rotate({})\"",
-            Number(x),
-            Number(y),
-            Number(degrees)
+            Coordinate(x),
+            Coordinate(y),
+            Coordinate(degrees)
         ));
         self.label((0.0, 0.0), anchor, style, text);
         self.end("g");
@@ -92,10 +92,10 @@ impl Svg {
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.element(format_args!(
             "line class=\"{class}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"",
-            Number(from.0),
-            Number(from.1),
-            Number(to.0),
-            Number(to.1)
+            Coordinate(from.0),
+            Coordinate(from.1),
+            Coordinate(to.0),
+            Coordinate(to.1)
         ));
     }
 
@@ -103,10 +103,10 @@ impl Svg {
     pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         self.element(format_args!(
             "rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
-            Number(x),
-            Number(y),
-            Number(width),
-            Number(height)
+            Coordinate(x),
+            Coordinate(y),
+            Coordinate(width),
+            Coordinate(height)
         ));
     }
 
@@ -173,9 +173,9 @@ pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
 }
 
 /// A coordinate: at most two digits after the point.
-pub(crate) struct Number(pub(crate) f64);
+pub(crate) struct Coordinate(pub(crate) f64);
 
-impl Display for Number {
+impl Display for Coordinate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rounded = (self.0 * 100.0).round() / 100.0;
         // Not "-0", and nothing that is no number.
@@ -190,9 +190,9 @@ impl Display for Number {
 
 /// Text as XML content or attribute.
 #[derive(Debug)]
-pub struct Escaped<'a>(pub &'a str);
+pub struct XmlEscaped<'a>(pub &'a str);
 
-impl Display for Escaped<'_> {
+impl Display for XmlEscaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             match c {

@@ -5,7 +5,7 @@
 //! file, or a page that holds it, follows its reader. Pixels know no such
 //! question and are asked for in one [`Theme`].
 
-use crate::palette::{RAMPS, SERIES, between, hex};
+use crate::palette::{RAMPS, SERIES_COLOURS, between, hex};
 
 /// What a picture of pixels is drawn for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ impl Theme {
     /// The rules that turn classes into this theme's colours.
     pub(crate) fn rules(self) -> String {
         let [ground, ink, soft, grid, axis] = GROUND[self as usize];
-        let strong = SERIES[self as usize][0];
+        let strong = SERIES_COLOURS[self as usize][0];
         let mut css = format!(
             ".pf-ground{{fill:{ground}}}.pf-halo{{stroke:{ground}}}.pf-ink{{fill:{ink}}}\
              .pf-soft{{fill:{soft}}}.pf-rule{{stroke:{ink}}}.pf-grid{{stroke:{grid}}}\

@@ -6,8 +6,8 @@ use std::path::Path;
 use popfib::family::{ByFamily, Family};
 use popfib::{NextHop, Prefix, Rib};
 use popfib_draw::{
-    Bar, Bars, Colouring, Depths, Hilbert, Holder, Lookup, Panel, Radial, Row, bars, heat_map,
-    hilbert, lookup, radial,
+    Bar, BarChart, BarPanel, BarRow, Colouring, Depths, HilbertMap, Holder, LookupPicture,
+    RadialTrees, bar_chart, heat_map, hilbert_map, lookup_picture, radial_trees,
 };
 use popfib_formats::{Input, LoadOptions, RouteTable, default_table, load_from};
 use roxmltree::{Document, Node};
@@ -144,22 +144,25 @@ where
             Colouring::NextHop(&short),
             Colouring::Length,
         ] {
-            let map = Hilbert {
+            let map = HilbertMap {
                 title: "Who holds what",
                 note: &note,
                 within,
                 size: 256,
                 colouring,
             };
-            assert_free(&format!("Hilbert map of {name}"), &hilbert(rib, &map));
+            assert_free(&format!("Hilbert map of {name}"), &hilbert_map(rib, &map));
         }
-        let tries = Radial {
+        let tries = RadialTrees {
             title: "Binary radix tree and Poptrie",
             note: &note,
             within,
             size: 64,
         };
-        assert_free(&format!("tries of {name}"), &radial(rib, &tries).unwrap());
+        assert_free(
+            &format!("tries of {name}"),
+            &radial_trees(rib, &tries).unwrap(),
+        );
     }
     let map = Depths::new(rib).map();
     assert_free(
@@ -167,7 +170,7 @@ where
         &heat_map("Binary radix depth", &note, &map, A::WIDTH),
     );
     for address in addresses {
-        let what = Lookup {
+        let what = LookupPicture {
             title: "Lookup",
             note: &note,
             address: *address,
@@ -176,7 +179,7 @@ where
         };
         assert_free(
             &format!("lookup of {} in {table}", address.to_u128()),
-            &lookup(rib, &what).unwrap(),
+            &lookup_picture(rib, &what).unwrap(),
         );
     }
 }
@@ -244,17 +247,17 @@ fn of_bars() {
                 label: format!("{value} (12.3 %)"),
             })
         };
-        let panel = |number: usize| Panel {
+        let panel = |number: usize| BarPanel {
             name: format!(
                 "{number}. Ministry of Large Networks and Wide Names, Inc., of the World"
             ),
             bars: values.iter().map(bar).chain([None]).collect(),
         };
-        let row = |name: &&str| Row {
+        let row = |name: &&str| BarRow {
             name: (*name).to_owned(),
             is_strong: true,
         };
-        let svg = bars(&Bars {
+        let svg = bar_chart(&BarChart {
             title: &names[1].repeat(4),
             note: &names[1].repeat(4),
             unit: "million lookups a second",

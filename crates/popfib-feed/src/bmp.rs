@@ -17,11 +17,12 @@ use popfib_formats::bgp::{BgpChange, BgpForm, BgpUpdate};
 
 use self::open::Forms;
 use crate::buffer::Buffer;
-use crate::left_out::{LeftOut, Reasons};
+use crate::left_out::{LeftOutByReason, LeftOutMessages};
 use crate::shared::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
-    Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Streams, Transaction,
+    Commit, DecodeError, Decoder, MessageCounts, PathChange, Stream, StreamEvent, StreamId,
+    Streams, Transaction,
 };
 
 const HEADER: usize = 6;
@@ -46,13 +47,13 @@ const POLICIES: [&str; 5] = [
 
 /// The [`Decoder`] of one BMP connection.
 #[derive(Debug, Default)]
-pub struct Bmp {
+pub struct BmpDecoder {
     buffer: Buffer,
     reader: Reader,
     transaction: Transaction,
 }
 
-impl Bmp {
+impl BmpDecoder {
     /// Makes the decoder of a new connection.
     pub fn new() -> Self {
         Self::default()
@@ -64,8 +65,8 @@ impl Bmp {
     }
 }
 
-impl Decoder for Bmp {
-    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), Flaw> {
+impl Decoder for BmpDecoder {
+    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError> {
         self.buffer.push(bytes);
         while let Some(message) = self.buffer.next(HEADER, length)? {
             self.transaction.clear();
@@ -82,25 +83,25 @@ impl Decoder for Bmp {
         &self.reader.streams.0
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> MessageCounts {
         self.reader.counts
     }
 
-    fn left_out(&self) -> &[LeftOut] {
+    fn left_out(&self) -> &[LeftOutMessages] {
         self.reader.left_out.all()
     }
 }
 
-fn length(head: &[u8]) -> Result<usize, Flaw> {
+fn length(head: &[u8]) -> Result<usize, DecodeError> {
     let &[version, a, b, c, d, _] = head else {
         unreachable!("a head of 6 bytes");
     };
     if version != 3 {
-        return Err(Flaw(format!("BMP of version {version}, not 3")));
+        return Err(DecodeError(format!("BMP of version {version}, not 3")));
     }
     match u32::from_be_bytes([a, b, c, d]) as usize {
         length @ HEADER..=MAX_LENGTH => Ok(length),
-        length => Err(Flaw(format!("a BMP message of {length} bytes"))),
+        length => Err(DecodeError(format!("a BMP message of {length} bytes"))),
     }
 }
 
@@ -121,14 +122,14 @@ struct Reader {
     router: Option<String>,
     shared: SharedTargets,
     streams: Streams,
-    counts: Counts,
-    left_out: Reasons,
+    counts: MessageCounts,
+    left_out: LeftOutByReason,
     changes: Vec<BgpChange>,
     packed: Vec<u8>,
 }
 
 impl Reader {
-    fn message(&mut self, message: &[u8], to: &mut Transaction) -> Result<(), Flaw> {
+    fn message(&mut self, message: &[u8], to: &mut Transaction) -> Result<(), DecodeError> {
         self.counts.messages += 1;
         let body = &message[HEADER..];
         let kind = message[HEADER - 1];
@@ -156,7 +157,7 @@ impl Reader {
             2 => {
                 if let Some(peer) = self.peers.get(&head.key) {
                     let streams = peer.streams.iter().flatten();
-                    streams.for_each(|&stream| to.mark(Mark::Down(stream)));
+                    streams.for_each(|&stream| to.event(StreamEvent::Down(stream)));
                 }
                 Ok(())
             }
@@ -170,7 +171,7 @@ impl Reader {
                 }
                 let peer = self.peers.entry(head.key).or_default();
                 let streams = peer.streams.iter().flatten();
-                streams.for_each(|&stream| to.mark(Mark::Up(stream)));
+                streams.for_each(|&stream| to.event(StreamEvent::Up(stream)));
                 Ok(())
             }
         }
@@ -197,7 +198,7 @@ impl Reader {
         head: &PeerHeader,
         message: &[u8],
         to: &mut Transaction,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), DecodeError> {
         let policy = head.policy();
         let peer = self.peers.entry(head.key).or_default();
         let Forms {
@@ -289,7 +290,7 @@ impl Reader {
                     }
                 },
             };
-            to.change(Change {
+            to.change(PathChange {
                 stream,
                 prefix: change.prefix,
                 path: change.id.unwrap_or(0),
@@ -297,11 +298,11 @@ impl Reader {
             });
         }
         match update.end_of_rib() {
-            Some((1, 1)) => to.mark(Mark::EndOfRib {
+            Some((1, 1)) => to.event(StreamEvent::EndOfRib {
                 stream,
                 is_ipv6: false,
             }),
-            Some((2, 1)) => to.mark(Mark::EndOfRib {
+            Some((2, 1)) => to.event(StreamEvent::EndOfRib {
                 stream,
                 is_ipv6: true,
             }),

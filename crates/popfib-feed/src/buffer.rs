@@ -1,6 +1,6 @@
 //! Collects the bytes of a stream until a message is complete.
 
-use crate::transaction::Flaw;
+use crate::transaction::DecodeError;
 
 /// Bytes that were received and not yet returned. It grows with received bytes, never by a length in a header.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ impl Buffer {
     pub(crate) fn next(
         &mut self,
         head: usize,
-        length: impl FnOnce(&[u8]) -> Result<usize, Flaw>,
-    ) -> Result<Option<&[u8]>, Flaw> {
+        length: impl FnOnce(&[u8]) -> Result<usize, DecodeError>,
+    ) -> Result<Option<&[u8]>, DecodeError> {
         let bytes = &self.bytes[self.start..];
         let Some(head) = bytes.get(..head) else {
             return Ok(None);

@@ -11,7 +11,7 @@ use crate::transaction::Stream;
 
 /// Identifies a connection of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FeedId {
+pub struct ConnectionId {
     pub(crate) feed: usize,
     pub(crate) connection: u64,
 }

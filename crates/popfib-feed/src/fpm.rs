@@ -6,47 +6,47 @@
 use std::sync::Arc;
 
 use crate::buffer::Buffer;
-use crate::left_out::LeftOut;
+use crate::left_out::LeftOutMessages;
+use crate::memory_budget::MemoryBudget;
 use crate::netlink;
-use crate::room::Room;
 use crate::rtnetlink::RouteMessages;
-use crate::transaction::{Commit, Counts, Decoder, Flaw, Stream, Transaction};
+use crate::transaction::{Commit, DecodeError, Decoder, MessageCounts, Stream, Transaction};
 
 const HEADER: usize = 4;
 
 /// The [`Decoder`] of one FPM connection.
 #[derive(Debug)]
-pub struct Fpm {
+pub struct FpmDecoder {
     buffer: Buffer,
     routes: RouteMessages,
     transaction: Transaction,
 }
 
-impl Default for Fpm {
+impl Default for FpmDecoder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Fpm {
+impl FpmDecoder {
     /// Makes the decoder of a new connection, without limits of memory.
     pub fn new() -> Self {
         Self::within(&Arc::default())
     }
 
-    /// Makes the decoder of a new connection, whose next-hop objects are limited by the room of the
-    /// [tables](crate::Tables::room).
-    pub fn within(room: &Arc<Room>) -> Self {
+    /// Makes the decoder of a new connection, whose next-hop objects are limited by the memory budget of the
+    /// [tables](crate::Tables::memory_budget).
+    pub fn within(budget: &Arc<MemoryBudget>) -> Self {
         Self {
             buffer: Buffer::default(),
-            routes: RouteMessages::new(room),
+            routes: RouteMessages::new(budget),
             transaction: Transaction::default(),
         }
     }
 }
 
-impl Decoder for Fpm {
-    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), Flaw> {
+impl Decoder for FpmDecoder {
+    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError> {
         self.buffer.push(bytes);
         while let Some(frame) = self.buffer.next(HEADER, length)? {
             let kind = frame[1];
@@ -82,24 +82,24 @@ impl Decoder for Fpm {
         &self.routes.streams.0
     }
 
-    fn counts(&self) -> Counts {
+    fn counts(&self) -> MessageCounts {
         self.routes.counts
     }
 
-    fn left_out(&self) -> &[LeftOut] {
+    fn left_out(&self) -> &[LeftOutMessages] {
         self.routes.left_out.all()
     }
 }
 
-fn length(head: &[u8]) -> Result<usize, Flaw> {
+fn length(head: &[u8]) -> Result<usize, DecodeError> {
     let &[version, _, high, low] = head else {
         unreachable!("a head of 4 bytes");
     };
     if version != 1 {
-        return Err(Flaw(format!("FPM of version {version}, not 1")));
+        return Err(DecodeError(format!("FPM of version {version}, not 1")));
     }
     match usize::from(u16::from_be_bytes([high, low])) {
         length @ HEADER.. => Ok(length),
-        length => Err(Flaw(format!("an FPM frame of {length} bytes"))),
+        length => Err(DecodeError(format!("an FPM frame of {length} bytes"))),
     }
 }

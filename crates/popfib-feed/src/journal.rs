@@ -11,7 +11,7 @@ use crate::target::Target;
 const MAX: usize = 1 << 16;
 
 /// A change of the best path of a prefix: the new target, or `None` if the prefix has no path any more.
-pub type BestChange = (IpPrefix, Option<Target>);
+pub type BestPathChange = (IpPrefix, Option<Target>);
 
 /// The changes of one table.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Journal {
     watchers: usize,
     /// The number of the first change that is kept.
     first: u64,
-    changes: VecDeque<BestChange>,
+    changes: VecDeque<BestPathChange>,
 }
 
 impl Journal {
@@ -51,7 +51,7 @@ impl Journal {
     }
 
     /// Appends up to `most` changes from number `from` on. Returns the number of the next one, and how many were lost before.
-    pub(crate) fn from(&self, from: u64, most: usize, to: &mut Vec<BestChange>) -> (u64, u64) {
+    pub(crate) fn from(&self, from: u64, most: usize, to: &mut Vec<BestPathChange>) -> (u64, u64) {
         let lost = self.first.saturating_sub(from);
         let start = from.saturating_sub(self.first) as usize;
         let before = to.len();

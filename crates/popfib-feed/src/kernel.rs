@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::kernel_routes::KernelRoutes;
-use crate::left_out::LeftOut;
+use crate::left_out::LeftOutMessages;
+use crate::memory_budget::MemoryBudget;
 use crate::netlink;
-use crate::room::Room;
 use crate::rtnetlink::{DELETE_NEXT_HOP, IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
-use crate::transaction::{Commit, Counts, Flaw, Mark, StreamId, Transaction};
+use crate::transaction::{Commit, DecodeError, MessageCounts, StreamEvent, StreamId, Transaction};
 
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
@@ -37,7 +37,7 @@ const REQUESTS: [(u16, u8, usize); 3] = [
 
 /// Reads the messages of a kernel. Unlike a [`Decoder`](crate::Decoder), it also makes requests to send, and reads whole datagrams.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct KernelReader {
     routes: RouteMessages,
     transaction: Transaction,
     /// How many requests of the dump have been answered.
@@ -49,7 +49,7 @@ pub struct Kernel {
 
 /// What the caller has to do after a datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum KernelStep {
     /// Continue reading.
     Read,
     /// Send this, then continue reading.
@@ -58,13 +58,13 @@ pub enum Next {
     Dump,
 }
 
-impl Default for Kernel {
+impl Default for KernelReader {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Kernel {
+impl KernelReader {
     /// The groups that the socket has to join before the first dump, as bits of its address: links,
     /// routes of both families, next-hop objects.
     pub const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
@@ -74,10 +74,10 @@ impl Kernel {
         Self::within(&Arc::default())
     }
 
-    /// Makes the reader of an open socket, whose next-hop objects are limited by the room of the [tables](crate::Tables::room).
-    pub fn within(room: &Arc<Room>) -> Self {
+    /// Makes the reader of an open socket, whose next-hop objects are limited by the memory budget of the [tables](crate::Tables::memory_budget).
+    pub fn within(budget: &Arc<MemoryBudget>) -> Self {
         Self {
-            routes: RouteMessages::of_kernel(room),
+            routes: RouteMessages::of_kernel(budget),
             transaction: Transaction::default(),
             answered: REQUESTS.len(),
             was_interrupted: false,
@@ -118,8 +118,12 @@ impl Kernel {
     ///
     /// # Errors
     /// The kernel refuses to dump its routes.
-    pub fn push(&mut self, mut datagram: &[u8], commit: &mut Commit<'_>) -> Result<Next, Flaw> {
-        let mut next = Next::Read;
+    pub fn push(
+        &mut self,
+        mut datagram: &[u8],
+        commit: &mut Commit<'_>,
+    ) -> Result<KernelStep, DecodeError> {
+        let mut next = KernelStep::Read;
         self.transaction.clear();
         while !datagram.is_empty() {
             let message = match netlink::message(&mut datagram) {
@@ -137,19 +141,22 @@ impl Kernel {
                     // Older kernels have no next-hop objects.
                     Some(_) if self.answered == 0 => next = self.done(next),
                     Some(number) => {
-                        return Err(Flaw(format!("the kernel refuses: error {}", -number)));
+                        return Err(DecodeError(format!(
+                            "the kernel refuses: error {}",
+                            -number
+                        )));
                     }
                 },
-                OVERRUN => next = Next::Dump,
+                OVERRUN => next = KernelStep::Dump,
                 NEW_LINK | DELETE_LINK => {
                     if self.link(message.kind == NEW_LINK, message.body) {
-                        next = Next::Dump;
+                        next = KernelStep::Dump;
                     }
                 }
                 kind => {
                     self.routes.message(message, &mut self.transaction)?;
                     if kind == DELETE_NEXT_HOP {
-                        next = Next::Dump;
+                        next = KernelStep::Dump;
                     }
                 }
             }
@@ -157,7 +164,7 @@ impl Kernel {
         if self.routes_of_kernel().take_unsure() {
             match self.is_dumping() {
                 true => self.was_interrupted = true,
-                false => next = Next::Dump,
+                false => next = KernelStep::Dump,
             }
         }
         if self.routes.take_changed() {
@@ -171,24 +178,25 @@ impl Kernel {
     }
 
     /// One request has been answered.
-    fn done(&mut self, next: Next) -> Next {
+    fn done(&mut self, next: KernelStep) -> KernelStep {
         if !self.is_dumping() {
             return next;
         }
         self.answered += 1;
         if self.is_dumping() {
-            return Next::Send(self.request());
+            return KernelStep::Send(self.request());
         }
         let is_right = !self.was_interrupted;
         if !self.routes_of_kernel().end(is_right) {
-            return Next::Dump;
+            return KernelStep::Dump;
         }
         // Without routes, the table is there and empty.
         let _ = self.routes.stream(MAIN);
         for stream in 0..self.routes.streams.0.len() as u32 {
             for is_ipv6 in [false, true] {
                 let stream = StreamId(stream);
-                self.transaction.mark(Mark::EndOfRib { stream, is_ipv6 });
+                self.transaction
+                    .event(StreamEvent::EndOfRib { stream, is_ipv6 });
             }
         }
         next
@@ -215,12 +223,12 @@ impl Kernel {
     }
 
     /// The messages that were left out so far, by reason.
-    pub fn left_out(&self) -> &[LeftOut] {
+    pub fn left_out(&self) -> &[LeftOutMessages] {
         self.routes.left_out.all()
     }
 
     /// Counts of the messages so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> MessageCounts {
         self.routes.counts
     }
 }

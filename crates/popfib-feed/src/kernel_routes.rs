@@ -19,7 +19,7 @@ use std::hash::{BuildHasher, Hash};
 
 use popfib::IpPrefix;
 
-use crate::hops::{Hop, Hops};
+use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::target::Target;
 
 /// Flags of messages: part of a dump, took the place of another, without others, was made, at the end.
@@ -40,7 +40,7 @@ pub(crate) struct Route {
     /// `None` if none of its links is up.
     pub(crate) target: Option<Target>,
     /// The next hops of an IPv6 route through gateways, of which a prefix has one. They come and go one by one.
-    pub(crate) set: Option<Vec<Hop>>,
+    pub(crate) set: Option<Vec<NetlinkHop>>,
 }
 
 impl Route {
@@ -239,7 +239,7 @@ impl KernelRoutes {
         key: Key,
         route: &Route,
         is_whole: bool,
-        share: impl FnOnce(Hops) -> Target,
+        share: impl FnOnce(NetlinkHops) -> Target,
     ) -> Shown {
         let Some((mut list, _)) = self.lists.remove(&key) else {
             return self.keep(key, List::new());
@@ -253,13 +253,13 @@ impl KernelRoutes {
         // The one that is used from now on may be the unknown one.
         self.is_unsure |= unknown.is_some_and(|unknown| place < unknown);
         let left = list[place].as_ref().and_then(|known| {
-            let is_gone = |hop: &Hop| {
+            let is_gone = |hop: &NetlinkHop| {
                 let gone = route.set.iter().flatten();
                 let mut gone = gone.map(|gone| (gone.gateway, gone.interface));
                 gone.any(|gone| gone == (hop.gateway, hop.interface))
             };
             let hops = known.set.iter().flatten().filter(|hop| !is_gone(hop));
-            let hops: Vec<Hop> = hops.copied().collect();
+            let hops: Vec<NetlinkHop> = hops.copied().collect();
             (!is_whole && !hops.is_empty()).then_some(hops)
         });
         match left {
@@ -268,7 +268,7 @@ impl KernelRoutes {
                 self.is_unsure |= list.len() > 1;
                 list[place] = Some(Route {
                     identity: route.identity,
-                    target: Some(share(Hops::Through(hops.clone()))),
+                    target: Some(share(NetlinkHops::Through(hops.clone()))),
                     set: Some(hops),
                 });
             }

@@ -7,7 +7,7 @@ const SHOWN: usize = 48;
 
 /// A reason, how many messages were left out for it, and the first of them, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct LeftOutMessages {
     /// What is wrong with the messages.
     pub reason: &'static str,
     /// How many were left out.
@@ -18,9 +18,9 @@ pub struct LeftOut {
 
 /// All that was left out, in the order in which the reasons came up.
 #[derive(Debug, Default)]
-pub(crate) struct Reasons(Vec<LeftOut>);
+pub(crate) struct LeftOutByReason(Vec<LeftOutMessages>);
 
-impl Reasons {
+impl LeftOutByReason {
     /// Counts a message, which is `about` this.
     pub(crate) fn add(
         &mut self,
@@ -40,14 +40,14 @@ impl Reasons {
         if message.len() > SHOWN {
             let _ = write!(first, "... ({} bytes)", message.len());
         }
-        self.0.push(LeftOut {
+        self.0.push(LeftOutMessages {
             reason,
             count: 1,
             first,
         });
     }
 
-    pub(crate) fn all(&self) -> &[LeftOut] {
+    pub(crate) fn all(&self) -> &[LeftOutMessages] {
         &self.0
     }
 }

@@ -1,6 +1,6 @@
 //! Live routes: tables that follow what routing daemons and routers send.
 //!
-//! The bytes of a connection are passed to a decoder ([`Fpm`], [`Bmp`], [`Updates`], [`Kernel`]). It returns
+//! The bytes of a connection are passed to a decoder ([`FpmDecoder`], [`BmpDecoder`], [`UpdateLinesDecoder`], [`KernelReader`]). It returns
 //! [`Transaction`]s: changes of routes that belong together, and marks such as the end of a table.
 //! [`Tables`] applies them: it keeps every path of every peer, chooses the best path of each prefix, and publishes
 //! it to a live table, in which any number of threads look up without waiting. When a connection is lost, its routes stay
@@ -11,51 +11,72 @@
 
 #![forbid(unsafe_code)]
 
-mod best_updates;
+mod best_path_updates;
 mod bmp;
 mod buffer;
 mod exabgp;
+mod family_paths;
 mod feeds;
-mod files;
+mod file_updates;
 mod fpm;
 mod freshness;
-mod held;
-mod hops;
-mod info;
 mod journal;
 mod kernel;
 mod kernel_routes;
 mod left_out;
+mod memory_budget;
 mod netlink;
+mod netlink_hops;
 mod objects;
 mod ris;
-mod room;
 mod rtnetlink;
 mod shared;
 mod slots;
+mod table_info;
 mod tables;
 mod target;
-mod text;
 mod transaction;
+mod update_lines;
 mod view;
 
-pub use best_updates::BestUpdates;
-pub use bmp::Bmp;
-pub use feeds::FeedId;
-pub use files::{FileUpdates, UpdateError};
-pub use fpm::Fpm;
-pub use hops::{Hop, Hops};
-pub use info::{Dropped, Limits, PathOf, Routes, TableInfo, Totals};
-pub use journal::BestChange;
-pub use kernel::{Kernel, Next};
-pub use left_out::LeftOut;
-pub use room::Room;
+pub use bmp::BmpDecoder;
+pub use feeds::ConnectionId;
+pub use fpm::FpmDecoder;
+pub use journal::BestPathChange;
+pub use kernel::{KernelReader, KernelStep};
+pub use memory_budget::MemoryBudget;
+pub use table_info::{BestRoutes, Limits};
 pub use tables::Tables;
 pub use tables::publication::Publication;
-pub use tables::queries::PathsQuery;
-pub use tables::snapshot::{Snapshot, SnapshotError};
-pub use tables::sweep::Swept;
-pub use target::{Place, Target};
-pub use text::Updates;
-pub use transaction::{Change, Commit, Counts, Decoder, Flaw, Mark, Stream, StreamId, Transaction};
-pub use view::View;
+pub use target::Target;
+pub use transaction::{
+    Commit, DecodeError, Decoder, PathChange, Stream, StreamEvent, StreamId, Transaction,
+};
+pub use update_lines::UpdateLinesDecoder;
+pub use view::TableView;
+
+/// Updates of files that `popfib-formats` opens, as transactions or as changes of best paths.
+pub mod files {
+    pub use crate::best_path_updates::BestPathUpdates;
+    pub use crate::file_updates::{FileUpdates, UpdateError};
+}
+
+/// What [`Tables`] and decoders tell of themselves: sizes, counts, the paths of a prefix, what was dropped or left out.
+pub mod info {
+    pub use crate::left_out::LeftOutMessages;
+    pub use crate::table_info::{DroppedPaths, PathInfo, TableInfo, Totals};
+    pub use crate::tables::queries::PathsQuery;
+    pub use crate::tables::sweep::Swept;
+    pub use crate::transaction::MessageCounts;
+}
+
+/// Files of all paths, from which [`Tables`] are restored after a restart.
+pub mod snapshot {
+    pub use crate::tables::snapshot::{Snapshot, SnapshotError};
+}
+
+/// What is inside a [`Target`], and what keeps its identity.
+pub mod targets {
+    pub use crate::netlink_hops::{NetlinkHop, NetlinkHops};
+    pub use crate::target::WeakTarget;
+}

@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::hops::{Hop, Hops};
-use crate::room::Room;
+use crate::memory_budget::MemoryBudget;
+use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 
 /// What a number stands for.
 #[derive(Debug)]
 pub(crate) enum Object {
-    Hop(Hop),
+    Hop(NetlinkHop),
     Blackhole,
     /// The members, with their weights. There are no groups of groups.
     Group(Box<[(u32, u16)]>),
@@ -42,7 +42,7 @@ impl Object {
 #[derive(Debug)]
 pub(crate) struct Objects {
     known: RwLock<Known>,
-    room: Arc<Room>,
+    budget: Arc<MemoryBudget>,
 }
 
 #[derive(Debug, Default)]
@@ -62,10 +62,10 @@ impl Known {
 }
 
 impl Objects {
-    pub(crate) fn new(room: &Arc<Room>) -> Self {
+    pub(crate) fn new(budget: &Arc<MemoryBudget>) -> Self {
         Self {
             known: RwLock::default(),
-            room: room.clone(),
+            budget: budget.clone(),
         }
     }
 
@@ -73,7 +73,7 @@ impl Objects {
     pub(crate) fn set(&self, id: u32, object: Object) {
         self.change(|known| {
             known.remove(id);
-            if self.room.allows(known.parts + object.parts()) {
+            if self.budget.allows(known.parts + object.parts()) {
                 known.parts += object.parts();
                 known.bytes += object.bytes();
                 known.objects.insert(id, object);
@@ -89,7 +89,7 @@ impl Objects {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let before = known.bytes;
         change(&mut known);
-        self.room.change(before, known.bytes);
+        self.budget.change(before, known.bytes);
     }
 
     pub(crate) fn is_known(&self, id: u32) -> bool {
@@ -98,21 +98,21 @@ impl Objects {
     }
 
     /// The next hops of an object as it is now. O(members).
-    pub(crate) fn hops(&self, id: u32) -> Hops {
+    pub(crate) fn hops(&self, id: u32) -> NetlinkHops {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         match known.objects.get(&id) {
-            None => Hops::Unknown(id),
-            Some(Object::Blackhole) => Hops::Blackhole,
-            Some(Object::Hop(hop)) => Hops::Through(vec![*hop]),
+            None => NetlinkHops::Unknown(id),
+            Some(Object::Blackhole) => NetlinkHops::Blackhole,
+            Some(Object::Hop(hop)) => NetlinkHops::Through(vec![*hop]),
             Some(Object::Group(members)) => {
                 let hop = |&(member, weight): &(u32, u16)| match known.objects.get(&member) {
-                    Some(Object::Hop(hop)) => Some(Hop { weight, ..*hop }),
+                    Some(Object::Hop(hop)) => Some(NetlinkHop { weight, ..*hop }),
                     _ => None,
                 };
-                let hops: Vec<Hop> = members.iter().filter_map(hop).collect();
+                let hops: Vec<NetlinkHop> = members.iter().filter_map(hop).collect();
                 match hops.is_empty() {
-                    true => Hops::Unknown(id),
-                    false => Hops::Through(hops),
+                    true => NetlinkHops::Unknown(id),
+                    false => NetlinkHops::Through(hops),
                 }
             }
         }
@@ -122,6 +122,6 @@ impl Objects {
 impl Drop for Objects {
     fn drop(&mut self) {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.room.change(known.bytes, 0);
+        self.budget.change(known.bytes, 0);
     }
 }

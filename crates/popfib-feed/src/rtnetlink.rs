@@ -10,15 +10,15 @@ use std::sync::Arc;
 
 use popfib::{IpPrefix, Prefix};
 
-use crate::hops::{Hop, Hops};
 use crate::kernel_routes::{KernelRoutes, Route, Shown};
-use crate::left_out::Reasons;
+use crate::left_out::LeftOutByReason;
+use crate::memory_budget::MemoryBudget;
 use crate::netlink::{Message, Wrong, aligned, attributes, number};
+use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::objects::{Object, Objects};
-use crate::room::Room;
 use crate::shared::SharedTargets;
 use crate::target::Target;
-use crate::transaction::{Change, Counts, Flaw, StreamId, Streams, Transaction};
+use crate::transaction::{DecodeError, MessageCounts, PathChange, StreamId, Streams, Transaction};
 
 pub(crate) const NEW_ROUTE: u16 = 24;
 const DELETE_ROUTE: u16 = 25;
@@ -46,8 +46,8 @@ pub(crate) struct RouteMessages {
     /// Only for the kernel, whose routes differ by metric; FRR sends only the route that it chose.
     kernel: Option<KernelRoutes>,
     pub(crate) streams: Streams,
-    pub(crate) counts: Counts,
-    pub(crate) left_out: Reasons,
+    pub(crate) counts: MessageCounts,
+    pub(crate) left_out: LeftOutByReason,
 }
 
 /// The content of a route message.
@@ -71,10 +71,10 @@ struct RouteParts<'a> {
 
 impl RouteMessages {
     /// Makes a reader for messages of the kernel.
-    pub(crate) fn of_kernel(room: &Arc<Room>) -> Self {
+    pub(crate) fn of_kernel(budget: &Arc<MemoryBudget>) -> Self {
         Self {
             kernel: Some(KernelRoutes::default()),
-            ..Self::new(room)
+            ..Self::new(budget)
         }
     }
 
@@ -83,16 +83,16 @@ impl RouteMessages {
         self.kernel.as_mut()
     }
 
-    pub(crate) fn new(room: &Arc<Room>) -> Self {
+    pub(crate) fn new(budget: &Arc<MemoryBudget>) -> Self {
         Self {
-            objects: Arc::new(Objects::new(room)),
+            objects: Arc::new(Objects::new(budget)),
             shared: SharedTargets::default(),
             tables: HashMap::new(),
             has_changed: false,
             kernel: None,
             streams: Streams::default(),
-            counts: Counts::default(),
-            left_out: Reasons::default(),
+            counts: MessageCounts::default(),
+            left_out: LeftOutByReason::default(),
         }
     }
 
@@ -101,7 +101,7 @@ impl RouteMessages {
         &mut self,
         message: Message<'_>,
         to: &mut Transaction,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), DecodeError> {
         self.counts.messages += 1;
         let done = match message.kind {
             NEW_ROUTE | DELETE_ROUTE => self.route(message, to),
@@ -136,7 +136,7 @@ impl RouteMessages {
         &mut self,
         message: Message<'_>,
         to: &mut Transaction,
-    ) -> Result<Result<(), Flaw>, Wrong> {
+    ) -> Result<Result<(), DecodeError>, Wrong> {
         const CLONED: u32 = 0x200;
         let (head, rest) = message
             .body
@@ -208,9 +208,9 @@ impl RouteMessages {
         };
         let stream = match self.stream(parts.table) {
             Ok(stream) => stream,
-            Err(flaw) => return Ok(Err(flaw)),
+            Err(error) => return Ok(Err(error)),
         };
-        to.change(Change {
+        to.change(PathChange {
             stream,
             prefix,
             // Of the kernel's routes, the one with the lowest metric is used.
@@ -237,7 +237,7 @@ impl RouteMessages {
             && hops.iter().all(|(hop, _)| hop.gateway.is_some())
             && matches!(parts.kind, 0..=1);
         let target = is_new.then(|| self.target(parts)).transpose()?.flatten();
-        let all: Vec<Hop> = hops.iter().map(|&(hop, _)| hop).collect();
+        let all: Vec<NetlinkHop> = hops.iter().map(|&(hop, _)| hop).collect();
         let content = (
             (parts.kind, parts.protocol, parts.scope, parts.object),
             (&all, parts.source, parts.metrics),
@@ -263,11 +263,11 @@ impl RouteMessages {
     }
 
     /// The next hops that a route message contains, and whether each can be used.
-    fn hops(&self, parts: &RouteParts<'_>) -> Result<Vec<(Hop, bool)>, Wrong> {
+    fn hops(&self, parts: &RouteParts<'_>) -> Result<Vec<(NetlinkHop, bool)>, Wrong> {
         let mut hops = match parts.paths {
             Some(paths) => multipath(paths)?,
             None => {
-                let hop = Hop {
+                let hop = NetlinkHop {
                     gateway: parts.gateway,
                     interface: parts.interface,
                     weight: 1,
@@ -285,10 +285,10 @@ impl RouteMessages {
     /// The target of a route; `None` if none of its next hops can be used.
     fn target(&mut self, parts: &RouteParts<'_>) -> Result<Option<Target>, Wrong> {
         let hops = match parts.kind {
-            6 => Hops::Blackhole,
-            7 => Hops::Unreachable,
-            8 => Hops::Prohibit,
-            9 => Hops::Throw,
+            6 => NetlinkHops::Blackhole,
+            7 => NetlinkHops::Unreachable,
+            8 => NetlinkHops::Prohibit,
+            9 => NetlinkHops::Throw,
             _ => {
                 if let Some(id) = parts.object {
                     self.counts.unknown_next_hops += u64::from(!self.objects.is_known(id));
@@ -297,10 +297,10 @@ impl RouteMessages {
                 }
                 let hops = self.hops(parts)?;
                 let usable = hops.iter().filter(|(_, is_usable)| *is_usable);
-                Hops::Through(usable.map(|&(hop, _)| hop).collect())
+                NetlinkHops::Through(usable.map(|&(hop, _)| hop).collect())
             }
         };
-        let is_usable = !matches!(&hops, Hops::Through(hops) if hops.is_empty());
+        let is_usable = !matches!(&hops, NetlinkHops::Through(hops) if hops.is_empty());
         Ok(is_usable.then(|| self.shared.share(Target::hops(hops))))
     }
 
@@ -309,7 +309,7 @@ impl RouteMessages {
             .get(8..)
             .ok_or("a next hop is shorter than its header")?;
         let mut id = None;
-        let mut hop = Hop {
+        let mut hop = NetlinkHop {
             gateway: None,
             interface: 0,
             weight: 1,
@@ -370,7 +370,7 @@ impl RouteMessages {
     }
 
     /// The stream of a table of this number.
-    pub(crate) fn stream(&mut self, table: u32) -> Result<StreamId, Flaw> {
+    pub(crate) fn stream(&mut self, table: u32) -> Result<StreamId, DecodeError> {
         if let Some(&stream) = self.tables.get(&table) {
             return Ok(stream);
         }
@@ -421,14 +421,14 @@ fn prefix(family: u8, destination: Option<&[u8]>, length: u8) -> Result<IpPrefix
 }
 
 /// The next hops of a route that has several, and whether each can be used. Each has a header and its own attributes.
-fn multipath(mut bytes: &[u8]) -> Result<Vec<(Hop, bool)>, Wrong> {
+fn multipath(mut bytes: &[u8]) -> Result<Vec<(NetlinkHop, bool)>, Wrong> {
     const CUT: Wrong = "a next hop is cut off";
     let mut hops = Vec::new();
     while !bytes.is_empty() {
         let &[low, high, flags, weight, ref interface @ ..] =
             bytes.first_chunk::<8>().ok_or(CUT)?;
         let length = usize::from(u16::from_ne_bytes([low, high]));
-        let mut hop = Hop {
+        let mut hop = NetlinkHop {
             gateway: None,
             interface: u32::from_ne_bytes(*interface),
             weight: u16::from(weight) + 1,

@@ -20,16 +20,16 @@ use std::time::Instant;
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{IpPrefix, Prefix};
 
-use crate::feeds::{Feed, FeedId, Walk};
+use crate::family_paths::{Halves, Held};
+use crate::feeds::{ConnectionId, Feed, Walk};
 use crate::freshness::{Freshness, Status};
-use crate::held::{Halves, Held};
-use crate::info::{Dropped, Limits, Totals};
-use crate::room::Room;
+use crate::memory_budget::MemoryBudget;
 use crate::slots::Slots;
-use crate::transaction::{Change, Event, Mark, Stream, Transaction};
-use crate::view::{Published, View};
+use crate::table_info::{DroppedPaths, Limits, Totals};
+use crate::transaction::{PathChange, Stream, StreamEvent, Transaction, TransactionPart};
+use crate::view::{Published, TableView};
 
-/// The number of changes and marks that are applied at a time, and of sources, feeds and tables that are visited.
+/// The number of changes and events that are applied at a time, and of sources, feeds and tables that are visited.
 const PIECE: usize = 256;
 
 /// A change that makes a source, and perhaps its table, takes as long as some others.
@@ -38,7 +38,7 @@ const OPENED: usize = 4;
 /// The maximum number of paths of one prefix from one source; no router sends more.
 const MAX_PREFIX_PATHS: usize = 1 << 16;
 
-/// All tables with all of their paths. One thread at a time changes them; [`View`]s are read without waiting.
+/// All tables with all of their paths. One thread at a time changes them; [`TableView`]s are read without waiting.
 #[derive(Default)]
 pub struct Tables {
     limits: Limits,
@@ -63,12 +63,12 @@ pub struct Tables {
     waiting_count: usize,
     changed: VecDeque<usize>,
     published: Arc<Published>,
-    room: Arc<Room>,
+    budget: Arc<MemoryBudget>,
     round: Round,
     /// Tables that had no source at some time since the last sweep, and those that have been removed.
     unused: VecDeque<usize>,
     old: Vec<Table>,
-    dropped: Vec<Dropped>,
+    dropped: Vec<DroppedPaths>,
 }
 
 pub(crate) struct Source {
@@ -98,7 +98,7 @@ impl PerFamily for Sides {
 
 pub(crate) struct Table {
     halves: ByFamily<Halves>,
-    view: Arc<View>,
+    view: Arc<TableView>,
     /// The number of its sources, and of those whose feeds are followed.
     sources: usize,
     followed: usize,
@@ -162,13 +162,13 @@ impl Tables {
 
     /// Changes the limits. Existing paths stay.
     pub fn set_limits(&mut self, limits: Limits) {
-        self.room.limit(limits.max_bytes, limits.max_peer_paths);
+        self.budget.limit(limits.max_bytes, limits.max_peer_paths);
         self.limits = limits;
     }
 
     /// What the limits leave, for decoders that keep something for their routes.
-    pub fn room(&self) -> &Arc<Room> {
-        &self.room
+    pub fn memory_budget(&self) -> &Arc<MemoryBudget> {
+        &self.budget
     }
 
     /// Applies a transaction of the feed, which refers to these streams, and publishes it. Readers see its changes prefix by
@@ -177,7 +177,7 @@ impl Tables {
     /// It is [`take`](Self::take), as often as needed, and [`publish`](Self::publish).
     pub fn apply(
         &mut self,
-        id: FeedId,
+        id: ConnectionId,
         streams: &[Stream],
         transaction: &mut Transaction,
         now: Instant,
@@ -187,12 +187,12 @@ impl Tables {
         self.publish(now, false);
     }
 
-    /// Takes the next changes and marks out of a transaction, and applies them; returns whether there are more. It leaves them if the
+    /// Takes the next changes and events out of a transaction, and applies them; returns whether there are more. It leaves them if the
     /// connection is not current. Before, it does what earlier events of the feed have left to do. Readers see the changes after the
     /// next [`hand_over`](Self::hand_over). Many changes take less time if they are published together.
     pub fn take(
         &mut self,
-        id: FeedId,
+        id: ConnectionId,
         streams: &[Stream],
         transaction: &mut Transaction,
         now: Instant,
@@ -218,8 +218,8 @@ impl Tables {
             let sources = self.serial;
             match transaction.take() {
                 None => return false,
-                Some(Event::Mark(mark)) => self.mark(id, streams, mark, now),
-                Some(Event::Change(change)) => match change.prefix {
+                Some(TransactionPart::Event(event)) => self.stream_event(id, streams, event, now),
+                Some(TransactionPart::Change(change)) => match change.prefix {
                     IpPrefix::V4(prefix) => self.change(id, streams, prefix, change, now),
                     IpPrefix::V6(prefix) => self.change(id, streams, prefix, change, now),
                 },
@@ -232,10 +232,10 @@ impl Tables {
 
     fn change<A: Family>(
         &mut self,
-        id: FeedId,
+        id: ConnectionId,
         streams: &[Stream],
         prefix: Prefix<A>,
-        change: Change,
+        change: PathChange,
         now: Instant,
     ) {
         let source = match change.target {
@@ -244,7 +244,7 @@ impl Tables {
         };
         self.totals.refused += u64::from(source.is_err());
         let Ok(Some(number)) = source else { return };
-        let is_full = self.totals.paths >= self.limits.max_paths || self.room.is_full();
+        let is_full = self.totals.paths >= self.limits.max_paths || self.budget.is_full();
         let source = self.sources.at_mut(number.into());
         let is_peer_full = source.valid_paths() >= self.limits.max_peer_paths;
         let table = self.tables.at_mut(source.table);
@@ -312,7 +312,7 @@ impl Tables {
         let new_bytes = half.paths.bytes();
         let more = half.waiting.len() - waiting;
         if bytes != new_bytes {
-            self.room.change(bytes, new_bytes);
+            self.budget.change(bytes, new_bytes);
         }
         self.waiting_count += more;
         if more > 0 && !table.is_changed {
@@ -355,7 +355,7 @@ impl Tables {
         self.totals.dropped += 1;
         let source = self.sources.at_mut(number.into());
         source.is_dropped = true;
-        self.dropped.push(Dropped::Peer {
+        self.dropped.push(DroppedPaths::Peer {
             feed: self.feeds.at(source.feed).name.clone(),
             peer: source.name.peer.clone(),
             table: source.name.table.clone(),
@@ -363,23 +363,35 @@ impl Tables {
     }
 
     /// Returns what was dropped since the last call.
-    pub fn take_dropped(&mut self) -> Vec<Dropped> {
+    pub fn take_dropped(&mut self) -> Vec<DroppedPaths> {
         std::mem::take(&mut self.dropped)
     }
 
-    fn mark(&mut self, id: FeedId, streams: &[Stream], mark: Mark, now: Instant) {
-        let (Mark::Up(stream) | Mark::Down(stream) | Mark::EndOfRib { stream, .. }) = mark;
-        let source = match mark {
-            Mark::Down(_) => Ok(self.find(id, streams, stream)),
+    fn stream_event(
+        &mut self,
+        id: ConnectionId,
+        streams: &[Stream],
+        event: StreamEvent,
+        now: Instant,
+    ) {
+        let (StreamEvent::Up(stream)
+        | StreamEvent::Down(stream)
+        | StreamEvent::EndOfRib { stream, .. }) = event;
+        let source = match event {
+            StreamEvent::Down(_) => Ok(self.find(id, streams, stream)),
             // A table without routes may be complete, too.
             _ => self.open(id, streams, stream, now),
         };
         let Ok(Some(number)) = source else { return };
-        match mark {
-            Mark::Up(_) => self.sources.at_mut(number.into()).is_dropped = false,
-            Mark::Down(_) => self.lose(number),
-            Mark::EndOfRib { is_ipv6: false, .. } => self.edit::<u32>(number, Freshness::all_sent),
-            Mark::EndOfRib { is_ipv6: true, .. } => self.edit::<u128>(number, Freshness::all_sent),
+        match event {
+            StreamEvent::Up(_) => self.sources.at_mut(number.into()).is_dropped = false,
+            StreamEvent::Down(_) => self.lose(number),
+            StreamEvent::EndOfRib { is_ipv6: false, .. } => {
+                self.edit::<u32>(number, Freshness::all_sent)
+            }
+            StreamEvent::EndOfRib { is_ipv6: true, .. } => {
+                self.edit::<u128>(number, Freshness::all_sent)
+            }
         }
     }
 

@@ -13,9 +13,9 @@ use popfib::NextHop;
 use popfib_formats::Escaped;
 use popfib_formats::bgp::{BgpPath, unpack_path};
 
-use crate::hops::{Hop, Hops};
+use crate::memory_budget;
+use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::objects::Objects;
-use crate::room;
 
 /// The target of a route. It is cheap to clone.
 ///
@@ -24,9 +24,9 @@ use crate::room;
 #[derive(Clone)]
 pub struct Target(Arc<Inner>);
 
-/// The place of a target in memory, without its content.
+/// A target whose content may be gone: keeps its place in memory from being used again.
 #[derive(Clone)]
-pub struct Place(#[expect(dead_code, reason = "holding it is its use")] Weak<Inner>);
+pub struct WeakTarget(#[expect(dead_code, reason = "holding it is its use")] Weak<Inner>);
 
 struct Inner {
     number: NextHop,
@@ -41,7 +41,7 @@ impl Inner {
     fn bytes(&self) -> usize {
         let content = match &self.kind {
             Kind::Name(name) => name.len(),
-            Kind::Hops(Hops::Through(hops)) => hops.capacity() * size_of::<Hop>(),
+            Kind::Hops(NetlinkHops::Through(hops)) => hops.capacity() * size_of::<NetlinkHop>(),
             Kind::Hops(_) | Kind::Object(..) => 0,
             Kind::Path { bytes, .. } => bytes.len(),
         };
@@ -51,13 +51,13 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        room::remove_target(self.bytes());
+        memory_budget::remove_target(self.bytes());
     }
 }
 
 enum Kind {
     Name(Box<str>),
-    Hops(Hops),
+    Hops(NetlinkHops),
     Object(u32, Arc<Objects>),
     Path { rank: Rank, bytes: Box<[u8]> },
 }
@@ -88,7 +88,7 @@ impl Target {
             is_restored,
             kind,
         };
-        room::add_target(inner.bytes());
+        memory_budget::add_target(inner.bytes());
         Self(Arc::new(inner))
     }
 
@@ -98,7 +98,7 @@ impl Target {
     }
 
     /// Next hops that the route itself contains.
-    pub fn hops(hops: Hops) -> Self {
+    pub fn hops(hops: NetlinkHops) -> Self {
         Self::new(Kind::Hops(hops))
     }
 
@@ -147,7 +147,7 @@ impl Target {
     }
 
     /// Its next hops, if it is from the kernel or FRR.
-    pub fn as_hops(&self) -> Option<Arc<Hops>> {
+    pub fn as_hops(&self) -> Option<Arc<NetlinkHops>> {
         match &self.0.kind {
             Kind::Hops(hops) => Some(Arc::new(hops.clone())),
             Kind::Object(id, objects) => Some(Arc::new(objects.hops(*id))),
@@ -174,15 +174,15 @@ impl Target {
         }
     }
 
-    /// The address of the target in memory. Of two targets that exist at the same time, or of which a [`place`](Self::place) is
+    /// The address of the target in memory. Of two targets that exist at the same time, or of which a [`WeakTarget`] is
     /// kept, it is equal only if one is a clone of the other. Nothing of the target is read.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
     /// Keeps [`identity`](Self::identity) from being used for another target.
-    pub fn place(&self) -> Place {
-        Place(Arc::downgrade(&self.0))
+    pub fn downgrade(&self) -> WeakTarget {
+        WeakTarget(Arc::downgrade(&self.0))
     }
 
     /// Whether its content may change, as that of a next-hop object.

@@ -4,7 +4,7 @@ use std::{fmt, mem};
 
 use popfib::IpPrefix;
 
-use crate::left_out::LeftOut;
+use crate::left_out::LeftOutMessages;
 use crate::target::Target;
 
 /// Routes of one peer for one table.
@@ -22,7 +22,7 @@ pub struct StreamId(pub u32);
 
 /// One change of one path of a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct PathChange {
     /// The stream that the change belongs to.
     pub stream: StreamId,
     /// The prefix of the path.
@@ -36,7 +36,7 @@ pub struct Change {
 
 /// An event of a whole stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum StreamEvent {
     /// Its peer is up.
     Up(StreamId),
     /// Its peer is down, so all of its routes are lost.
@@ -50,12 +50,12 @@ pub enum Mark {
     },
 }
 
-/// The changes of one message or frame, which belong together, and marks after them.
+/// The changes of one message or frame, which belong together, and events of streams after them.
 #[derive(Debug, Default)]
 pub struct Transaction {
-    changes: Vec<Change>,
-    marks: Vec<Mark>,
-    /// How many of the changes, and of the marks, have been taken out.
+    changes: Vec<PathChange>,
+    events: Vec<StreamEvent>,
+    /// How many of the changes, and of the events, have been taken out.
     taken: [usize; 2],
     /// How many were put together in this one.
     parts: u64,
@@ -65,20 +65,20 @@ pub struct Transaction {
 
 /// What a [`Transaction`] contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    Change(Change),
-    Mark(Mark),
+pub(crate) enum TransactionPart {
+    Change(PathChange),
+    Event(StreamEvent),
 }
 
 impl Transaction {
     /// Adds a change.
-    pub fn change(&mut self, change: Change) {
+    pub fn change(&mut self, change: PathChange) {
         self.changes.push(change);
     }
 
-    /// Adds a mark, which applies after all changes.
-    pub fn mark(&mut self, mark: Mark) {
-        self.marks.push(mark);
+    /// Adds an event, which applies after all changes.
+    pub fn event(&mut self, event: StreamEvent) {
+        self.events.push(event);
     }
 
     /// Notes that next-hop objects of the connection have changed, and so the targets of its routes that name them.
@@ -92,7 +92,7 @@ impl Transaction {
         if self.changes.len() < 2 {
             return;
         }
-        let key = |change: &Change| (change.stream, change.prefix, change.path);
+        let key = |change: &PathChange| (change.stream, change.prefix, change.path);
         if self.changes.is_sorted_by(|a, b| key(a) < key(b)) {
             return;
         }
@@ -107,35 +107,35 @@ impl Transaction {
     }
 
     /// The changes.
-    pub fn changes(&self) -> &[Change] {
+    pub fn changes(&self) -> &[PathChange] {
         &self.changes
     }
 
-    /// The marks.
-    pub fn marks(&self) -> &[Mark] {
-        &self.marks
+    /// The events of streams.
+    pub fn events(&self) -> &[StreamEvent] {
+        &self.events
     }
 
-    /// Whether it has no changes, no marks and no changed objects.
+    /// Whether it has no changes, no events and no changed objects.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.marks.is_empty() && !self.has_objects
+        self.changes.is_empty() && self.events.is_empty() && !self.has_objects
     }
 
-    /// The number of changes and marks.
+    /// The number of changes and events.
     pub fn len(&self) -> usize {
-        self.changes.len() + self.marks.len()
+        self.changes.len() + self.events.len()
     }
 
     /// Moves the content of a later transaction to the end of this one. Returns false, and does nothing, if the order would be
-    /// lost, since this one has marks.
+    /// lost, since this one has events.
     pub fn append(&mut self, later: &mut Self) -> bool {
-        if !self.marks.is_empty() && !later.changes.is_empty() {
+        if !self.events.is_empty() && !later.changes.is_empty() {
             return false;
         }
         self.parts += later.count();
         self.has_objects |= later.has_objects;
         self.changes.append(&mut later.changes);
-        self.marks.append(&mut later.marks);
+        self.events.append(&mut later.events);
         later.clear();
         true
     }
@@ -155,28 +155,28 @@ impl Transaction {
         !mem::replace(&mut self.is_begun, true)
     }
 
-    /// Takes out the next change, or mark after the changes; at the end all are removed.
-    pub(crate) fn take(&mut self) -> Option<Event> {
-        let [changes, marks] = &mut self.taken;
+    /// Takes out the next change, or event after the changes; at the end all are removed.
+    pub(crate) fn take(&mut self) -> Option<TransactionPart> {
+        let [changes, events] = &mut self.taken;
         if let Some(change) = self.changes.get_mut(*changes) {
             *changes += 1;
-            return Some(Event::Change(Change {
+            return Some(TransactionPart::Change(PathChange {
                 target: change.target.take(),
                 ..*change
             }));
         }
-        if let Some(&mark) = self.marks.get(*marks) {
-            *marks += 1;
-            return Some(Event::Mark(mark));
+        if let Some(&event) = self.events.get(*events) {
+            *events += 1;
+            return Some(TransactionPart::Event(event));
         }
         self.clear();
         None
     }
 
-    /// Removes all changes and marks.
+    /// Removes all changes and events.
     pub fn clear(&mut self) {
         self.changes.clear();
-        self.marks.clear();
+        self.events.clear();
         self.taken = [0, 0];
         self.parts = 0;
         self.has_objects = false;
@@ -186,7 +186,7 @@ impl Transaction {
 
 /// Counts of what a connection has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct MessageCounts {
     /// Messages of all kinds.
     pub messages: u64,
     /// Invalid messages, lines or parts of them, which were left out.
@@ -199,15 +199,15 @@ pub struct Counts {
 
 /// Why a connection cannot be read further: it is no longer known where messages begin, or a limit was exceeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw(pub String);
+pub struct DecodeError(pub String);
 
-impl fmt::Display for Flaw {
+impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Flaw {}
+impl std::error::Error for DecodeError {}
 
 /// Converts the bytes of one connection to transactions.
 pub trait Decoder {
@@ -216,16 +216,16 @@ pub trait Decoder {
     ///
     /// # Errors
     /// The connection has to be closed. `commit` was called for the transactions before the error.
-    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), Flaw>;
+    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError>;
 
     /// The streams found so far; the list only grows.
     fn streams(&self) -> &[Stream];
 
     /// Counts of what was received so far.
-    fn counts(&self) -> Counts;
+    fn counts(&self) -> MessageCounts;
 
     /// The messages that were left out so far, by reason.
-    fn left_out(&self) -> &[LeftOut] {
+    fn left_out(&self) -> &[LeftOutMessages] {
         &[]
     }
 }
@@ -242,9 +242,11 @@ pub(crate) struct Streams(pub(crate) Vec<Stream>);
 
 impl Streams {
     /// Adds a stream.
-    pub(crate) fn add(&mut self, table: String, peer: String) -> Result<StreamId, Flaw> {
+    pub(crate) fn add(&mut self, table: String, peer: String) -> Result<StreamId, DecodeError> {
         if self.0.len() == MAX_STREAMS {
-            return Err(Flaw(format!("more than {MAX_STREAMS} tables and peers")));
+            return Err(DecodeError(format!(
+                "more than {MAX_STREAMS} tables and peers"
+            )));
         }
         self.0.push(Stream { table, peer });
         Ok(StreamId(self.0.len() as u32 - 1))

@@ -13,19 +13,19 @@ use popfib::live::IpMapReader;
 use popfib::map::Shared;
 use popfib::{Address, LiveIpMap, LiveMap, Prefix};
 
-use crate::info::Routes;
-use crate::journal::{BestChange, Journal};
-use crate::room::Room;
+use crate::journal::{BestPathChange, Journal};
+use crate::memory_budget::MemoryBudget;
+use crate::table_info::BestRoutes;
 use crate::target::Target;
 
 /// A change of the best path of a prefix: the new target, or `None` if the prefix has no path any more.
-pub(crate) type Change<A> = (Prefix<A>, Option<Target>);
+pub(crate) type BestPathChangeOf<A> = (Prefix<A>, Option<Target>);
 
 /// Changes that are published together, in their order.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub(crate) ipv4: Vec<Change<u32>>,
-    pub(crate) ipv6: Vec<Change<u128>>,
+    pub(crate) ipv4: Vec<BestPathChangeOf<u32>>,
+    pub(crate) ipv6: Vec<BestPathChangeOf<u128>>,
     /// The version of the table with these changes.
     pub(crate) version: u64,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Published {
 }
 
 /// What readers see of a table. It is shared: nothing here waits for the tables.
-pub struct View {
+pub struct TableView {
     name: String,
     live: Mutex<Option<LiveIpMap<Target, Shared>>>,
     /// The first reader, which others are cloned from.
@@ -48,7 +48,7 @@ pub struct View {
     queue: Mutex<VecDeque<Batch>>,
     journal: Mutex<Journal>,
     published: Arc<Published>,
-    room: Arc<Room>,
+    budget: Arc<MemoryBudget>,
     bytes: AtomicUsize,
     prefixes: [AtomicUsize; 2],
     version: AtomicU64,
@@ -58,15 +58,15 @@ pub struct View {
 static EMPTY_BYTES: LazyLock<usize> =
     LazyLock::new(|| LiveIpMap::<Target, Shared>::default().bytes());
 
-impl View {
+impl TableView {
     pub(crate) fn new(
         name: &str,
         version: u64,
-        room: &Arc<Room>,
+        budget: &Arc<MemoryBudget>,
         published: &Arc<Published>,
     ) -> Self {
         // The table is made later, without a lock, but counted now.
-        room.change(0, *EMPTY_BYTES);
+        budget.change(0, *EMPTY_BYTES);
         Self {
             name: name.to_owned(),
             live: Mutex::default(),
@@ -74,7 +74,7 @@ impl View {
             queue: Mutex::default(),
             journal: Mutex::default(),
             published: published.clone(),
-            room: room.clone(),
+            budget: budget.clone(),
             bytes: AtomicUsize::new(*EMPTY_BYTES),
             prefixes: Default::default(),
             version: AtomicU64::new(version),
@@ -102,7 +102,7 @@ impl View {
     }
 
     /// All best paths in prefix order, and their version. Readers and changes of the tables do not wait meanwhile. O(routes).
-    pub fn routes(&self) -> (u64, Routes<u32>, Routes<u128>) {
+    pub fn routes(&self) -> (u64, BestRoutes<u32>, BestRoutes<u128>) {
         let live = lock(&self.live);
         let version = self.version();
         match &*live {
@@ -116,14 +116,14 @@ impl View {
         lock(&self.journal).watch()
     }
 
-    /// Ends a [`View::watch`].
+    /// Ends a [`TableView::watch`].
     pub fn unwatch(&self) {
         lock(&self.journal).unwatch();
     }
 
     /// Appends up to `most` changes from number `from` on to `to`. Returns the number of the next change, and how many
     /// changes before it were lost because they are no longer kept. O(`most`).
-    pub fn changes(&self, from: u64, most: usize, to: &mut Vec<BestChange>) -> (u64, u64) {
+    pub fn changes(&self, from: u64, most: usize, to: &mut Vec<BestPathChange>) -> (u64, u64) {
         lock(&self.journal).from(from, most, to)
     }
 
@@ -155,7 +155,7 @@ impl View {
                 to.store(prefixes, Ordering::Relaxed);
             }
             let bytes = table.bytes();
-            self.room
+            self.budget
                 .change(self.bytes.swap(bytes, Ordering::Relaxed), bytes);
             self.published.queued.fetch_sub(1, Ordering::Relaxed);
         }
@@ -184,15 +184,15 @@ impl View {
     }
 }
 
-impl Drop for View {
+impl Drop for TableView {
     fn drop(&mut self) {
-        self.room.change(self.bytes.load(Ordering::Relaxed), 0);
+        self.budget.change(self.bytes.load(Ordering::Relaxed), 0);
     }
 }
 
-impl fmt::Debug for View {
+impl fmt::Debug for TableView {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View")
+        f.debug_struct("TableView")
             .field("name", &self.name)
             .field("prefixes", &self.prefixes())
             .finish_non_exhaustive()
@@ -203,7 +203,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn all<A: Address>(map: &LiveMap<A, Target, Shared>) -> Routes<A> {
+fn all<A: Address>(map: &LiveMap<A, Target, Shared>) -> BestRoutes<A> {
     let routes = map.iter();
     routes
         .map(|(prefix, target)| (prefix, target.clone()))
@@ -211,7 +211,10 @@ fn all<A: Address>(map: &LiveMap<A, Target, Shared>) -> Routes<A> {
 }
 
 /// Applies the changes of one family; returns how many failed.
-fn publish<A: Address>(map: &mut LiveMap<A, Target, Shared>, changes: Vec<Change<A>>) -> u64 {
+fn publish<A: Address>(
+    map: &mut LiveMap<A, Target, Shared>,
+    changes: Vec<BestPathChangeOf<A>>,
+) -> u64 {
     let mut failed = 0;
     if changes.len() < 2 || map.apply(changes.iter().cloned()).is_err() {
         for (prefix, target) in changes {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use popfib::family::ByFamily;
 use popfib::image::{ImageTable, Source};
 use popfib::{IpPrefix, NextHop};
-use popfib_table::{Builder, Dictionary, Records, Ribs, Table};
+use popfib_table::{Dictionary, Records, Ribs, Table, TableBuilder};
 
 use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
@@ -58,8 +58,8 @@ impl RouteTable {
     }
 
     /// The routes as what becomes an image or a table. What was left out is forgotten.
-    pub fn into_builder(self) -> Builder {
-        Builder::from_parts(self.ribs, self.next_hops)
+    pub fn into_builder(self) -> TableBuilder {
+        TableBuilder::from_parts(self.ribs, self.next_hops)
     }
 
     /// The routes as a table for lookups. What was left out is forgotten.

@@ -8,30 +8,30 @@ use parquet::errors::Result;
 use popfib::NextHop;
 use popfib_table::Records;
 
-use crate::encoder::Encoder;
-use crate::file::FileBytes;
-use crate::values::{Plain, Values, data_type, text_type};
+use crate::column_encoder::ColumnEncoder;
+use crate::column_values::{ColumnValues, PlainValues, data_type, text_type};
+use crate::file_bytes::FileBytes;
 
 /// Everything that a table can say about an address: prefixes with their records, or records alone, numbered from 1. Number 0
 /// stands for no match.
-pub struct Answers {
+pub struct ParquetAnswers {
     /// `None` if only records are asked for.
-    prefixes: Option<Plain>,
+    prefixes: Option<PlainValues>,
     /// The number of each answer's record.
     record_of: Vec<u32>,
     records: usize,
-    columns: Vec<Column>,
+    columns: Vec<AnswerColumn>,
 }
 
 /// A column of the records.
-struct Column {
+struct AnswerColumn {
     data_type: DataType,
-    values: Values,
+    values: ColumnValues,
     /// The code of each record's value; `None` where it is the record's number.
     code_of: Option<Vec<u32>>,
 }
 
-impl Answers {
+impl ParquetAnswers {
     /// No answers yet; `records` are all that will come. Four bytes for each of them and each column, if there are several
     /// columns, and the values of these.
     pub fn new(records: &Records, with_prefixes: bool) -> Self {
@@ -42,14 +42,14 @@ impl Answers {
                 0 => 0,
                 number => records.code(number, index),
             });
-            Column {
+            AnswerColumn {
                 data_type: data_type(column),
-                values: Values::of(column),
+                values: ColumnValues::of(column),
                 code_of: (records.columns().len() > 1).then(|| codes.collect()),
             }
         });
         Self {
-            prefixes: with_prefixes.then(Plain::default),
+            prefixes: with_prefixes.then(PlainValues::default),
             record_of: vec![0],
             records: count,
             columns: columns.collect(),
@@ -84,32 +84,36 @@ impl Answers {
 }
 
 /// The columns of a table's answers, in one row group after the other.
-pub(crate) struct AnswerColumns {
+pub(crate) struct AnswerEncoder {
     /// The answers of the rows of the group at hand, then their records.
     numbers: Vec<u32>,
     codes: Vec<u32>,
-    encoder: Encoder,
+    encoder: ColumnEncoder,
 }
 
-impl Default for AnswerColumns {
+impl Default for AnswerEncoder {
     fn default() -> Self {
         Self {
             numbers: Vec::new(),
             codes: Vec::new(),
             // To compress would take longer than all else that makes them.
-            encoder: Encoder::new(Compression::UNCOMPRESSED),
+            encoder: ColumnEncoder::new(Compression::UNCOMPRESSED),
         }
     }
 }
 
-impl AnswerColumns {
+impl AnswerEncoder {
     /// Adds rows with the answers `numbers`.
     pub(crate) fn push(&mut self, numbers: &[u32]) {
         self.numbers.extend_from_slice(numbers);
     }
 
     /// Ends the row group: its last columns.
-    pub(crate) fn end_group(&mut self, answers: &Answers, file: &mut FileBytes) -> Result<()> {
+    pub(crate) fn end_group(
+        &mut self,
+        answers: &ParquetAnswers,
+        file: &mut FileBytes,
+    ) -> Result<()> {
         if let Some(prefixes) = &answers.prefixes {
             self.encoder.scalars(&self.numbers, prefixes, file)?;
         }

@@ -11,12 +11,12 @@ const WORD: usize = 32;
 /// place for each number takes 16 times as much.
 #[derive(Default)]
 pub(crate) struct Ranks {
-    words: Vec<Word>,
+    words: Vec<RankWord>,
 }
 
 #[derive(Clone, Copy, Default)]
 #[repr(align(8))]
-struct Word {
+struct RankWord {
     /// A bit for each number of the word.
     has: u32,
     /// How many numbers are in the words before.
@@ -30,7 +30,7 @@ impl Ranks {
     /// If one is greater than `last`.
     pub(crate) fn replace(&mut self, numbers: &[u32], last: usize) -> usize {
         self.words.clear();
-        self.words.resize(last / WORD + 1, Word::default());
+        self.words.resize(last / WORD + 1, RankWord::default());
         for &number in numbers {
             self.words[number as usize / WORD].has |= 1 << (number % WORD as u32);
         }

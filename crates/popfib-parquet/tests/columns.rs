@@ -14,7 +14,7 @@ use popfib_formats::{
     AddressBatch, ColumnSelection, Input, LoadOptions, RouteTable, WriteError, default_table,
     load_from,
 };
-use popfib_parquet::{Answers, ParquetRows, ParquetWriter, write_table};
+use popfib_parquet::{ParquetAnnotator, ParquetAnswers, ParquetRows, write_table};
 use popfib_table::{Cell, Records, Scalar};
 
 fn path(name: &str) -> PathBuf {
@@ -245,7 +245,7 @@ fn annotated_columns_come_back() {
     let mut answers = Vec::new();
     for (index, records) in records.iter().enumerate() {
         let with_prefixes = index == 0;
-        let mut of_table = Answers::new(records, with_prefixes);
+        let mut of_table = ParquetAnswers::new(records, with_prefixes);
         for number in (1..=records.len() as u32).rev() {
             of_table.push(&format!("prefix {number}"), NextHop::new(number).unwrap());
         }
@@ -254,7 +254,7 @@ fn annotated_columns_come_back() {
         let columns = records.columns().iter();
         names.extend(columns.map(|column| format!("{index} {}", column.name())));
     }
-    let mut writer = ParquetWriter::new("out", None, &names, &answers).unwrap();
+    let mut writer = ParquetAnnotator::new("out", None, &names, &answers).unwrap();
     let mut random = Random(9);
     let mut numbers = [Vec::new(), Vec::new()];
     for (numbers, records) in numbers.iter_mut().zip(records) {

@@ -19,7 +19,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, Write
 use popfib::NextHop;
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::{AddressColumn, AddressRun};
-use popfib_parquet::{Answers, ParquetAddresses, ParquetWriter};
+use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
 use popfib_table::{Dictionary, Records};
 
 /// A directory of this test's own.
@@ -103,9 +103,9 @@ fn number(place: u32) -> NextHop {
 const NAMES: [&str; 2] = ["prefix", "next_hop"];
 
 /// Answers that tell something of each address: its last byte, over five next hops.
-fn answers(with_prefixes: bool) -> Answers {
+fn answers(with_prefixes: bool) -> ParquetAnswers {
     let records = records(["a", "b", "", "a name that is longer", "e"]);
-    let mut answers = Answers::new(&records, with_prefixes);
+    let mut answers = ParquetAnswers::new(&records, with_prefixes);
     for byte in 1..256u32 {
         answers.push(&format!("prefix of {byte}"), number(byte % 5));
     }
@@ -157,7 +157,7 @@ fn annotate(files: &[&Path], to: &Path, with_prefixes: bool) -> Vec<Option<IpAdd
     for file in files {
         let mut source = ParquetAddresses::open(file, &AddressColumn::Name("ip".into())).unwrap();
         let writer = writer.get_or_insert_with(|| {
-            ParquetWriter::new(
+            ParquetAnnotator::new(
                 "out",
                 Some(&source),
                 &NAMES[usize::from(!with_prefixes)..],
@@ -348,7 +348,7 @@ fn many_answers() {
     let (from, to) = (directory.join("from"), directory.join("to"));
     let count = 300_000u32;
     let hops: Vec<_> = (0..70_000).map(|n| n.to_string()).collect();
-    let mut answers = Answers::new(&records(hops.iter().map(String::as_str)), true);
+    let mut answers = ParquetAnswers::new(&records(hops.iter().map(String::as_str)), true);
     let text = |n: u32| match n % 1000 {
         0 => format!("p{n:0>100}"),
         _ => format!("p{n}"),
@@ -370,7 +370,7 @@ fn many_answers() {
         250_000,
     );
     let mut source = ParquetAddresses::open(&from, &AddressColumn::Name("ip".into())).unwrap();
-    let mut writer = ParquetWriter::new("out", Some(&source), &NAMES, &answers).unwrap();
+    let mut writer = ParquetAnnotator::new("out", Some(&source), &NAMES, &answers).unwrap();
     let (mut batch, mut at) = (AddressBatch::new(), 0);
     while source.next_batch(&mut batch).unwrap() {
         let numbers = &wanted[at..at + batch.len()];
@@ -429,11 +429,11 @@ fn files_one_behind_the_other() {
     let column = AddressColumn::Name("ip".into());
     let [first, second] = [&one, &other].map(|path| ParquetAddresses::open(path, &column).unwrap());
     let answers = [answers(true)];
-    let writer = ParquetWriter::new("out", Some(&first), &NAMES, &answers).unwrap();
+    let writer = ParquetAnnotator::new("out", Some(&first), &NAMES, &answers).unwrap();
     assert!(!writer.takes(Some(&second)));
     // What was annotated has the columns already.
     let annotated = ParquetAddresses::open(&to, &column).unwrap();
-    let error = ParquetWriter::new("out", Some(&annotated), &NAMES, &answers)
+    let error = ParquetAnnotator::new("out", Some(&annotated), &NAMES, &answers)
         .err()
         .unwrap();
     let wanted = "out: there is a column \"prefix\" already";
@@ -450,7 +450,7 @@ fn addresses_without_a_file_become_a_column() {
     let answers = [answers(true)];
     let number = |row: usize| all[row].map_or(0, |_| row as u32 % 256);
     let written = |rows_of_batch: usize| {
-        let mut writer = ParquetWriter::new("out", None, &NAMES, &answers).unwrap();
+        let mut writer = ParquetAnnotator::new("out", None, &NAMES, &answers).unwrap();
         for first in (0..all.len()).step_by(rows_of_batch) {
             let rows = first..all.len().min(first + rows_of_batch);
             let mut batch = AddressBatch::new();
@@ -461,7 +461,7 @@ fn addresses_without_a_file_become_a_column() {
                 }
             }
             let numbers: Vec<u32> = rows.map(number).collect();
-            let write = |writer: &mut ParquetWriter, numbers: &[&[u32]]| {
+            let write = |writer: &mut ParquetAnnotator, numbers: &[&[u32]]| {
                 writer.write(&batch, None, numbers, &answers)
             };
             assert!(write(&mut writer, &[&numbers[1..]]).is_err());
@@ -519,7 +519,7 @@ fn damaged_files_are_errors() {
         let mut source = ParquetAddresses::open(&path, &column).unwrap();
         let mut rows = 0;
         let answers = [answers(true)];
-        let mut writer = ParquetWriter::new("out", Some(&source), &NAMES, &answers).unwrap();
+        let mut writer = ParquetAnnotator::new("out", Some(&source), &NAMES, &answers).unwrap();
         loop {
             match source.next_batch(&mut batch) {
                 Ok(false) => break,

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use popfib::image::{Keep, Source};
 use popfib::{Address, ImageWriter, NextHop, Options, Prefix};
-use popfib_table::{Builder, Dictionary, TableError};
+use popfib_table::{Dictionary, TableBuilder, TableError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
@@ -86,7 +86,7 @@ pub(crate) fn save(
     }
     let number = |old: NextHop| numbers[old.get() as usize - 1];
     py.detach(|| {
-        let builder = Builder::from_parts(state.routes.map().ribs(number), names);
+        let builder = TableBuilder::from_parts(state.routes.map().ribs(number), names);
         save_image(path, &[Source::named("Python")], |image| {
             builder.write(image, &Options::default(), Keep::Routes)
         })

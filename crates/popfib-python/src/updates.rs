@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use popfib::{IpPrefix, NextHop};
-use popfib_feed::{BestUpdates, UpdateError};
+use popfib_feed::files::{BestPathUpdates, UpdateError};
 use popfib_formats::{Input, UpdateOptions, open_updates};
 use popfib_table::Dictionary;
 use pyo3::exceptions::PyValueError;
@@ -24,7 +24,7 @@ struct Read {
 
 fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Read, UpdateError> {
     let mut source = open_updates(input, options).map_err(UpdateError::Read)?;
-    let mut updates = BestUpdates::new();
+    let mut updates = BestPathUpdates::new();
     let mut read = Read {
         updates: Vec::new(),
         names: Dictionary::new(),

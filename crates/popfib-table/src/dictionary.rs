@@ -10,14 +10,14 @@ use std::hash::{BuildHasher, Hasher};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use popfib::NextHop;
 
-use crate::texts::Texts;
+use crate::numbered_texts::NumberedTexts;
 
 /// Texts, numbered from 1 in the order of their first appearance.
 ///
 /// Takes the texts' bytes, 8 for each offset, and 6 to 12 for the index.
 #[derive(Clone, Default)]
 pub struct Dictionary {
-    texts: Texts,
+    texts: NumberedTexts,
     index: HashTable<NextHop>,
     // Seeded at random: the texts come from outside, and must not be able to
     // collide on purpose.
@@ -81,7 +81,7 @@ impl Dictionary {
     }
 
     /// The texts with their numbers, which find none again.
-    pub(crate) fn into_texts(self) -> Texts {
+    pub(crate) fn into_texts(self) -> NumberedTexts {
         self.texts
     }
 

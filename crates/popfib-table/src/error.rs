@@ -18,13 +18,13 @@ pub enum TableError {
     /// It could not be made an image.
     Image(ImageError),
     /// Its records have more than 4096 columns.
-    Columns,
+    TooManyColumns,
     /// Its records are larger than an image holds.
-    Large,
+    TooLarge,
     /// It is an image whose next hops have no names.
-    Unnamed,
+    NoNames,
     /// Two columns would have this name, which is escaped as a message needs it.
-    Twice(String),
+    DuplicateColumn(String),
 }
 
 impl fmt::Display for TableError {
@@ -38,10 +38,10 @@ impl fmt::Display for TableError {
             }
             Self::Compile(error) => error.fmt(f),
             Self::Image(error) => error.fmt(f),
-            Self::Columns => f.write_str("records of more than 4096 columns"),
-            Self::Unnamed => f.write_str("the image has no names for its next hops"),
-            Self::Twice(name) => write!(f, "two columns are called {name}"),
-            Self::Large => {
+            Self::TooManyColumns => f.write_str("records of more than 4096 columns"),
+            Self::NoNames => f.write_str("the image has no names for its next hops"),
+            Self::DuplicateColumn(name) => write!(f, "two columns are called {name}"),
+            Self::TooLarge => {
                 f.write_str("records with more than 4 GiB of texts or lists in a column")
             }
         }
@@ -53,10 +53,10 @@ impl Error for TableError {
         match self {
             Self::NoRoutes
             | Self::NoValues
-            | Self::Columns
-            | Self::Large
-            | Self::Unnamed
-            | Self::Twice(_) => None,
+            | Self::TooManyColumns
+            | Self::TooLarge
+            | Self::NoNames
+            | Self::DuplicateColumn(_) => None,
             Self::Compile(error) => Some(error),
             Self::Image(error) => Some(error),
         }

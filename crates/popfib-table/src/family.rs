@@ -25,12 +25,12 @@ impl PerFamily for Ribs {
 ///
 /// Numbers are those of the values, from 1 on; 0 is no match.
 #[derive(Clone, Debug)]
-pub struct FamilyTable<A: Family>(Source<A>);
+pub struct FamilyTable<A: Family>(FamilyStorage<A>);
 
 /// Where the routes are, and their Fibs.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant)] // A table has two, and a box would be a step of each lookup.
-enum Source<A: Family> {
+enum FamilyStorage<A: Family> {
     Rib {
         rib: Rib<A>,
         fib: OnceLock<Result<Fib<A, u32>, CompileError>>,
@@ -57,7 +57,7 @@ impl<A: Family> RouteNumbers<A> {
 
 impl<A: Family> From<Rib<A>> for FamilyTable<A> {
     fn from(rib: Rib<A>) -> Self {
-        Self(Source::Rib {
+        Self(FamilyStorage::Rib {
             rib,
             fib: OnceLock::new(),
             longest: OnceLock::new(),
@@ -72,7 +72,7 @@ impl<A: Family> FamilyTable<A> {
         let Some(family) = family.filter(|family| family.route_count() > 0) else {
             return Self::from(Rib::new());
         };
-        Self(Source::Image {
+        Self(FamilyStorage::Image {
             image: image.clone(),
             fib: family.fib().cloned(),
             longest: family.longest_fib().cloned(),
@@ -81,15 +81,15 @@ impl<A: Family> FamilyTable<A> {
 
     fn image(&self) -> Option<&ImageFamily<A>> {
         match &self.0 {
-            Source::Rib { .. } => None,
-            Source::Image { image, .. } => image.family(),
+            FamilyStorage::Rib { .. } => None,
+            FamilyStorage::Image { image, .. } => image.family(),
         }
     }
 
     fn own(&self) -> Option<&Rib<A>> {
         match &self.0 {
-            Source::Rib { rib, .. } => Some(rib),
-            Source::Image { .. } => None,
+            FamilyStorage::Rib { rib, .. } => Some(rib),
+            FamilyStorage::Image { .. } => None,
         }
     }
 
@@ -108,8 +108,8 @@ impl<A: Family> FamilyTable<A> {
     /// Whether longest matches can be asked for: not in an image of values alone.
     pub fn has_prefixes(&self) -> bool {
         match &self.0 {
-            Source::Rib { .. } => true,
-            Source::Image { longest, .. } => longest.is_some(),
+            FamilyStorage::Rib { .. } => true,
+            FamilyStorage::Image { longest, .. } => longest.is_some(),
         }
     }
 
@@ -120,8 +120,8 @@ impl<A: Family> FamilyTable<A> {
     #[inline]
     pub fn fib(&self) -> Result<&Fib<A, u32>, TableError> {
         match &self.0 {
-            Source::Image { fib, .. } => fib.as_ref().ok_or(TableError::NoValues),
-            Source::Rib { rib, fib, .. } => {
+            FamilyStorage::Image { fib, .. } => fib.as_ref().ok_or(TableError::NoValues),
+            FamilyStorage::Rib { rib, fib, .. } => {
                 let fib = fib.get_or_init(|| Fib::compile(rib, &Options::default()));
                 fib.as_ref().map_err(|error| error.clone().into())
             }
@@ -135,12 +135,12 @@ impl<A: Family> FamilyTable<A> {
     #[inline]
     pub fn longest(&self) -> Result<&LongestFib<A>, TableError> {
         match &self.0 {
-            Source::Image {
+            FamilyStorage::Image {
                 longest: Some(longest),
                 ..
             } => Ok(longest),
-            Source::Image { .. } => Err(TableError::NoRoutes),
-            Source::Rib { rib, longest, .. } => {
+            FamilyStorage::Image { .. } => Err(TableError::NoRoutes),
+            FamilyStorage::Rib { rib, longest, .. } => {
                 let compile = || LongestFib::compile(rib, &Options::default());
                 let longest = longest.get_or_init(compile);
                 longest.as_ref().map_err(|error| error.clone().into())
@@ -153,13 +153,13 @@ impl<A: Family> FamilyTable<A> {
     #[inline]
     pub fn lookup(&self, address: A) -> u32 {
         let compiled = match &self.0 {
-            Source::Image { fib, longest, .. } => match (fib, longest) {
+            FamilyStorage::Image { fib, longest, .. } => match (fib, longest) {
                 (None, Some(longest)) => {
                     return Self::value_of_match(longest.fib().lookup(address));
                 }
                 (fib, _) => fib.as_ref(),
             },
-            Source::Rib { fib, .. } => fib.get().and_then(|fib| fib.as_ref().ok()),
+            FamilyStorage::Rib { fib, .. } => fib.get().and_then(|fib| fib.as_ref().ok()),
         };
         match compiled {
             Some(fib) => fib.lookup(address),
@@ -176,8 +176,8 @@ impl<A: Family> FamilyTable<A> {
     #[inline]
     pub fn longest_match(&self, address: A) -> Result<Option<(Prefix<A>, NextHop)>, TableError> {
         let compiled = match &self.0 {
-            Source::Image { longest, .. } => longest.as_ref(),
-            Source::Rib { longest, .. } => longest.get().and_then(|fib| fib.as_ref().ok()),
+            FamilyStorage::Image { longest, .. } => longest.as_ref(),
+            FamilyStorage::Rib { longest, .. } => longest.get().and_then(|fib| fib.as_ref().ok()),
         };
         match compiled {
             Some(longest) => Ok(longest.longest_match(address)),
@@ -324,8 +324,8 @@ impl<A: Family> FamilyTable<A> {
     /// The bytes of the Rib and of the Fibs, as far as they are there and not in an image.
     pub fn bytes(&self) -> usize {
         match &self.0 {
-            Source::Image { .. } => 0,
-            Source::Rib { rib, fib, longest } => {
+            FamilyStorage::Image { .. } => 0,
+            FamilyStorage::Rib { rib, fib, longest } => {
                 let fib = fib.get().and_then(|fib| fib.as_ref().ok());
                 let longest = longest.get().and_then(|longest| longest.as_ref().ok());
                 rib.bytes() + fib.map_or(0, Fib::bytes) + longest.map_or(0, LongestFib::bytes)

@@ -11,14 +11,14 @@ use popfib::{IpPrefix, NextHop, Prefix, Rib};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
-use crate::records::{Column, MAX_COLUMNS, Records, Sequences, VALUE};
+use crate::records::{Column, InternedCodeLists, MAX_COLUMNS, Records, VALUE};
 use crate::table::Table;
 
 /// Makes of [`ByFamily`] routes in prefix order, with the numbers of what they lead to.
 #[derive(Clone, Debug)]
-enum Routes {}
+enum NumberedRoutes {}
 
-impl PerFamily for Routes {
+impl PerFamily for NumberedRoutes {
     type Of<A: Family> = Vec<(Prefix<A>, u32)>;
 }
 
@@ -28,9 +28,9 @@ impl PerFamily for Routes {
 /// [`Lists`] make one column: the names of all lists that contain the address.
 ///
 /// ```
-/// use popfib_table::{Builder, Join, Lists};
+/// use popfib_table::{TableBuilder, Join, Lists};
 ///
-/// let mut asn = Builder::new();
+/// let mut asn = TableBuilder::new();
 /// asn.insert("192.0.2.0/24".parse()?, "64500");
 /// let mut lists = Lists::new();
 /// lists.add("drop", ["192.0.2.128/25".parse()?]);
@@ -43,17 +43,17 @@ impl PerFamily for Routes {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Join {
-    parts: Vec<Part>,
+    parts: Vec<JoinedTable>,
     lengths: bool,
     fill: bool,
 }
 
 /// A table that is joined. Its routes are kept in their order, as a Rib of them takes more memory, and time to go through.
 #[derive(Clone, Debug)]
-struct Part {
+struct JoinedTable {
     name: String,
     records: Records,
-    routes: ByFamily<Routes>,
+    routes: ByFamily<NumberedRoutes>,
 }
 
 impl Join {
@@ -77,12 +77,12 @@ impl Join {
     /// Adds a table. O(routes).
     ///
     /// # Errors
-    /// [`TableError::NoRoutes`] and [`TableError::Unnamed`] of an image without routes or names.
+    /// [`TableError::NoRoutes`] and [`TableError::NoNames`] of an image without routes or names.
     pub fn table(mut self, name: &str, table: &Table) -> Result<Self, TableError> {
-        let records = table.records().ok_or(TableError::Unnamed)?;
+        let records = table.records().ok_or(TableError::NoNames)?;
         // Of some columns of a table many records are equal.
         let firsts = firsts(records);
-        self.parts.push(Part {
+        self.parts.push(JoinedTable {
             name: name.to_owned(),
             records: records.clone(),
             routes: ByFamily {
@@ -95,12 +95,12 @@ impl Join {
 
     /// Adds lists, as one column of the names of those that contain an address.
     pub fn lists(mut self, name: &str, lists: Lists) -> Self {
-        let mut sets = Sequences::default();
+        let mut sets = InternedCodeLists::default();
         let routes = ByFamily {
             ipv4: of_sets(lists.routes.ipv4, &mut sets),
             ipv6: of_sets(lists.routes.ipv6, &mut sets),
         };
-        self.parts.push(Part {
+        self.parts.push(JoinedTable {
             name: name.to_owned(),
             records: Records::of_lists(VALUE, lists.names, sets),
             routes,
@@ -111,13 +111,13 @@ impl Join {
     /// The joined table, its columns in the order of the tables. O(routes of all + different records * columns).
     ///
     /// # Errors
-    /// [`TableError::Columns`] for more than 4096, [`TableError::Twice`] for two of one name.
+    /// [`TableError::TooManyColumns`] for more than 4096, [`TableError::DuplicateColumn`] for two of one name.
     pub fn build(mut self) -> Result<Table, TableError> {
         if self.fill {
             self.parts.iter_mut().for_each(fill);
         }
         let columns = self.columns()?;
-        let mut keys = Sequences::default();
+        let mut keys = InternedCodeLists::default();
         let ribs = ByFamily {
             ipv4: joined::<u32>(&mut self.parts, self.lengths, &mut keys),
             ipv6: joined::<u128>(&mut self.parts, self.lengths, &mut keys),
@@ -141,7 +141,7 @@ impl Join {
     /// The columns of all tables, with their names in the joined one.
     fn columns(&self) -> Result<Vec<Column>, TableError> {
         let mut columns: Vec<Column> = Vec::new();
-        for Part { name, records, .. } in &self.parts {
+        for JoinedTable { name, records, .. } in &self.parts {
             let own = records.columns();
             for column in own {
                 let is_value = column.name() == VALUE;
@@ -155,12 +155,14 @@ impl Join {
             }
         }
         if columns.len() > MAX_COLUMNS {
-            return Err(TableError::Columns);
+            return Err(TableError::TooManyColumns);
         }
         let mut names: Vec<_> = columns.iter().map(Column::name).collect();
         names.sort_unstable();
         match names.windows(2).find(|names| names[0] == names[1]) {
-            Some(twice) => Err(TableError::Twice(twice[0].escape_debug().to_string())),
+            Some(twice) => Err(TableError::DuplicateColumn(
+                twice[0].escape_debug().to_string(),
+            )),
             None => Ok(columns),
         }
     }
@@ -171,7 +173,7 @@ impl Join {
 pub struct Lists {
     names: Dictionary,
     /// The prefixes of all lists, list by list, with the lists' numbers.
-    routes: ByFamily<Routes>,
+    routes: ByFamily<NumberedRoutes>,
 }
 
 impl Lists {
@@ -199,7 +201,7 @@ impl Lists {
 
 /// By the number of a record, from 0 on, that of the first record which is equal.
 fn firsts(records: &Records) -> Vec<u32> {
-    let mut rows = Sequences::default();
+    let mut rows = InternedCodeLists::default();
     let mut firsts: Vec<u32> = Vec::new();
     let mut row = Vec::new();
     let first = |number| {
@@ -247,7 +249,11 @@ fn numbered<A: Family, V>(
 
 /// The prefixes of all parts in one family, which are taken, with the numbers of their keys: the number of each part's record, then, if
 /// they are wanted, the length of its prefix and 1.
-fn joined<A: Family>(parts: &mut [Part], with_lengths: bool, keys: &mut Sequences) -> Rib<A> {
+fn joined<A: Family>(
+    parts: &mut [JoinedTable],
+    with_lengths: bool,
+    keys: &mut InternedCodeLists,
+) -> Rib<A> {
     let count = parts.len();
     let mut routes: Vec<(Prefix<A>, (u32, u32))> = Vec::new();
     for (index, part) in parts.iter_mut().enumerate() {
@@ -285,7 +291,7 @@ fn joined<A: Family>(parts: &mut [Part], with_lengths: bool, keys: &mut Sequence
 /// The prefixes with the number of the set of the lists that contain them.
 fn of_sets<A: Family>(
     mut routes: Vec<(Prefix<A>, u32)>,
-    sets: &mut Sequences,
+    sets: &mut InternedCodeLists,
 ) -> Vec<(Prefix<A>, u32)> {
     routes.sort_by_key(|(prefix, _)| *prefix);
     let mut set = Vec::new();
@@ -301,8 +307,8 @@ fn of_sets<A: Family>(
 }
 
 /// Takes the values that records lack from the next shorter prefixes that have them.
-fn fill(part: &mut Part) {
-    let mut rows = Sequences::default();
+fn fill(part: &mut JoinedTable) {
+    let mut rows = InternedCodeLists::default();
     let routes = ByFamily {
         ipv4: filled(&part.routes.ipv4, &part.records, &mut rows),
         ipv6: filled(&part.routes.ipv6, &part.records, &mut rows),
@@ -317,7 +323,7 @@ fn fill(part: &mut Part) {
 fn filled<A: Family>(
     routes: &[(Prefix<A>, u32)],
     records: &Records,
-    rows: &mut Sequences,
+    rows: &mut InternedCodeLists,
 ) -> Vec<(Prefix<A>, u32)> {
     let mut row = Vec::new();
     numbered(routes, |routes, outer| {

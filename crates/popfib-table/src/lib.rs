@@ -1,6 +1,6 @@
 //! Tables of IP prefixes as programs use them: both families, and a record for each route.
 //!
-//! A [`Table`] is made of routes ([`Builder`]) or of an image, and does not change. It answers one address at a time, or
+//! A [`Table`] is made of routes ([`TableBuilder`]) or of an image, and does not change. It answers one address at a time, or
 //! many, by whole columns; what a lookup needs is compiled when it is first asked for. The answer is the *number* of the
 //! [record](Records) of the route that matches: mostly one text, or columns of any types. A caller turns each record into
 //! its own type once, and a number into that by an index.
@@ -9,9 +9,9 @@
 //! into tables by the crate `popfib-formats`, which programs with routes of their own do not need.
 //!
 //! ```
-//! use popfib_table::Builder;
+//! use popfib_table::TableBuilder;
 //!
-//! let mut builder = Builder::new();
+//! let mut builder = TableBuilder::new();
 //! builder.insert("192.0.2.0/24".parse()?, "office");
 //! builder.insert("2001:db8::/32".parse()?, "lab");
 //! let table = builder.build();
@@ -24,30 +24,30 @@
 
 #![forbid(unsafe_code)]
 
-mod addresses;
-mod builder;
+mod address_column;
+mod address_text;
 mod dictionary;
 mod error;
 mod family;
 mod join;
+mod numbered_texts;
 mod prefix_text;
 mod records;
 mod table;
-mod text;
-mod texts;
+mod table_builder;
 
-pub use addresses::{Addresses, AllRows, Rows};
-pub use builder::Builder;
+pub use address_column::{AddressColumn, AddressRows, AddressRowsByFamily};
+pub use address_text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
 pub use dictionary::Dictionary;
 pub use error::TableError;
 pub use family::{FamilyTable, Ribs, RouteNumbers};
 pub use join::{Join, Lists};
 pub use prefix_text::PrefixText;
 pub use records::{
-    Built, Cell, Column, ColumnType, List, MaxMindType, Records, RecordsBuilder, Scalar,
+    BuiltRecords, Cell, Column, ColumnType, ListCell, MaxMindType, Records, RecordsBuilder, Scalar,
 };
 pub use table::Table;
-pub use text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
+pub use table_builder::TableBuilder;
 
 #[cfg(test)]
 #[path = "../../popfib/tests/common/rounds.rs"]

@@ -2,7 +2,7 @@
 
 use popfib::IpPrefix;
 
-use crate::text::{IPV6_TEXT, write_ip};
+use crate::address_text::{IPV6_TEXT, write_ip};
 
 /// The text of a prefix: as `Display` writes it, several times as fast.
 #[derive(Clone, Copy, Debug)]

@@ -59,7 +59,7 @@ impl Table {
     }
 
     /// A table in an image, whose memory it shares. It may have been compiled without its routes or for values alone, or made
-    /// without names, and then [has no values](Self::value_count).
+    /// without names, and then [has no values](Self::record_count).
     ///
     /// # Errors
     /// [`TableError::Image`] for records that are damaged.
@@ -137,7 +137,7 @@ impl Table {
     }
 
     /// How many records there are, which is also the highest number; `None` in an image without names.
-    pub fn value_count(&self) -> Option<u32> {
+    pub fn record_count(&self) -> Option<u32> {
         self.records.as_ref().map(|records| records.len() as u32)
     }
 
@@ -163,7 +163,7 @@ impl Table {
     /// The values of all records in the order of their numbers, from 1 on, empty where they are absent; none in an image
     /// without names.
     pub fn values(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        let numbers = (1..=self.value_count().unwrap_or(0)).filter_map(NextHop::new);
+        let numbers = (1..=self.record_count().unwrap_or(0)).filter_map(NextHop::new);
         numbers.map(|number| self.value(number).unwrap_or_default())
     }
 
@@ -220,7 +220,7 @@ impl Table {
     /// `keep` says.
     ///
     /// # Errors
-    /// [`TableError::NoRoutes`], [`TableError::Large`], and those of [`ImageWriter::family`].
+    /// [`TableError::NoRoutes`], [`TableError::TooLarge`], and those of [`ImageWriter::family`].
     ///
     /// # Panics
     /// If no table was begun.

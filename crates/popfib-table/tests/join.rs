@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_table::{
-    Builder, Cell, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table, TableError,
+    Cell, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table, TableBuilder, TableError,
 };
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn table(routes: &[(IpPrefix, u8)]) -> Table {
 }
 
 fn list(prefixes: &[IpPrefix]) -> Table {
-    let mut builder = Builder::new();
+    let mut builder = TableBuilder::new();
     for prefix in prefixes {
         builder.insert(*prefix, "");
     }
@@ -178,7 +178,7 @@ proptest! {
 #[test]
 fn names_of_joined_columns() {
     let text = |value: &str| {
-        let mut builder = Builder::new();
+        let mut builder = TableBuilder::new();
         builder.insert("10.0.0.0/8".parse().unwrap(), value);
         builder.build()
     };
@@ -208,7 +208,7 @@ fn names_of_joined_columns() {
     let twice = Join::new()
         .table("a", &text("1"))
         .and_then(|join| join.table("a", &text("2"))?.build());
-    let Err(TableError::Twice(name)) = twice else {
+    let Err(TableError::DuplicateColumn(name)) = twice else {
         panic!("two tables of one name");
     };
     assert_eq!(name, "a");
@@ -241,7 +241,7 @@ fn tables_may_be_empty_and_equal_answers_are_one_record() {
     }
     let joined = Join::new().lists("bad", lists).build().unwrap();
     assert_eq!(
-        (joined.route_count(), joined.value_count()),
+        (joined.route_count(), joined.record_count()),
         (1_000, Some(1))
     );
     assert_eq!(joined.value(number(1)).as_deref(), Some("x,y"));

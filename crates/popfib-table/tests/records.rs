@@ -8,7 +8,7 @@ use forms::{repair, sections};
 use popfib::family::ByFamily;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, NextHop, Options};
-use popfib_table::{Builder, ColumnType, Records, RecordsBuilder, Ribs, Scalar, Table};
+use popfib_table::{ColumnType, Records, RecordsBuilder, Ribs, Scalar, Table, TableBuilder};
 
 /// Columns of every type, with absent values, and so many records.
 fn records(count: u32) -> Records {
@@ -103,7 +103,7 @@ fn records_come_back_as_they_were() {
             let bytes = image(&all, keep);
             let read = open(&bytes);
             assert_eq!(shown(read.records().unwrap()), wanted);
-            assert_eq!(read.value_count(), Some(count));
+            assert_eq!(read.record_count(), Some(count));
             let number = read.lookup("10.0.1.7".parse().unwrap());
             assert_eq!(number, Some(NextHop::MIN));
             if keep == Keep::Routes {
@@ -143,7 +143,7 @@ fn some_columns_in_another_order() {
 fn an_image_of_one_column_of_texts_has_its_texts_alone() {
     let mut builder = RecordsBuilder::new();
     let column = builder.column("value").unwrap();
-    let mut texts = Builder::new();
+    let mut texts = TableBuilder::new();
     for (number, text) in ["b", "a", "é"].into_iter().enumerate() {
         builder.set(column, Scalar::Text(text));
         builder.finish_record().unwrap();

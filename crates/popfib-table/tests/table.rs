@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use popfib::family::Family;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, IpPrefix, Kernel, NextHop, Options, Prefix, Rib};
-use popfib_table::{Addresses, Builder, FamilyTable, PrefixText, Table, TableError};
+use popfib_table::{AddressColumn, FamilyTable, PrefixText, Table, TableBuilder, TableError};
 use proptest::prelude::*;
 
 /// What a table should answer.
@@ -28,8 +28,8 @@ impl Model {
         self.covering(IpPrefix::host(address)).pop()
     }
 
-    fn builder(&self) -> Builder {
-        let mut builder = Builder::new();
+    fn builder(&self) -> TableBuilder {
+        let mut builder = TableBuilder::new();
         for (prefix, value) in &self.0 {
             // What the route replaces is gone.
             builder.insert(*prefix, "replaced");
@@ -48,7 +48,7 @@ fn covers(route: IpPrefix, prefix: IpPrefix) -> bool {
 }
 
 /// The routes as an image, opened again.
-fn image(builder: &Builder, keep: Keep) -> Table {
+fn image(builder: &TableBuilder, keep: Keep) -> Table {
     let mut writer = ImageWriter::new(7);
     writer.table("model", &[]).unwrap();
     let written = builder.write(&mut writer, &Options::default(), keep);
@@ -133,7 +133,7 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
 /// Everything that a table answers.
 fn check(table: &Table, model: &Model) {
     let addresses = borders(model);
-    let mut by_family = Addresses::default();
+    let mut by_family = AddressColumn::default();
     for (row, &address) in (0..).zip(&addresses) {
         match address {
             IpAddr::V4(address) => by_family.ipv4.push(row, address.into()),
@@ -245,14 +245,14 @@ fn one_family_default_routes_and_hosts() {
 /// More values than 16 bits number.
 #[test]
 fn many_values() {
-    let mut builder = Builder::new();
+    let mut builder = TableBuilder::new();
     for at in 0..70_000u32 {
         let prefix = Prefix::new_masked(at << 12, 20).unwrap();
         builder.insert(prefix.into(), &format!("value {at}"));
     }
     let images = [Keep::Routes, Keep::Values].map(|keep| image(&builder, keep));
     for table in [builder.build()].iter().chain(&images) {
-        assert_eq!(table.value_count(), Some(70_000));
+        assert_eq!(table.record_count(), Some(70_000));
         let addresses: Vec<u32> = (0..70_000).map(|at| at << 12 | 99).collect();
         let mut numbers = vec![0; addresses.len()];
         let ipv4 = table.ipv4();
@@ -293,7 +293,7 @@ fn threads_share_what_one_compiles() {
 }
 
 fn popfib_like() -> Table {
-    let mut builder = Builder::new();
+    let mut builder = TableBuilder::new();
     for at in 0..5000u32 {
         let prefix = Prefix::new_masked(0x0a00_0000 + (at << 8), 24).unwrap();
         builder.insert(prefix.into(), "ten");
@@ -316,7 +316,7 @@ fn images_without_names_or_a_family() {
     let table = open(&writer);
     assert_eq!(
         (
-            table.value_count(),
+            table.record_count(),
             table.values().count(),
             table.value(seven)
         ),

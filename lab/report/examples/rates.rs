@@ -6,7 +6,7 @@
 
 use std::error::Error;
 
-use popfib_draw::{Bar, Bars, Panel, Row, bars};
+use popfib_draw::{Bar, BarChart, BarPanel, BarRow, bar_chart};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let readme = include_str!("../../../README.md");
@@ -32,9 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let mut rows = Vec::new();
-    let mut panels: Vec<Panel> = names
+    let mut panels: Vec<BarPanel> = names
         .iter()
-        .map(|(_, name)| Panel {
+        .map(|(_, name)| BarPanel {
             name: name.clone(),
             bars: Vec::new(),
         })
@@ -49,12 +49,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 label: rate.to_owned(),
             }));
         }
-        rows.push(Row {
+        rows.push(BarRow {
             name: row[0].clone(),
             is_strong: line.contains("**"),
         });
     }
-    let picture = bars(&Bars {
+    let picture = bar_chart(&BarChart {
         title: "Million lookups a second",
         note: "one core; the figures of the table in README.md",
         unit: "million lookups a second",

@@ -6,7 +6,7 @@ use popfib::family::Family;
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
-use popfib_parquet::{self as parquet, ParquetAddresses, ParquetError, ParquetWriter};
+use popfib_parquet::{self as parquet, ParquetAddresses, ParquetAnnotator, ParquetError};
 use popfib_table::Records;
 
 use super::AnnotateArgs;
@@ -25,9 +25,9 @@ impl From<ParquetError> for Failure {
 /// Annotates as columns.
 pub(super) struct Columns {
     query: Query,
-    writer: ParquetWriter,
+    writer: ParquetAnnotator,
     /// What each table answers, and how it is asked.
-    answers: Vec<parquet::Answers>,
+    answers: Vec<parquet::ParquetAnswers>,
     asked: Vec<Asked>,
     taken: Vec<u8>,
 }
@@ -57,7 +57,7 @@ impl Columns {
         let no_records = Records::default();
         let answers = query.tables.iter().map(|table| {
             let records = table.table.records().unwrap_or(&no_records);
-            let mut answers = parquet::Answers::new(records, table.with_prefixes);
+            let mut answers = parquet::ParquetAnswers::new(records, table.with_prefixes);
             if !table.with_prefixes {
                 table.numbers().for_each(|record| answers.push("", record));
             }
@@ -68,7 +68,7 @@ impl Columns {
         let name = name.display().to_string();
         Ok(Self {
             query: query.clone(),
-            writer: ParquetWriter::new(&name, kept(source), &columns, &answers)?,
+            writer: ParquetAnnotator::new(&name, kept(source), &columns, &answers)?,
             asked: answers.iter().map(|_| Asked::default()).collect(),
             answers,
             taken: Vec::new(),
@@ -116,7 +116,7 @@ impl Asked {
         batch: &AddressBatch,
         table: &NamedTable,
         kernel: Kernel,
-        answers: &mut parquet::Answers,
+        answers: &mut parquet::ParquetAnswers,
     ) -> Result<(), Failure> {
         let of_4 = numbers(batch.ipv4(), &mut self.ipv4, table, kernel, answers)?;
         let of_6 = numbers(batch.ipv6(), &mut self.ipv6, table, kernel, answers)?;
@@ -140,7 +140,7 @@ fn numbers<'f, A: Family>(
     (routes, numbers): &'f mut Side<A>,
     table: &NamedTable,
     kernel: Kernel,
-    answers: &mut parquet::Answers,
+    answers: &mut parquet::ParquetAnswers,
 ) -> Result<&'f [u32], Failure> {
     match table.with_prefixes {
         false => answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?,

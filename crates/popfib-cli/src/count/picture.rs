@@ -1,6 +1,6 @@
 //! Counts as a picture: the most frequent as bars.
 
-use popfib_draw::{Bar, Bars, Panel, bars, counted, grouped};
+use popfib_draw::{Bar, BarChart, BarPanel, BarRow, bar_chart, counted, grouped};
 
 use super::{Row, ratio};
 use crate::records::said;
@@ -50,18 +50,18 @@ pub(super) fn draw(
             label: format!("{count} ({:.1} %)", share(std::slice::from_ref(row))),
         }
     };
-    let svg = bars(&Bars {
+    let svg = bar_chart(&BarChart {
         title: &format!("{what} by {}", columns.join(", ")),
         note: &note,
         unit: &what.to_lowercase(),
         rows: shown
             .iter()
-            .map(|row| popfib_draw::Row {
+            .map(|row| BarRow {
                 name: name(row),
                 is_strong: row.1.iter().any(Option::is_some),
             })
             .collect(),
-        panels: vec![Panel {
+        panels: vec![BarPanel {
             name: String::new(),
             bars: shown.iter().map(|row| Some(bar(row))).collect(),
         }],

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use foldhash::fast::RandomState;
 use popfib::family::Family;
 use popfib::live::IpMapReader;
-use popfib_feed::{Place, Target};
+use popfib_feed::Target;
+use popfib_feed::targets::WeakTarget;
 
 /// The maximum number of addresses in one query.
 pub(super) const MAX_ADDRESSES: usize = 1 << 16;
@@ -46,7 +47,7 @@ pub(super) struct Numbers {
     by_text: HashMap<Arc<str>, u32>,
     values: Vec<Value>,
     /// So that no other value has the identity of one that has a number.
-    places: Vec<Place>,
+    held: Vec<WeakTarget>,
     bytes: usize,
     taken: Arc<Taken>,
 }
@@ -80,7 +81,7 @@ impl Numbers {
             numbers: HashMap::default(),
             by_text: HashMap::new(),
             values: Vec::new(),
-            places: Vec::new(),
+            held: Vec::new(),
             bytes: 0,
             taken,
         }
@@ -156,7 +157,7 @@ impl Numbers {
         if before + bytes > MAX_BYTES {
             return None;
         }
-        self.places.push(value.place());
+        self.held.push(value.downgrade());
         self.numbers.insert(value.identity(), number);
         Some(number)
     }

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use popfib_feed::{FeedId, Stream, Transaction};
+use popfib_feed::{ConnectionId, Stream, Transaction};
 
 use super::state::State;
 
@@ -13,12 +13,12 @@ const ENOUGH: usize = 1024;
 /// Changes of a connection that are not applied yet. Everything is applied by [`Feeding::finish`].
 pub(super) struct Feeding<'s> {
     state: &'s State,
-    id: FeedId,
+    id: ConnectionId,
     pending: Transaction,
 }
 
 impl<'s> Feeding<'s> {
-    pub(super) fn new(state: &'s State, id: FeedId) -> Self {
+    pub(super) fn new(state: &'s State, id: ConnectionId) -> Self {
         Self {
             state,
             id,

@@ -341,7 +341,7 @@ fn line(value: &impl Serialize) -> Vec<u8> {
 
 fn tables(state: &State) -> Vec<u8> {
     let tables = state.table_infos();
-    let of = |table: &popfib_feed::TableInfo| {
+    let of = |table: &popfib_feed::info::TableInfo| {
         let [ipv4, ipv6] = [0, 1].map(|family| Size {
             prefixes: table.prefixes[family],
             paths: table.paths[family],
@@ -366,7 +366,7 @@ fn paths(
         return refuse(client, "400 Bad Request", "no prefix");
     };
     let paths = session.paths(state, prefix);
-    let of = |path: &popfib_feed::PathOf| {
+    let of = |path: &popfib_feed::info::PathInfo| {
         line(&Path {
             feed: &path.feed,
             peer: &path.peer,

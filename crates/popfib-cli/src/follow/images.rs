@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use popfib::family::Family;
 use popfib::image::{Keep, Source};
 use popfib::{ImageWriter, NextHop, Options};
-use popfib_feed::{Routes, Target, View};
-use popfib_table::{Builder, TableError};
+use popfib_feed::{BestRoutes, TableView, Target};
+use popfib_table::{TableBuilder, TableError};
 
 /// The minimum time between two images for clients, since each takes the time of a compilation.
 const EVERY: Duration = Duration::from_secs(1);
@@ -69,7 +69,7 @@ impl Made {
 impl Images {
     /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
     /// request images.
-    pub(super) fn of(&self, view: Option<&View>) -> Result<Arc<Compiled>, Failed> {
+    pub(super) fn of(&self, view: Option<&TableView>) -> Result<Arc<Compiled>, Failed> {
         let (name, now) = view.map_or(("", 0), |view| (view.name(), view.version()));
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = made.images.iter().position(|image| image.table == name) {
@@ -98,10 +98,10 @@ impl Images {
 }
 
 /// Compiles a table. Returns its version and its image, which has no routes if the table does not exist.
-pub(super) fn compile(view: Option<&View>) -> Result<(u64, ImageWriter), TableError> {
-    let name = view.map_or("", View::name);
+pub(super) fn compile(view: Option<&TableView>) -> Result<(u64, ImageWriter), TableError> {
+    let name = view.map_or("", TableView::name);
     let source = Source::named("popfib follow");
-    let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), View::routes);
+    let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), TableView::routes);
     let mut collected = Collected::default();
     collected.insert(ipv4);
     collected.insert(ipv6);
@@ -116,13 +116,13 @@ pub(super) fn compile(view: Option<&View>) -> Result<(u64, ImageWriter), TableEr
 
 #[derive(Default)]
 struct Collected {
-    builder: Builder,
+    builder: TableBuilder,
     /// By target, so that a value is converted to text only once and not for each of its routes.
     numbers: HashMap<Target, NextHop>,
 }
 
 impl Collected {
-    fn insert<A: Family>(&mut self, routes: Routes<A>) {
+    fn insert<A: Family>(&mut self, routes: BestRoutes<A>) {
         for (prefix, target) in routes {
             let number = self.numbers.entry(target);
             let number = number.or_insert_with_key(|t| self.builder.value(&t.to_string()));

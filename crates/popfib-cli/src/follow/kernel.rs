@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use popfib_feed::{Counts, FeedId, Kernel, Next};
+use popfib_feed::info::MessageCounts;
+use popfib_feed::{ConnectionId, KernelReader, KernelStep};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -44,7 +45,7 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
     if set_socket_recv_buffer_size_force(&socket, QUEUE).is_err() {
         let _ = set_socket_recv_buffer_size(&socket, QUEUE);
     }
-    bind(&socket, &SocketAddrNetlink::new(0, Kernel::GROUPS)).map_err(failed)?;
+    bind(&socket, &SocketAddrNetlink::new(0, KernelReader::GROUPS)).map_err(failed)?;
     note("netlink: following the kernel's routes");
     let (following, state) = (state, state.clone());
     let id = state.tables().connected(NAME, Instant::now());
@@ -60,10 +61,10 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
 }
 
 /// Reads the socket until an error; returns the reason.
-fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
-    let mut kernel = Kernel::within(&state.tables().room().clone());
+fn serve(state: &State, socket: &OwnedFd, mut id: ConnectionId) -> String {
+    let mut kernel = KernelReader::within(&state.tables().memory_budget().clone());
     let mut buffer = vec![0; DATAGRAM];
-    let mut counts = Counts::default();
+    let mut counts = MessageCounts::default();
     let mut left_out = Vec::new();
     let mut wants_dump = true;
     let mut dumped: Option<Instant> = None;
@@ -121,14 +122,14 @@ fn serve(state: &State, socket: &OwnedFd, mut id: FeedId) -> String {
         state.count(NAME, &mut counts, kernel.counts());
         state.leave_out(NAME, &mut left_out, kernel.left_out());
         match next {
-            Ok(Next::Read) => {}
-            Ok(Next::Send(request)) => {
+            Ok(KernelStep::Read) => {}
+            Ok(KernelStep::Send(request)) => {
                 if let Err(error) = send(socket, &request, SendFlags::empty()) {
                     break error.to_string();
                 }
             }
-            Ok(Next::Dump) => wants_dump = true,
-            Err(flaw) => break flaw.to_string(),
+            Ok(KernelStep::Dump) => wants_dump = true,
+            Err(error) => break error.to_string(),
         }
     }
 }

@@ -5,7 +5,8 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib_feed::{Bmp, Counts, Decoder, FeedId, Fpm};
+use popfib_feed::info::MessageCounts;
+use popfib_feed::{BmpDecoder, ConnectionId, Decoder, FpmDecoder};
 use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
 };
@@ -55,7 +56,7 @@ impl Drop for Routers {
 }
 
 /// The connections of a listener that have not ended: the feed of each.
-type Connections = Arc<Mutex<Vec<(FeedId, Arc<TcpStream>)>>>;
+type Connections = Arc<Mutex<Vec<(ConnectionId, Arc<TcpStream>)>>>;
 
 /// Listens for FRR: all connections are of the same feed, and a new one takes over from one that was lost without being noticed.
 pub(super) fn fpm(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Failure> {
@@ -67,9 +68,9 @@ pub(super) fn fpm(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Fa
         let id = state.tables().connected(FPM, Instant::now());
         Ok((FPM.to_owned(), id))
     };
-    let room = state.tables().room().clone();
+    let budget = state.tables().memory_budget().clone();
     listen(state, FPM, address, open, move || {
-        Box::new(Fpm::within(&room))
+        Box::new(FpmDecoder::within(&budget))
     })
 }
 
@@ -95,7 +96,7 @@ pub(super) fn bmp(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Fa
         let id = state.tables().joined(&name, Instant::now());
         Ok((name, id))
     };
-    listen(state, BMP, address, open, || Box::new(Bmp::new()))
+    listen(state, BMP, address, open, || Box::new(BmpDecoder::new()))
 }
 
 /// Opens a listener and reads its connections. `open` decides which feed a connection belongs to, or why it is refused.
@@ -103,7 +104,9 @@ fn listen(
     state: &Arc<State>,
     protocol: &'static str,
     address: SocketAddr,
-    open: impl Fn(&State, &Connections, SocketAddr) -> Result<(String, FeedId), String> + Send + 'static,
+    open: impl Fn(&State, &Connections, SocketAddr) -> Result<(String, ConnectionId), String>
+    + Send
+    + 'static,
     make: impl Fn() -> Box<dyn Decoder + Send> + Send + 'static,
 ) -> Result<Routers, Failure> {
     let state = state.clone();
@@ -159,12 +162,12 @@ fn keep_alive(stream: &TcpStream) {
 fn serve(
     state: &State,
     name: &str,
-    id: FeedId,
+    id: ConnectionId,
     mut stream: &TcpStream,
     mut decoder: Box<dyn Decoder + Send>,
 ) -> String {
     let mut buffer = vec![0; BUFFER];
-    let mut counts = Counts::default();
+    let mut counts = MessageCounts::default();
     let mut left_out = Vec::new();
     let reason = loop {
         let read = match stream.read(&mut buffer) {
@@ -182,8 +185,8 @@ fn serve(
         catch_up::publish(state, stream);
         state.count(name, &mut counts, decoder.counts());
         state.leave_out(name, &mut left_out, decoder.left_out());
-        if let Err(flaw) = result {
-            break flaw.to_string();
+        if let Err(error) = result {
+            break error.to_string();
         }
         if !is_current {
             break "a new connection took over, or the feed is no longer followed".to_owned();

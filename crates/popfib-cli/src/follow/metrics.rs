@@ -1,9 +1,9 @@
-//! Counts for Prometheus, over HTTP and on the socket.
+//! MessageCounts for Prometheus, over HTTP and on the socket.
 
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::Ordering;
 
-use popfib_feed::Counts;
+use popfib_feed::info::MessageCounts;
 
 use super::state::{Health, State};
 
@@ -37,7 +37,7 @@ impl Text {
 }
 
 /// One of the counts of a feed.
-type Value = fn(&Counts) -> u64;
+type Value = fn(&MessageCounts) -> u64;
 
 /// All counts, in the text format of Prometheus.
 pub(super) fn text(state: &State) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use popfib_feed::View;
+use popfib_feed::TableView;
 
 use crate::image::is_image_file;
 use crate::output::note;
@@ -44,7 +44,7 @@ impl Publisher {
             return Ok(());
         }
         let name = view.as_deref().map(|view| view.name().to_owned());
-        let now = view.as_deref().map_or(0, View::version);
+        let now = view.as_deref().map_or(0, TableView::version);
         if self.written == Some((name.clone(), now)) {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use popfib_feed::LeftOut;
+use popfib_feed::info::LeftOutMessages;
 
 /// Feed and reason.
 type Key = (String, &'static str);
@@ -21,7 +21,7 @@ pub(super) struct AllReasons(BTreeMap<Key, Count>);
 
 impl AllReasons {
     /// Adds what a connection of a feed has left out; `before` is how many it had at the last call, reason by reason.
-    pub(super) fn add(&mut self, feed: &str, before: &mut Vec<u64>, now: &[LeftOut]) {
+    pub(super) fn add(&mut self, feed: &str, before: &mut Vec<u64>, now: &[LeftOutMessages]) {
         before.resize(now.len(), 0);
         for (before, left_out) in before.iter_mut().zip(now) {
             let more = left_out.count - std::mem::replace(before, left_out.count);

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use popfib::IpPrefix;
 use popfib::family::Family;
 use popfib::live::IpMapReader;
-use popfib_feed::{PathOf, Target, View};
+use popfib_feed::info::PathInfo;
+use popfib_feed::{TableView, Target};
 
 use super::bulk::Numbers;
 use super::images::{Compiled, Failed};
@@ -23,11 +24,11 @@ pub(super) struct Session {
 /// A reader of a table, which exists as long as there is one.
 struct Reader {
     table: IpMapReader<Target>,
-    _view: Arc<View>,
+    _view: Arc<TableView>,
 }
 
 impl Reader {
-    fn of(view: Arc<View>) -> Self {
+    fn of(view: Arc<TableView>) -> Self {
         Self {
             table: view.reader(),
             _view: view,
@@ -105,7 +106,7 @@ impl Session {
     }
 
     /// The paths of exactly this prefix, the best first.
-    pub(super) fn paths(&self, state: &State, prefix: IpPrefix) -> Vec<PathOf> {
+    pub(super) fn paths(&self, state: &State, prefix: IpPrefix) -> Vec<PathInfo> {
         match self.table(state) {
             Some(table) => state.paths(&table, prefix),
             None => Vec::new(),

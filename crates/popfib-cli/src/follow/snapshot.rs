@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use popfib::new_file::NewFile;
-use popfib_feed::{Snapshot, SnapshotError, Tables};
+use popfib_feed::Tables;
+use popfib_feed::snapshot::{Snapshot, SnapshotError};
 
 use crate::failure::Failure;
 use crate::output::note;

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
-use popfib_feed::{Counts, Dropped, LeftOut, PathOf, PathsQuery, TableInfo, Tables, View};
+use popfib_feed::info::{
+    DroppedPaths, LeftOutMessages, MessageCounts, PathInfo, PathsQuery, TableInfo,
+};
+use popfib_feed::{TableView, Tables};
 
 use crate::output::note;
 
@@ -22,7 +25,7 @@ const LISTED: usize = 256;
 /// The state that threads share.
 pub(super) struct State {
     tables: Lock<Tables>,
-    feeds: Mutex<BTreeMap<String, Counts>>,
+    feeds: Mutex<BTreeMap<String, MessageCounts>>,
     reasons: Mutex<AllReasons>,
     troubles: Mutex<Troubles>,
     /// Whether all tables were complete once.
@@ -106,7 +109,7 @@ impl State {
     }
 
     /// What readers see of a table; `None` is the default table.
-    pub(super) fn view(&self, table: Option<&str>) -> Option<Arc<View>> {
+    pub(super) fn view(&self, table: Option<&str>) -> Option<Arc<TableView>> {
         let tables = self.tables();
         tables.view(table.or_else(|| tables.default_table())?)
     }
@@ -127,7 +130,7 @@ impl State {
     }
 
     /// The paths of exactly this prefix in a table, the best first.
-    pub(super) fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
+    pub(super) fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathInfo> {
         let mut query = PathsQuery::new(table, prefix);
         let mut paths = Vec::new();
         while query.next(&self.tables(), &mut paths) {}
@@ -157,10 +160,10 @@ impl State {
     }
 
     /// Adds the counts of a feed since `before`.
-    pub(super) fn count(&self, feed: &str, before: &mut Counts, now: Counts) {
+    pub(super) fn count(&self, feed: &str, before: &mut MessageCounts, now: MessageCounts) {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         if !feeds.contains_key(feed) {
-            feeds.insert(feed.to_owned(), Counts::default());
+            feeds.insert(feed.to_owned(), MessageCounts::default());
         }
         if let Some(total) = feeds.get_mut(feed) {
             total.messages += now.messages - before.messages;
@@ -172,7 +175,7 @@ impl State {
     }
 
     /// Adds the messages that a connection of a feed has left out.
-    pub(super) fn leave_out(&self, feed: &str, before: &mut Vec<u64>, now: &[LeftOut]) {
+    pub(super) fn leave_out(&self, feed: &str, before: &mut Vec<u64>, now: &[LeftOutMessages]) {
         if !now.is_empty() {
             self.reasons().add(feed, before, now);
         }
@@ -184,7 +187,7 @@ impl State {
     }
 
     /// The counts of each feed.
-    pub(super) fn feeds(&self) -> BTreeMap<String, Counts> {
+    pub(super) fn feeds(&self) -> BTreeMap<String, MessageCounts> {
         let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         feeds.clone()
     }
@@ -194,7 +197,7 @@ impl State {
         let dropped = self.tables().take_dropped();
         for dropped in dropped {
             match dropped {
-                Dropped::Peer { feed, peer, table } => {
+                DroppedPaths::Peer { feed, peer, table } => {
                     let peer = match peer.is_empty() {
                         true => feed,
                         false => format!("{feed}, peer {peer}"),
@@ -203,7 +206,7 @@ impl State {
                         "{peer}: dropped from table {table}, with more paths than --max-peer-paths"
                     ));
                 }
-                Dropped::Feed(feed) => note(format_args!(
+                DroppedPaths::Feed(feed) => note(format_args!(
                     "{feed}: its routes are removed: it has been away for the longest time, and its place among 65,536 peers is needed"
                 )),
             }

@@ -1,4 +1,4 @@
-//! Updates from files and pipes.
+//! UpdateLinesDecoder from files and pipes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use popfib_feed::{Counts, Decoder, FileUpdates, Transaction, UpdateError, Updates};
+use popfib_feed::files::{FileUpdates, UpdateError};
+use popfib_feed::info::MessageCounts;
+use popfib_feed::{Decoder, Transaction, UpdateLinesDecoder};
 use popfib_formats::{Escaped, Input, UpdateOptions, open_updates};
 
 use crate::args::is_stdin;
@@ -71,7 +73,7 @@ fn read(state: &State, name: &str, mut reader: Reader) -> Result<(), String> {
     }
 }
 
-/// Whether a file that begins like this contains lines for [`Updates`].
+/// Whether a file that begins like this contains lines for [`UpdateLinesDecoder`].
 fn is_lines(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty() && line[0] != b'#');
@@ -84,8 +86,8 @@ fn is_lines(head: &[u8]) -> bool {
 fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
     let file = reader.get_ref().try_clone()?;
     let id = state.tables().connected(name, Instant::now());
-    let mut decoder = Updates::new();
-    let mut counts = Counts::default();
+    let mut decoder = UpdateLinesDecoder::new();
+    let mut counts = MessageCounts::default();
     loop {
         let bytes = reader.fill_buf()?;
         let length = bytes.len();
@@ -130,7 +132,7 @@ fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> 
     let mut updates = FileUpdates::new();
     let mut transaction = Transaction::default();
     let mut feeding = Feeding::new(state, id);
-    let mut counts = Counts::default();
+    let mut counts = MessageCounts::default();
     let mut now = counts;
     loop {
         match updates.next(&mut *source, &mut transaction) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use popfib::IpPrefix;
-use popfib_feed::View;
+use popfib_feed::TableView;
 
 use super::state::State;
 
@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(20);
 const MOST: usize = 4096;
 
 /// A client that watches. Dropping this ends it.
-struct Watch(Arc<View>);
+struct Watch(Arc<TableView>);
 
 impl Drop for Watch {
     fn drop(&mut self) {

@@ -1,6 +1,6 @@
 //! What `popfib grep` searches for: prefixes of the command line, lists and tables.
 
-use popfib_table::{Builder, Table};
+use popfib_table::{Table, TableBuilder};
 
 use crate::condition;
 use crate::failure::Failure;
@@ -66,7 +66,7 @@ fn patterns_table(args: &GrepArgs, patterns: &[String]) -> Result<Option<Table>,
     for file in &args.file {
         found.extend(table::load_list(file, &args.tables.read)?);
     }
-    let mut builder = Builder::new();
+    let mut builder = TableBuilder::new();
     for prefix in found {
         builder.insert(prefix, "");
     }

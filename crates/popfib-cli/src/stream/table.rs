@@ -55,7 +55,7 @@ impl NamedTable {
 
     /// The numbers of all records, from 1 on.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = NextHop> {
-        (1..=self.table.value_count().unwrap_or(0)).filter_map(NextHop::new)
+        (1..=self.table.record_count().unwrap_or(0)).filter_map(NextHop::new)
     }
 
     /// The value of a record in the column of this index.

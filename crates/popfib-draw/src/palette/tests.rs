@@ -203,7 +203,7 @@ fn values_on_a_map_can_be_told_apart() {
 
 #[test]
 fn lines_can_be_told_apart() {
-    for (colours, ground) in SERIES.into_iter().zip(grounds()) {
+    for (colours, ground) in SERIES_COLOURS.into_iter().zip(grounds()) {
         let colours = colours.map(rgb);
         assert_all_apart("series", &colours, LEAST_OF_LINES);
         for colour in colours {

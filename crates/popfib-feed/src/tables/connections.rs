@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{PIECE, Tables};
-use crate::feeds::{Connection, Feed, FeedId, SourceEvent, Walk};
+use crate::feeds::{Connection, ConnectionId, Feed, SourceEvent, Walk};
 use crate::transaction::{Stream, StreamId};
 
 /// There is no place for another source.
@@ -12,14 +12,14 @@ pub(super) struct TooMany;
 impl Tables {
     /// Call this when the feed called `name` has connected. If it is already connected, the new connection takes over: the
     /// old one was lost without being noticed.
-    pub fn connected(&mut self, name: &str, now: Instant) -> FeedId {
+    pub fn connected(&mut self, name: &str, now: Instant) -> ConnectionId {
         let feed = self.feed(name, now);
         self.end_all(feed);
         self.joined(name, now)
     }
 
     /// Like [`connected`](Self::connected), but other connections of the feed stay, with the streams that the new one does not send.
-    pub fn joined(&mut self, name: &str, now: Instant) -> FeedId {
+    pub fn joined(&mut self, name: &str, now: Instant) -> ConnectionId {
         let feed = self.feed(name, now);
         self.totals.connections += 1;
         let connection = self.totals.connections;
@@ -43,14 +43,14 @@ impl Tables {
         });
         self.leave_event(feed, event);
         self.walk(feed, now);
-        FeedId { feed, connection }
+        ConnectionId { feed, connection }
     }
 
     /// Call this when the connection has ended. Its routes stay.
     ///
     /// If a later connection of the feed began after this one was last heard, it is the successor: routes that it does not
     /// announce again will be removed.
-    pub fn disconnected(&mut self, id: FeedId, now: Instant) {
+    pub fn disconnected(&mut self, id: ConnectionId, now: Instant) {
         let Some(feed) = self.feeds.get_mut(id.feed) else {
             return;
         };
@@ -113,13 +113,13 @@ impl Tables {
     }
 
     /// Whether the connection has not ended and no later connection of the feed has taken over.
-    pub fn is_current(&self, id: FeedId) -> bool {
+    pub fn is_current(&self, id: ConnectionId) -> bool {
         let feed = self.feeds.get(id.feed);
         feed.is_some_and(|feed| feed.connection(id.connection).is_some())
     }
 
     /// Notes that a connection was heard, and which streams it has. Returns false if it is not current.
-    pub(super) fn hear(&mut self, id: FeedId, streams: &[Stream], now: Instant) -> bool {
+    pub(super) fn hear(&mut self, id: ConnectionId, streams: &[Stream], now: Instant) -> bool {
         let feed = self.feeds.get_mut(id.feed);
         let connection = feed.and_then(|feed| feed.connection_mut(id.connection));
         let Some(connection) = connection else {
@@ -135,7 +135,7 @@ impl Tables {
     /// An error if there are too many; `None` if it belongs to another connection.
     pub(super) fn open(
         &mut self,
-        id: FeedId,
+        id: ConnectionId,
         streams: &[Stream],
         stream: StreamId,
         now: Instant,
@@ -162,7 +162,7 @@ impl Tables {
     }
 
     /// Makes a source the stream of a connection, which sends it for the first time. A later connection that sends it, too, keeps it.
-    fn attach(&mut self, id: FeedId, at: usize, number: u16, now: Instant) {
+    fn attach(&mut self, id: ConnectionId, at: usize, number: u16, now: Instant) {
         let may_change = self.may_change(id, number);
         let source = self.sources.at_mut(number.into());
         source.streams += 1;
@@ -178,7 +178,7 @@ impl Tables {
     }
 
     /// Whether what the connection says of a source counts: no other connection that lives sends it.
-    fn may_change(&self, id: FeedId, number: u16) -> bool {
+    fn may_change(&self, id: ConnectionId, number: u16) -> bool {
         let source = self.sources.at(number.into());
         let is_other = source.owner != id.connection && source.is_claimed;
         let feed = self.feeds.at(id.feed);
@@ -186,7 +186,12 @@ impl Tables {
     }
 
     /// The source of a stream of which the connection only says what is no more, if there is one and it counts.
-    pub(super) fn find(&self, id: FeedId, streams: &[Stream], stream: StreamId) -> Option<u16> {
+    pub(super) fn find(
+        &self,
+        id: ConnectionId,
+        streams: &[Stream],
+        stream: StreamId,
+    ) -> Option<u16> {
         let at = stream.0 as usize;
         let feed = self.feeds.at(id.feed);
         let connection = feed.connection(id.connection)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use popfib::family::ByFamily;
 
 use super::{PIECE, Table, Tables};
-use crate::view::{Batch, View};
+use crate::view::{Batch, TableView};
 
 /// How long changes wait to be published, if they arrive faster than they can be published one by one.
 const LATE: Duration = Duration::from_millis(500);
@@ -16,7 +16,7 @@ const LATE: Duration = Duration::from_millis(500);
 /// Changes that are in the queues of their views. [Run](Self::run) it without any lock of the tables.
 #[must_use = "readers do not see the changes before"]
 pub struct Publication {
-    pub(super) views: Vec<Arc<View>>,
+    pub(super) views: Vec<Arc<TableView>>,
     /// What nobody uses any more: it is dropped without the lock of the tables.
     old: Vec<Table>,
     /// Whether other tables have waiting changes.

@@ -8,10 +8,10 @@ use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, Prefix};
 
 use super::Tables;
+use crate::family_paths::Held;
 use crate::freshness::Status;
-use crate::held::Held;
-use crate::info::{PathOf, Routes, TableInfo, Totals};
-use crate::view::View;
+use crate::table_info::{BestRoutes, PathInfo, TableInfo, Totals};
+use crate::view::TableView;
 
 /// The number of paths that a [`PathsQuery`] returns at a time.
 const PATHS: usize = 256;
@@ -36,7 +36,7 @@ impl PathsQuery {
 
     /// Appends the next paths, better ones first; returns whether there may be more. Paths of a lost peer are left out, even if
     /// they have not been removed yet.
-    pub fn next(&mut self, tables: &Tables, to: &mut Vec<PathOf>) -> bool {
+    pub fn next(&mut self, tables: &Tables, to: &mut Vec<PathInfo>) -> bool {
         let Some(&table) = tables.table_names.get(&self.table) else {
             return false;
         };
@@ -51,7 +51,7 @@ impl PathsQuery {
         tables: &Tables,
         table: usize,
         prefix: Prefix<A>,
-        to: &mut Vec<PathOf>,
+        to: &mut Vec<PathInfo>,
     ) -> bool {
         let paths = &A::of(&tables.tables.at(table).halves).paths;
         let last = self.last.take();
@@ -68,7 +68,7 @@ impl PathsQuery {
             let source = tables.sources.at(held.source.into());
             let status = A::of(&source.sides).status(held.generation);
             if status != Status::Gone {
-                to.push(PathOf {
+                to.push(PathInfo {
                     feed: tables.feeds.at(source.feed).name.clone(),
                     peer: source.name.peer.clone(),
                     id: held.id,
@@ -84,7 +84,7 @@ impl PathsQuery {
 
 impl Tables {
     /// What readers see of the table `name`; `None` if there is no such table.
-    pub fn view(&self, name: &str) -> Option<Arc<View>> {
+    pub fn view(&self, name: &str) -> Option<Arc<TableView>> {
         let &table = self.table_names.get(name)?;
         Some(self.tables.at(table).view.clone())
     }
@@ -118,7 +118,7 @@ impl Tables {
     }
 
     /// The paths of exactly this prefix in the table `table`, as by [`PathsQuery`]. O(paths of the prefix).
-    pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathOf> {
+    pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathInfo> {
         let mut query = PathsQuery::new(table, prefix);
         let mut paths = Vec::new();
         while query.next(self, &mut paths) {}
@@ -126,7 +126,7 @@ impl Tables {
     }
 
     /// The best paths that readers see of the table `table`, those of IPv4 first, in prefix order. O(routes).
-    pub fn routes(&self, table: &str) -> (Routes<u32>, Routes<u128>) {
+    pub fn routes(&self, table: &str) -> (BestRoutes<u32>, BestRoutes<u128>) {
         match self.view(table) {
             None => (Vec::new(), Vec::new()),
             Some(view) => {
@@ -140,14 +140,14 @@ impl Tables {
     pub fn totals(&self) -> Totals {
         Totals {
             failed: self.published.failed.load(Ordering::Relaxed),
-            refused: self.totals.refused + self.room.refused(),
+            refused: self.totals.refused + self.budget.refused(),
             ..self.totals
         }
     }
 
     /// Heap bytes of paths, lookup structures and sources, without targets.
     pub fn bytes(&self) -> usize {
-        self.room.held()
+        self.budget.held()
     }
 
     /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.

@@ -29,11 +29,11 @@ use popfib::{Address, IpPrefix, Prefix};
 use serde::{Deserialize, Serialize};
 
 use super::{Limits, Stream, Tables};
+use crate::family_paths::{After, Half, Held};
 use crate::freshness::Status;
-use crate::held::{After, Half, Held};
-use crate::hops::{Hop, Hops};
+use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::target::Target;
-use crate::view::Change as BestChange;
+use crate::view::BestPathChangeOf;
 
 const FIRST: &str = "# popfib follow snapshot 1";
 
@@ -241,15 +241,15 @@ fn said(target: &Target) -> Said {
         return Said::Path(hex);
     }
     match target.as_hops().as_deref() {
-        Some(Hops::Through(hops)) => {
-            let parts = |hop: &Hop| (hop.gateway, hop.interface, hop.weight);
+        Some(NetlinkHops::Through(hops)) => {
+            let parts = |hop: &NetlinkHop| (hop.gateway, hop.interface, hop.weight);
             Said::Hops(hops.iter().map(parts).collect())
         }
-        Some(Hops::Blackhole) => Said::Blackhole,
-        Some(Hops::Unreachable) => Said::Unreachable,
-        Some(Hops::Prohibit) => Said::Prohibit,
-        Some(Hops::Throw) => Said::Throw,
-        Some(Hops::Unknown(id)) => Said::Unknown(*id),
+        Some(NetlinkHops::Blackhole) => Said::Blackhole,
+        Some(NetlinkHops::Unreachable) => Said::Unreachable,
+        Some(NetlinkHops::Prohibit) => Said::Prohibit,
+        Some(NetlinkHops::Throw) => Said::Throw,
+        Some(NetlinkHops::Unknown(id)) => Said::Unknown(*id),
         None => Said::Name(target.as_name().unwrap_or_default().to_owned()),
     }
 }
@@ -382,7 +382,7 @@ impl Tables {
             table.is_changed = true;
             tables.changed.push_back(number);
         }
-        tables.room.change(0, bytes);
+        tables.budget.change(0, bytes);
         tables.waiting = Some(now);
         tables.publish(now, false);
         Ok(tables)
@@ -412,18 +412,18 @@ impl Restoring<'_> {
             Said::Name(name) => Target::name(&name),
             Said::Path(hex) => Target::path(&bytes(&hex).ok_or("not hexadecimal")?)?,
             Said::Hops(hops) => {
-                let hop = |(gateway, interface, weight)| Hop {
+                let hop = |(gateway, interface, weight)| NetlinkHop {
                     gateway,
                     interface,
                     weight,
                 };
-                Target::hops(Hops::Through(hops.into_iter().map(hop).collect()))
+                Target::hops(NetlinkHops::Through(hops.into_iter().map(hop).collect()))
             }
-            Said::Blackhole => Target::hops(Hops::Blackhole),
-            Said::Unreachable => Target::hops(Hops::Unreachable),
-            Said::Prohibit => Target::hops(Hops::Prohibit),
-            Said::Throw => Target::hops(Hops::Throw),
-            Said::Unknown(id) => Target::hops(Hops::Unknown(id)),
+            Said::Blackhole => Target::hops(NetlinkHops::Blackhole),
+            Said::Unreachable => Target::hops(NetlinkHops::Unreachable),
+            Said::Prohibit => Target::hops(NetlinkHops::Prohibit),
+            Said::Throw => Target::hops(NetlinkHops::Throw),
+            Said::Unknown(id) => Target::hops(NetlinkHops::Unknown(id)),
         };
         self.values.push(target.restored());
         Ok(())
@@ -480,8 +480,8 @@ impl Restoring<'_> {
 }
 
 /// The best paths.
-fn best<A: Address>(half: &Half<A>) -> Vec<BestChange<A>> {
-    let mut routes: Vec<BestChange<A>> = Vec::with_capacity(half.paths.len());
+fn best<A: Address>(half: &Half<A>) -> Vec<BestPathChangeOf<A>> {
+    let mut routes: Vec<BestPathChangeOf<A>> = Vec::with_capacity(half.paths.len());
     for (prefix, path) in half.paths.iter() {
         if routes.last().is_none_or(|(last, _)| *last != prefix) {
             routes.push((prefix, Some(path.target.clone())));

@@ -8,9 +8,9 @@ use popfib::family::ByFamily;
 use super::{Source, Table, Tables, Tally};
 use crate::feeds::{Feed, SourceEvent};
 use crate::freshness::{Freshness, Status};
-use crate::info::Dropped;
+use crate::table_info::DroppedPaths;
 use crate::transaction::{MAX_STREAMS, Stream};
-use crate::view::View;
+use crate::view::TableView;
 
 /// The maximum number of sources: their numbers have 16 bits.
 const MAX_SOURCES: usize = 1 << 16;
@@ -110,7 +110,7 @@ impl Tables {
                 ipv6: Freshness::new(now),
             },
         };
-        self.room.change(0, source.bytes());
+        self.budget.change(0, source.bytes());
         self.count(Tally::default(), Tally::of(&source.sides.ipv4));
         self.count(Tally::default(), Tally::of(&source.sides.ipv6));
         let number = self.sources.add(source) as u16;
@@ -123,12 +123,12 @@ impl Tables {
         if let Some(&table) = self.table_names.get(name) {
             return Some(table);
         }
-        if self.room.is_full() {
+        if self.budget.is_full() {
             return None;
         }
         // Without routes it is another version than with its first ones.
         self.version += 1;
-        let view = View::new(name, self.version, &self.room, &self.published);
+        let view = TableView::new(name, self.version, &self.budget, &self.published);
         let table = self.tables.add(Table {
             halves: ByFamily::default(),
             view: Arc::new(view),
@@ -149,7 +149,7 @@ impl Tables {
         let Some(source) = self.sources.remove(number.into()) else {
             return;
         };
-        self.room.change(source.bytes(), 0);
+        self.budget.change(source.bytes(), 0);
         self.count(Tally::of(&source.sides.ipv4), Tally::default());
         self.count(Tally::of(&source.sides.ipv6), Tally::default());
         let feed = self.feeds.at_mut(source.feed);
@@ -187,7 +187,7 @@ impl Tables {
             return;
         };
         let name = self.feeds.at(feed).name.clone();
-        self.dropped.push(Dropped::Feed(name));
+        self.dropped.push(DroppedPaths::Feed(name));
         self.leave_event(feed, SourceEvent::Lost);
     }
 

@@ -153,7 +153,7 @@ impl Tables {
             half.swept = None;
         }
         let is_end = is_end || half.gone == 0;
-        self.room.change(bytes, half.paths.bytes());
+        self.budget.change(bytes, half.paths.bytes());
         debug_assert!(gone >= removed);
         let more = half.waiting.len() - waiting;
         self.waiting_count += more;

@@ -144,11 +144,11 @@ mod tests {
     use popfib::IpPrefix;
 
     use super::*;
-    use crate::feeds::FeedId;
+    use crate::feeds::ConnectionId;
     use crate::freshness::Freshness;
     use crate::tables::Source;
     use crate::target::Target;
-    use crate::transaction::{Change, StreamId, Transaction};
+    use crate::transaction::{PathChange, StreamId, Transaction};
 
     const MANY: usize = 20 * PIECE;
 
@@ -199,8 +199,8 @@ mod tests {
         (0..MANY).map(stream).collect()
     }
 
-    fn route(stream: usize, value: Option<&str>) -> Change {
-        Change {
+    fn route(stream: usize, value: Option<&str>) -> PathChange {
+        PathChange {
             stream: StreamId(stream as u32),
             prefix: "10.0.0.0/8".parse::<IpPrefix>().unwrap(),
             path: 0,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     /// A connection that has a route in each table.
-    fn filled(tables: &mut Tables, now: Instant) -> FeedId {
+    fn filled(tables: &mut Tables, now: Instant) -> ConnectionId {
         let id = tables.joined("router", now);
         let mut routes = Transaction::default();
         (0..MANY).for_each(|stream| routes.change(route(stream, Some("a"))));

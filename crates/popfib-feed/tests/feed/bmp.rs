@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use popfib::IpPrefix;
-use popfib_feed::{Bmp, Decoder, Tables};
+use popfib_feed::{BmpDecoder, Decoder, Tables};
 
 use crate::wire::{self, Peer};
 use crate::{answers, feed, limits, prefix, survives};
@@ -19,11 +19,11 @@ const OTHER: Peer = Peer {
     ..PEER
 };
 
-fn run(messages: &[Vec<u8>]) -> (Tables, Bmp) {
+fn run(messages: &[Vec<u8>]) -> (Tables, BmpDecoder) {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("bmp", now);
-    let mut decoder = Bmp::new();
+    let mut decoder = BmpDecoder::new();
     let mut random = fastrand::Rng::with_seed(1);
     feed(
         &mut tables,
@@ -78,7 +78,9 @@ fn the_best_path_over_peers_answers_until_its_peer_is_lost() {
     let id = tables.connected("bmp", now);
     let mut commit =
         |streams: &[_], transaction: &mut _| tables.apply(id, streams, transaction, now);
-    Bmp::new().push(&messages.concat(), &mut commit).unwrap();
+    BmpDecoder::new()
+        .push(&messages.concat(), &mut commit)
+        .unwrap();
     let paths = tables.paths("pre-policy", "10.0.0.0/8".parse().unwrap());
     let peers: Vec<&str> = paths.iter().map(|path| path.peer.as_str()).collect();
     assert_eq!((peers, tables.totals().paths), (vec!["192.0.2.1"], 3));
@@ -229,7 +231,7 @@ fn any_bytes_are_survived() {
         wire::bmp(2, Some(PEER), &[1]),
     ]
     .concat();
-    survives(|| Box::new(Bmp::new()), &good, &mut random);
+    survives(|| Box::new(BmpDecoder::new()), &good, &mut random);
     let head = [3, 0x7f, 0xff, 0xff, 0xff, 0];
-    assert!(Bmp::new().push(&head, &mut |_, _| {}).is_err());
+    assert!(BmpDecoder::new().push(&head, &mut |_, _| {}).is_err());
 }

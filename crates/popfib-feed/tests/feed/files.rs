@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use popfib::IpPrefix;
-use popfib_feed::{BestUpdates, FileUpdates, Tables, Transaction, UpdateError};
+use popfib_feed::files::{BestPathUpdates, FileUpdates, UpdateError};
+use popfib_feed::{Tables, Transaction};
 use popfib_formats::{Input, UpdateOptions, UpdateSource, open_updates};
 
 use crate::{answers, limits, wire};
@@ -133,7 +134,7 @@ fn sessions_that_end() {
     let (left, _) = run(down.as_bytes());
     assert_eq!(left.len(), 1, "{left:?}");
     let mut source = source(down.as_bytes());
-    let mut updates = BestUpdates::new();
+    let mut updates = BestPathUpdates::new();
     let mut best = Vec::new();
     while let Some((prefix, target)) = updates.next(&mut *source).expect("an update") {
         let hop = target.and_then(|target| target.as_path()?.next_hop);
@@ -160,7 +161,7 @@ fn one_table_keeps_the_best_path_of_all_peers() {
                 BGP4MP|6|W|192.0.2.2|64502|10.0.0.0/8\n\
                 BGP4MP|7|W|192.0.2.3|64503|10.0.0.0/8\n";
     let mut source = source(text.as_bytes());
-    let mut updates = BestUpdates::new();
+    let mut updates = BestPathUpdates::new();
     let mut best = Vec::new();
     while let Some((prefix, target)) = updates.next(&mut *source).expect("an update") {
         assert_eq!(prefix.to_string(), "10.0.0.0/8");

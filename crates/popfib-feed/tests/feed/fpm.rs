@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Instant;
 
-use popfib_feed::{Decoder, Fpm, Limits, Snapshot, Tables};
+use popfib_feed::snapshot::Snapshot;
+use popfib_feed::{Decoder, FpmDecoder, Limits, Tables};
 
 use crate::{answers, feed, limits, prefix, survives, wire};
 
@@ -11,11 +12,11 @@ fn ip(text: &str) -> IpAddr {
 }
 
 /// One connection that has sent these frames.
-fn tables(frames: &[Vec<u8>]) -> (Tables, Fpm) {
+fn tables(frames: &[Vec<u8>]) -> (Tables, FpmDecoder) {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("fpm", now);
-    let mut decoder = Fpm::new();
+    let mut decoder = FpmDecoder::new();
     let mut random = fastrand::Rng::with_seed(1);
     feed(
         &mut tables,
@@ -119,7 +120,7 @@ fn a_withdrawal_and_an_announcement_in_one_frame_are_one_change() {
     ]
     .concat();
     let mut seen = Vec::new();
-    Fpm::new()
+    FpmDecoder::new()
         .push(&bytes, &mut |_, transaction| {
             let changes = transaction.changes().iter();
             seen.push(
@@ -173,9 +174,9 @@ fn wrong_messages_are_counted_and_the_next_is_read() {
     assert_eq!(answers(&tables, "main").len(), 1);
     let counts = decoder.counts();
     assert_eq!((counts.invalid, counts.other), (2, 3));
-    let mut decoder = Fpm::new();
+    let mut decoder = FpmDecoder::new();
     assert!(decoder.push(&[1, 1, 0, 3], &mut |_, _| {}).is_err());
-    let mut decoder = Fpm::new();
+    let mut decoder = FpmDecoder::new();
     assert!(decoder.push(&[2, 1, 0, 4], &mut |_, _| {}).is_err());
 }
 
@@ -229,7 +230,7 @@ fn any_bytes_are_survived() {
         )]),
     ]
     .concat();
-    survives(|| Box::new(Fpm::new()), &good, &mut random);
+    survives(|| Box::new(FpmDecoder::new()), &good, &mut random);
 }
 
 /// A snapshot of routes that name an object has what the object is.
@@ -308,7 +309,7 @@ fn objects_count_against_the_limits_of_memory_and_of_their_source() {
         });
         let now = Instant::now();
         let id = tables.connected("fpm", now);
-        let mut decoder = Fpm::within(tables.room());
+        let mut decoder = FpmDecoder::within(tables.memory_budget());
         let mut send = |messages: &[Vec<u8>]| {
             let mut commit = |streams: &[_], transaction: &mut _| {
                 tables.apply(id, streams, transaction, now);
@@ -348,7 +349,7 @@ fn numbers_that_no_route_names_are_forgotten() {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("fpm", now);
-    let mut decoder = Fpm::new();
+    let mut decoder = FpmDecoder::new();
     let prefix = "10.0.0.0/8".parse().unwrap();
     for number in 1..20_000 {
         let frame = wire::frame(&[wire::route(prefix, 254, 1, Some(&wire::named(number)))]);

@@ -1,14 +1,14 @@
 use std::time::Instant;
 
-use popfib_feed::{FeedId, Kernel, Next, Tables};
+use popfib_feed::{ConnectionId, KernelReader, KernelStep, Tables};
 
 use crate::{answers, limits, wire};
 
 /// A kernel's tables, and the socket's side of it.
 struct Socket {
     tables: Tables,
-    kernel: Kernel,
-    id: FeedId,
+    kernel: KernelReader,
+    id: ConnectionId,
 }
 
 impl Socket {
@@ -17,32 +17,32 @@ impl Socket {
         let id = tables.connected("kernel", Instant::now());
         Self {
             tables,
-            kernel: Kernel::new(),
+            kernel: KernelReader::new(),
             id,
         }
     }
 
-    fn push(&mut self, datagram: &[u8]) -> Result<Next, String> {
+    fn push(&mut self, datagram: &[u8]) -> Result<KernelStep, String> {
         let (tables, id) = (&mut self.tables, self.id);
         let next = self.kernel.push(datagram, &mut |streams, transaction| {
             tables.apply(id, streams, transaction, Instant::now());
         });
-        next.map_err(|flaw| flaw.to_string())
+        next.map_err(|error| error.to_string())
     }
 
     /// A dump that answers with these IPv4 routes, and with this in the place of the end of the objects.
-    fn dump(&mut self, objects: &[u8], routes: &[Vec<u8>]) -> Result<Next, String> {
+    fn dump(&mut self, objects: &[u8], routes: &[Vec<u8>]) -> Result<KernelStep, String> {
         self.id = self.tables.connected("kernel", Instant::now());
         let first = self.kernel.dump();
         assert_eq!(first[4..6], 106u16.to_ne_bytes());
-        let Next::Send(second) = self.push(objects)? else {
+        let KernelStep::Send(second) = self.push(objects)? else {
             panic!("IPv4 routes have to be asked for");
         };
         assert_eq!((&second[4..6], second[16]), (&26u16.to_ne_bytes()[..], 2));
         for route in routes {
-            assert_eq!(self.push(route), Ok(Next::Read));
+            assert_eq!(self.push(route), Ok(KernelStep::Read));
         }
-        let Next::Send(third) = self.push(&done())? else {
+        let KernelStep::Send(third) = self.push(&done())? else {
             panic!("IPv6 routes have to be asked for");
         };
         assert_eq!((&third[4..6], third[16]), (&26u16.to_ne_bytes()[..], 10));
@@ -77,16 +77,16 @@ fn what_a_dump_does_not_name_leaves() {
         route("10.0.0.0/8", "192.0.2.1"),
         route("10.1.0.0/16", "192.0.2.2"),
     ];
-    assert_eq!(socket.dump(&done(), &both), Ok(Next::Read));
+    assert_eq!(socket.dump(&done(), &both), Ok(KernelStep::Read));
     let first = ["10.0.0.0/8 192.0.2.1 dev 3", "10.1.0.0/16 192.0.2.2 dev 3"];
     assert_eq!(socket.answers(), first);
     let later = route("10.2.0.0/16", "192.0.2.3");
-    assert_eq!(socket.push(&later), Ok(Next::Read));
+    assert_eq!(socket.push(&later), Ok(KernelStep::Read));
     // Kernels without next-hop objects refuse them.
     let refused = wire::netlink(2, &(-95i32).to_ne_bytes());
     assert_eq!(
         socket.dump(&refused, &[both[1].clone(), later]),
-        Ok(Next::Read)
+        Ok(KernelStep::Read)
     );
     let left = ["10.1.0.0/16 192.0.2.2 dev 3", "10.2.0.0/16 192.0.2.3 dev 3"];
     assert_eq!(socket.answers(), left);
@@ -105,19 +105,19 @@ fn routes_that_go_without_a_message_are_asked_for_again() {
         wire::netlink(16, &body)
     };
     // It is not known what it was before.
-    assert_eq!(socket.push(&link(0x41)), Ok(Next::Dump));
-    assert_eq!(socket.push(&link(0x1041)), Ok(Next::Read));
-    assert_eq!(socket.push(&link(0x1)), Ok(Next::Dump));
-    assert_eq!(socket.push(&link(0x1)), Ok(Next::Read));
-    assert_eq!(socket.push(&link(0x41)), Ok(Next::Dump));
+    assert_eq!(socket.push(&link(0x41)), Ok(KernelStep::Dump));
+    assert_eq!(socket.push(&link(0x1041)), Ok(KernelStep::Read));
+    assert_eq!(socket.push(&link(0x1)), Ok(KernelStep::Dump));
+    assert_eq!(socket.push(&link(0x1)), Ok(KernelStep::Read));
+    assert_eq!(socket.push(&link(0x41)), Ok(KernelStep::Dump));
     let object = wire::attribute(1, &5u32.to_ne_bytes());
     let object = wire::netlink(105, &[&[0; 8][..], &object].concat());
-    assert_eq!(socket.push(&object), Ok(Next::Dump));
+    assert_eq!(socket.push(&object), Ok(KernelStep::Dump));
     // Nothing leaves before the answer, nor after one that was interrupted.
     let mut interrupted = route("10.9.0.0/16", "192.0.2.9");
     interrupted[6] |= 0x10;
     let next = socket.dump(&done(), &[interrupted]);
-    assert_eq!((next, socket.answers().len()), (Ok(Next::Dump), 2));
+    assert_eq!((next, socket.answers().len()), (Ok(KernelStep::Dump), 2));
     socket.kernel.dump();
     socket.push(&done()).unwrap();
     let refused = socket.push(&wire::netlink(2, &(-1i32).to_ne_bytes()));
@@ -154,7 +154,7 @@ fn of_routes_with_one_metric_the_first_answers() {
         (gone(a), None),
     ];
     for (at, (message, left)) in steps.into_iter().enumerate() {
-        assert_eq!(socket.push(&message), Ok(Next::Read), "step {at}");
+        assert_eq!(socket.push(&message), Ok(KernelStep::Read), "step {at}");
         let expected: Vec<String> = left
             .map(|hop| format!("10.1.0.0/16 {hop} dev 3"))
             .into_iter()
@@ -164,11 +164,11 @@ fn of_routes_with_one_metric_the_first_answers() {
     // Of what was there before one that is put in front, no message has told: a dump does.
     socket.push(&new(ALONE, a)).unwrap();
     socket.push(&new(CREATE, b)).unwrap();
-    assert_eq!(socket.push(&gone(b)), Ok(Next::Dump));
+    assert_eq!(socket.push(&gone(b)), Ok(KernelStep::Dump));
     let dumped = [new(MULTI, a), new(MULTI, c)];
     socket.dump(&done(), &dumped).unwrap();
     assert_eq!(socket.answers(), ["10.1.0.0/16 192.0.2.1 dev 3"]);
-    assert_eq!(socket.push(&gone(a)), Ok(Next::Read));
+    assert_eq!(socket.push(&gone(a)), Ok(KernelStep::Read));
     assert_eq!(socket.answers(), ["10.1.0.0/16 192.0.2.3 dev 3"]);
 }
 
@@ -205,7 +205,11 @@ fn a_part_of_a_dump_that_is_older_than_a_message_before_it_makes_another_dump() 
         let next = socket.dump(&done(), &[&[said.to_vec()], &routes[..]].concat());
         // Of one that is appended, a message does not tell what was there before.
         let is_right = is_new && at != 4;
-        assert_eq!(next == Ok(Next::Read), is_right, "case {at}: {next:?}");
+        assert_eq!(
+            next == Ok(KernelStep::Read),
+            is_right,
+            "case {at}: {next:?}"
+        );
     }
 }
 
@@ -231,26 +235,26 @@ fn what_a_dump_hides_between_the_next_hops_of_an_ipv6_route_is_asked_for_when_th
     for (deleted, left) in [(&both, &[&between][..]), (&first, &[&between, &last])] {
         let mut socket = Socket::new();
         let next = socket.dump(&done(), &[route(2, 24, &first), route(2, 24, &between)]);
-        assert_eq!(next, Ok(Next::Read));
+        assert_eq!(next, Ok(KernelStep::Read));
         is(&socket, "2001:db8:3::1 dev 3");
         socket.push(&route(0xc00, 24, &both)).unwrap();
         is(&socket, hops);
         // Also after several dumps.
         for _ in 0..2 {
             let next = socket.dump(&done(), &[route(2, 24, &both), route(2, 24, &other)]);
-            assert_eq!(next, Ok(Next::Read));
+            assert_eq!(next, Ok(KernelStep::Read));
             is(&socket, hops);
         }
-        assert_eq!(socket.push(&route(0, 25, deleted)), Ok(Next::Dump));
+        assert_eq!(socket.push(&route(0, 25, deleted)), Ok(KernelStep::Dump));
         let left: Vec<_> = left
             .iter()
             .map(|attributes| route(2, 24, attributes))
             .collect();
-        assert_eq!(socket.dump(&done(), &left), Ok(Next::Read));
+        assert_eq!(socket.dump(&done(), &left), Ok(KernelStep::Read));
         is(&socket, "dev 7");
         // Nothing is hidden any more.
         socket.push(&route(0, 25, &last)).unwrap();
-        assert_eq!(socket.push(&route(0, 25, &between)), Ok(Next::Read));
+        assert_eq!(socket.push(&route(0, 25, &between)), Ok(KernelStep::Read));
         assert_eq!(socket.answers(), [""; 0]);
     }
 }
@@ -266,7 +270,7 @@ fn messages_that_were_lost_make_a_dump_count_for_nothing() {
     socket.push(&done()).unwrap();
     socket.kernel.lost_messages();
     socket.push(&done()).unwrap();
-    assert_eq!(socket.push(&done()), Ok(Next::Dump));
+    assert_eq!(socket.push(&done()), Ok(KernelStep::Dump));
     while socket.tables.tick(Instant::now(), 1) {}
     assert_eq!(socket.answers().len(), 1);
 }

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use popfib_feed::info::DroppedPaths;
 use popfib_feed::{
-    Bmp, Change, Decoder, Dropped, FeedId, Limits, Mark, Stream, StreamId, Tables, Target,
-    Transaction,
+    BmpDecoder, ConnectionId, Decoder, Limits, PathChange, Stream, StreamEvent, StreamId, Tables,
+    Target, Transaction,
 };
 
 use crate::wire::{self, Peer};
@@ -34,7 +35,7 @@ fn ten(peer: Peer, first: u8) -> Vec<u8> {
     wire::bmp(0, Some(peer), &wire::update(&prefixes, Some(path)))
 }
 
-fn push(tables: &mut Tables, id: FeedId, decoder: &mut Bmp, message: &[u8]) {
+fn push(tables: &mut Tables, id: ConnectionId, decoder: &mut BmpDecoder, message: &[u8]) {
     let now = Instant::now();
     let mut commit =
         |streams: &[_], transaction: &mut _| tables.apply(id, streams, transaction, now);
@@ -49,7 +50,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
         ..limits()
     });
     let id = tables.connected("router", Instant::now());
-    let mut decoder = Bmp::new();
+    let mut decoder = BmpDecoder::new();
     let [peer, other] = PEERS;
     for first in [0, 10] {
         push(&mut tables, id, &mut decoder, &ten(peer, first));
@@ -61,7 +62,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
     assert_eq!(tables.take_dropped(), []);
 
     push(&mut tables, id, &mut decoder, &ten(peer, 20));
-    let dropped = Dropped::Peer {
+    let dropped = DroppedPaths::Peer {
         feed: "router".to_owned(),
         peer: "192.0.2.1".to_owned(),
         table: "pre-policy".to_owned(),
@@ -82,13 +83,13 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
     push(&mut tables, id, &mut decoder, &ten(peer, 30));
     assert_eq!((tables.totals().paths, tables.totals().dropped), (30, 1));
 
-    // Dropped once more, and its router connects again.
+    // DroppedPaths once more, and its router connects again.
     for first in [40, 50] {
         push(&mut tables, id, &mut decoder, &ten(peer, first));
     }
     assert_eq!((tables.totals().paths, tables.totals().dropped), (20, 2));
     let id = tables.connected("router", Instant::now());
-    push(&mut tables, id, &mut Bmp::new(), &ten(peer, 40));
+    push(&mut tables, id, &mut BmpDecoder::new(), &ten(peer, 40));
     assert_eq!(tables.totals().paths, 30);
 }
 
@@ -101,7 +102,7 @@ fn paths_beyond_the_memory_are_refused_and_those_there_change_and_leave() {
         ..limits()
     });
     let id = tables.connected("router", Instant::now());
-    let mut decoder = Bmp::new();
+    let mut decoder = BmpDecoder::new();
     let [peer, _] = PEERS;
     push(&mut tables, id, &mut decoder, &ten(peer, 0));
     assert_eq!((tables.totals().paths, tables.totals().refused), (10, 0));
@@ -136,9 +137,9 @@ fn streams(peer: u32) -> [Stream; 1] {
     }]
 }
 
-fn announce(tables: &mut Tables, id: FeedId, streams: &[Stream], prefix: &str) {
+fn announce(tables: &mut Tables, id: ConnectionId, streams: &[Stream], prefix: &str) {
     let mut transaction = Transaction::default();
-    transaction.change(Change {
+    transaction.change(PathChange {
         stream: StreamId(streams.len() as u32 - 1),
         prefix: prefix.parse().unwrap(),
         path: 0,
@@ -159,7 +160,7 @@ fn places_of_peers_that_are_away_are_for_those_that_are_there() {
         let all: Vec<Stream> = (0..8000).flat_map(streams).collect();
         let mut transaction = Transaction::default();
         for stream in 0..8000 {
-            transaction.change(Change {
+            transaction.change(PathChange {
                 stream: StreamId(stream),
                 prefix: "10.1.0.0/16".parse().unwrap(),
                 path: 0,
@@ -181,7 +182,7 @@ fn places_of_peers_that_are_away_are_for_those_that_are_there() {
     let dropped = tables.take_dropped();
     assert_eq!(
         dropped[..2],
-        ["router 0", "router 1"].map(|name| Dropped::Feed(name.to_owned()))
+        ["router 0", "router 1"].map(|name| DroppedPaths::Feed(name.to_owned()))
     );
     assert!(dropped.len() > 20);
     let last = tables.joined("last", now);
@@ -216,7 +217,7 @@ fn the_paths_of_all_lost_peers_are_removed_by_one_walk() {
         announce(&mut tables, bad, &all[..count], "223.255.255.0/24");
     }
     let mut lost = Transaction::default();
-    (0..300).for_each(|peer| lost.mark(Mark::Down(StreamId(peer))));
+    (0..300).for_each(|peer| lost.event(StreamEvent::Down(StreamId(peer))));
     tables.apply(bad, &all, &mut lost, now);
     let mut steps = 1;
     while tables.tick(now, 100) {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use popfib::{IpPrefix, Prefix};
-use popfib_feed::{Decoder, FeedId, Limits, Tables};
+use popfib_feed::{ConnectionId, Decoder, Limits, Tables};
 
 /// Prefixes that collide often, of both families.
 fn prefix(random: &mut fastrand::Rng) -> IpPrefix {
@@ -37,7 +37,7 @@ fn prefix(random: &mut fastrand::Rng) -> IpPrefix {
 /// Feeds `bytes` in pieces of random lengths.
 fn feed(
     tables: &mut Tables,
-    id: FeedId,
+    id: ConnectionId,
     decoder: &mut dyn Decoder,
     mut bytes: &[u8],
     now: Instant,
@@ -109,8 +109,8 @@ fn survives(make: impl Fn() -> Box<dyn Decoder>, good: &[u8], random: &mut fastr
         let result = decoder.push(&bytes, &mut |streams, transaction| {
             tables.apply(id, streams, transaction, now);
         });
-        if let Err(flaw) = result {
-            assert!(!flaw.to_string().contains('\n'));
+        if let Err(error) = result {
+            assert!(!error.to_string().contains('\n'));
         }
         tables.tick(now + limits().idle * 2, usize::MAX);
         let names: Vec<String> = tables.tables().map(|table| table.name).collect();

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
+use popfib_feed::snapshot::Snapshot;
 use popfib_feed::{
-    Change, FeedId, Limits, Mark, Snapshot, Stream, StreamId, Tables, Target, Transaction,
+    ConnectionId, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target, Transaction,
 };
 
 /// Feeds; the first has one connection at a time, others may have several.
@@ -88,7 +89,7 @@ type Name = (usize, usize, usize);
 struct Connection {
     number: usize,
     feed: usize,
-    id: FeedId,
+    id: ConnectionId,
     began: Instant,
     heard: Instant,
     streams: Vec<Stream>,
@@ -156,11 +157,11 @@ impl World {
             0 | 1 => self.connect(bytes.below(FEEDS.len())),
             2..=5 => self.change(true, bytes),
             6 => self.change(false, bytes),
-            7 => self.mark(bytes, Mark::Up),
-            8 => self.mark(bytes, Mark::Down),
+            7 => self.stream_event(bytes, StreamEvent::Up),
+            8 => self.stream_event(bytes, StreamEvent::Down),
             9 => {
                 let is_ipv6 = bytes.below(2) == 1;
-                self.mark(bytes, |stream| Mark::EndOfRib { stream, is_ipv6 });
+                self.stream_event(bytes, |stream| StreamEvent::EndOfRib { stream, is_ipv6 });
             }
             10 => self.close(bytes),
             11 => {
@@ -213,7 +214,10 @@ impl World {
     }
 
     /// Chooses a connection, live or not, and one of its streams. Returns the place of a live connection.
-    fn choose(&mut self, bytes: &mut Bytes<'_>) -> Option<(Option<usize>, FeedId, Name, StreamId)> {
+    fn choose(
+        &mut self,
+        bytes: &mut Bytes<'_>,
+    ) -> Option<(Option<usize>, ConnectionId, Name, StreamId)> {
         let count = self.connections.len() + self.ended.len();
         let at = bytes.below(count.max(1));
         let (table, peer) = (bytes.below(2), bytes.below(2));
@@ -240,7 +244,7 @@ impl World {
     }
 
     /// Passes a transaction on, in pieces.
-    fn send(&mut self, id: FeedId, transaction: &mut Transaction) {
+    fn send(&mut self, id: ConnectionId, transaction: &mut Transaction) {
         let all = self.connections.iter().chain(&self.ended);
         let streams = all.filter(|c| c.id == id).map(|c| &c.streams).next();
         let streams = streams.expect("it was chosen").clone();
@@ -288,7 +292,7 @@ impl World {
         let (prefix, path) = (bytes.below(PREFIXES.len()), bytes.below(2) as u32);
         let value = format!("v{}", bytes.below(3));
         let mut transaction = Transaction::default();
-        transaction.change(Change {
+        transaction.change(PathChange {
             stream,
             prefix: PREFIXES[prefix].parse().expect("a prefix"),
             path,
@@ -330,26 +334,26 @@ impl World {
         }
     }
 
-    fn mark(&mut self, bytes: &mut Bytes<'_>, mark: impl Fn(StreamId) -> Mark) {
+    fn stream_event(&mut self, bytes: &mut Bytes<'_>, event: impl Fn(StreamId) -> StreamEvent) {
         let Some((at, id, name, stream)) = self.choose(bytes) else {
             return;
         };
-        let mark = mark(stream);
+        let event = event(stream);
         let mut transaction = Transaction::default();
-        transaction.mark(mark);
+        transaction.event(event);
         self.send(id, &mut transaction);
         let Some(at) = at else { return };
         let number = self.connections[at].number;
-        let source = match mark {
-            Mark::Down(_) if self.is_anothers(name, number) => None,
-            Mark::Down(_) => self.sources.get_mut(&name),
+        let source = match event {
+            StreamEvent::Down(_) if self.is_anothers(name, number) => None,
+            StreamEvent::Down(_) => self.sources.get_mut(&name),
             _ => self.open(at, name),
         };
         let Some(source) = source else { return };
-        match mark {
-            Mark::Up(_) => source.is_dropped = false,
-            Mark::Down(_) => source.lose(),
-            Mark::EndOfRib { is_ipv6, .. } => {
+        match event {
+            StreamEvent::Up(_) => source.is_dropped = false,
+            StreamEvent::Down(_) => source.lose(),
+            StreamEvent::EndOfRib { is_ipv6, .. } => {
                 let side = &mut source.sides[usize::from(is_ipv6)];
                 if matches!(side.phase, Phase::Sending(_)) {
                     side.end();
@@ -441,7 +445,7 @@ impl World {
             for (prefix, text) in PREFIXES.iter().enumerate() {
                 let prefix_of: IpPrefix = text.parse().expect("a prefix");
                 let paths = self.tables.paths(table_name, prefix_of).into_iter();
-                let path = |path: popfib_feed::PathOf| {
+                let path = |path: popfib_feed::info::PathInfo| {
                     let value = path.target.to_string();
                     (path.feed, path.peer, path.id, value, path.is_older)
                 };

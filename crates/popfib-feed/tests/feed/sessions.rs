@@ -3,14 +3,23 @@
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
-use popfib_feed::{Change, FeedId, Mark, Stream, StreamId, Tables, Target, Transaction};
+use popfib_feed::{
+    ConnectionId, PathChange, Stream, StreamEvent, StreamId, Tables, Target, Transaction,
+};
 
 use crate::{answers, limits};
 
 /// Sends one path of one peer, the only stream of the connection.
-fn send(tables: &mut Tables, id: FeedId, peer: &str, prefix: &str, value: &str, now: Instant) {
+fn send(
+    tables: &mut Tables,
+    id: ConnectionId,
+    peer: &str,
+    prefix: &str,
+    value: &str,
+    now: Instant,
+) {
     let mut transaction = Transaction::default();
-    transaction.change(Change {
+    transaction.change(PathChange {
         stream: StreamId(0),
         prefix: prefix.parse::<IpPrefix>().unwrap(),
         path: 0,
@@ -19,9 +28,15 @@ fn send(tables: &mut Tables, id: FeedId, peer: &str, prefix: &str, value: &str, 
     tables.apply(id, &streams(peer), &mut transaction, now);
 }
 
-fn mark(tables: &mut Tables, id: FeedId, peer: &str, mark: Mark, now: Instant) {
+fn stream_event(
+    tables: &mut Tables,
+    id: ConnectionId,
+    peer: &str,
+    event: StreamEvent,
+    now: Instant,
+) {
     let mut transaction = Transaction::default();
-    transaction.mark(mark);
+    transaction.event(event);
     tables.apply(id, &streams(peer), &mut transaction, now);
 }
 
@@ -77,7 +92,7 @@ fn a_later_connection_takes_over_the_peers_that_it_sends_and_the_rest_when_the_f
     let lost = tables.joined("router", start);
     let mut both = Transaction::default();
     for (stream, prefix) in [(0, "10.1.0.0/16"), (1, "10.2.0.0/16")] {
-        both.change(Change {
+        both.change(PathChange {
             stream: StreamId(stream),
             prefix: prefix.parse().unwrap(),
             path: 0,
@@ -90,21 +105,21 @@ fn a_later_connection_takes_over_the_peers_that_it_sends_and_the_rest_when_the_f
     send(&mut tables, new, "a", "10.1.0.0/16", "new", at(10));
     // What the first still says of that peer counts no more, be it a route or that the peer is down.
     let mut late = Transaction::default();
-    late.change(Change {
+    late.change(PathChange {
         stream: StreamId(0),
         prefix: "10.1.0.0/16".parse().unwrap(),
         path: 0,
         target: Some(Target::name("late")),
     });
-    late.mark(Mark::Down(StreamId(0)));
+    late.event(StreamEvent::Down(StreamId(0)));
     tables.apply(lost, &two, &mut late, start);
     while tables.tick(at(11), usize::MAX) {}
     assert_eq!(seen(&tables), ["10.1.0.0/16 new", "10.2.0.0/16 old"]);
-    let end = Mark::EndOfRib {
+    let end = StreamEvent::EndOfRib {
         stream: StreamId(0),
         is_ipv6: false,
     };
-    mark(&mut tables, new, "a", end, at(12));
+    stream_event(&mut tables, new, "a", end, at(12));
     // It was not heard since the new one began.
     tables.disconnected(lost, at(20));
     while tables.tick(at(21), usize::MAX) {}
@@ -139,7 +154,7 @@ fn the_default_table_is_one_that_is_followed() {
         peer: String::new(),
     }];
     let mut transaction = Transaction::default();
-    transaction.mark(Mark::Up(StreamId(0)));
+    transaction.event(StreamEvent::Up(StreamId(0)));
     tables.apply(pipe, &main, &mut transaction, now);
     let router = tables.joined("router", now);
     send(&mut tables, router, "a", "10.1.0.0/16", "a", now);
@@ -149,7 +164,7 @@ fn the_default_table_is_one_that_is_followed() {
     let pipe = tables.connected("pipe", now);
     // Its table is there when its stream is.
     assert_eq!(tables.default_table(), Some("pre-policy"));
-    transaction.mark(Mark::Up(StreamId(0)));
+    transaction.event(StreamEvent::Up(StreamId(0)));
     tables.apply(pipe, &main, &mut transaction, now);
     assert_eq!(tables.default_table(), Some("main"));
 }

@@ -2,9 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use popfib::IpPrefix;
+use popfib_feed::snapshot::{Snapshot, SnapshotError};
+use popfib_feed::targets::{NetlinkHop, NetlinkHops};
 use popfib_feed::{
-    Change, Decoder, FeedId, Hop, Hops, Limits, Mark, Snapshot, SnapshotError, Stream, StreamId,
-    Tables, Target, Transaction, Updates,
+    ConnectionId, Decoder, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target,
+    Transaction, UpdateLinesDecoder,
 };
 
 use crate::{answers, limits, prefix};
@@ -20,24 +22,24 @@ fn streams() -> Vec<Stream> {
 }
 
 fn target(random: &mut fastrand::Rng) -> Target {
-    let hop = |weight| Hop {
+    let hop = |weight| NetlinkHop {
         gateway: (weight > 1).then(|| [192, 0, 2, weight as u8].into()),
         interface: 3,
         weight,
     };
     match random.u8(..7) {
         0 => Target::name("a name, with # and \u{e4}"),
-        1 => Target::hops(Hops::Through(vec![hop(1), hop(2)])),
-        2 => Target::hops(Hops::Through(vec![hop(3)])),
-        3 => Target::hops(Hops::Blackhole),
-        4 => Target::hops(Hops::Unknown(7)),
+        1 => Target::hops(NetlinkHops::Through(vec![hop(1), hop(2)])),
+        2 => Target::hops(NetlinkHops::Through(vec![hop(3)])),
+        3 => Target::hops(NetlinkHops::Blackhole),
+        4 => Target::hops(NetlinkHops::Unknown(7)),
         number => {
             // A path, by the decoder of lines.
             let line = format!(
                 "announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 64500 {number} ] local-preference 7 med {number}\n"
             );
             let mut made = None;
-            Updates::new()
+            UpdateLinesDecoder::new()
                 .push(line.as_bytes(), &mut |_, transaction| {
                     made = transaction.changes()[0].target.clone();
                 })
@@ -47,9 +49,15 @@ fn target(random: &mut fastrand::Rng) -> Target {
     }
 }
 
-fn change(tables: &mut Tables, id: FeedId, stream: u32, prefix: IpPrefix, to: Option<Target>) {
+fn change(
+    tables: &mut Tables,
+    id: ConnectionId,
+    stream: u32,
+    prefix: IpPrefix,
+    to: Option<Target>,
+) {
     let mut transaction = Transaction::default();
-    transaction.change(Change {
+    transaction.change(PathChange {
         stream: StreamId(stream),
         prefix,
         path: stream % 2 * 9,
@@ -151,7 +159,7 @@ fn feeds_take_over_what_a_snapshot_says() {
         for stream in 0..3 {
             for is_ipv6 in [false, true] {
                 let stream = StreamId(stream);
-                transaction.mark(Mark::EndOfRib { stream, is_ipv6 });
+                transaction.event(StreamEvent::EndOfRib { stream, is_ipv6 });
             }
         }
         let mut end = now;

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
-use popfib_feed::{Change, FeedId, Limits, Mark, Stream, StreamId, Tables, Target, Transaction};
+use popfib_feed::{
+    ConnectionId, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target, Transaction,
+};
 
 use crate::{answers, limits, prefix};
 
@@ -13,14 +15,26 @@ fn streams() -> [Stream; 1] {
     }]
 }
 
-fn send(tables: &mut Tables, id: FeedId, prefix: IpPrefix, value: Option<&str>, now: Instant) {
+fn send(
+    tables: &mut Tables,
+    id: ConnectionId,
+    prefix: IpPrefix,
+    value: Option<&str>,
+    now: Instant,
+) {
     take(tables, id, prefix, value, now);
     tables.publish(now, false);
 }
 
-fn take(tables: &mut Tables, id: FeedId, prefix: IpPrefix, value: Option<&str>, now: Instant) {
+fn take(
+    tables: &mut Tables,
+    id: ConnectionId,
+    prefix: IpPrefix,
+    value: Option<&str>,
+    now: Instant,
+) {
     let mut transaction = Transaction::default();
-    transaction.change(Change {
+    transaction.change(PathChange {
         stream: StreamId(0),
         prefix,
         path: 0,
@@ -97,7 +111,7 @@ fn the_end_of_rib_ends_the_wait() {
     let id = tables.connected("router", now);
     send(&mut tables, id, at("10.1.0.0/16"), Some("a"), now);
     let mut transaction = Transaction::default();
-    transaction.mark(Mark::EndOfRib {
+    transaction.event(StreamEvent::EndOfRib {
         stream: StreamId(0),
         is_ipv6: false,
     });

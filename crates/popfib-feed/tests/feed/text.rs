@@ -1,14 +1,14 @@
 use std::time::Instant;
 
-use popfib_feed::{Decoder, Tables, Updates};
+use popfib_feed::{Decoder, Tables, UpdateLinesDecoder};
 
 use crate::{answers, feed, limits, survives};
 
-fn run(lines: &str) -> (Tables, Updates) {
+fn run(lines: &str) -> (Tables, UpdateLinesDecoder) {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("pipe", now);
-    let mut decoder = Updates::new();
+    let mut decoder = UpdateLinesDecoder::new();
     let mut random = fastrand::Rng::with_seed(1);
     feed(
         &mut tables,
@@ -230,7 +230,11 @@ fn any_bytes_are_survived() {
     let good = "announce 10.0.0.0/8 x\nannounce route 10.1.0.0/16 next-hop ::1 as-path [ 1 2 ]\n\
                 {\"type\":\"ris_message\",\"data\":{\"type\":\"UPDATE\",\"peer\":\"::1\",\"path\":[1,[2]],\
                 \"announcements\":[{\"next_hop\":\"::2,fe80::1\",\"prefixes\":[\"::/0\"]}]}}\n";
-    survives(|| Box::new(Updates::new()), good.as_bytes(), &mut random);
+    survives(
+        || Box::new(UpdateLinesDecoder::new()),
+        good.as_bytes(),
+        &mut random,
+    );
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use hashbrown::HashMap;
 use popfib::NextHop;
 
-use super::cell::{Cell, List};
+use super::cell::{Cell, ListCell};
 use super::column::{Column, MaxMindType};
-use super::rows::{PackedRows, Rows};
-use super::scalars::{Scalar, Scalars};
-use super::sequences::Sequences;
+use super::interned_code_lists::InternedCodeLists;
+use super::packed_rows::{PackedRows, RecordRows};
+use super::scalars::{Scalar, ScalarDictionary};
 use super::store::Records;
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
@@ -42,7 +42,7 @@ pub struct RecordsBuilder {
     indices: HashMap<String, usize>,
     /// The codes of the record that is being made.
     row: Vec<u32>,
-    rows: Sequences,
+    rows: InternedCodeLists,
     /// Where a value is written, and where a list is.
     text: String,
     list: Vec<u32>,
@@ -50,7 +50,7 @@ pub struct RecordsBuilder {
 
 /// What [`RecordsBuilder::build`] makes.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct BuiltRecords {
     /// The records, with the numbers that the builder gave them.
     pub records: Records,
     /// The names of columns with values of several types, which are texts now.
@@ -68,7 +68,7 @@ struct ColumnBuilder {
     maxmind_type: Option<Option<MaxMindType>>,
     /// Whether there are values that are no lists.
     has_scalars: bool,
-    lists: Sequences,
+    lists: InternedCodeLists,
 }
 
 /// The kinds of values that a column has.
@@ -88,14 +88,14 @@ impl RecordsBuilder {
     /// The index of the column called `name`, which is new if there was none. Expected constant time.
     ///
     /// # Errors
-    /// [`TableError::Columns`] at the 4097th.
+    /// [`TableError::TooManyColumns`] at the 4097th.
     pub fn column(&mut self, name: &str) -> Result<usize, TableError> {
         if let Some(&index) = self.indices.get(name) {
             return Ok(index);
         }
         let index = self.columns.len();
         if index == MAX_COLUMNS {
-            return Err(TableError::Columns);
+            return Err(TableError::TooManyColumns);
         }
         self.columns.push(ColumnBuilder {
             name: name.to_owned(),
@@ -206,7 +206,7 @@ impl RecordsBuilder {
     }
 
     /// The records, of the columns in their order; one of texts if there is none.
-    pub fn build(self) -> Built {
+    pub fn build(self) -> BuiltRecords {
         let mut mixed = Vec::new();
         let columns = self.columns.into_iter();
         let (columns, renumbered): (Vec<_>, Vec<_>) =
@@ -214,10 +214,10 @@ impl RecordsBuilder {
         let rows = match &renumbered[..] {
             [] => {
                 let records = Records::default();
-                return Built { records, mixed };
+                return BuiltRecords { records, mixed };
             }
             // Each record is its code, as both are numbered by their first appearance.
-            [None] => Rows::Codes,
+            [None] => RecordRows::Codes,
             _ => {
                 let mut rows = PackedRows::new(columns.iter().map(|column| column.len() as u32));
                 for row in self.rows.lists().iter() {
@@ -227,7 +227,7 @@ impl RecordsBuilder {
                         _ => code & !LIST,
                     }));
                 }
-                Rows::Packed(rows)
+                RecordRows::Packed(rows)
             }
         };
         let records = Records {
@@ -235,7 +235,7 @@ impl RecordsBuilder {
             value_column: 0,
             rows,
         };
-        Built { records, mixed }
+        BuiltRecords { records, mixed }
     }
 }
 
@@ -251,7 +251,7 @@ impl ColumnBuilder {
             let values = match self.kinds {
                 INTEGER => typed(self.values, INTEGER),
                 // Of the other types there are no lists.
-                _ => Scalars::Texts(self.values.into_texts()),
+                _ => ScalarDictionary::Texts(self.values.into_texts()),
             };
             return (
                 Column::new(self.name, values, Some(self.lists.into_lists())),
@@ -260,8 +260,8 @@ impl ColumnBuilder {
         }
         let mut codes = None;
         if self.lists.lists().len() > 0 {
-            let values = Scalars::Texts(self.values.clone().into_texts());
-            let list = |codes| List {
+            let values = ScalarDictionary::Texts(self.values.clone().into_texts());
+            let list = |codes| ListCell {
                 codes,
                 values: &values,
             };
@@ -281,34 +281,34 @@ impl ColumnBuilder {
 }
 
 /// The values by their type: that of all their kinds, or what all are written as.
-fn typed(values: Dictionary, kinds: u8) -> Scalars {
+fn typed(values: Dictionary, kinds: u8) -> ScalarDictionary {
     match kinds {
         INTEGER => integers(&values),
         FLOAT => floats(&values),
         BOOLEAN => booleans(&values),
         WRITTEN => integers(&values)
-            .or_else(|| floats(&values).filter(Scalars::are_finite))
+            .or_else(|| floats(&values).filter(ScalarDictionary::are_finite))
             .or_else(|| booleans(&values)),
         _ => None,
     }
-    .unwrap_or_else(|| Scalars::Texts(values.into_texts()))
+    .unwrap_or_else(|| ScalarDictionary::Texts(values.into_texts()))
 }
 
-fn integers(values: &Dictionary) -> Option<Scalars> {
+fn integers(values: &Dictionary) -> Option<ScalarDictionary> {
     let signed = values.iter().map(parsed).collect::<Option<_>>();
     let unsigned = || values.iter().map(parsed).collect::<Option<_>>();
-    let signed = signed.map(Scalars::Signed);
-    signed.or_else(|| Some(Scalars::Unsigned(unsigned()?)))
+    let signed = signed.map(ScalarDictionary::Signed);
+    signed.or_else(|| Some(ScalarDictionary::Unsigned(unsigned()?)))
 }
 
-fn floats(values: &Dictionary) -> Option<Scalars> {
+fn floats(values: &Dictionary) -> Option<ScalarDictionary> {
     let numbers = values.iter().map(parsed).collect::<Option<_>>();
-    numbers.map(Scalars::Floats)
+    numbers.map(ScalarDictionary::Floats)
 }
 
-fn booleans(values: &Dictionary) -> Option<Scalars> {
+fn booleans(values: &Dictionary) -> Option<ScalarDictionary> {
     let truths = values.iter().map(parsed).collect::<Option<_>>();
-    truths.map(Scalars::Booleans)
+    truths.map(ScalarDictionary::Booleans)
 }
 
 /// The value that `text` is, byte for byte.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::scalars::{Scalar, Scalars};
+use super::scalars::{Scalar, ScalarDictionary};
 
 /// What stands after a backslash in an element of a list.
 const SPECIAL: [char; 2] = [',', '\\'];
@@ -13,7 +13,7 @@ pub enum Cell<'a> {
     /// One value.
     Scalar(Scalar<'a>),
     /// Several of one type.
-    List(List<'a>),
+    List(ListCell<'a>),
 }
 
 impl fmt::Display for Cell<'_> {
@@ -45,12 +45,12 @@ impl fmt::Display for Cell<'_> {
 
 /// The elements of a list.
 #[derive(Clone, Copy)]
-pub struct List<'a> {
+pub struct ListCell<'a> {
     pub(super) codes: &'a [u32],
-    pub(super) values: &'a Scalars,
+    pub(super) values: &'a ScalarDictionary,
 }
 
-impl<'a> List<'a> {
+impl<'a> ListCell<'a> {
     /// The elements in their order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Scalar<'a>> {
         let value = move |&code: &u32| self.values.get(code).expect("a value for each code");
@@ -68,13 +68,13 @@ impl<'a> List<'a> {
     }
 }
 
-impl PartialEq for List<'_> {
+impl PartialEq for ListCell<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
     }
 }
 
-impl fmt::Debug for List<'_> {
+impl fmt::Debug for ListCell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }

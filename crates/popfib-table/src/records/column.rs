@@ -1,8 +1,8 @@
 //! A column of records: its name, its type, and its different values by their codes, from 1 on.
 
-use super::cell::{Cell, List};
-use super::lists::Lists;
-use super::scalars::{Scalar, Scalars};
+use super::cell::{Cell, ListCell};
+use super::code_lists::CodeLists;
+use super::scalars::{Scalar, ScalarDictionary};
 
 /// The type of a column's values. Any value may be absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,13 +74,13 @@ impl MaxMindType {
 pub struct Column {
     name: String,
     pub(super) maxmind_type: Option<MaxMindType>,
-    pub(super) values: Scalars,
+    pub(super) values: ScalarDictionary,
     /// The lists, in a column of lists: each is a sequence of codes of `values`.
-    pub(super) lists: Option<Lists>,
+    pub(super) lists: Option<CodeLists>,
 }
 
 impl Column {
-    pub(super) fn new(name: String, values: Scalars, lists: Option<Lists>) -> Self {
+    pub(super) fn new(name: String, values: ScalarDictionary, lists: Option<CodeLists>) -> Self {
         Self {
             name,
             maxmind_type: None,
@@ -92,7 +92,7 @@ impl Column {
     /// The column of prefix lengths called `name`: code 1 is the length 0.
     pub(crate) fn of_lengths(name: &str) -> Self {
         let lengths = (0..=128).collect();
-        Self::new(name.to_owned(), Scalars::Signed(lengths), None)
+        Self::new(name.to_owned(), ScalarDictionary::Signed(lengths), None)
     }
 
     /// The same column by another name.
@@ -120,16 +120,16 @@ impl Column {
     /// The type of the elements in a column of lists, which in an image may be any but a list; in others that of its values.
     pub fn element_type(&self) -> ColumnType {
         match &self.values {
-            Scalars::Texts(_) | Scalars::Names(_) => ColumnType::Text,
-            Scalars::Signed(_) | Scalars::Unsigned(_) => ColumnType::Integer,
-            Scalars::Floats(_) => ColumnType::Float,
-            Scalars::Booleans(_) => ColumnType::Boolean,
+            ScalarDictionary::Texts(_) | ScalarDictionary::Names(_) => ColumnType::Text,
+            ScalarDictionary::Signed(_) | ScalarDictionary::Unsigned(_) => ColumnType::Integer,
+            ScalarDictionary::Floats(_) => ColumnType::Float,
+            ScalarDictionary::Booleans(_) => ColumnType::Boolean,
         }
     }
 
     /// Whether its integers are unsigned: none is negative, and one may be higher than an `i64` holds. All others are `i64`.
     pub fn is_unsigned(&self) -> bool {
-        matches!(self.values, Scalars::Unsigned(_))
+        matches!(self.values, ScalarDictionary::Unsigned(_))
     }
 
     /// The type that its values had in a MaxMind database, if they all had one of these.
@@ -161,7 +161,7 @@ impl Column {
     pub fn value(&self, code: u32) -> Option<Cell<'_>> {
         match &self.lists {
             None => self.values.get(code).map(Cell::Scalar),
-            Some(lists) => Some(Cell::List(List {
+            Some(lists) => Some(Cell::List(ListCell {
                 codes: lists.get(code)?,
                 values: &self.values,
             })),
@@ -169,7 +169,7 @@ impl Column {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let lists = self.lists.as_ref().map_or(0, Lists::bytes);
+        let lists = self.lists.as_ref().map_or(0, CodeLists::bytes);
         self.values.bytes() + lists
     }
 }

@@ -4,13 +4,13 @@ use popfib::image::ImageTable;
 use popfib::{ImageError, ImageWriter};
 
 use super::builder::MAX_COLUMNS;
+use super::code_lists::CodeLists;
 use super::column::{Column, MaxMindType};
-use super::lists::Lists;
-use super::rows::{PackedRows, Rows};
-use super::scalars::Scalars;
+use super::packed_rows::{PackedRows, RecordRows};
+use super::scalars::ScalarDictionary;
 use super::store::Records;
 use crate::error::TableError;
-use crate::texts::Texts;
+use crate::numbered_texts::NumberedTexts;
 
 /// The kinds of sections.
 const COLUMNS: u16 = 4;
@@ -38,11 +38,11 @@ impl Records {
     /// Puts the records into the table that was begun in an image.
     ///
     /// # Errors
-    /// Those of [`ImageWriter::records`], and [`TableError::Large`].
+    /// Those of [`ImageWriter::records`], and [`TableError::TooLarge`].
     pub(crate) fn write(&self, writer: &mut ImageWriter) -> Result<(), TableError> {
         let (rows, stride) = match &self.rows {
-            Rows::Codes => (Vec::new(), 0),
-            Rows::Packed(rows) => {
+            RecordRows::Codes => (Vec::new(), 0),
+            RecordRows::Packed(rows) => {
                 // Of some columns of other records there may be fields between.
                 let highest = self.columns.iter().map(|column| column.len() as u32);
                 let mut packed = PackedRows::new(highest);
@@ -61,8 +61,8 @@ impl Records {
         let mut sections = Vec::new();
         for (index, column) in self.columns.iter().enumerate() {
             let bits = match &self.rows {
-                Rows::Codes => 0,
-                Rows::Packed(_) => PackedRows::bits(column.len() as u32) as u8,
+                RecordRows::Codes => 0,
+                RecordRows::Packed(_) => PackedRows::bits(column.len() as u32) as u8,
             };
             let (value_type, values) = bytes_of(&column.values);
             let maxmind_type = column.maxmind_type.map_or(0, |of| of as u8);
@@ -70,7 +70,7 @@ impl Records {
             head.extend([value_type, is_list, bits, maxmind_type]);
             head.extend(word(column.name().len())?);
             head.extend(word(column.values.len())?);
-            head.extend(word(column.lists.as_ref().map_or(0, Lists::len))?);
+            head.extend(word(column.lists.as_ref().map_or(0, CodeLists::len))?);
             names.extend(column.name().as_bytes());
             let kind = VALUES + 4 * index as u16;
             sections.push((kind, values));
@@ -139,7 +139,7 @@ impl Records {
             name_at += name_len;
             let kind = VALUES + 4 * index as u16;
             let values = match image.name_count() {
-                Some(names) if names as usize == values => Scalars::Names(image.clone()),
+                Some(names) if names as usize == values => ScalarDictionary::Names(image.clone()),
                 _ => scalars(image, kind, value_type, values)?,
             };
             let lists = match is_list {
@@ -172,12 +172,12 @@ impl Records {
             if columns.len() > 1 || columns[0].len() != records {
                 return Err(broken(8, "there are no rows"));
             }
-            Rows::Codes
+            RecordRows::Codes
         } else {
             let highest = columns.iter().map(|column| column.len() as u32);
             let bytes = section(image, ROWS)?;
             let rows = PackedRows::from_parts(bytes, stride, records, highest);
-            Rows::Packed(rows.map_err(|reason| image.broken_record(ROWS, 0, reason))?)
+            RecordRows::Packed(rows.map_err(|reason| image.broken_record(ROWS, 0, reason))?)
         };
         Ok(Some(Self {
             columns,
@@ -188,19 +188,21 @@ impl Records {
 }
 
 /// The type of values, and their bytes.
-fn bytes_of(values: &Scalars) -> (u8, Vec<u8>) {
+fn bytes_of(values: &ScalarDictionary) -> (u8, Vec<u8>) {
     fn all<T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; 8]) -> Vec<u8> {
         values.iter().flat_map(|&value| bytes(value)).collect()
     }
     match values {
-        Scalars::Texts(_) | Scalars::Names(_) => {
+        ScalarDictionary::Texts(_) | ScalarDictionary::Names(_) => {
             let texts = values.texts().into_iter().flatten();
             (TEXT, texts.flat_map(str::bytes).collect())
         }
-        Scalars::Signed(numbers) => (SIGNED, all(numbers, i64::to_le_bytes)),
-        Scalars::Unsigned(numbers) => (UNSIGNED, all(numbers, u64::to_le_bytes)),
-        Scalars::Floats(numbers) => (FLOAT, all(numbers, f64::to_le_bytes)),
-        Scalars::Booleans(truths) => (BOOLEAN, truths.iter().map(|&truth| truth.into()).collect()),
+        ScalarDictionary::Signed(numbers) => (SIGNED, all(numbers, i64::to_le_bytes)),
+        ScalarDictionary::Unsigned(numbers) => (UNSIGNED, all(numbers, u64::to_le_bytes)),
+        ScalarDictionary::Floats(numbers) => (FLOAT, all(numbers, f64::to_le_bytes)),
+        ScalarDictionary::Booleans(truths) => {
+            (BOOLEAN, truths.iter().map(|&truth| truth.into()).collect())
+        }
     }
 }
 
@@ -210,7 +212,7 @@ fn scalars(
     kind: u16,
     value_type: u8,
     count: usize,
-) -> Result<Scalars, ImageError> {
+) -> Result<ScalarDictionary, ImageError> {
     let bytes = section(image, kind)?;
     let broken = |reason| image.broken_record(kind, 0, reason);
     let numbers = || match bytes.as_chunks::<8>() {
@@ -221,17 +223,17 @@ fn scalars(
         TEXT => {
             let text = std::str::from_utf8(bytes).map_err(|_| broken("its texts are not UTF-8"))?;
             let ends = words_of(image, kind + TEXT_ENDS, count)?;
-            let texts = Texts::from_parts(text.to_owned(), ends);
-            Scalars::Texts(texts.map_err(|index| {
+            let texts = NumberedTexts::from_parts(text.to_owned(), ends);
+            ScalarDictionary::Texts(texts.map_err(|index| {
                 let reason = "a text does not end after its beginning";
                 image.broken_record(kind + TEXT_ENDS, 4 * index, reason)
             })?)
         }
-        SIGNED => Scalars::Signed(numbers()?.map(i64::from_le_bytes).collect()),
-        UNSIGNED => Scalars::Unsigned(numbers()?.map(u64::from_le_bytes).collect()),
-        FLOAT => Scalars::Floats(numbers()?.map(f64::from_le_bytes).collect()),
+        SIGNED => ScalarDictionary::Signed(numbers()?.map(i64::from_le_bytes).collect()),
+        UNSIGNED => ScalarDictionary::Unsigned(numbers()?.map(u64::from_le_bytes).collect()),
+        FLOAT => ScalarDictionary::Floats(numbers()?.map(f64::from_le_bytes).collect()),
         BOOLEAN if bytes.len() == count && bytes.iter().all(|&byte| byte <= 1) => {
-            Scalars::Booleans(bytes.iter().map(|&byte| byte == 1).collect())
+            ScalarDictionary::Booleans(bytes.iter().map(|&byte| byte == 1).collect())
         }
         BOOLEAN => return Err(broken("it has other values than its column")),
         _ => return Err(broken("its column has an unknown type")),
@@ -244,7 +246,7 @@ fn lists_of(
     kind: u16,
     count: usize,
     values: usize,
-) -> Result<Lists, ImageError> {
+) -> Result<CodeLists, ImageError> {
     let ends = words_of(image, kind + LIST_ENDS, count)?;
     let len = ends.last().copied().unwrap_or(0);
     let codes = words_of(image, kind + LIST_CODES, len)?;
@@ -253,7 +255,7 @@ fn lists_of(
         return Err(image.broken_record(kind + LIST_CODES, 4 * at, reason));
     }
     let codes = codes.into_iter().map(|code| code as u32).collect();
-    Lists::from_parts(codes, ends).map_err(|index| {
+    CodeLists::from_parts(codes, ends).map_err(|index| {
         let reason = "a list does not end after its beginning";
         image.broken_record(kind + LIST_ENDS, 4 * index, reason)
     })
@@ -282,7 +284,7 @@ fn word_at(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 fn word(number: usize) -> Result<[u8; 4], TableError> {
-    let word = u32::try_from(number).map_err(|_| TableError::Large)?;
+    let word = u32::try_from(number).map_err(|_| TableError::TooLarge)?;
     Ok(word.to_le_bytes())
 }
 

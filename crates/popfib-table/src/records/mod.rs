@@ -8,20 +8,20 @@
 
 mod builder;
 mod cell;
+mod code_lists;
 mod column;
 mod image;
-mod lists;
-mod rows;
+mod interned_code_lists;
+mod packed_rows;
 mod scalars;
-mod sequences;
 mod store;
 
 pub(crate) use builder::MAX_COLUMNS;
-pub(crate) use sequences::Sequences;
+pub(crate) use interned_code_lists::InternedCodeLists;
 pub(crate) use store::VALUE;
 
-pub use builder::{Built, RecordsBuilder};
-pub use cell::{Cell, List};
+pub use builder::{BuiltRecords, RecordsBuilder};
+pub use cell::{Cell, ListCell};
 pub use column::{Column, ColumnType, MaxMindType};
 pub use scalars::Scalar;
 pub use store::Records;

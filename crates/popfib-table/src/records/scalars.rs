@@ -5,7 +5,7 @@ use std::fmt;
 use popfib::NextHop;
 use popfib::image::ImageTable;
 
-use crate::texts::Texts;
+use crate::numbered_texts::NumberedTexts;
 
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +34,8 @@ impl fmt::Display for Scalar<'_> {
 
 /// Different values of one type, by codes from 1 on.
 #[derive(Clone, Debug)]
-pub(super) enum Scalars {
-    Texts(Texts),
+pub(super) enum ScalarDictionary {
+    Texts(NumberedTexts),
     /// The names in an image, which has some.
     Names(ImageTable),
     Signed(Vec<i64>),
@@ -44,7 +44,7 @@ pub(super) enum Scalars {
     Booleans(Vec<bool>),
 }
 
-impl Scalars {
+impl ScalarDictionary {
     #[inline]
     pub(super) fn get(&self, code: u32) -> Option<Scalar<'_>> {
         let number = NextHop::new(code)?;

@@ -4,9 +4,9 @@ use popfib::NextHop;
 
 use super::cell::Cell;
 use super::column::Column;
-use super::rows::{PackedRows, Rows};
-use super::scalars::Scalars;
-use super::sequences::Sequences;
+use super::interned_code_lists::InternedCodeLists;
+use super::packed_rows::{PackedRows, RecordRows};
+use super::scalars::ScalarDictionary;
 use crate::dictionary::Dictionary;
 
 /// What the column of values that have no name is called.
@@ -20,7 +20,7 @@ pub struct Records {
     pub(super) columns: Vec<Column>,
     /// The index of the column that is the value of a record.
     pub(super) value_column: usize,
-    pub(super) rows: Rows,
+    pub(super) rows: RecordRows,
 }
 
 impl Default for Records {
@@ -37,14 +37,14 @@ impl Records {
 
     /// Records of one column of texts, in which the number of a record is that of its text.
     pub fn of_texts(name: &str, texts: Dictionary) -> Self {
-        Self::of_scalars(name, Scalars::Texts(texts.into_texts()))
+        Self::of_scalars(name, ScalarDictionary::Texts(texts.into_texts()))
     }
 
-    pub(super) fn of_scalars(name: &str, values: Scalars) -> Self {
+    pub(super) fn of_scalars(name: &str, values: ScalarDictionary) -> Self {
         Self {
             columns: vec![Column::new(name.to_owned(), values, None)],
             value_column: 0,
-            rows: Rows::Codes,
+            rows: RecordRows::Codes,
         }
     }
 
@@ -76,7 +76,7 @@ impl Records {
     pub(crate) fn select(&mut self, names: &[String]) -> Result<(), String> {
         let index = |name: &String| self.column(name).ok_or_else(|| name.clone());
         let kept = names.iter().map(index).collect::<Result<Vec<_>, _>>()?;
-        if let Rows::Packed(rows) = &mut self.rows {
+        if let RecordRows::Packed(rows) = &mut self.rows {
             rows.select(&kept);
         }
         // The first that is asked for, unless it is among them.
@@ -92,8 +92,8 @@ impl Records {
     /// How many records there are, which is also the highest number.
     pub fn len(&self) -> usize {
         match &self.rows {
-            Rows::Codes => self.columns[0].len(),
-            Rows::Packed(rows) => rows.len(),
+            RecordRows::Codes => self.columns[0].len(),
+            RecordRows::Packed(rows) => rows.len(),
         }
     }
 
@@ -120,8 +120,8 @@ impl Records {
     #[inline]
     pub fn code(&self, number: u32, column: usize) -> u32 {
         match &self.rows {
-            Rows::Codes => number,
-            Rows::Packed(rows) => {
+            RecordRows::Codes => number,
+            RecordRows::Packed(rows) => {
                 let row = (number as usize).wrapping_sub(1);
                 rows.code(row, column).unwrap_or(0)
             }
@@ -145,13 +145,13 @@ impl Records {
         Self {
             columns,
             value_column: 0,
-            rows: Rows::Packed(packed),
+            rows: RecordRows::Packed(packed),
         }
     }
 
     /// A column of lists of `values`, each of which is a record; its elements are numbers of `values`.
-    pub(crate) fn of_lists(name: &str, values: Dictionary, lists: Sequences) -> Self {
-        let values = Scalars::Texts(values.into_texts());
+    pub(crate) fn of_lists(name: &str, values: Dictionary, lists: InternedCodeLists) -> Self {
+        let values = ScalarDictionary::Texts(values.into_texts());
         Self {
             columns: vec![Column::new(
                 name.to_owned(),
@@ -159,7 +159,7 @@ impl Records {
                 Some(lists.into_lists()),
             )],
             value_column: 0,
-            rows: Rows::Codes,
+            rows: RecordRows::Codes,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use popfib::NextHop;
 
-use super::rows::Rows;
+use super::packed_rows::RecordRows;
 use super::*;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -261,7 +261,7 @@ fn one_column_has_no_rows_and_no_column_is_one_of_texts() {
         builder.finish_record().unwrap();
     }
     let records = builder.build().records;
-    assert!(matches!(records.rows, Rows::Codes));
+    assert!(matches!(records.rows, RecordRows::Codes));
     for (number, text) in [(1, "b"), (2, "a"), (3, "")] {
         let number = NextHop::new(number).unwrap();
         assert_eq!(cell_of(records.cell(number, 0)), Set::Text(text.to_owned()));
@@ -311,7 +311,7 @@ fn a_column_says_what_its_elements_are() {
     let lists = column(&[1], true).lists;
     let floats = Column::new(
         "c".into(),
-        super::scalars::Scalars::Floats(vec![1.5]),
+        super::scalars::ScalarDictionary::Floats(vec![1.5]),
         lists,
     );
     assert_eq!(floats.column_type(), ColumnType::Texts);

@@ -10,7 +10,7 @@ use charts_rs::{
     Series, SeriesBand, SeriesCategory, Symbol, TextConfig, YAxisConfig, add_theme,
     measure_text_width_family, svg_with_accessibility,
 };
-use popfib_draw::{Bar, Bars, Panel, Row, SERIES};
+use popfib_draw::{Bar, BarChart, BarPanel, BarRow, SERIES_COLOURS};
 
 use super::format::short;
 use crate::experiments::Figures;
@@ -70,21 +70,21 @@ pub(super) fn bars(
             label: short(median),
         })
     };
-    let row = |name: &String| Row {
+    let row = |name: &String| BarRow {
         name: name.clone(),
         is_strong: name.starts_with("Poptrie") || name.starts_with("popfib"),
     };
     let (rows, panels) = match &series[..] {
         [(name, figures)] if name.is_empty() => {
             let bars = figures.iter().map(|figures| bar((*figures)?));
-            let panel = Panel {
+            let panel = BarPanel {
                 name: String::new(),
                 bars: bars.collect(),
             };
             (names.iter().map(row).collect(), vec![panel])
         }
         _ => {
-            let panel = |(place, name): (usize, &String)| Panel {
+            let panel = |(place, name): (usize, &String)| BarPanel {
                 name: name.clone(),
                 bars: series
                     .iter()
@@ -95,7 +95,7 @@ pub(super) fn bars(
             (rows, names.iter().enumerate().map(panel).collect())
         }
     };
-    popfib_draw::bars(&Bars {
+    popfib_draw::bar_chart(&BarChart {
         title: &words.title,
         note: &words.note,
         unit: words.y,
@@ -185,7 +185,7 @@ fn style() -> &'static str {
     ADDED.call_once(|| {
         let style = serde_json::from_str(include_str!("chart.json"));
         let mut style: serde_json::Value = style.expect("the file is of this crate");
-        style["series"]["colors"] = SERIES[0].as_slice().into();
+        style["series"]["colors"] = SERIES_COLOURS[0].as_slice().into();
         let style = serde_json::from_value(style);
         add_theme(NAME, style.expect("the file is of this crate"));
     });
@@ -232,7 +232,7 @@ fn finish(chart: &impl Chart, words: &Words) -> String {
     let svg = chart.svg().expect("its font is there");
     let svg = svg_with_accessibility(&svg, &words.title, &words.note);
     let mut style = include_str!("chart.css").trim_end().to_owned();
-    for (light, dark) in SERIES[0].iter().zip(SERIES[1]) {
+    for (light, dark) in SERIES_COLOURS[0].iter().zip(SERIES_COLOURS[1]) {
         // As the library writes it.
         let light = light.to_uppercase();
         style +=

@@ -1,0 +1,119 @@
+//! The updates of a file as changes of one table, in which a prefix has one route.
+
+use std::cmp::Ordering;
+
+use popfib::family::Family;
+use popfib::{Address, IpPrefix, MultiRib, NextHop, Prefix};
+use popfib_formats::UpdateSource;
+
+use crate::file_updates::{FileUpdates, UpdateError};
+use crate::target::Target;
+use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction};
+
+/// Applies updates to the paths of all peers. After each, the prefix has its best path: a withdrawal by one peer, or of one path
+/// identifier, leaves the paths of the others.
+///
+/// Takes memory for every path that is announced and not withdrawn.
+#[derive(Debug, Default)]
+pub struct BestPathUpdates {
+    updates: FileUpdates,
+    transaction: Transaction,
+    ipv4: MultiRib<u32, Path>,
+    ipv6: MultiRib<u128, Path>,
+    /// What the end of a session has changed and is still to be returned.
+    lost: Vec<(IpPrefix, Option<Target>)>,
+}
+
+#[derive(Debug)]
+struct Path {
+    /// The peer and the path identifier. Of equal paths that of the peer seen first is the best, as in a live table.
+    key: (StreamId, u32),
+    target: Target,
+}
+
+impl popfib::multi_rib::Path for Path {
+    type Key = (StreamId, u32);
+
+    fn key(&self) -> Self::Key {
+        self.key
+    }
+
+    fn next_hop(&self) -> NextHop {
+        self.target.number()
+    }
+
+    fn preference(&self, other: &Self) -> Ordering {
+        self.target.preference(&other.target)
+    }
+}
+
+impl BestPathUpdates {
+    /// Begins without paths.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads the next update. Returns its prefix with the best path that it has now, if any; `None` at the end.
+    /// O(key width / 6 + log(paths of the prefix)). A session that ends withdraws all paths of its peer: a prefix a call, after O(paths).
+    ///
+    /// # Errors
+    /// [`UpdateError`]. After an invalid line or record the next call continues after it.
+    pub fn next(
+        &mut self,
+        source: &mut dyn UpdateSource,
+    ) -> Result<Option<(IpPrefix, Option<Target>)>, UpdateError> {
+        let change = loop {
+            if let Some(lost) = self.lost.pop() {
+                return Ok(Some(lost));
+            }
+            if !self.updates.next(source, &mut self.transaction)? {
+                return Ok(None);
+            }
+            if let [change] = self.transaction.changes() {
+                break change;
+            }
+            for event in self.transaction.events() {
+                if let StreamEvent::Down(stream) = *event {
+                    lose(&mut self.ipv4, stream, &mut self.lost);
+                    lose(&mut self.ipv6, stream, &mut self.lost);
+                }
+            }
+        };
+        let best = match change.prefix {
+            IpPrefix::V4(prefix) => apply(&mut self.ipv4, prefix, change),
+            IpPrefix::V6(prefix) => apply(&mut self.ipv6, prefix, change),
+        };
+        Ok(Some((change.prefix, best)))
+    }
+}
+
+/// Withdraws the paths of a stream, and adds what is the best then of each prefix that had another.
+fn lose<A: Family>(
+    paths: &mut MultiRib<A, Path>,
+    stream: StreamId,
+    lost: &mut Vec<(IpPrefix, Option<Target>)>,
+) {
+    let mut changed = Vec::new();
+    paths.retain(
+        |_, path| path.key.0 != stream,
+        |prefix, _| changed.push(prefix),
+    );
+    lost.extend(changed.into_iter().map(|prefix| {
+        let best = paths.best(prefix).map(|path| path.target.clone());
+        (A::ip_prefix(prefix), best)
+    }));
+}
+
+/// Applies a change, and returns what is the best then.
+fn apply<A: Address>(
+    paths: &mut MultiRib<A, Path>,
+    prefix: Prefix<A>,
+    change: &PathChange,
+) -> Option<Target> {
+    let key = (change.stream, change.path);
+    match change.target.clone() {
+        Some(target) => drop(paths.announce(prefix, Path { key, target })),
+        None => drop(paths.withdraw(prefix, &key)),
+    }
+    Some(paths.best(prefix)?.target.clone())
+}

@@ -1,0 +1,118 @@
+//! The paths of a table: those of one family.
+
+use std::cmp::Ordering;
+
+use popfib::family::{Family, PerFamily};
+use popfib::multi_rib::{BestChange, Path, Position};
+use popfib::{Address, MultiRib, NextHop, Prefix};
+
+use crate::target::Target;
+use crate::view::BestPathChangeOf;
+
+/// One path of one source.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) target: Target,
+    pub(crate) source: u16,
+    pub(crate) generation: u16,
+    pub(crate) id: u32,
+}
+
+/// The source and the path identifier.
+pub(crate) type Key = (u16, u32);
+
+impl Path for Held {
+    type Key = Key;
+
+    fn key(&self) -> Key {
+        (self.source, self.id)
+    }
+
+    fn next_hop(&self) -> NextHop {
+        self.target.number()
+    }
+
+    fn preference(&self, other: &Self) -> Ordering {
+        self.target.preference(&other.target)
+    }
+}
+
+/// A position among the paths.
+pub(crate) type After<A> = Option<Position<A, Key>>;
+
+/// One family of a table: every path, and changes of the best ones that readers do not see yet.
+pub(crate) struct Half<A: Address> {
+    pub(crate) paths: MultiRib<A, Held>,
+    pub(crate) waiting: Vec<BestPathChangeOf<A>>,
+    /// How many paths are gone, and have to be removed.
+    pub(crate) gone: usize,
+    /// What the sweep has reached.
+    pub(crate) swept: After<A>,
+}
+
+/// Makes of [`ByFamily`](popfib::family::ByFamily) both halves.
+pub(crate) enum Halves {}
+
+impl PerFamily for Halves {
+    type Of<A: Family> = Half<A>;
+}
+
+impl<A: Address> Default for Half<A> {
+    fn default() -> Self {
+        Self {
+            paths: MultiRib::new(),
+            waiting: Vec::new(),
+            gone: 0,
+            swept: None,
+        }
+    }
+}
+
+impl<A: Address> Half<A> {
+    /// The generation of a path, if it is there.
+    pub(crate) fn generation(&self, prefix: Prefix<A>, key: &Key) -> Option<u16> {
+        Some(self.paths.get(prefix, key)?.generation)
+    }
+
+    pub(crate) fn announce(&mut self, prefix: Prefix<A>, held: Held) {
+        let target = held.target.clone();
+        match self.paths.announce(prefix, held) {
+            // The path that was just announced need not be looked up.
+            BestChange::Announce(next_hop) if next_hop == target.number() => {
+                self.waiting.push((prefix, Some(target)));
+            }
+            change => self.note(prefix, change),
+        }
+    }
+
+    /// Returns the generation of the path; `None` if there is no such path.
+    pub(crate) fn withdraw(&mut self, prefix: Prefix<A>, key: Key) -> Option<u16> {
+        let (path, change) = self.paths.withdraw(prefix, &key)?;
+        self.note(prefix, change);
+        Some(path.generation)
+    }
+
+    /// Visits the next `count` paths and removes those for which `keep` returns false. Returns whether it has reached the last.
+    pub(crate) fn sweep(&mut self, count: usize, mut keep: impl FnMut(&Held) -> bool) -> bool {
+        let mut changes = Vec::new();
+        let changed = |prefix, change| changes.push((prefix, change));
+        let after = self.swept.take();
+        let keep = |_, path: &Held| keep(path);
+        self.swept = self.paths.retain_some(after, count, keep, changed);
+        for (prefix, change) in changes {
+            self.note(prefix, change);
+        }
+        self.swept.is_none()
+    }
+
+    fn note(&mut self, prefix: Prefix<A>, change: BestChange) {
+        match change {
+            BestChange::Unchanged => {}
+            BestChange::Withdraw => self.waiting.push((prefix, None)),
+            BestChange::Announce(_) => {
+                let best = self.paths.best(prefix).expect("it has just been announced");
+                self.waiting.push((prefix, Some(best.target.clone())));
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! A column of addresses in a Parquet file.
+
+use std::fs::File;
+use std::iter;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_data::{ByteView, MAX_INLINE_VIEW_LEN};
+use arrow_schema::{DataType, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use popfib_formats::AddressBatch;
+use popfib_formats::addresses::{AddressColumn, parse_address, parse_ipv4_at};
+
+use crate::error::ParquetError;
+use crate::page_checks;
+use crate::panic_guard::guarded;
+
+/// The rows of a Parquet file, with the addresses of one of its columns.
+///
+/// The column is text, unsigned 32-bit numbers (IPv4), or binary values of 4 or
+/// 16 bytes in network order. Text is read as views into its pages and
+/// dictionary: a long text that a million rows have is there once.
+/// A null is a row without an address, and so is empty text. No other
+/// column is decoded.
+pub struct ParquetAddresses {
+    name: String,
+    file: File,
+    metadata: ArrowReaderMetadata,
+    /// The same, by which the column is read.
+    reading: ArrowReaderMetadata,
+    /// The column of the addresses, and its number among those that are in no other.
+    mask: ProjectionMask,
+    leaf: usize,
+    skip_invalid: bool,
+    skipped: u64,
+    /// The rows of a row group that are not read yet; `None` before the first.
+    rows: Option<ParquetRecordBatchReader>,
+    /// The row group at hand.
+    group: usize,
+    /// Rows read of this group, and before it.
+    group_rows: u64,
+    row: u64,
+}
+
+impl ParquetAddresses {
+    /// Opens the file at `path` and finds the column.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no Parquet file, has no such column, or one of
+    /// another type.
+    pub fn open(path: &Path, column: &AddressColumn) -> Result<Self, ParquetError> {
+        let name = path.display().to_string();
+        let failure = |reason: &dyn std::fmt::Display| ParquetError::new(&name, reason);
+        let file = File::open(path).map_err(|error| failure(&format!("cannot open: {error}")))?;
+        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
+            .map_err(|error| failure(&error))?;
+        let length = file.metadata().map(|data| data.len());
+        let length = length.map_err(|error| failure(&error))?;
+        page_checks::check_places(metadata.metadata(), length).map_err(|error| failure(&error))?;
+        let all = metadata.schema();
+        let found = match column {
+            AddressColumn::Number(number) => {
+                Some(number - 1).filter(|&index| index < all.fields().len())
+            }
+            AddressColumn::Name(name) => all.fields().iter().position(|field| field.name() == name),
+        };
+        let Some(index) = found else {
+            let names: Vec<String> = all
+                .fields()
+                .iter()
+                .take(20)
+                .map(|f| format!("{:?}", f.name()))
+                .collect();
+            let asked = match column {
+                AddressColumn::Number(number) => number.to_string(),
+                AddressColumn::Name(name) => format!("{name:?}"),
+            };
+            return Err(failure(&format!(
+                "no column {asked}; there are {}",
+                names.join(", ")
+            )));
+        };
+        let field = all.field(index);
+        if !is_readable(field.data_type()) {
+            return Err(failure(&format!(
+                "column {:?} is {}, not text, UInt32, or FixedSizeBinary of 4 or 16",
+                field.name(),
+                field.data_type()
+            )));
+        }
+        let mut fields = all.fields().to_vec();
+        if !matches!(
+            field.data_type(),
+            DataType::UInt32 | DataType::FixedSizeBinary(_)
+        ) {
+            fields[index] = Arc::new(field.clone().with_data_type(DataType::Utf8View));
+        }
+        let schema = Schema::new_with_metadata(fields, all.metadata().clone());
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+        let reading = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options);
+        let reading = reading.map_err(|error| failure(&error))?;
+        let descriptor = metadata.parquet_schema();
+        let mut leaves = 0..descriptor.num_columns();
+        let leaf = leaves.find(|&leaf| descriptor.get_column_root_idx(leaf) == index);
+        Ok(Self {
+            leaf: leaf.ok_or_else(|| failure(&"a column without data"))?,
+            mask: ProjectionMask::roots(descriptor, [index]),
+            name,
+            file,
+            metadata,
+            reading,
+            skip_invalid: false,
+            skipped: 0,
+            rows: None,
+            group: 0,
+            group_rows: 0,
+            row: 0,
+        })
+    }
+
+    /// Whether a cell that is no address is a row without one, and counted, where it would
+    /// otherwise be an error. The row stays: others in the file are found by their place.
+    pub fn skip_invalid(mut self, skip: bool) -> Self {
+        self.skip_invalid = skip;
+        self
+    }
+
+    /// How many cells so far were no addresses.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// The columns of the file, as Arrow has them.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
+    }
+
+    /// What the file says about itself.
+    pub(crate) fn metadata(&self) -> &ParquetMetaData {
+        self.metadata.metadata()
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The row group that the last batch came from.
+    pub(crate) fn group(&self) -> &RowGroupMetaData {
+        self.metadata().row_group(self.group)
+    }
+
+    /// Whether the last batch was the last of its row group.
+    pub(crate) fn is_at_group_end(&self) -> bool {
+        self.group_rows == self.group().num_rows() as u64
+    }
+
+    /// Replaces what is in `batch` by the addresses of the next rows, one each;
+    /// false at the end. A batch is of one row group.
+    ///
+    /// # Errors
+    /// If the file is damaged, or a cell is no address and not to be skipped.
+    pub fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ParquetError> {
+        batch.clear();
+        let name = self.name.clone();
+        let damaged = |row, error: &dyn std::fmt::Display| {
+            ParquetError::new(&name, format!("after row {row}: {error}"))
+        };
+        let rows = loop {
+            if let Some(rows) = &mut self.rows {
+                match guarded(|| Ok(rows.next().transpose()?)).transpose() {
+                    Some(Ok(rows)) if rows.num_rows() == 0 => continue,
+                    Some(Ok(rows)) => break rows,
+                    Some(Err(error)) => return Err(damaged(self.row, &error)),
+                    None if !self.is_at_group_end() => {
+                        return Err(damaged(self.row, &"the row group is cut off"));
+                    }
+                    None => {
+                        self.rows = None;
+                        self.group += 1;
+                    }
+                }
+            } else if self.group < self.metadata().num_row_groups() {
+                self.group_rows = 0;
+                let chunk = self.group().column(self.leaf);
+                let most = page_checks::check_sizes(&self.file, chunk);
+                let group = most.and_then(|most| {
+                    let file = self.file.try_clone()?;
+                    let reading = self.reading.clone();
+                    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, reading)
+                        .with_batch_size(most.min(AddressBatch::FULL as u64) as usize)
+                        .with_projection(self.mask.clone())
+                        .with_row_groups(vec![self.group]);
+                    guarded(|| builder.build())
+                });
+                self.rows = Some(group.map_err(|error| damaged(self.row, &error))?);
+            } else {
+                return Ok(false);
+            }
+        };
+        let result = self.addresses(rows.column(0), batch);
+        self.row += rows.num_rows() as u64;
+        self.group_rows += rows.num_rows() as u64;
+        result.map(|()| true)
+    }
+
+    fn addresses(
+        &mut self,
+        column: &ArrayRef,
+        batch: &mut AddressBatch,
+    ) -> Result<(), ParquetError> {
+        match column.data_type() {
+            DataType::UInt32 => {
+                let values = column.as_primitive::<UInt32Type>();
+                if values.null_count() == 0 {
+                    batch.extend_ipv4(values.values().iter().copied());
+                } else {
+                    for value in values {
+                        push(batch, value.map(|bits| IpAddr::V4(bits.into())));
+                    }
+                }
+            }
+            DataType::FixedSizeBinary(_) => {
+                let values = column.as_fixed_size_binary();
+                if values.null_count() == 0 && values.value_length() == 4 {
+                    let (octets, _) = values.value_data().as_chunks();
+                    batch.extend_ipv4(octets.iter().map(|octets| u32::from_be_bytes(*octets)));
+                } else {
+                    for value in values {
+                        push(batch, value.and_then(from_bytes));
+                    }
+                }
+            }
+            DataType::Utf8View => self.texts(column.as_string_view(), batch)?,
+            _ => unreachable!("the type was found readable"),
+        }
+        Ok(())
+    }
+
+    /// The addresses of cells of text.
+    fn texts(
+        &mut self,
+        texts: &StringViewArray,
+        batch: &mut AddressBatch,
+    ) -> Result<(), ParquetError> {
+        let (views, buffers) = (texts.views(), texts.data_buffers());
+        let short = views.inner().as_slice();
+        let mut row = 0;
+        while row < texts.len() {
+            // IPv4 from where the cells lie, as many as there are in a row.
+            batch.extend_ipv4(iter::from_fn(|| {
+                let view = ByteView::from(*views.get(row)?);
+                let len = view.length as usize;
+                let address = if view.length <= MAX_INLINE_VIEW_LEN {
+                    parse_ipv4_at(short, size_of::<u128>() * row + size_of::<u32>(), len)?
+                } else {
+                    let buffer = buffers.get(view.buffer_index as usize)?;
+                    parse_ipv4_at(buffer, view.offset as usize, len)?
+                };
+                let address = Some(address).filter(|_| texts.is_valid(row))?;
+                row += 1;
+                Some(address)
+            }));
+            if row < texts.len() {
+                let text = texts.is_valid(row).then(|| texts.value(row));
+                push(batch, self.parse(text, row)?);
+                row += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The address of a cell of text; `row` counts from the first of this batch.
+    #[inline]
+    fn parse(&mut self, text: Option<&str>, row: usize) -> Result<Option<IpAddr>, ParquetError> {
+        let Some(text) = text.map(str::trim_ascii).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        match parse_address(text.as_bytes()) {
+            Some(address) => Ok(Some(address)),
+            None if self.skip_invalid => {
+                self.skipped += 1;
+                Ok(None)
+            }
+            None => {
+                let row = self.row + row as u64 + 1;
+                let shown: String = text.chars().take(60).collect();
+                let reason = format!("row {row}: {shown:?}: not an address");
+                Err(ParquetError::new(&self.name, reason))
+            }
+        }
+    }
+}
+
+fn is_readable(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::UInt32 => true,
+        DataType::FixedSizeBinary(size) => matches!(size, 4 | 16),
+        DataType::Dictionary(_, value) => **value == DataType::Utf8,
+        _ => false,
+    }
+}
+
+fn from_bytes(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => Some(IpAddr::from(*bytes.first_chunk::<4>()?)),
+        _ => Some(IpAddr::from(*bytes.first_chunk::<16>()?)),
+    }
+}
+
+#[inline]
+fn push(batch: &mut AddressBatch, address: Option<IpAddr>) {
+    match address {
+        Some(address) => batch.push(address),
+        None => batch.push_missing(),
+    }
+}

@@ -137,7 +137,7 @@ pub(crate) struct ReadArgs {
 
     /// Columns of its records to use, with commas; * is all
     ///
-    /// Keys of a MaxMind database or a JSON object (country.iso_code, subdivisions[0].iso_code), or columns of a
+    /// Keys of a MaxMind database or a JSON object (`country.iso_code`, `subdivisions[0].iso_code`), or columns of a
     /// CSV file by name or number. Not all commands take several [default: the most specific one; of an image all].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,

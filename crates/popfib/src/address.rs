@@ -17,11 +17,11 @@ pub const STRIDE: u8 = 6;
 mod sealed {
     /// A private part of [`Address`](super::Address).
     pub trait Sealed: Sized {
-        fn keys(keys: &[Self]) -> Keys<'_>;
+        fn keys(keys: &[Self]) -> KeySlice<'_>;
     }
 
     /// Keys, and which of the widths they have.
-    pub enum Keys<'a> {
+    pub enum KeySlice<'a> {
         U8(&'a [u8]),
         U16(&'a [u16]),
         U32(&'a [u32]),
@@ -29,7 +29,7 @@ mod sealed {
         U128(&'a [u128]),
     }
 }
-pub(crate) use sealed::Keys;
+pub(crate) use sealed::KeySlice;
 
 /// A key of [`WIDTH`](Address::WIDTH) bits: `u8`, `u16`, `u32` (IPv4), `u64` or `u128` (IPv6).
 ///
@@ -126,8 +126,8 @@ macro_rules! address {
     ($type:ty, $keys:ident, $leading:expr, $parse:expr, $format:expr) => {
         impl sealed::Sealed for $type {
             #[inline(always)]
-            fn keys(keys: &[Self]) -> Keys<'_> {
-                Keys::$keys(keys)
+            fn keys(keys: &[Self]) -> KeySlice<'_> {
+                KeySlice::$keys(keys)
             }
         }
 

@@ -129,7 +129,7 @@ pub fn compare<A: Address>(
     set: impl IntoIterator<Item = Prefix<A>>,
 ) -> impl Iterator<Item = (Prefix<A>, Coverage)> {
     let mut prefixes = prefixes.into_iter();
-    let mut set = Side::new(set);
+    let mut set = Operand::new(set);
     from_fn(move || {
         let prefix = prefixes.next()?;
         // Spans do not touch, so one that holds the whole is one that goes on to its end.
@@ -155,34 +155,37 @@ pub fn ranges<A: Address>(
     prefixes: impl IntoIterator<Item = Prefix<A>>,
 ) -> impl Iterator<Item = (A, A)> {
     let prefixes = prefixes.into_iter().peekable();
-    Spans { prefixes }.map(|Span { first, last }| (first, last))
+    AddressSpans { prefixes }.map(|AddressSpan { first, last }| (first, last))
 }
 
 /// How many addresses `prefixes` cover. Of all 2^128 of IPv6 it says one less, which is the most that there is a number for.
 /// O(prefixes).
 pub fn address_count<A: Address>(prefixes: impl IntoIterator<Item = Prefix<A>>) -> u128 {
     let prefixes = prefixes.into_iter().peekable();
-    let count = |span: Span<A>| (span.last.to_u128() - span.first.to_u128()).saturating_add(1);
+    let count =
+        |span: AddressSpan<A>| (span.last.to_u128() - span.first.to_u128()).saturating_add(1);
     // They have no address in common, so only all of IPv6 is too much.
-    Spans { prefixes }.map(count).fold(0, u128::saturating_add)
+    AddressSpans { prefixes }
+        .map(count)
+        .fold(0, u128::saturating_add)
 }
 
 /// Addresses `first..=last`.
 #[derive(Clone, Copy, Debug)]
-struct Span<A> {
+struct AddressSpan<A> {
     first: A,
     last: A,
 }
 
 /// The spans of prefixes that come in their order.
-struct Spans<I: Iterator> {
+struct AddressSpans<I: Iterator> {
     prefixes: Peekable<I>,
 }
 
-impl<A: Address, I: Iterator<Item = Prefix<A>>> Iterator for Spans<I> {
-    type Item = Span<A>;
+impl<A: Address, I: Iterator<Item = Prefix<A>>> Iterator for AddressSpans<I> {
+    type Item = AddressSpan<A>;
 
-    fn next(&mut self) -> Option<Span<A>> {
+    fn next(&mut self) -> Option<AddressSpan<A>> {
         let prefix = self.prefixes.next()?;
         let (first, mut last) = (prefix.first(), prefix.last());
         while let Some(more) = self
@@ -191,20 +194,20 @@ impl<A: Address, I: Iterator<Item = Prefix<A>>> Iterator for Spans<I> {
         {
             last = last.max(more.last());
         }
-        Some(Span { first, last })
+        Some(AddressSpan { first, last })
     }
 }
 
 /// One side of an operation, asked in ascending order.
-struct Side<A: Address, I: Iterator<Item = Prefix<A>>> {
-    spans: Peekable<Spans<I>>,
+struct Operand<A: Address, I: Iterator<Item = Prefix<A>>> {
+    spans: Peekable<AddressSpans<I>>,
 }
 
-impl<A: Address, I: Iterator<Item = Prefix<A>>> Side<A, I> {
+impl<A: Address, I: Iterator<Item = Prefix<A>>> Operand<A, I> {
     fn new(prefixes: impl IntoIterator<IntoIter = I>) -> Self {
         let prefixes = prefixes.into_iter().peekable();
         Self {
-            spans: Spans { prefixes }.peekable(),
+            spans: AddressSpans { prefixes }.peekable(),
         }
     }
 
@@ -226,10 +229,10 @@ fn combine<A: Address>(
     other: impl IntoIterator<Item = Prefix<A>>,
     holds: impl Fn(bool, bool) -> bool,
 ) -> impl Iterator<Item = Prefix<A>> {
-    let (mut one, mut other) = (Side::new(one), Side::new(other));
+    let (mut one, mut other) = (Operand::new(one), Operand::new(other));
     let mut next = Some(A::MIN);
     let spans = from_fn(move || {
-        let mut found: Option<Span<A>> = None;
+        let mut found: Option<AddressSpan<A>> = None;
         while let Some(first) = next {
             let (in_one, one_last) = one.at(first);
             let (in_other, other_last) = other.at(first);
@@ -241,7 +244,7 @@ fn combine<A: Address>(
             next = last.checked_next();
             if is_in {
                 let first = found.map_or(first, |span| span.first);
-                found = Some(Span { first, last });
+                found = Some(AddressSpan { first, last });
             }
         }
         found
@@ -264,14 +267,14 @@ fn combine<A: Address>(
 /// ```
 pub fn range<A: Address>(first: A, last: A) -> RangePrefixes<A> {
     RangePrefixes {
-        rest: (first <= last).then_some(Span { first, last }),
+        rest: (first <= last).then_some(AddressSpan { first, last }),
     }
 }
 
 /// The fewest prefixes of a range of addresses, in order; by [`range`].
 #[derive(Clone, Debug)]
 pub struct RangePrefixes<A> {
-    rest: Option<Span<A>>,
+    rest: Option<AddressSpan<A>>,
 }
 
 impl<A: Address> Iterator for RangePrefixes<A> {
@@ -279,7 +282,7 @@ impl<A: Address> Iterator for RangePrefixes<A> {
 
     #[inline]
     fn next(&mut self) -> Option<Prefix<A>> {
-        let Span { first, last } = self.rest?;
+        let AddressSpan { first, last } = self.rest?;
         let (first_number, last_number) = (first.to_u128(), last.to_u128());
         let width = u32::from(A::WIDTH);
         let aligned = first_number.trailing_zeros().min(width);
@@ -291,7 +294,7 @@ impl<A: Address> Iterator for RangePrefixes<A> {
         let prefix = Prefix::clamped(first, (width - aligned.min(fits)) as u8);
         let next = prefix.last().checked_next();
         let next = next.filter(|&first| first <= last);
-        self.rest = next.map(|first| Span { first, last });
+        self.rest = next.map(|first| AddressSpan { first, last });
         Some(prefix)
     }
 }

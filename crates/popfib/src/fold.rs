@@ -47,7 +47,7 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, Global};
 use crate::prefix::Prefix;
-use crate::rib::{Rib, View};
+use crate::rib::{Rib, RibView};
 
 pub use crate::address::STRIDE;
 pub use crate::rib::vertex::Vertex;
@@ -100,7 +100,7 @@ pub(crate) fn one<T: Copy>(first: u8, count: u8, slot: Slot<T>, around: u32) -> 
 /// Needs memory for the slots that wait, a few for each level, from `Al`.
 #[derive(Debug)]
 pub struct Fold<'r, A: Address, S, Al: Allocator = Global> {
-    rib: View<'r, A>,
+    rib: RibView<'r, A>,
     aggregation: bool,
     max_next_hop: u32,
     /// Slots with routes below, of the nodes that are being built: a stack.

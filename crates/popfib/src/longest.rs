@@ -14,7 +14,7 @@ use crate::fib::{Fib, Options};
 use crate::memory::{Allocator, Global};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
-use crate::rib::{Builder, Rib};
+use crate::rib::{Rib, RibBuilder};
 
 /// A compiled Poptrie that returns the matching prefix and its next hop.
 ///
@@ -57,7 +57,7 @@ impl<A: Address, Al: Allocator + Clone> LongestFib<A, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        let mut numbered = Builder::new_in(alloc.clone());
+        let mut numbered = RibBuilder::new_in(alloc.clone());
         for (prefix, next_hop) in rib {
             numbered.push(prefix, Self::number(prefix, next_hop)?)?;
         }

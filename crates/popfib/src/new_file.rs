@@ -48,15 +48,15 @@ const NAME: (&str, &str) = (".popfib-", ".tmp");
 pub struct NewFile {
     file: File,
     /// `None` for what cannot be replaced.
-    place: Option<Place>,
+    place: Option<FinalPath>,
 }
 
 /// Where a new file will be.
 #[derive(Debug)]
-struct Place {
+struct FinalPath {
     path: PathBuf,
     /// The name that it has until then, if any.
-    named: Option<Named>,
+    named: Option<TemporaryName>,
 }
 
 impl NewFile {
@@ -127,14 +127,14 @@ impl NewFile {
             Some(file) => (file, None),
             None => {
                 options.create_new(true);
-                let (file, named) = Named::first_free(&path, |name| options.open(name))?;
+                let (file, named) = TemporaryName::first_free(&path, |name| options.open(name))?;
                 (file, Some(named))
             }
         };
         if let Some(permissions) = permissions {
             file.set_permissions(permissions)?;
         }
-        let place = Some(Place { path, named });
+        let place = Some(FinalPath { path, named });
         Ok(Self { file, place })
     }
 }
@@ -179,13 +179,13 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-impl Place {
+impl FinalPath {
     /// Gives the finished file its name.
     fn take(self, file: File) -> io::Result<()> {
         // Closes it: not every system renames an open file.
         let name = |file: File| match self.named {
             Some(named) => Ok(named),
-            None => Named::first_free(&self.path, |name| nameless::name(&file, name))
+            None => TemporaryName::first_free(&self.path, |name| nameless::name(&file, name))
                 .map(|(_, named)| named),
         };
         name(file)?.rename(&self.path)?;
@@ -201,9 +201,9 @@ impl Place {
 
 /// The name of a file that is not in its place, removed if it does not get there; empty once it has.
 #[derive(Debug)]
-struct Named(PathBuf);
+struct TemporaryName(PathBuf);
 
-impl Named {
+impl TemporaryName {
     /// The first name beside `path` by which `make` makes a file, and what it returns.
     fn first_free<T>(
         path: &Path,
@@ -233,7 +233,7 @@ impl Named {
     }
 }
 
-impl Drop for Named {
+impl Drop for TemporaryName {
     fn drop(&mut self) {
         if self.0 != Path::new("") {
             // Something failed already, for a reason that matters more.

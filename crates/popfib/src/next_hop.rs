@@ -25,7 +25,7 @@ pub trait Leaf:
     fn to_u32(self) -> u32;
 }
 
-pub(crate) use sealed::Leaves;
+pub(crate) use sealed::LeafSlice;
 
 mod sealed {
     /// A private part of [`Leaf`](super::Leaf).
@@ -33,11 +33,11 @@ mod sealed {
         /// The leaf of a pointer that is a next hop; of another any number.
         fn from_pointer(pointer: u32) -> Self;
 
-        fn leaves(leaves: &mut [Self]) -> Leaves<'_>;
+        fn leaves(leaves: &mut [Self]) -> LeafSlice<'_>;
     }
 
     /// Leaves, and which of the widths they have.
-    pub enum Leaves<'a> {
+    pub enum LeafSlice<'a> {
         U16(&'a mut [u16]),
         U32(&'a mut [u32]),
     }
@@ -49,8 +49,8 @@ mod sealed {
         }
 
         #[inline(always)]
-        fn leaves(leaves: &mut [Self]) -> Leaves<'_> {
-            Leaves::U16(leaves)
+        fn leaves(leaves: &mut [Self]) -> LeafSlice<'_> {
+            LeafSlice::U16(leaves)
         }
     }
 
@@ -61,8 +61,8 @@ mod sealed {
         }
 
         #[inline(always)]
-        fn leaves(leaves: &mut [Self]) -> Leaves<'_> {
-            Leaves::U32(leaves)
+        fn leaves(leaves: &mut [Self]) -> LeafSlice<'_> {
+            LeafSlice::U32(leaves)
         }
     }
 }

@@ -48,7 +48,7 @@ impl<'de, A: Address> Deserialize<'de> for Prefix<A> {
         if deserializer.is_human_readable() {
             return parsed(deserializer);
         }
-        deserializer.deserialize_tuple(address_bytes::<A>() + 1, Bytes(PhantomData))
+        deserializer.deserialize_tuple(address_bytes::<A>() + 1, PrefixVisitor(PhantomData))
     }
 }
 
@@ -84,9 +84,9 @@ fn parsed<'de, P: FromStr<Err = PrefixError>, D: Deserializer<'de>>(
 }
 
 /// Reads a prefix of bytes.
-struct Bytes<A>(PhantomData<A>);
+struct PrefixVisitor<A>(PhantomData<A>);
 
-impl<'de, A: Address> Visitor<'de> for Bytes<A> {
+impl<'de, A: Address> Visitor<'de> for PrefixVisitor<A> {
     type Value = Prefix<A>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,9 +109,9 @@ impl<'de, A: Address> Visitor<'de> for Bytes<A> {
 }
 
 /// Collects a sequence of `T`.
-struct Sequence<T, M>(PhantomData<fn(T) -> M>);
+struct SequenceVisitor<T, M>(PhantomData<fn(T) -> M>);
 
-impl<'de, T: Deserialize<'de>, M: FromIterator<T>> Visitor<'de> for Sequence<T, M> {
+impl<'de, T: Deserialize<'de>, M: FromIterator<T>> Visitor<'de> for SequenceVisitor<T, M> {
     type Value = M;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,7 +151,7 @@ macro_rules! sequences {
             fn deserialize<Format: Deserializer<'de>>(
                 deserializer: Format,
             ) -> Result<Self, Format::Error> {
-                deserializer.deserialize_seq(Sequence::<$item, Self>(PhantomData))
+                deserializer.deserialize_seq(SequenceVisitor::<$item, Self>(PhantomData))
             }
         }
     )*};

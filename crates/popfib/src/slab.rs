@@ -17,14 +17,14 @@ const HIGHEST: u32 = u32::MAX >> 1;
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T, Al: Allocator = Global> {
     /// Number `n` is place `n - 1`.
-    places: Vec<Place<T>, Al>,
+    places: Vec<SlabPlace<T>, Al>,
     /// The first free place.
     free: Option<NextHop>,
     len: usize,
 }
 
 #[derive(Clone, Debug)]
-enum Place<T> {
+enum SlabPlace<T> {
     Full(T),
     /// The next free place.
     Free(Option<NextHop>),
@@ -49,10 +49,10 @@ impl<T, Al: Allocator + Clone> Slab<T, Al> {
         let number = match self.free {
             Some(number) => {
                 let place = &mut self.places[index(number)];
-                if let Place::Free(next) = *place {
+                if let SlabPlace::Free(next) = *place {
                     self.free = next;
                 }
-                *place = Place::Full(value);
+                *place = SlabPlace::Full(value);
                 number
             }
             None => self.try_append(value)?,
@@ -67,32 +67,32 @@ impl<T, Al: Allocator + Clone> Slab<T, Al> {
         let number = number.filter(|number| number.get() <= HIGHEST);
         let number = number.ok_or(OutOfMemory::new(usize::MAX))?;
         memory::grow(&mut self.places, 1)?;
-        self.places.push(Place::Full(value));
+        self.places.push(SlabPlace::Full(value));
         Ok(number)
     }
 
     #[inline]
     pub(crate) fn get(&self, number: NextHop) -> Option<&T> {
         match self.places.get(index(number))? {
-            Place::Full(value) => Some(value),
-            Place::Free(_) => None,
+            SlabPlace::Full(value) => Some(value),
+            SlabPlace::Free(_) => None,
         }
     }
 
     pub(crate) fn get_mut(&mut self, number: NextHop) -> Option<&mut T> {
         match self.places.get_mut(index(number))? {
-            Place::Full(value) => Some(value),
-            Place::Free(_) => None,
+            SlabPlace::Full(value) => Some(value),
+            SlabPlace::Free(_) => None,
         }
     }
 
     /// Takes a value out; the last one gives all memory back.
     pub(crate) fn take(&mut self, number: NextHop) -> Option<T> {
         let place = self.places.get_mut(index(number))?;
-        if let Place::Free(_) = place {
+        if let SlabPlace::Free(_) = place {
             return None;
         }
-        let taken = mem::replace(place, Place::Free(self.free));
+        let taken = mem::replace(place, SlabPlace::Free(self.free));
         self.free = Some(number);
         self.len -= 1;
         if self.len == 0 {
@@ -100,14 +100,14 @@ impl<T, Al: Allocator + Clone> Slab<T, Al> {
             *self = Self::new_in(self.places.allocator().clone());
         }
         match taken {
-            Place::Full(value) => Some(value),
-            Place::Free(_) => None,
+            SlabPlace::Full(value) => Some(value),
+            SlabPlace::Free(_) => None,
         }
     }
 
     /// Bytes of the places, spare ones included.
     pub(crate) fn bytes(&self) -> usize {
-        self.places.capacity() * size_of::<Place<T>>()
+        self.places.capacity() * size_of::<SlabPlace<T>>()
     }
 }
 

@@ -65,7 +65,7 @@ pub fn cover<A: Address>(
     if count == 0 {
         return None;
     }
-    let tree = Tree::new(&leaves);
+    let tree = CoverTree::new(&leaves);
     let tries = count.min(leaves.len() - count);
     let (mut chosen, extra_at_least) = if leaves.len().saturating_mul(tries) <= EXACT {
         (tree.exact(count), None)
@@ -85,7 +85,7 @@ pub fn cover<A: Address>(
 }
 
 /// A prefix that a cover may have.
-struct Vertex<A> {
+struct CoverVertex<A> {
     prefix: Prefix<A>,
     /// Those of its addresses that are not in the set.
     extra: u128,
@@ -96,11 +96,11 @@ struct Vertex<A> {
 }
 
 /// All of them, children before their parents, the root last.
-struct Tree<A> {
-    vertices: Vec<Vertex<A>>,
+struct CoverTree<A> {
+    vertices: Vec<CoverVertex<A>>,
 }
 
-impl<A: Address> Tree<A> {
+impl<A: Address> CoverTree<A> {
     /// Of disjoint prefixes in order, at least one.
     fn new(leaves: &[Prefix<A>]) -> Self {
         let mut tree = Self {
@@ -115,7 +115,7 @@ impl<A: Address> Tree<A> {
             };
             tree.join(&mut open, common);
             open.push((common, tree.vertices.len()));
-            tree.vertices.push(Vertex {
+            tree.vertices.push(CoverVertex {
                 prefix,
                 extra: 0,
                 leaves: 1,
@@ -135,7 +135,7 @@ impl<A: Address> Tree<A> {
             let children = [&self.vertices[left], &self.vertices[right]];
             let prefix = Prefix::clamped(children[0].prefix.first(), len);
             let wanted = children.map(|child| size(child.prefix) - child.extra);
-            let vertex = Vertex {
+            let vertex = CoverVertex {
                 prefix,
                 // The size of all of IPv6 is 0 here, and what is left of it is right.
                 extra: size(prefix).wrapping_sub(wanted[0] + wanted[1]),
@@ -153,7 +153,7 @@ impl<A: Address> Tree<A> {
     /// The vertices of a cover of `count` prefixes with the fewest extra addresses.
     fn exact(&self, count: usize) -> Vec<usize> {
         let all = self.vertices.last().map_or(0, |root| root.leaves);
-        let counts = |vertex: &Vertex<A>| {
+        let counts = |vertex: &CoverVertex<A>| {
             let least = (count + vertex.leaves).saturating_sub(all).max(1);
             least..=vertex.leaves.min(count)
         };
@@ -372,7 +372,7 @@ mod tests {
                     continue;
                 }
                 // The way of larger sets.
-                let tree = Tree::new(&leaves);
+                let tree = CoverTree::new(&leaves);
                 let (chosen, least) = tree.priced(count);
                 assert!(least <= found.extra, "{least} of {set:?} by {count}");
                 for chosen in [chosen.clone(), tree.split(chosen, count)] {

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::slice;
 
-use super::tree::{Side, Tree, Vertex, half, sibling};
+use super::tree::{ChildSide, RouteTree, RouteVertex, half, sibling};
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -34,8 +34,8 @@ use crate::rib::Rib;
 /// # Panics
 /// From 2^31 routes on.
 pub fn ortc<A: Address>(rib: &Rib<A>) -> Rib<A> {
-    let tree = Tree::new(rib);
-    let mut sets = Sets::default();
+    let tree = RouteTree::new(rib);
+    let mut sets = NextHopSets::default();
     let mut of = Vec::with_capacity(tree.vertices().len());
     for vertex in tree.vertices() {
         let set = sets.of_vertex(&tree, vertex, &of);
@@ -69,9 +69,9 @@ pub fn ortc<A: Address>(rib: &Rib<A>) -> Rib<A> {
         for (side, at) in tree.sides(vertex).into_iter().enumerate() {
             let half = half(vertex.prefix, side);
             match at {
-                Side::Empty => set_route(half, leaf, chosen),
-                Side::Child { index, gap: 0 } => stack.push((index, chosen)),
-                Side::Child { index, gap: 1 } => {
+                ChildSide::Empty => set_route(half, leaf, chosen),
+                ChildSide::Child { index, gap: 0 } => stack.push((index, chosen)),
+                ChildSide::Child { index, gap: 1 } => {
                     // The one vertex of the gap: its set is the child's and the leaf's merged.
                     let is_union = !sets.contains(of[index], leaf);
                     let keeps = is_union && sets.contains(of[index], chosen);
@@ -80,7 +80,7 @@ pub fn ortc<A: Address>(rib: &Rib<A>) -> Rib<A> {
                     set_route(sibling(tree.vertices()[index].prefix), leaf, here);
                     stack.push((index, here));
                 }
-                Side::Child { index, .. } => {
+                ChildSide::Child { index, .. } => {
                     set_route(half, leaf, chosen);
                     stack.push((index, leaf));
                 }
@@ -93,9 +93,9 @@ pub fn ortc<A: Address>(rib: &Rib<A>) -> Rib<A> {
 /// A set of next hops, not empty. {0} is that of a vertex with an unmatched
 /// address below; 0 is in no other set.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Set {
+enum NextHopSet {
     One(u32),
-    /// Ascending members in [`Sets`].
+    /// Ascending members in [`NextHopSets`].
     Many {
         start: usize,
         len: u32,
@@ -104,32 +104,37 @@ enum Set {
 
 /// The members of all sets that have several.
 #[derive(Default)]
-struct Sets {
+struct NextHopSets {
     members: Vec<u32>,
     /// The set that is being made.
     new: Vec<u32>,
 }
 
-impl Sets {
+impl NextHopSets {
     /// The set of a vertex, from those of its children in `of`.
-    fn of_vertex<A: Address>(&mut self, tree: &Tree<A>, vertex: &Vertex<A>, of: &[Set]) -> Set {
-        let leaf = Set::One(vertex.next_hop);
+    fn of_vertex<A: Address>(
+        &mut self,
+        tree: &RouteTree<A>,
+        vertex: &RouteVertex<A>,
+        of: &[NextHopSet],
+    ) -> NextHopSet {
+        let leaf = NextHopSet::One(vertex.next_hop);
         let [low, high] = tree.sides(vertex).map(|side| match side {
-            Side::Empty => leaf,
-            Side::Child { index, gap: 0 } => of[index],
-            Side::Child { index, gap: 1 } => self.merge(of[index], leaf),
-            Side::Child { .. } => leaf,
+            ChildSide::Empty => leaf,
+            ChildSide::Child { index, gap: 0 } => of[index],
+            ChildSide::Child { index, gap: 1 } => self.merge(of[index], leaf),
+            ChildSide::Child { .. } => leaf,
         });
         self.merge(low, high)
     }
 
     /// The set of a vertex whose children have these sets.
-    fn merge(&mut self, a: Set, b: Set) -> Set {
+    fn merge(&mut self, a: NextHopSet, b: NextHopSet) -> NextHopSet {
         if a == b {
             return a;
         }
-        if a == Set::One(0) || b == Set::One(0) {
-            return Set::One(0);
+        if a == NextHopSet::One(0) || b == NextHopSet::One(0) {
+            return NextHopSet::One(0);
         }
         let Self { members, new } = self;
         new.clear();
@@ -144,9 +149,9 @@ impl Sets {
             });
         }
         if let [member] = **new {
-            return Set::One(member);
+            return NextHopSet::One(member);
         }
-        let set = Set::Many {
+        let set = NextHopSet::Many {
             start: members.len(),
             len: new.len() as u32,
         };
@@ -154,20 +159,20 @@ impl Sets {
         set
     }
 
-    fn contains(&self, set: Set, next_hop: u32) -> bool {
+    fn contains(&self, set: NextHopSet, next_hop: u32) -> bool {
         slice(&self.members, &set).binary_search(&next_hop).is_ok()
     }
 
-    fn first(&self, set: Set) -> u32 {
+    fn first(&self, set: NextHopSet) -> u32 {
         slice(&self.members, &set)[0]
     }
 }
 
 /// The members of `set`, ascending.
-fn slice<'a>(members: &'a [u32], set: &'a Set) -> &'a [u32] {
+fn slice<'a>(members: &'a [u32], set: &'a NextHopSet) -> &'a [u32] {
     match set {
-        Set::One(member) => slice::from_ref(member),
-        Set::Many { start, len } => &members[*start..][..*len as usize],
+        NextHopSet::One(member) => slice::from_ref(member),
+        NextHopSet::Many { start, len } => &members[*start..][..*len as usize],
     }
 }
 

@@ -12,14 +12,16 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::tree::{Side, Tree};
+use super::tree::{ChildSide, RouteTree};
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::rib::Rib;
 
-struct Found {
+/// What is known of the addresses below a vertex.
+struct SubtreeAnswer {
     /// The answer of all addresses below, 0 for none, if there is only one.
     uniform: Option<u32>,
+    /// Whether some address is answered by the vertex's own next hop.
     needed: bool,
 }
 
@@ -33,16 +35,16 @@ struct Found {
 /// # Panics
 /// From 2^31 routes on.
 pub fn simple<A: Address>(rib: &Rib<A>) -> Rib<A> {
-    let tree = Tree::new(rib);
-    let found = look(&tree);
+    let tree = RouteTree::new(rib);
+    let answers = answers_below(&tree);
     let mut aggregated = Rib::new();
     // Vertices to visit, each with the next hop of the route above it.
     let mut stack = vec![(tree.root(), 0)];
     while let Some((index, inherited)) = stack.pop() {
-        let (vertex, found) = (&tree.vertices()[index], &found[index]);
-        let wanted = match found.uniform {
+        let (vertex, below) = (&tree.vertices()[index], &answers[index]);
+        let wanted = match below.uniform {
             Some(answer) => answer,
-            None if found.needed => vertex.next_hop,
+            None if below.needed => vertex.next_hop,
             None => inherited,
         };
         if wanted != inherited
@@ -50,10 +52,10 @@ pub fn simple<A: Address>(rib: &Rib<A>) -> Rib<A> {
         {
             aggregated.insert(vertex.prefix, next_hop);
         }
-        if found.uniform.is_none() {
+        if below.uniform.is_none() {
             // The lower side on top, so that routes come in prefix order.
             for side in tree.sides(vertex).into_iter().rev() {
-                if let Side::Child { index, .. } = side {
+                if let ChildSide::Child { index, .. } = side {
                     stack.push((index, wanted));
                 }
             }
@@ -62,21 +64,21 @@ pub fn simple<A: Address>(rib: &Rib<A>) -> Rib<A> {
     aggregated
 }
 
-/// From the bottom to the top: what is below each vertex.
-fn look<A: Address>(tree: &Tree<A>) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::with_capacity(tree.vertices().len());
+/// The answers below each vertex, from the bottom to the top.
+fn answers_below<A: Address>(tree: &RouteTree<A>) -> Vec<SubtreeAnswer> {
+    let mut all: Vec<SubtreeAnswer> = Vec::with_capacity(tree.vertices().len());
     for vertex in tree.vertices() {
         let next_hop = vertex.next_hop;
         let [(low, low_needs), (high, high_needs)] = tree.sides(vertex).map(|side| match side {
-            Side::Empty => (Some(next_hop), true),
-            Side::Child { index, gap: 0 } => {
+            ChildSide::Empty => (Some(next_hop), true),
+            ChildSide::Child { index, gap: 0 } => {
                 let same = tree.vertices()[index].next_hop == next_hop;
                 (all[index].uniform, same && all[index].needed)
             }
             // The other sides of the gap are the vertex's own.
-            Side::Child { index, .. } => (all[index].uniform.filter(|&n| n == next_hop), true),
+            ChildSide::Child { index, .. } => (all[index].uniform.filter(|&n| n == next_hop), true),
         });
-        all.push(Found {
+        all.push(SubtreeAnswer {
             uniform: low.filter(|_| low == high),
             needed: low_needs || high_needs,
         });

@@ -18,14 +18,14 @@ use crate::rib::Rib;
 /// No child on this side.
 const NONE: u32 = u32::MAX;
 
-pub(super) struct Vertex<A> {
+pub(super) struct RouteVertex<A> {
     pub(super) prefix: Prefix<A>,
     /// The longest match at the prefix itself; 0 for none.
     pub(super) next_hop: u32,
     children: [u32; 2],
 }
 
-impl<A: Address> Vertex<A> {
+impl<A: Address> RouteVertex<A> {
     fn new(prefix: Prefix<A>, next_hop: u32) -> Self {
         Self {
             prefix,
@@ -44,20 +44,20 @@ impl<A: Address> Vertex<A> {
     }
 }
 
-pub(super) struct Tree<A> {
+pub(super) struct RouteTree<A> {
     /// Children before their parent.
-    vertices: Vec<Vertex<A>>,
+    vertices: Vec<RouteVertex<A>>,
 }
 
 /// What is on one side of a vertex.
-pub(super) enum Side {
+pub(super) enum ChildSide {
     /// No route: all leaves of the vertex's next hop.
     Empty,
     /// A vertex, by its index, below a gap of as many levels.
     Child { index: usize, gap: u8 },
 }
 
-impl<A: Address> Tree<A> {
+impl<A: Address> RouteTree<A> {
     /// The tree of `rib`. O(routes) time and memory.
     ///
     /// # Panics
@@ -68,7 +68,7 @@ impl<A: Address> Tree<A> {
         };
         // Each covers the next, so there is at most one for each prefix length.
         let mut open = Vec::new();
-        let mut top = Vertex::new(Prefix::DEFAULT_ROUTE, 0);
+        let mut top = RouteVertex::new(Prefix::DEFAULT_ROUTE, 0);
         for (prefix, next_hop) in rib {
             let mut below = None;
             while !top.prefix.covers(&prefix) {
@@ -83,12 +83,12 @@ impl<A: Address> Tree<A> {
             if let Some((sibling, index)) = below {
                 let fork = common(prefix, sibling);
                 if fork != top.prefix {
-                    let mut fork = Vertex::new(fork, top.next_hop);
+                    let mut fork = RouteVertex::new(fork, top.next_hop);
                     fork.adopt(sibling, index);
                     open.push(core::mem::replace(&mut top, fork));
                 }
             }
-            let vertex = Vertex::new(prefix, next_hop.get());
+            let vertex = RouteVertex::new(prefix, next_hop.get());
             open.push(core::mem::replace(&mut top, vertex));
         }
         while let Some(parent) = open.pop() {
@@ -100,7 +100,7 @@ impl<A: Address> Tree<A> {
 
     /// Stores `top` as a child of `parent`, which takes its place; returns
     /// prefix and index of what was stored.
-    fn close(&mut self, top: &mut Vertex<A>, mut parent: Vertex<A>) -> (Prefix<A>, u32) {
+    fn close(&mut self, top: &mut RouteVertex<A>, mut parent: RouteVertex<A>) -> (Prefix<A>, u32) {
         let index = u32::try_from(self.vertices.len())
             .ok()
             .filter(|&index| index != NONE)
@@ -117,18 +117,18 @@ impl<A: Address> Tree<A> {
     }
 
     /// All vertices, children before their parent.
-    pub(super) fn vertices(&self) -> &[Vertex<A>] {
+    pub(super) fn vertices(&self) -> &[RouteVertex<A>] {
         &self.vertices
     }
 
     /// The two sides of a vertex.
-    pub(super) fn sides(&self, vertex: &Vertex<A>) -> [Side; 2] {
+    pub(super) fn sides(&self, vertex: &RouteVertex<A>) -> [ChildSide; 2] {
         vertex.children.map(|child| match child {
-            NONE => Side::Empty,
+            NONE => ChildSide::Empty,
             child => {
                 let index = child as usize;
                 let gap = self.vertices[index].prefix.len() - vertex.prefix.len() - 1;
-                Side::Child { index, gap }
+                ChildSide::Child { index, gap }
             }
         })
     }

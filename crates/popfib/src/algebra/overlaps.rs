@@ -65,7 +65,7 @@ pub fn overlaps<A: Address, L: IntoIterator<Item = Prefix<A>>>(
 }
 
 /// Numbers that wrap.
-trait Number:
+trait WrappingNumber:
     Copy
     + Default
     + Add<Output = Self>
@@ -77,10 +77,10 @@ trait Number:
 {
 }
 
-impl Number for Wrapping<u64> {}
-impl Number for Wrapping<u128> {}
+impl WrappingNumber for Wrapping<u64> {}
+impl WrappingNumber for Wrapping<u128> {}
 
-fn sweep<A: Address, L: IntoIterator<Item = Prefix<A>>, N: Number>(
+fn sweep<A: Address, L: IntoIterator<Item = Prefix<A>>, N: WrappingNumber>(
     lists: impl IntoIterator<Item = L>,
     number: impl Fn(u128) -> N,
     told: impl Fn(N) -> u128,

@@ -22,14 +22,14 @@ mod vectors;
 
 use core::arch::x86_64::*;
 
-use self::lanes::Lanes;
+use self::lanes::Avx2Lanes;
 use self::vectors::{
     any_leads_on, count_ones, gather_bytes, gather_pairs, gather_words, lower_halves, upper_halves,
     wide,
 };
 use super::{BYTE_READ_BITS, portable};
 use crate::address::Address;
-use crate::fib::layout::{FLAT_PLACE, PLACE, STRIDE, View};
+use crate::fib::layout::{FLAT_PLACE, FibView, PLACE, STRIDE};
 use crate::fib::lookup::lookup_each;
 use crate::next_hop::Leaf;
 
@@ -54,7 +54,7 @@ const WINDOW_LEVELS: u8 = 32 / STRIDE;
 /// Looks up each of `addresses`; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 pub(super) fn lookup_batch<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -69,7 +69,7 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
 /// Looks up each of `addresses`, of more than 32 bits, in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -80,11 +80,11 @@ pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 fn in_blocks<A: Address, L: Leaf, const FLAT: bool>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    let mut lanes = Lanes::new();
+    let mut lanes = Avx2Lanes::new();
     let whole = addresses.len() / LANES * LANES;
     let blocks = addresses[..whole].chunks(BLOCK);
     for (addresses, next_hops) in blocks.zip(next_hops.chunks_mut(BLOCK)) {
@@ -108,10 +108,10 @@ fn in_blocks<A: Address, L: Leaf, const FLAT: bool>(
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 unsafe fn block<A: Address, L: Leaf, const ALL: bool, const FLAT: bool>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut Avx2Lanes,
 ) {
     let (mut at, mut count) = (0, 0);
     // SAFETY: the addresses from `at` on are as many as each step takes.
@@ -150,11 +150,11 @@ unsafe fn block<A: Address, L: Leaf, const ALL: bool, const FLAT: bool>(
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const FLAT: bool, const N: usize>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
     at: usize,
-    lanes: &mut Lanes,
+    lanes: &mut Avx2Lanes,
     mut count: usize,
 ) -> usize {
     let depth = view.root_bits + view.page_bits;
@@ -275,7 +275,7 @@ unsafe fn windows<A: Address>(addresses: *const A, depth: u8) -> (__m256i, __m25
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn values<const FLAT: bool, const N: usize>(
-    view: View<'_>,
+    view: FibView<'_>,
     pointers: [__m256i; N],
     windows: [__m256i; N],
 ) -> [__m256i; N] {
@@ -345,10 +345,10 @@ unsafe fn values<const FLAT: bool, const N: usize>(
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 unsafe fn levels<A: Address, L: Leaf, const FLAT: bool>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut Avx2Lanes,
     mut count: usize,
     mut depth: u8,
     mut used: u8,
@@ -385,9 +385,9 @@ unsafe fn levels<A: Address, L: Leaf, const FLAT: bool>(
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 unsafe fn level<L: Leaf, const FLAT: bool>(
-    view: View<'_>,
+    view: FibView<'_>,
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut Avx2Lanes,
     at: usize,
     count: usize,
     left: usize,
@@ -416,7 +416,7 @@ unsafe fn level<L: Leaf, const FLAT: bool>(
 /// # Safety
 /// That many lanes have been written for these addresses.
 #[cold]
-unsafe fn refill<A: Address>(addresses: &[A], lanes: &mut Lanes, count: usize, depth: u8) {
+unsafe fn refill<A: Address>(addresses: &[A], lanes: &mut Avx2Lanes, count: usize, depth: u8) {
     for lane in 0..count {
         // SAFETY: as above.
         unsafe {
@@ -458,7 +458,7 @@ mod tests {
     struct Avx2;
 
     impl Lookup for Avx2 {
-        fn lookup<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+        fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
             // SAFETY: the test has looked.
             unsafe { lookup_batch(view, addresses, next_hops) };
         }

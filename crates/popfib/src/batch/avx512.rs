@@ -28,13 +28,13 @@ use core::arch::x86_64::{
 pub(super) mod flat;
 mod lanes;
 
-use super::{BYTE_READ_BITS, Kind};
+use super::{BYTE_READ_BITS, KernelKind};
 use crate::address::Address;
-use crate::fib::layout::{FLAT_PLACE, PLACE, STRIDE, View};
+use crate::fib::layout::{FLAT_PLACE, FibView, PLACE, STRIDE};
 use crate::fib::lookup::{descend_blocks, descend_flat, lookup_each};
 use crate::next_hop::Leaf;
 use lanes::{
-    CountOnes, Keys, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
+    CountOnes, KeyLanes, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
     gather_words, is_wide, load, negative_bits, on, select, short, store,
 };
 
@@ -50,29 +50,29 @@ const SHORT: usize = 8;
 /// Looks up each of `addresses` with VPOPCNTDQ; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt,bmi1,bmi2")]
 pub(super) fn lookup_batch<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    super::ran(Kind::Avx512);
+    super::ran(KernelKind::Avx512);
     lookup_in_groups(view, addresses, next_hops, Vpopcntdq::new());
 }
 
 /// Looks up each of `addresses` without VPOPCNTDQ; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 pub(super) fn lookup_batch_bw<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
-    super::ran(Kind::Avx512Bw);
+    super::ran(KernelKind::Avx512Bw);
     lookup_in_groups(view, addresses, next_hops, Nibbles::new());
 }
 
 /// Looks up each of `addresses`, of more than 32 bits, in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -85,7 +85,7 @@ pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
 fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
     ones: P,
@@ -101,7 +101,7 @@ fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
 fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize, const FLAT: bool>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
     ones: P,
@@ -133,11 +133,11 @@ fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize, const FLA
         let Some(first) = groups.first() else {
             continue;
         };
-        let mut next = Group::start(view, first);
+        let mut next = LaneGroup::start(view, first);
         for (n, (addresses, next_hops)) in groups.iter().zip(to_groups).enumerate() {
             let group = next;
             if let Some(addresses) = groups.get(n + 1) {
-                next = Group::start(view, addresses);
+                next = LaneGroup::start(view, addresses);
             }
             group.finish::<A, L, P, FLAT>(view, addresses, next_hops, ones);
         }
@@ -149,18 +149,18 @@ fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize, const FLA
 
 /// Lookups under way.
 #[derive(Clone, Copy)]
-struct Group<const VECTORS: usize> {
+struct LaneGroup<const VECTORS: usize> {
     /// The keys without the bits above the pointers' blocks.
-    rest: [Keys; VECTORS],
+    rest: [KeyLanes; VECTORS],
     /// The next hop, or the pointer to follow, of each lane.
     pointers: [__m512i; VECTORS],
 }
 
-impl<const VECTORS: usize> Group<VECTORS> {
+impl<const VECTORS: usize> LaneGroup<VECTORS> {
     /// The lookups of `addresses` as far as the root table.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    fn start<A: Address>(view: View<'_>, addresses: &[[A; LANES]; VECTORS]) -> Self {
+    fn start<A: Address>(view: FibView<'_>, addresses: &[[A; LANES]; VECTORS]) -> Self {
         let ahead = addresses.as_flattened().as_ptr();
         let ahead = ahead.wrapping_add(AHEAD).cast::<i8>();
         for line in 0..size_of_val(addresses).div_ceil(64) {
@@ -185,7 +185,7 @@ impl<const VECTORS: usize> Group<VECTORS> {
     #[inline]
     fn finish<A: Address, L: Leaf, P: CountOnes, const FLAT: bool>(
         mut self,
-        view: View<'_>,
+        view: FibView<'_>,
         addresses: &[[A; LANES]; VECTORS],
         next_hops: &mut [[L; LANES]; VECTORS],
         ones: P,
@@ -240,7 +240,7 @@ impl<const VECTORS: usize> Group<VECTORS> {
     /// The pointers are the root's, and there are pages.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    unsafe fn read_pages<A: Address>(&mut self, view: View<'_>) {
+    unsafe fn read_pages<A: Address>(&mut self, view: FibView<'_>) {
         for (pointer, rest) in self.pointers.iter_mut().zip(&mut self.rest) {
             let index = rest.take::<A>(view.page_bits);
             let place = _mm512_and_si512(*pointer, all(PLACE));
@@ -258,7 +258,7 @@ impl<const VECTORS: usize> Group<VECTORS> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
     #[expect(clippy::extra_unused_type_parameters)] // one for each `finish`, see `lookup_all`
-    unsafe fn step<A: Address, L: Leaf, P: CountOnes>(&mut self, view: View<'_>, ones: P) {
+    unsafe fn step<A: Address, L: Leaf, P: CountOnes>(&mut self, view: FibView<'_>, ones: P) {
         let zero = _mm512_setzero_si512();
         let mut places = [zero; VECTORS];
         let mut runs = [(zero, zero); VECTORS];
@@ -318,7 +318,7 @@ impl<const VECTORS: usize> Group<VECTORS> {
     /// Pointers that are not next hops lead to whole flat blocks.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    unsafe fn step_flat<A: Address>(&mut self, view: View<'_>) {
+    unsafe fn step_flat<A: Address>(&mut self, view: FibView<'_>) {
         for (pointer, rest) in self.pointers.iter_mut().zip(&mut self.rest) {
             let place = _mm512_and_si512(*pointer, all(FLAT_PLACE));
             let index = _mm512_add_epi32(place, rest.take::<A>(STRIDE));
@@ -335,13 +335,13 @@ impl<const VECTORS: usize> Group<VECTORS> {
     #[inline]
     unsafe fn finish_one_by_one<A: Address, L: Leaf, const FLAT: bool>(
         &self,
-        view: View<'_>,
+        view: FibView<'_>,
         addresses: &[[A; LANES]; VECTORS],
         next_hops: &mut [[L; LANES]; VECTORS],
         mut on: u64,
         depth: u8,
     ) {
-        let mut words = Lines([[0u32; LANES]; VECTORS]);
+        let mut words = LineAligned([[0u32; LANES]; VECTORS]);
         for (pointer, words) in self.pointers.iter().zip(&mut words.0) {
             store(*pointer, words);
         }
@@ -367,4 +367,4 @@ impl<const VECTORS: usize> Group<VECTORS> {
 /// compiler align the stack, without which all that it keeps there of vectors
 /// would lie across two lines.
 #[repr(align(64))]
-struct Lines<T>(T);
+struct LineAligned<T>(T);

@@ -1,7 +1,7 @@
 //! Flat tables, as the vector kernels look up in them: groups of vectors, and the few lanes that lead deeper one by one.
 
 use crate::address::Address;
-use crate::fib::layout::View;
+use crate::fib::layout::FibView;
 use crate::fib::lookup::lookup_each;
 use crate::next_hop::Leaf;
 
@@ -12,7 +12,7 @@ const SHORT: usize = 8;
 /// `next_hops` is as long.
 #[inline(always)]
 pub(super) fn in_groups<A: Address, L: Leaf, const LANES: usize, const N: usize>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
     group: impl Fn(&[[A; LANES]; N], &mut [[L; LANES]; N]),
@@ -45,7 +45,7 @@ pub(super) fn in_groups<A: Address, L: Leaf, const LANES: usize, const N: usize>
 /// The lanes of `on`, a bit each, one by one.
 #[cold]
 pub(super) fn deeper<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
     mut on: u32,

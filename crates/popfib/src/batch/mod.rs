@@ -12,7 +12,7 @@
 //!
 //! A writer may store a pointer (an entry of the root or of a page, a value of a wide
 //! block: one aligned word, atomically) while kernels load it; all else of a block they
-//! may reach does not change (see `Word`). The language has atomic loads for single
+//! may reach does not change (see `FibWord`). The language has atomic loads for single
 //! words, but none for vectors and none across words, and a plain load that meets a
 //! store is undefined behaviour, whatever the CPU does. So what reads pointers in
 //! vectors is inline assembly. To the compiler such a block may do whatever Rust code
@@ -65,10 +65,10 @@ use alloc::string::String;
 use core::error::Error;
 use core::fmt;
 
-use crate::address::{Address, Keys};
-use crate::fib::layout::View;
+use crate::address::{Address, KeySlice};
+use crate::fib::layout::FibView;
 use crate::fib::lookup::lookup_each;
-use crate::next_hop::{Leaf, Leaves};
+use crate::next_hop::{Leaf, LeafSlice};
 
 /// Addresses that are turned from network order at a time, on the stack.
 const TURNED: usize = 256;
@@ -91,11 +91,11 @@ const BYTE_READ_BITS: u8 = 25;
 /// # Ok::<(), popfib::kernel::KernelError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kernel(Kind);
+pub struct Kernel(KernelKind);
 
 /// The kernels, those that need more instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum KernelKind {
     Scalar,
     Portable,
     Avx2,
@@ -103,7 +103,7 @@ enum Kind {
     Avx512,
 }
 
-impl Kind {
+impl KernelKind {
     const ALL: [Self; 5] = [
         Self::Scalar,
         Self::Portable,
@@ -141,10 +141,10 @@ impl Kernel {
     /// * `avx512bw`: x86-64 with AVX-512 F, BW, DQ and VL;
     /// * `avx512`: these and VPOPCNTDQ.
     pub const ALL_NAMES: &[&str] = &{
-        let mut names = [""; Kind::ALL.len()];
+        let mut names = [""; KernelKind::ALL.len()];
         let mut index = 0;
         while index < names.len() {
-            names[index] = Kind::ALL[index].name();
+            names[index] = KernelKind::ALL[index].name();
             index += 1;
         }
         names
@@ -155,7 +155,7 @@ impl Kernel {
     /// Without the feature `std` the CPU is not asked: those whose instructions
     /// the whole build may use.
     pub fn list() -> impl Iterator<Item = Self> {
-        Kind::ALL
+        KernelKind::ALL
             .into_iter()
             .filter(|kind| kind.is_available())
             .map(Self)
@@ -166,7 +166,7 @@ impl Kernel {
     /// # Errors
     /// [`KernelError`] if there is no such kernel, or this CPU can't run it.
     pub fn by_name(name: &str) -> Result<Self, KernelError> {
-        let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) else {
+        let Some(kind) = KernelKind::ALL.into_iter().find(|kind| kind.name() == name) else {
             return Err(KernelError::Unknown { name: name.into() });
         };
         if !kind.is_available() {
@@ -211,7 +211,7 @@ impl Kernel {
     }
 
     fn last() -> Self {
-        Self::list().last().unwrap_or(Self(Kind::Scalar))
+        Self::list().last().unwrap_or(Self(KernelKind::Scalar))
     }
 
     /// The name, one of [`Kernel::ALL_NAMES`].
@@ -225,7 +225,7 @@ impl Kernel {
     /// If the slices have different lengths.
     pub(crate) fn lookup_batch<A: Address, L: Leaf>(
         self,
-        view: View<'_>,
+        view: FibView<'_>,
         addresses: &[A],
         next_hops: &mut [L],
     ) {
@@ -239,10 +239,10 @@ impl Kernel {
         macro_rules! by_type {
             ($($keys:ident $key:ty, $leaves:ident $leaf:ty;)*) => {
                 match (A::keys(addresses), L::leaves(next_hops)) {
-                    $((Keys::$keys(addresses), Leaves::$leaves(next_hops)) => {
+                    $((KeySlice::$keys(addresses), LeafSlice::$leaves(next_hops)) => {
                         fn run(
                             kernel: Kernel,
-                            view: View<'_>,
+                            view: FibView<'_>,
                             addresses: &[$key],
                             next_hops: &mut [$leaf],
                         ) {
@@ -268,17 +268,17 @@ impl Kernel {
     }
 
     /// [`Kernel::lookup_batch`] of slices of the same length.
-    fn run<A: Address, L: Leaf>(self, view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+    fn run<A: Address, L: Leaf>(self, view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
         if view.is_flat {
             return self.run_flat(view, addresses, next_hops);
         }
         match self.0 {
-            Kind::Scalar => {
-                ran(Kind::Scalar);
+            KernelKind::Scalar => {
+                ran(KernelKind::Scalar);
                 lookup_each(view, addresses, next_hops);
             }
-            Kind::Portable => {
-                ran(Kind::Portable);
+            KernelKind::Portable => {
+                ran(KernelKind::Portable);
                 portable::lookup_batch(view, addresses, next_hops);
             }
             #[cfg(all(
@@ -286,8 +286,8 @@ impl Kernel {
                 target_pointer_width = "64",
                 target_feature = "sse2"
             ))]
-            Kind::Avx2 => {
-                ran(Kind::Avx2);
+            KernelKind::Avx2 => {
+                ran(KernelKind::Avx2);
                 // SAFETY: a `Kernel` is made only where the CPU has the instructions.
                 unsafe { avx2::lookup_batch(view, addresses, next_hops) }
             }
@@ -296,7 +296,7 @@ impl Kernel {
                 target_pointer_width = "64",
                 target_feature = "sse2"
             ))]
-            Kind::Avx512Bw => {
+            KernelKind::Avx512Bw => {
                 // SAFETY: as above.
                 unsafe { avx512::lookup_batch_bw(view, addresses, next_hops) }
             }
@@ -305,7 +305,7 @@ impl Kernel {
                 target_pointer_width = "64",
                 target_feature = "sse2"
             ))]
-            Kind::Avx512 => {
+            KernelKind::Avx512 => {
                 // SAFETY: as above.
                 unsafe { avx512::lookup_batch(view, addresses, next_hops) }
             }
@@ -320,7 +320,12 @@ impl Kernel {
 
     /// [`Kernel::run`] for flat tables. In a function of its own: inside of the kernels' own, it cost other tables 6 %.
     #[inline(never)]
-    fn run_flat<A: Address, L: Leaf>(self, view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+    fn run_flat<A: Address, L: Leaf>(
+        self,
+        view: FibView<'_>,
+        addresses: &[A],
+        next_hops: &mut [L],
+    ) {
         ran(self.0);
         match self.0 {
             #[cfg(all(
@@ -328,7 +333,7 @@ impl Kernel {
                 target_pointer_width = "64",
                 target_feature = "sse2"
             ))]
-            Kind::Avx512 | Kind::Avx512Bw => {
+            KernelKind::Avx512 | KernelKind::Avx512Bw => {
                 // SAFETY: a `Kernel` is made only where the CPU has the instructions.
                 unsafe {
                     if A::WIDTH > 32 {
@@ -343,7 +348,7 @@ impl Kernel {
                 target_pointer_width = "64",
                 target_feature = "sse2"
             ))]
-            Kind::Avx2 if A::WIDTH >= 32 => {
+            KernelKind::Avx2 if A::WIDTH >= 32 => {
                 // SAFETY: as above.
                 unsafe {
                     if A::WIDTH > 32 {
@@ -361,7 +366,7 @@ impl Kernel {
     /// As [`Kernel::lookup_batch`], of addresses in network order.
     pub(crate) fn lookup_batch_be<A: Address, L: Leaf>(
         self,
-        view: View<'_>,
+        view: FibView<'_>,
         addresses: &[A::Bytes],
         next_hops: &mut [L],
     ) {
@@ -432,12 +437,12 @@ impl Error for KernelError {}
 #[cfg(test)]
 std::thread_local! {
     /// The kernel that this thread ran last.
-    static LAST_RUN: core::cell::Cell<Option<Kind>> = const { core::cell::Cell::new(None) };
+    static LAST_RUN: core::cell::Cell<Option<KernelKind>> = const { core::cell::Cell::new(None) };
 }
 
 /// Every kernel says here that it is it that runs, for the test that proves it.
 #[inline(always)]
-fn ran(_kind: Kind) {
+fn ran(_kind: KernelKind) {
     #[cfg(test)]
     LAST_RUN.set(Some(_kind));
 }

@@ -26,7 +26,7 @@ use core::mem::MaybeUninit;
 use super::BYTE_READ_BITS;
 use crate::address::Address;
 use crate::cpu::prefetch;
-use crate::fib::layout::{NODE, PLACE, STRIDE, View, Word};
+use crate::fib::layout::{FibView, FibWord, NODE, PLACE, STRIDE};
 use crate::fib::lookup::{two_words, word};
 use crate::next_hop::Leaf;
 use load::{acquire, byte_read, pointer_at, root_entry};
@@ -55,7 +55,7 @@ const BYTES_BMI2: u8 = 2;
 
 /// Looks up each of `addresses`; `next_hops` is as long.
 pub(super) fn lookup_batch<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -73,19 +73,19 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
 // Inside the AVX2 kernel, which calls it, it would be vectorised, to its harm.
 #[inline(never)]
-fn with_popcnt<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+fn with_popcnt<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
     each_table::<A, L, BYTES_BMI2>(view, addresses, next_hops);
 }
 
 /// The lookups of a block that have not ended. Not cleared, so that a short
 /// slice is cheap; two arrays, since the first pass writes one of them only.
-struct Lanes {
+struct PortableLanes {
     pointers: [MaybeUninit<u32>; BLOCK],
     /// Of the addresses in the block.
     indices: [MaybeUninit<u32>; BLOCK],
 }
 
-impl Lanes {
+impl PortableLanes {
     const fn new() -> Self {
         Self {
             pointers: [const { MaybeUninit::uninit() }; BLOCK],
@@ -132,7 +132,7 @@ impl Lanes {
 /// `READ`: how to read values, if they are short enough, [`BYTES`] or `BYTES_BMI2`.
 #[inline(always)]
 fn each_table<A: Address, L: Leaf, const READ: u8>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -146,13 +146,13 @@ fn each_table<A: Address, L: Leaf, const READ: u8>(
 
 #[inline(always)]
 fn each_block<A: Address, L: Leaf, const READ: u8>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
     assert_eq!(addresses.len(), next_hops.len());
-    let kinds = Kinds::<READ>::new(view.value_bits);
-    let mut lanes = Lanes::new();
+    let kinds = PointerKinds::<READ>::new(view.value_bits);
+    let mut lanes = PortableLanes::new();
     let blocks = addresses.chunks(BLOCK).zip(next_hops.chunks_mut(BLOCK));
     for (addresses, next_hops) in blocks {
         // SAFETY: both are as long, and at most BLOCK; the passes below the
@@ -188,7 +188,7 @@ fn fetch_ahead<A: Address>(addresses: &[A]) {
 ///
 /// Not inlined: as part of a kernel for AVX2 it would be vectorised, to its harm.
 #[inline(never)]
-pub(super) fn mostly_beyond_root<A: Address>(view: View<'_>, addresses: &[A]) -> bool {
+pub(super) fn mostly_beyond_root<A: Address>(view: FibView<'_>, addresses: &[A]) -> bool {
     let sample = &addresses[..addresses.len().min(SAMPLE)];
     let beyond: u32 = sample.iter().map(|a| root_entry(view, *a) / NODE).sum();
     beyond as usize * 2 > sample.len()
@@ -200,10 +200,10 @@ pub(super) fn mostly_beyond_root<A: Address>(view: View<'_>, addresses: &[A]) ->
 /// `next_hops` is as long as `addresses`, at most BLOCK.
 #[inline(always)]
 unsafe fn root_of_all<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut PortableLanes,
 ) -> usize {
     let mut count = 0;
     for (index, (address, next_hop)) in addresses.iter().zip(next_hops).enumerate() {
@@ -224,11 +224,11 @@ unsafe fn root_of_all<A: Address, L: Leaf>(
 /// That many lanes have been written for these addresses; `next_hops` is as long.
 #[inline(always)]
 unsafe fn first_level<A: Address, L: Leaf, const READ: u8>(
-    view: View<'_>,
-    kinds: &Kinds<READ>,
+    view: FibView<'_>,
+    kinds: &PointerKinds<READ>,
     addresses: &[A],
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut PortableLanes,
     count: usize,
 ) -> usize {
     let mut left = 0;
@@ -252,11 +252,11 @@ unsafe fn first_level<A: Address, L: Leaf, const READ: u8>(
 /// `next_hops` is as long as `addresses`, at most BLOCK.
 #[inline(always)]
 unsafe fn first_level_of_all<A: Address, L: Leaf, const READ: u8>(
-    view: View<'_>,
-    kinds: &Kinds<READ>,
+    view: FibView<'_>,
+    kinds: &PointerKinds<READ>,
     addresses: &[A],
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut PortableLanes,
 ) -> usize {
     let mut left = 0;
     for (index, (address, next_hop)) in addresses.iter().zip(next_hops).enumerate() {
@@ -276,11 +276,11 @@ unsafe fn first_level_of_all<A: Address, L: Leaf, const READ: u8>(
 /// lead to blocks at `depth`; `next_hops` is as long as `addresses`.
 #[inline(always)]
 unsafe fn levels<A: Address, L: Leaf, const READ: u8>(
-    view: View<'_>,
-    kinds: &Kinds<READ>,
+    view: FibView<'_>,
+    kinds: &PointerKinds<READ>,
     addresses: &[A],
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut PortableLanes,
     mut count: usize,
     mut depth: u8,
 ) {
@@ -304,16 +304,16 @@ unsafe fn levels<A: Address, L: Leaf, const READ: u8>(
 }
 
 /// One pass: the first `count` lanes go through a block each; returns the
-/// number that go on. `slot` is as in [`Kinds::value`], of an address' index.
+/// number that go on. `slot` is as in [`PointerKinds::value`], of an address' index.
 ///
 /// # Safety
 /// As for [`levels`].
 #[inline(always)]
 unsafe fn level<L: Leaf, const READ: u8>(
-    view: View<'_>,
-    kinds: &Kinds<READ>,
+    view: FibView<'_>,
+    kinds: &PointerKinds<READ>,
     next_hops: &mut [L],
-    lanes: &mut Lanes,
+    lanes: &mut PortableLanes,
     count: usize,
     slot: impl Fn(usize) -> u64,
 ) -> usize {
@@ -333,7 +333,11 @@ unsafe fn level<L: Leaf, const READ: u8>(
 
 /// The next hop of `address`, or the pointer that its first block holds for it.
 #[inline(always)]
-fn first_value<A: Address, const READ: u8>(view: View<'_>, kinds: &Kinds<READ>, address: A) -> u32 {
+fn first_value<A: Address, const READ: u8>(
+    view: FibView<'_>,
+    kinds: &PointerKinds<READ>,
+    address: A,
+) -> u32 {
     let mut pointer = root_entry(view, address);
     let depth = view.root_bits + view.page_bits;
     if A::WIDTH > 32 && view.page_bits != 0 {
@@ -363,7 +367,7 @@ fn first_64_bits<A: Address>(address: A) -> u64 {
 }
 
 /// What to do with a pointer, by its bits 31 and 30: twice next hop, narrow, wide.
-struct Kinds<const READ: u8> {
+struct PointerKinds<const READ: u8> {
     /// Bits that are the place of the block; none for a next hop: the idle block.
     place: [u32; 4],
     /// Bits of a value in the block.
@@ -375,7 +379,7 @@ struct Kinds<const READ: u8> {
     mask: [u32; 4],
 }
 
-impl<const READ: u8> Kinds<READ> {
+impl<const READ: u8> PointerKinds<READ> {
     #[inline(always)]
     fn new(value_bits: u8) -> Self {
         let value_bits = [32, 32, u64::from(value_bits), 32];
@@ -397,7 +401,7 @@ impl<const READ: u8> Kinds<READ> {
     /// The pointer leads to a whole block of `arena`, as invariants 3 and 4
     /// have it, or is a next hop.
     #[inline(always)]
-    unsafe fn value(&self, arena: &[Word], pointer: u32, slot: u64) -> u32 {
+    unsafe fn value(&self, arena: &[FibWord], pointer: u32, slot: u64) -> u32 {
         let kind = (pointer >> 30) as usize;
         let place = (pointer & self.place[kind]) as usize;
         // SAFETY: a block has two words of `runs` and a value for each run. The idle

@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 use std::println;
 
-use super::{Kernel, KernelError, Kind, LAST_RUN};
+use super::{Kernel, KernelError, KernelKind, LAST_RUN};
 use crate::fib::flat::FlatKind;
-use crate::fib::layout::{HALF, IDLE_BLOCK, NODE, STRIDE, View, Word, words};
+use crate::fib::layout::{FibView, FibWord, HALF, IDLE_BLOCK, NODE, STRIDE, words};
 use crate::fib::lookup::lookup_each;
 use crate::memory::Global;
 use crate::rounds::rounds;
@@ -235,7 +235,7 @@ fn flat_tables<A: Address, L: Leaf>() {
                 // Of long keys, tables without blocks have a root only.
                 assert!(is_long && count < 40 || compile(bytes / 2).is_none());
             }
-            let is_half = |entry: &Word| entry.load(Relaxed) & HALF != 0;
+            let is_half = |entry: &FibWord| entry.load(Relaxed) & HALF != 0;
             let halves = flat
                 .arrays()
                 .root
@@ -311,7 +311,7 @@ fn values_of_32_bits() {
     let mut random = Random(3);
     let values: Vec<u32> = (0..64).map(|_| random.bits() as u32 & !NODE).collect();
     let arena = [&IDLE_BLOCK, &[!0, !0][..], &values].concat();
-    let view = View {
+    let view = FibView {
         root: &words(vec![NODE | IDLE_BLOCK.len() as u32]),
         arena: &words(arena),
         root_bits: 0,
@@ -374,7 +374,7 @@ fn unknown_and_unavailable_names_are_errors() {
         );
         assert!(!line.contains('\n'), "{line}");
     }
-    for kind in Kind::ALL {
+    for kind in KernelKind::ALL {
         match Kernel::by_name(kind.name()) {
             Ok(kernel) => assert!(Kernel::list().any(|listed| listed == kernel)),
             Err(error) => {
@@ -403,7 +403,7 @@ fn the_environment_forces_a_kernel() {
     if let Ok(wanted) = env::var(WANTED) {
         LAST_RUN.set(None);
         small_fib().lookup_batch(&[1; 100], &mut [0; 100]);
-        assert_eq!(LAST_RUN.get().map(Kind::name), Some(&*wanted));
+        assert_eq!(LAST_RUN.get().map(KernelKind::name), Some(&*wanted));
         return;
     }
     let starts = std::process::Command::new(env::current_exe().expect("a program"))

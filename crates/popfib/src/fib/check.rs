@@ -29,8 +29,8 @@ use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{
-    IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, View, WIDE, Word, flat_stride,
-    root_bits,
+    FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, WIDE,
+    flat_stride, root_bits,
 };
 use crate::address::Address;
 use crate::next_hop::Leaf;
@@ -85,7 +85,7 @@ impl fmt::Display for CheckError {
 impl Error for CheckError {}
 
 /// [`check_answers`] for the answers that `L` holds.
-pub(crate) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckError> {
+pub(crate) fn check<A: Address, L: Leaf>(view: FibView<'_>) -> Result<(), CheckError> {
     check_answers::<A>(view, L::MAX)
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn check<A: Address, L: Leaf>(view: View<'_>) -> Result<(), CheckErro
 /// O(root + arena) time, whatever the arrays hold: invariant 4 is verified on the
 /// way down, so no block is visited twice. A bit of memory a word.
 pub(crate) fn check_answers<A: Address>(
-    view: View<'_>,
+    view: FibView<'_>,
     max_next_hop: u32,
 ) -> Result<(), CheckError> {
     check_shape::<A>(view)?;
@@ -132,7 +132,7 @@ pub(crate) fn check_answers<A: Address>(
 }
 
 /// Verifies what takes no walk: invariants 1 and 5.
-pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> {
+pub(crate) fn check_shape<A: Address>(view: FibView<'_>) -> Result<(), CheckError> {
     let direct_bits = u16::from(view.root_bits) + u16::from(view.page_bits);
     let is_shaped = direct_bits <= u16::from(MAX_DIRECT_BITS.min(A::WIDTH))
         && view.root_bits == root_bits::<A>(direct_bits as u8)
@@ -159,7 +159,7 @@ pub(crate) fn check_shape<A: Address>(view: View<'_>) -> Result<(), CheckError> 
 
 /// Nothing is stored while it is checked.
 #[inline]
-fn load(word: &Word) -> u32 {
+fn load(word: &FibWord) -> u32 {
     word.load(Relaxed)
 }
 
@@ -168,7 +168,7 @@ fn nowhere(pointer: u32) -> CheckError {
 }
 
 struct Checker<'a> {
-    view: View<'a>,
+    view: FibView<'a>,
     max_next_hop: u32,
     /// The same for the values of narrow blocks.
     narrow: Limit,
@@ -190,7 +190,7 @@ impl<'a> Checker<'a> {
 
     /// All that is below a pointer of the root.
     fn entry(&mut self, entry: u32, depth: u8) -> Result<(), CheckError> {
-        let (arena, page_bits): (&'a [Word], _) = (self.view.arena, self.view.page_bits);
+        let (arena, page_bits): (&'a [FibWord], _) = (self.view.arena, self.view.page_bits);
         if page_bits == 0 {
             self.child(entry, depth)?;
         } else {
@@ -247,7 +247,7 @@ impl<'a> Checker<'a> {
     }
 
     fn block(&mut self, pointer: u32, depth: u8) -> Result<(), CheckError> {
-        let arena: &'a [Word] = self.view.arena;
+        let arena: &'a [FibWord] = self.view.arena;
         let place = (pointer & PLACE) as usize;
         let [low, high, rest @ ..] = arena.get(place..).unwrap_or_default() else {
             return Err(nowhere(pointer));
@@ -293,7 +293,7 @@ mod tests {
     fn check_u16(root: &[u32], blocks: &[u32], value_bits: u8) -> Result<(), CheckError> {
         let arena = [&IDLE_BLOCK, blocks].concat();
         check_answers::<u16>(
-            View {
+            FibView {
                 root: &words(root.to_vec()),
                 arena: &words(arena),
                 root_bits: root.len().ilog2() as u8,
@@ -362,7 +362,7 @@ mod tests {
             let mut arena = IDLE_BLOCK.to_vec();
             arena.extend([entry; 2]);
             check_answers::<u64>(
-                View {
+                FibView {
                     root: &words(root),
                     arena: &words(arena),
                     root_bits: 16,
@@ -380,7 +380,7 @@ mod tests {
             page_at(3, 0x1_0000),
             Err(CheckError::Pointer { pointer: 0x1_0000 })
         );
-        let view = View {
+        let view = FibView {
             root: &words(vec![0; 2]),
             arena: &words(IDLE_BLOCK.to_vec()),
             root_bits: 1,

@@ -7,10 +7,10 @@ use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::arena::Arena;
-use super::encode::{Encoding, One};
+use super::encode::{Encoding, OneValueBlock};
 use super::flat_block::{FlatBlock, runs_and_leaves};
-use super::index::Index;
-use super::layout::{MAX_DIRECT_BITS, NODE, View, as_words, root_bits};
+use super::index::FlatBlockIndex;
+use super::layout::{FibView, MAX_DIRECT_BITS, NODE, as_words, root_bits};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{self, Fold, Slot, Store};
@@ -22,7 +22,7 @@ use crate::rib::vertex::Vertex;
 
 /// The arrays of a new Fib, and what they hold.
 #[derive(Debug)]
-pub(crate) struct Compiled<Al: Allocator = Global> {
+pub(crate) struct CompiledArrays<Al: Allocator = Global> {
     pub(super) root: Vec<u32, Al>,
     pub(super) arena: Vec<u32, Al>,
     pub(super) root_bits: u8,
@@ -33,9 +33,9 @@ pub(crate) struct Compiled<Al: Allocator = Global> {
     pub(crate) leaves: usize,
 }
 
-impl<Al: Allocator> Compiled<Al> {
-    pub(crate) fn view(&mut self) -> View<'_> {
-        View {
+impl<Al: Allocator> CompiledArrays<Al> {
+    pub(crate) fn view(&mut self) -> FibView<'_> {
+        FibView {
             root: as_words(&mut self.root),
             arena: as_words(&mut self.arena),
             root_bits: self.root_bits,
@@ -57,7 +57,7 @@ pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
     highest: u32,
     max_words: usize,
     alloc: Al,
-) -> Result<Compiled<Al>, CompileError> {
+) -> Result<CompiledArrays<Al>, CompileError> {
     let form = form::<A, L>(rib, options, highest)?;
     of_form::<A, L, Al>(rib, options, form, max_words, None, alloc)
 }
@@ -68,9 +68,9 @@ pub(super) fn of_form<A: Address, L: Leaf, Al: Allocator + Clone>(
     options: &Options,
     form @ (_, page_bits, _): (u8, u8, u8),
     max_words: usize,
-    flat: Option<Index<Al>>,
+    flat: Option<FlatBlockIndex<Al>>,
     alloc: Al,
-) -> Result<Compiled<Al>, CompileError> {
+) -> Result<CompiledArrays<Al>, CompileError> {
     table::<A, L, Al>(
         rib,
         options,
@@ -108,18 +108,18 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     options: &Options,
     (root_bits, page_bits, value_bits): (u8, u8, u8),
     max_words: usize,
-    flat: Option<Index<Al>>,
+    flat: Option<FlatBlockIndex<Al>>,
     alloc: Al,
     mut entry: impl FnMut(
-        &mut Fold<'r, A, Blocks<Al>, Al>,
+        &mut Fold<'r, A, BlockStore<Al>, Al>,
         u32,
         Option<Vertex<'r, A>>,
     ) -> Result<u32, CompileError>,
-) -> Result<Compiled<Al>, CompileError> {
+) -> Result<CompiledArrays<Al>, CompileError> {
     let mut root = Vec::new_in(alloc.clone());
     memory::reserve(&mut root, 1 << root_bits)?;
     root.resize(1 << root_bits, 0);
-    let blocks = Blocks {
+    let blocks = BlockStore {
         arena: Arena::new_in(max_words, alloc.clone())?,
         value_bits,
         nodes: 0,
@@ -133,13 +133,13 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
         entry(fold, leaf, below.filter(|_| has_routes))
     })?;
-    let Blocks {
+    let BlockStore {
         arena,
         nodes,
         leaves,
         ..
     } = fold.store;
-    Ok(Compiled {
+    Ok(CompiledArrays {
         root,
         arena: arena.finish(),
         root_bits,
@@ -239,16 +239,16 @@ pub(crate) fn pointer(slot: Slot<u32>) -> u32 {
 }
 
 /// Nodes in the form of blocks.
-pub(super) struct Blocks<Al: Allocator> {
+pub(super) struct BlockStore<Al: Allocator> {
     pub(super) arena: Arena<Al>,
     pub(super) value_bits: u8,
     pub(super) nodes: usize,
     pub(super) leaves: usize,
     /// The blocks that are there, if they are flat.
-    flat: Option<Index<Al>>,
+    flat: Option<FlatBlockIndex<Al>>,
 }
 
-impl<Al: Allocator + Clone> Store for Blocks<Al> {
+impl<Al: Allocator + Clone> Store for BlockStore<Al> {
     /// A pointer.
     type Node = u32;
 
@@ -287,7 +287,7 @@ impl<Al: Allocator + Clone> Store for Blocks<Al> {
         if self.flat.is_some() {
             return self.store(&fold::one(first, count, slot, around));
         }
-        let block = One::new(self.value_bits, (first, count), pointer(slot), around);
+        let block = OneValueBlock::new(self.value_bits, (first, count), pointer(slot), around);
         self.nodes += 1;
         self.leaves += block.leaves();
         let place = self.arena.alloc(block.words().len())?;

@@ -292,7 +292,7 @@ pub(crate) fn put(
 }
 
 /// A block of one value in some slots, and a leaf around it.
-pub(crate) struct One {
+pub(crate) struct OneValueBlock {
     words: [u32; HEAD + 3],
     len: usize,
     /// Values, and those of them that are children.
@@ -300,7 +300,7 @@ pub(crate) struct One {
     children: usize,
 }
 
-impl One {
+impl OneValueBlock {
     /// The block with `value` in the `len` slots from `first` on, and `around` in all others; the two are equal only without aggregation.
     pub(crate) fn new(value_bits: u8, (first, len): (u8, u8), value: u32, around: u32) -> Self {
         let end = first + len;
@@ -477,7 +477,8 @@ mod tests {
                                 if value & NODE == 0 || len == 1 {
                                     let after = Encoding::of(&around, value_bits);
                                     let range = (first as u8, len as u8);
-                                    let one = One::new(value_bits, range, value, near & mask);
+                                    let one =
+                                        OneValueBlock::new(value_bits, range, value, near & mask);
                                     let mut expected = [0; MAX_BLOCK];
                                     after.write(&mut expected);
                                     assert_eq!(one.words(), &expected[..after.len()], "{what}");

@@ -12,9 +12,9 @@
 use allocator_api2::vec::Vec;
 
 use super::Options;
-use super::compile::{self, Compiled, form};
+use super::compile::{self, CompiledArrays, form};
 use super::flat_block::{FlatBlock, runs_and_leaves};
-use super::index::Index;
+use super::index::FlatBlockIndex;
 use super::layout::{CHILD, FLAT, HALF, LINE, MAX_DIRECT_BITS, MAX_WORDS, NODE, flat_len};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
@@ -66,7 +66,7 @@ pub(crate) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     highest: u32,
     max_bytes: usize,
     alloc: Al,
-) -> Result<Option<Compiled<Al>>, CompileError> {
+) -> Result<Option<CompiledArrays<Al>>, CompileError> {
     let mut form = form::<A, L>(rib, options, highest)?;
     if kind == FlatKind::One {
         form.0 = A::WIDTH.min(MAX_DIRECT_BITS) - STRIDE;
@@ -93,7 +93,7 @@ fn short<A: Address, L: Leaf, Al: Allocator + Clone>(
     kind: FlatKind,
     max_words: usize,
     alloc: Al,
-) -> Result<Compiled<Al>, CompileError> {
+) -> Result<CompiledArrays<Al>, CompileError> {
     debug_assert!(form.0 > 0 && form.0 + STRIDE <= A::WIDTH && form.1 == 0);
     let mut flat = FlatBlocks::new_in(form.0, max_words, alloc.clone())?;
     let compiled = compile::table::<A, L, Al>(
@@ -126,12 +126,12 @@ fn long<A: Address, L: Leaf, Al: Allocator + Clone>(
     form: (u8, u8, u8),
     max_words: usize,
     alloc: Al,
-) -> Result<Compiled<Al>, CompileError> {
+) -> Result<CompiledArrays<Al>, CompileError> {
     let blocks = (max_words / flat_len(STRIDE, 32)).max(1);
     // Twice as many places as there may be blocks, but for tests without a limit.
-    let index = Index::new_in((blocks.ilog2() as u8 + 2).min(20), alloc.clone())?;
+    let index = FlatBlockIndex::new_in((blocks.ilog2() as u8 + 2).min(20), alloc.clone())?;
     let compiled = compile::of_form::<A, L, Al>(rib, options, form, max_words, Some(index), alloc)?;
-    Ok(Compiled {
+    Ok(CompiledArrays {
         is_flat: true,
         ..compiled
     })
@@ -141,7 +141,7 @@ fn long<A: Address, L: Leaf, Al: Allocator + Clone>(
 struct FlatBlocks<Al: Allocator> {
     /// The blocks, one after the other. Pointers have their places among these words.
     words: Vec<u32, Al>,
-    index: Index<Al>,
+    index: FlatBlockIndex<Al>,
     max_words: usize,
     /// The last next hop that filled a block alone, and the block.
     last: Option<(u32, u32)>,
@@ -154,7 +154,7 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
     fn new_in(root_bits: u8, max_words: usize, alloc: Al) -> Result<Self, OutOfMemory> {
         Ok(Self {
             words: Vec::new_in(alloc.clone()),
-            index: Index::new_in(root_bits + 1, alloc)?,
+            index: FlatBlockIndex::new_in(root_bits + 1, alloc)?,
             max_words,
             last: None,
             nodes: 0,
@@ -203,7 +203,10 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
     }
 
     /// Appends the blocks to the arena of deeper ones; the root leads to them.
-    fn append_to(self, mut compiled: Compiled<Al>) -> Result<Compiled<Al>, CompileError> {
+    fn append_to(
+        self,
+        mut compiled: CompiledArrays<Al>,
+    ) -> Result<CompiledArrays<Al>, CompileError> {
         let arena = &mut compiled.arena;
         let first = arena.len().next_multiple_of(LINE);
         memory::grow(arena, first + self.words.len() - arena.len())?;
@@ -219,9 +222,9 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
     /// with the list of children before it and its place after it.
     fn append_one_to(
         self,
-        mut compiled: Compiled<Al>,
+        mut compiled: CompiledArrays<Al>,
         alloc: Al,
-    ) -> Result<Compiled<Al>, CompileError> {
+    ) -> Result<CompiledArrays<Al>, CompileError> {
         let (arena, root) = (&mut compiled.arena, &mut compiled.root);
         let block = |pointer: u32| FlatBlock::read(pointer, |at| self.words[at]);
         let mut count = 0;
@@ -264,8 +267,8 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
     }
 
     /// The table, which also counts the flat blocks.
-    fn with_counts(self, compiled: Compiled<Al>) -> Compiled<Al> {
-        Compiled {
+    fn with_counts(self, compiled: CompiledArrays<Al>) -> CompiledArrays<Al> {
+        CompiledArrays {
             is_flat: true,
             nodes: compiled.nodes + self.nodes,
             leaves: compiled.leaves + self.leaves,

@@ -18,11 +18,11 @@ const LEFT: u32 = 1;
 
 /// Pointers to blocks, at places by the blocks' hashes.
 #[derive(Debug)]
-pub(crate) struct Index<Al: Allocator> {
+pub(crate) struct FlatBlockIndex<Al: Allocator> {
     pointers: Vec<u32, Al>,
 }
 
-impl<Al: Allocator + Clone> Index<Al> {
+impl<Al: Allocator + Clone> FlatBlockIndex<Al> {
     /// An index for up to half of `1 << bits` blocks.
     pub(crate) fn new_in(bits: u8, alloc: Al) -> Result<Self, OutOfMemory> {
         let mut pointers = Vec::new_in(alloc);

@@ -106,19 +106,19 @@ pub(crate) const IDLE_BLOCK: [u32; 3] = [1, 0, 0];
 /// blocks) while readers load them: both are atomic. All else of a block is
 /// written before a pointer leads there, and not changed while a reader may follow
 /// one; it may be read plainly, by reads that do not touch words of other blocks.
-pub(crate) type Word = AtomicU32;
+pub(crate) type FibWord = AtomicU32;
 
 /// Numbers as words, where they lie.
-pub(crate) fn as_words(numbers: &mut [u32]) -> &[Word] {
+pub(crate) fn as_words(numbers: &mut [u32]) -> &[FibWord] {
     // SAFETY: a word has the size, alignment and values of a number, and nobody
     // else can reach these numbers while they are borrowed.
-    unsafe { &*(ptr::from_mut(numbers) as *const [Word]) }
+    unsafe { &*(ptr::from_mut(numbers) as *const [FibWord]) }
 }
 
 /// Numbers as words.
 #[cfg(test)]
-pub(crate) fn words(numbers: alloc::vec::Vec<u32>) -> alloc::vec::Vec<Word> {
-    numbers.into_iter().map(Word::new).collect()
+pub(crate) fn words(numbers: alloc::vec::Vec<u32>) -> alloc::vec::Vec<FibWord> {
+    numbers.into_iter().map(FibWord::new).collect()
 }
 
 /// Bits of the root table for `direct_bits` in all.
@@ -135,9 +135,9 @@ pub(crate) fn root_bits<A: Address>(direct_bits: u8) -> u8 {
 /// The lookups trust the invariants that [`Fib::check`](crate::Fib::check)
 /// verifies; they hold for the arrays that `compile` makes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'a> {
-    pub(crate) root: &'a [Word],
-    pub(crate) arena: &'a [Word],
+pub(crate) struct FibView<'a> {
+    pub(crate) root: &'a [FibWord],
+    pub(crate) arena: &'a [FibWord],
     /// The root has `2^root_bits` entries, a page `2^page_bits`. Entries of the
     /// root lead to pages if `page_bits` is not 0, else to blocks.
     pub(crate) root_bits: u8,
@@ -148,7 +148,7 @@ pub(crate) struct View<'a> {
     pub(crate) is_flat: bool,
 }
 
-impl View<'_> {
+impl FibView<'_> {
     /// The size that the arrays of this key are of.
     pub(crate) fn size<A: Address>(&self) -> Size {
         match self.is_flat {
@@ -162,29 +162,29 @@ impl View<'_> {
 /// The arrays of a Fib, side by side in one block of memory, or anywhere in
 /// memory that others share, such as an image.
 #[derive(Debug)]
-pub(crate) struct Arrays<Al: Allocator = Global> {
-    root: NonNull<Word>,
-    arena: NonNull<Word>,
+pub(crate) struct FibArrays<Al: Allocator = Global> {
+    root: NonNull<FibWord>,
+    arena: NonNull<FibWord>,
     arena_len: usize,
     root_bits: u8,
     page_bits: u8,
     value_bits: u8,
     is_flat: bool,
     /// Owns what the pointers point to.
-    memory: Memory<Al>,
+    memory: ArraysMemory<Al>,
 }
 
 /// What keeps the arrays' memory.
 #[derive(Debug)]
-enum Memory<Al: Allocator> {
+enum ArraysMemory<Al: Allocator> {
     Own(Block<Al>),
     Shared(Arc<dyn Any + Send + Sync>, Al),
 }
 
 // SAFETY: the pointers lead into the memory that the arrays own.
-unsafe impl<Al: Allocator + Send> Send for Arrays<Al> {}
+unsafe impl<Al: Allocator + Send> Send for FibArrays<Al> {}
 // SAFETY: shared arrays are atomic words.
-unsafe impl<Al: Allocator + Sync> Sync for Arrays<Al> {}
+unsafe impl<Al: Allocator + Sync> Sync for FibArrays<Al> {}
 
 /// Arrays for a table that is still to be made, in memory that is cleared part by part.
 #[derive(Debug)]
@@ -204,7 +204,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
         alloc: Al,
     ) -> Result<Self, OutOfMemory> {
         // Long enough for both arrays one after the other; each begins at a cache line, which aligns words.
-        let bytes = arena_at(form.0).saturating_add(arena_len.saturating_mul(size_of::<Word>()));
+        let bytes = arena_at(form.0).saturating_add(arena_len.saturating_mul(size_of::<FibWord>()));
         Ok(Self {
             form,
             is_flat,
@@ -223,7 +223,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
     }
 
     /// The arrays, in which no address has an answer, or, if they are flat, no entry of the root leads to a block yet.
-    pub(crate) fn into_arrays(self) -> Arrays<Al> {
+    pub(crate) fn into_arrays(self) -> FibArrays<Al> {
         let arrays = self.into_zeroed();
         for (to, word) in arrays.view().arena.iter().zip(IDLE_BLOCK) {
             // Relaxed: nobody else has the arrays.
@@ -232,10 +232,10 @@ impl<Al: Allocator> EmptyArrays<Al> {
         arrays
     }
 
-    fn into_zeroed(self) -> Arrays<Al> {
+    fn into_zeroed(self) -> FibArrays<Al> {
         let (root_bits, page_bits, value_bits) = self.form;
         let memory = self.memory.into_block();
-        Arrays {
+        FibArrays {
             root: memory.at(0),
             arena: memory.at(arena_at(root_bits)),
             arena_len: self.arena_len,
@@ -243,19 +243,19 @@ impl<Al: Allocator> EmptyArrays<Al> {
             page_bits,
             value_bits,
             is_flat: self.is_flat,
-            memory: Memory::Own(memory),
+            memory: ArraysMemory::Own(memory),
         }
     }
 }
 
 /// Where the arena begins after a root table: at a cache line, also after a small one.
 fn arena_at(root_bits: u8) -> usize {
-    (size_of::<Word>() << root_bits).next_multiple_of(64)
+    (size_of::<FibWord>() << root_bits).next_multiple_of(64)
 }
 
-impl<Al: Allocator> Arrays<Al> {
+impl<Al: Allocator> FibArrays<Al> {
     /// A copy of the arrays in memory of their own.
-    pub(super) fn copy_of(view: View<'_>, alloc: Al) -> Result<Self, OutOfMemory> {
+    pub(super) fn copy_of(view: FibView<'_>, alloc: Al) -> Result<Self, OutOfMemory> {
         Self::with_arena(view, view.arena.len(), alloc)
     }
 
@@ -265,9 +265,9 @@ impl<Al: Allocator> Arrays<Al> {
         Al: Clone,
     {
         match &self.memory {
-            Memory::Own(block) => Self::copy_of(self.view(), block.allocator().clone()),
-            Memory::Shared(owner, alloc) => Ok(Self {
-                memory: Memory::Shared(Arc::clone(owner), alloc.clone()),
+            ArraysMemory::Own(block) => Self::copy_of(self.view(), block.allocator().clone()),
+            ArraysMemory::Shared(owner, alloc) => Ok(Self {
+                memory: ArraysMemory::Shared(Arc::clone(owner), alloc.clone()),
                 ..*self
             }),
         }
@@ -275,7 +275,7 @@ impl<Al: Allocator> Arrays<Al> {
 
     /// A copy of the arrays whose arena has `arena_len` words, those to spare zero.
     pub(crate) fn with_arena(
-        view: View<'_>,
+        view: FibView<'_>,
         arena_len: usize,
         alloc: Al,
     ) -> Result<Self, OutOfMemory> {
@@ -310,7 +310,7 @@ impl<Al: Allocator> Arrays<Al> {
     /// # Safety
     /// The arrays of `view` stay where they are, unchanged, as long as `owner` lives.
     pub(crate) unsafe fn shared(
-        view: View<'_>,
+        view: FibView<'_>,
         owner: Arc<dyn Any + Send + Sync>,
         alloc: Al,
     ) -> Self {
@@ -323,16 +323,16 @@ impl<Al: Allocator> Arrays<Al> {
             page_bits: view.page_bits,
             value_bits: view.value_bits,
             is_flat: view.is_flat,
-            memory: Memory::Shared(owner, alloc),
+            memory: ArraysMemory::Shared(owner, alloc),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn view(&self) -> View<'_> {
+    pub(crate) fn view(&self) -> FibView<'_> {
         // SAFETY: the arrays have that many words, by `with_arena` or by the
         // contract of `shared`, and the memory lives as long as `self`.
         unsafe {
-            View {
+            FibView {
                 root: NonNull::slice_from_raw_parts(self.root, 1 << self.root_bits).as_ref(),
                 arena: NonNull::slice_from_raw_parts(self.arena, self.arena_len).as_ref(),
                 root_bits: self.root_bits,

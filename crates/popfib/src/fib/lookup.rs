@@ -17,7 +17,7 @@
 use core::sync::atomic::Ordering::Acquire;
 
 use super::layout::{
-    CHILD, FLAT, FLAT_PLACE, HALF, NODE, PLACE, STRIDE, View, WIDE, Word, flat_stride,
+    CHILD, FLAT, FLAT_PLACE, FibView, FibWord, HALF, NODE, PLACE, STRIDE, WIDE, flat_stride,
 };
 use crate::address::Address;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -26,7 +26,7 @@ use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
 #[inline(always)]
-pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
+pub(crate) fn lookup<A: Address, L: Leaf>(view: FibView<'_>, address: A) -> L {
     let entry = root_entry(view, address);
     if entry & NODE == 0 {
         return L::from_u32(entry);
@@ -57,7 +57,7 @@ pub(crate) fn lookup<A: Address, L: Leaf>(view: View<'_>, address: A) -> L {
 
 /// Looks up each of `addresses`; `next_hops` is as long.
 pub(crate) fn lookup_each<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -71,7 +71,7 @@ pub(crate) fn lookup_each<A: Address, L: Leaf>(
 }
 
 #[inline(always)]
-pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
+pub(crate) fn root_entry<A: Address>(view: FibView<'_>, address: A) -> u32 {
     let index = address.leading(view.root_bits) as usize;
     debug_assert!(index < view.root.len());
     // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
@@ -80,7 +80,7 @@ pub(crate) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
 
 /// The pointer that the flat block holds which the root's pointer leads to, and the address without the bits above it.
 #[inline(always)]
-fn flat_pointer<A: Address>(view: View<'_>, entry: u32, address: A) -> (u32, A) {
+fn flat_pointer<A: Address>(view: FibView<'_>, entry: u32, address: A) -> (u32, A) {
     let stride = flat_stride::<A>(view.root_bits);
     let rest = address.skip_bits(view.root_bits);
     // SAFETY: invariant 6: a whole flat block begins there.
@@ -94,7 +94,7 @@ fn flat_pointer<A: Address>(view: View<'_>, entry: u32, address: A) -> (u32, A) 
 /// Not the whole view: these travel in registers where this is a call.
 #[inline(always)]
 fn descend<A: Address>(
-    arena: &[Word],
+    arena: &[FibWord],
     page_bits: u8,
     value_bits: u8,
     mut pointer: u32,
@@ -126,7 +126,7 @@ fn descend<A: Address>(
 /// The pointer is a next hop or leads to a whole flat block of `arena`, and so on below it, as invariant 7 has it.
 #[inline(always)]
 pub(crate) unsafe fn descend_flat<A: Address>(
-    arena: &[Word],
+    arena: &[FibWord],
     mut pointer: u32,
     mut rest: A,
 ) -> u32 {
@@ -147,7 +147,7 @@ pub(crate) unsafe fn descend_flat<A: Address>(
 /// below it, as invariants 3 and 4 have it.
 #[inline(always)]
 pub(crate) unsafe fn descend_blocks<A: Address>(
-    arena: &[Word],
+    arena: &[FibWord],
     value_bits: u8,
     mut pointer: u32,
     mut rest: A,
@@ -165,7 +165,7 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
 /// # Safety
 /// A flat block with that slot begins there, as invariant 6 has it.
 #[inline(always)]
-unsafe fn flat_value(arena: &[Word], pointer: u32, slot: u32) -> u32 {
+unsafe fn flat_value(arena: &[FibWord], pointer: u32, slot: u32) -> u32 {
     let (place, slot) = ((pointer & FLAT_PLACE) as usize, slot as usize);
     // SAFETY: as above; entries with the bit number a child.
     unsafe {
@@ -186,7 +186,7 @@ unsafe fn flat_value(arena: &[Word], pointer: u32, slot: u32) -> u32 {
 /// # Safety
 /// The pointer leads to a whole block of `arena`, as invariants 3 and 4 have it.
 #[inline(always)]
-pub(crate) unsafe fn value_of(arena: &[Word], value_bits: u8, pointer: u32, slot: u32) -> u32 {
+pub(crate) unsafe fn value_of(arena: &[FibWord], value_bits: u8, pointer: u32, slot: u32) -> u32 {
     let place = (pointer & PLACE) as usize;
     // SAFETY: a block has two words of `runs`, and a value for each run.
     unsafe {
@@ -207,7 +207,7 @@ pub(crate) unsafe fn value_of(arena: &[Word], value_bits: u8, pointer: u32, slot
 /// # Safety
 /// `index` is inside the arena.
 #[inline(always)]
-pub(crate) unsafe fn word(arena: &[Word], index: usize) -> u32 {
+pub(crate) unsafe fn word(arena: &[FibWord], index: usize) -> u32 {
     debug_assert!(index < arena.len());
     // SAFETY: as above.
     unsafe { arena.get_unchecked(index).load(Acquire) }
@@ -219,7 +219,7 @@ pub(crate) unsafe fn word(arena: &[Word], index: usize) -> u32 {
 /// `index` and the next are inside the arena, in a block that a pointer has led to,
 /// and are no pointers: nobody stores there.
 #[inline(always)]
-pub(crate) unsafe fn two_words(arena: &[Word], index: usize) -> u64 {
+pub(crate) unsafe fn two_words(arena: &[FibWord], index: usize) -> u64 {
     debug_assert!(index + 1 < arena.len());
     // SAFETY: as above.
     let [low, high] = unsafe { arena.as_ptr().add(index).cast::<[u32; 2]>().read() };
@@ -227,7 +227,7 @@ pub(crate) unsafe fn two_words(arena: &[Word], index: usize) -> u64 {
 }
 
 #[inline(always)]
-fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+fn each<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
     let is_flat = A::WIDTH <= 32 && view.is_flat;
     for (address, next_hop) in addresses.iter().zip(next_hops) {
         let entry = root_entry(view, *address);
@@ -247,11 +247,11 @@ fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod popcnt {
-    use super::{Address, Leaf, View, Word};
+    use super::{Address, FibView, FibWord, Leaf};
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
     pub(super) fn descend<A: Address>(
-        arena: &[Word],
+        arena: &[FibWord],
         page_bits: u8,
         value_bits: u8,
         pointer: u32,
@@ -261,7 +261,11 @@ mod popcnt {
     }
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
-    pub(super) fn each<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+    pub(super) fn each<A: Address, L: Leaf>(
+        view: FibView<'_>,
+        addresses: &[A],
+        next_hops: &mut [L],
+    ) {
         super::each(view, addresses, next_hops);
     }
 }

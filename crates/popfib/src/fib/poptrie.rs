@@ -5,9 +5,9 @@
 
 use core::marker::PhantomData;
 
-use super::compile::{self, Compiled};
+use super::compile::{self, CompiledArrays};
 use super::flat::{self, FlatKind};
-use super::layout::{self, Arrays, MAX_WORDS, flat_stride};
+use super::layout::{self, FibArrays, MAX_WORDS, flat_stride};
 use super::{CheckError, Size, check, lookup};
 use crate::address::Address;
 use crate::batch::Kernel;
@@ -108,7 +108,7 @@ impl Options {
 /// ```
 #[derive(Debug)]
 pub struct Fib<A: Address, L: Leaf = u16, Al: Allocator = Global> {
-    arrays: Arrays<Al>,
+    arrays: FibArrays<Al>,
     nodes: usize,
     leaves: usize,
     types: PhantomData<fn(A) -> L>,
@@ -179,13 +179,13 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         fib.transpose()
     }
 
-    fn from_compiled(mut compiled: Compiled<Al>, alloc: Al) -> Result<Self, CompileError> {
-        let arrays = Arrays::copy_of(compiled.view(), alloc)?;
+    fn from_compiled(mut compiled: CompiledArrays<Al>, alloc: Al) -> Result<Self, CompileError> {
+        let arrays = FibArrays::copy_of(compiled.view(), alloc)?;
         Ok(Self::from_arrays(arrays, compiled.nodes, compiled.leaves))
     }
 
     /// The Fib of `arrays`, for which [`Fib::check`]'s invariants hold.
-    pub(crate) fn from_arrays(arrays: Arrays<Al>, nodes: usize, leaves: usize) -> Self {
+    pub(crate) fn from_arrays(arrays: FibArrays<Al>, nodes: usize, leaves: usize) -> Self {
         Self {
             arrays,
             nodes,
@@ -279,7 +279,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     }
 
     /// The arrays, for images, and for tests of the kernels.
-    pub(crate) fn arrays(&self) -> layout::View<'_> {
+    pub(crate) fn arrays(&self) -> layout::FibView<'_> {
         self.arrays.view()
     }
 

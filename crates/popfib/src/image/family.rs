@@ -10,13 +10,13 @@ use core::any::Any;
 
 use super::error::ImageError;
 use super::format::{
-    Description, FIB, FibKinds, LONGEST_FIB, ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS,
+    FIB, FibDescription, FibKinds, LONGEST_FIB, ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS,
 };
-use super::memory::Array;
+use super::memory::ImageArray;
 use super::sections::{Integer, Sections};
 use crate::address::Address;
 use crate::fib::check::{check_answers, check_shape};
-use crate::fib::layout::{Arrays, View, Word};
+use crate::fib::layout::{FibArrays, FibView, FibWord};
 use crate::fib::{Fib, Options};
 use crate::longest::LongestFib;
 use crate::memory::Global;
@@ -27,8 +27,8 @@ use crate::rib::Rib;
 // `Address` is sealed: all its types are integers.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-struct Key<A>(A);
-impl<A: Address> Integer for Key<A> {}
+struct ImageKey<A>(A);
+impl<A: Address> Integer for ImageKey<A> {}
 
 /// One family of an [`ImageTable`](super::ImageTable): one Fib or both, and perhaps its routes, as [`Keep`](super::Keep) says.
 #[derive(Debug)]
@@ -37,15 +37,15 @@ pub struct ImageFamily<A: Address> {
     /// The same arrays with answers of 16 bits.
     narrow_fib: Option<Fib<A, u16>>,
     longest: Option<LongestFib<A>>,
-    description: Description,
-    routes: Option<Routes<A>>,
+    description: FibDescription,
+    routes: Option<RouteArrays<A>>,
 }
 
 #[derive(Debug)]
-struct Routes<A: Address> {
-    addresses: Array<Key<A>>,
-    lengths: Array<u8>,
-    next_hops: Array<u32>,
+struct RouteArrays<A: Address> {
+    addresses: ImageArray<ImageKey<A>>,
+    lengths: ImageArray<u8>,
+    next_hops: ImageArray<u32>,
 }
 
 impl<A: Address> ImageFamily<A> {
@@ -77,7 +77,7 @@ impl<A: Address> ImageFamily<A> {
             Some(entry) if longest.is_none() => {
                 return Err(entry.broken(0, "there is no longest-match FIB"));
             }
-            Some(_) => Some(Routes::read(sections, description.routes)?),
+            Some(_) => Some(RouteArrays::read(sections, description.routes)?),
             None => None,
         };
         // Later computations with this number should not overflow.
@@ -218,7 +218,7 @@ impl<A: Address> ImageFamily<A> {
     }
 }
 
-impl<A: Address> Routes<A> {
+impl<A: Address> RouteArrays<A> {
     fn read(sections: &Sections, count: u64) -> Result<Self, ImageError> {
         let id = |kind| (u16::from(A::WIDTH), kind);
         let routes = Self {
@@ -279,14 +279,14 @@ impl<A: Address> Routes<A> {
 
     #[inline]
     fn get(&self, index: usize) -> Option<(Prefix<A>, NextHop)> {
-        let Key(address) = *self.addresses.get(index)?;
+        let ImageKey(address) = *self.addresses.get(index)?;
         let prefix = Prefix::new_masked(address, *self.lengths.get(index)?).ok()?;
         Some((prefix, NextHop::new(*self.next_hops.get(index)?)?))
     }
 }
 
 /// A Fib and its description.
-type Described<A> = (Fib<A, u32>, Description);
+type DescribedFib<A> = (Fib<A, u32>, FibDescription);
 
 /// A Fib whose arrays are in the image, and its description; `None` if the image has none of these kinds.
 ///
@@ -296,17 +296,17 @@ unsafe fn read_fib<A: Address>(
     sections: &Sections,
     kinds: FibKinds,
     max_answer: u32,
-) -> Result<Option<Described<A>>, ImageError> {
+) -> Result<Option<DescribedFib<A>>, ImageError> {
     let id = |kind| (u16::from(A::WIDTH), kind);
     if sections.find(id(kinds.description)).is_none() {
         return Ok(None);
     }
     let (entry, bytes) = sections.get(id(kinds.description))?;
     let description =
-        Description::parse(bytes).ok_or_else(|| entry.broken(0, "it is malformed"))?;
-    let root = sections.array::<Word>(id(kinds.root))?;
-    let arena = sections.array::<Word>(id(kinds.arena))?;
-    let view = View {
+        FibDescription::parse(bytes).ok_or_else(|| entry.broken(0, "it is malformed"))?;
+    let root = sections.array::<FibWord>(id(kinds.root))?;
+    let arena = sections.array::<FibWord>(id(kinds.arena))?;
+    let view = FibView {
         root: &root,
         arena: &arena,
         root_bits: description.root_bits,
@@ -329,7 +329,7 @@ unsafe fn read_fib<A: Address>(
     }
     let owner: Arc<dyn Any + Send + Sync> = sections.memory.clone();
     // SAFETY: the arrays are in the memory, which is not written to.
-    let arrays = unsafe { Arrays::shared(view, owner, Global) };
+    let arrays = unsafe { FibArrays::shared(view, owner, Global) };
     // The counts are only for display; nothing relies on them.
     let (nodes, leaves) = (description.nodes as usize, description.leaves as usize);
     Ok(Some((Fib::from_arrays(arrays, nodes, leaves), description)))

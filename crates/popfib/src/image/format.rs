@@ -121,13 +121,13 @@ impl SectionId {
 
 /// An entry of the section table.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct SectionEntry {
     pub(super) id: SectionId,
     pub(super) range: Range<usize>,
     checksum: u32,
 }
 
-impl Entry {
+impl SectionEntry {
     /// The error that something is wrong in this section, `at` bytes after its beginning.
     pub(super) fn broken(&self, at: usize, reason: impl Into<String>) -> ImageError {
         ImageError::Broken {
@@ -181,7 +181,7 @@ pub(super) fn head(sections: &[(SectionId, &[u8])]) -> (Vec<u8>, Vec<Range<usize
 }
 
 /// The section table of the image `bytes`; every section is inside the image.
-pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
+pub(super) fn parse(bytes: &[u8]) -> Result<Vec<SectionEntry>, ImageError> {
     let broken = |offset, reason: &str| ImageError::Broken {
         offset,
         section: "header".into(),
@@ -223,7 +223,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
             "the checksum of the section table does not match",
         ));
     }
-    let mut entries: Vec<Entry> = Vec::with_capacity(count);
+    let mut entries: Vec<SectionEntry> = Vec::with_capacity(count);
     let mut end = HEADER_LEN + table.len();
     for (index, line) in table.chunks_exact(ENTRY_LEN).enumerate() {
         let id = SectionId {
@@ -252,7 +252,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
         if u32_at(line, 28) != 0 {
             return Err(broken("a reserved byte is not 0"));
         }
-        entries.push(Entry {
+        entries.push(SectionEntry {
             id,
             range: start..end,
             checksum: u32_at(line, 24),
@@ -265,7 +265,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Entry>, ImageError> {
 }
 
 /// Verifies every byte after the section table: checksums, and zeros between sections.
-pub(super) fn verify(bytes: &[u8], entries: &[Entry]) -> Result<(), ImageError> {
+pub(super) fn verify(bytes: &[u8], entries: &[SectionEntry]) -> Result<(), ImageError> {
     let mut end = HEADER_LEN + entries.len() * ENTRY_LEN;
     for entry in entries {
         if bytes[end..entry.range.start].iter().any(|byte| *byte != 0) {
@@ -285,7 +285,7 @@ pub(super) fn verify(bytes: &[u8], entries: &[Entry]) -> Result<(), ImageError> 
 
 /// The description of a Fib: everything except its arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Description {
+pub(super) struct FibDescription {
     pub(super) root_bits: u8,
     pub(super) page_bits: u8,
     pub(super) value_bits: u8,
@@ -306,7 +306,7 @@ pub(super) struct Description {
 /// Means that no direct bits were requested.
 const NONE: u8 = u8::MAX;
 
-impl Description {
+impl FibDescription {
     const LEN: usize = 40;
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {

@@ -22,7 +22,7 @@ const HUGE_PAGE: usize = 2 << 20;
 
 /// Bytes that stay where they are, aligned to cache lines.
 #[derive(Debug)]
-pub(super) enum Memory {
+pub(super) enum ImageMemory {
     /// A copy on the heap.
     Heap { block: Block, len: usize },
     /// Pages of this process, which are read-only after the file was read, or those of a mapped file.
@@ -32,23 +32,23 @@ pub(super) enum Memory {
         range: Range<usize>,
     },
     /// Static memory of the caller.
-    Lent(Lent),
+    StaticBytes(StaticBytes),
 }
 
 /// Static bytes; `Debug` shows only their address and length.
-pub(super) struct Lent(&'static [u8]);
+pub(super) struct StaticBytes(&'static [u8]);
 
-impl fmt::Debug for Lent {
+impl fmt::Debug for StaticBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:p}, {} bytes", self.0, self.0.len())
     }
 }
 
-impl Memory {
+impl ImageMemory {
     /// `bytes` themselves if sections are aligned there, otherwise a copy.
     pub(super) fn lent(bytes: &'static [u8]) -> Self {
         if (bytes.as_ptr() as usize).is_multiple_of(ALIGNMENT) {
-            Self::Lent(Lent(bytes))
+            Self::StaticBytes(StaticBytes(bytes))
         } else {
             Self::copy_of(bytes)
         }
@@ -122,7 +122,7 @@ impl Memory {
             Self::Heap { block, len } => (block.at(0), *len),
             #[cfg(feature = "std")]
             Self::Pages { map, range } => (NonNull::from(&map[range.clone()]).cast(), range.len()),
-            Self::Lent(Lent(bytes)) => (NonNull::from(*bytes).cast(), bytes.len()),
+            Self::StaticBytes(StaticBytes(bytes)) => (NonNull::from(*bytes).cast(), bytes.len()),
         };
         NonNull::slice_from_raw_parts(start, len)
     }
@@ -146,25 +146,25 @@ fn length(file: &File) -> io::Result<usize> {
 
 /// An array inside the memory.
 #[derive(Debug)]
-pub(super) struct Array<T> {
+pub(super) struct ImageArray<T> {
     start: NonNull<T>,
     len: usize,
     /// Keeps the memory alive that `start` points to.
-    _memory: Arc<Memory>,
+    _memory: Arc<ImageMemory>,
 }
 
 // SAFETY: an array is read only, as the memory is.
-unsafe impl<T: Sync> Send for Array<T> {}
+unsafe impl<T: Sync> Send for ImageArray<T> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for Array<T> {}
+unsafe impl<T: Sync> Sync for ImageArray<T> {}
 
-impl<T> Array<T> {
+impl<T> ImageArray<T> {
     /// The array in `range` of `memory`; `None` if the length is not a multiple of the size of
     /// `T`, or the range is not aligned for it.
     ///
     /// # Safety
     /// Every pattern of bits is a `T`: it is an integer, perhaps an atomic one.
-    pub(super) unsafe fn new(memory: &Arc<Memory>, range: Range<usize>) -> Option<Self> {
+    pub(super) unsafe fn new(memory: &Arc<ImageMemory>, range: Range<usize>) -> Option<Self> {
         let whole = memory.whole();
         if range.start > range.end || range.end > whole.len() {
             return None;
@@ -180,7 +180,7 @@ impl<T> Array<T> {
     }
 }
 
-impl<T> Deref for Array<T> {
+impl<T> Deref for ImageArray<T> {
     type Target = [T];
 
     #[inline]

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use std::{fs::File, path::Path};
 
 use super::format::{self, METADATA, SectionId};
-use super::memory::{Array, Memory};
+use super::memory::{ImageArray, ImageMemory};
 use super::sections::Sections;
 use super::{ImageError, ImageTable, metadata};
 
@@ -56,9 +56,9 @@ use super::{ImageError, ImageTable, metadata};
 /// ```
 #[derive(Debug)]
 pub struct Image {
-    memory: Arc<Memory>,
+    memory: Arc<ImageMemory>,
     tables: Vec<ImageTable>,
-    metadata: Array<u8>,
+    metadata: ImageArray<u8>,
 }
 
 impl Image {
@@ -71,7 +71,7 @@ impl Image {
     /// [`ImageError`] for bytes that an [`ImageWriter`] would not have written.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ImageError> {
         // SAFETY: it is validated.
-        unsafe { Self::new(Memory::copy_of(bytes), true) }
+        unsafe { Self::new(ImageMemory::copy_of(bytes), true) }
     }
 
     /// Opens the image in `bytes` without copying them: data that is linked into the program,
@@ -83,7 +83,7 @@ impl Image {
     /// As [`Image::from_bytes`].
     pub fn from_static(bytes: &'static [u8]) -> Result<Self, ImageError> {
         // SAFETY: it is validated.
-        unsafe { Self::new(Memory::lent(bytes), true) }
+        unsafe { Self::new(ImageMemory::lent(bytes), true) }
     }
 
     /// Like [`Image::from_static`], but without validation, like [`Image::map_trusted`].
@@ -96,7 +96,7 @@ impl Image {
     /// may read anywhere in memory.
     pub unsafe fn from_static_trusted(bytes: &'static [u8]) -> Result<Self, ImageError> {
         // SAFETY: the caller's.
-        unsafe { Self::new(Memory::lent(bytes), false) }
+        unsafe { Self::new(ImageMemory::lent(bytes), false) }
     }
 
     /// Reads the image in the file at `path` into memory of this process.
@@ -108,7 +108,7 @@ impl Image {
     /// [`ImageError`] if the file cannot be read, is not an image, or is damaged.
     #[cfg(feature = "std")]
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ImageError> {
-        let memory = Memory::read(File::open(path)?)?;
+        let memory = ImageMemory::read(File::open(path)?)?;
         // SAFETY: it is validated.
         unsafe { Self::new(memory, true) }
     }
@@ -130,7 +130,7 @@ impl Image {
     #[cfg(feature = "std")]
     pub unsafe fn map(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         // SAFETY: the caller's; and it is validated.
-        unsafe { Self::new(Memory::map(&File::open(path)?)?, true) }
+        unsafe { Self::new(ImageMemory::map(&File::open(path)?)?, true) }
     }
 
     /// Like [`Image::map`], but without validation: for images that the caller has made.
@@ -147,12 +147,12 @@ impl Image {
     #[cfg(feature = "std")]
     pub unsafe fn map_trusted(path: impl AsRef<Path>) -> Result<Self, ImageError> {
         // SAFETY: the caller's.
-        unsafe { Self::new(Memory::map(&File::open(path)?)?, false) }
+        unsafe { Self::new(ImageMemory::map(&File::open(path)?)?, false) }
     }
 
     /// # Safety
     /// Unless `validate` is true, the memory contains what an `ImageWriter` has written.
-    unsafe fn new(memory: Memory, validate: bool) -> Result<Self, ImageError> {
+    unsafe fn new(memory: ImageMemory, validate: bool) -> Result<Self, ImageError> {
         if cfg!(target_endian = "big") {
             return Err(ImageError::BigEndianHost);
         }

@@ -4,18 +4,18 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::error::ImageError;
-use super::format::{Entry, SectionId};
-use super::memory::{Array, Memory};
-use crate::fib::layout::Word;
+use super::format::{SectionEntry, SectionId};
+use super::memory::{ImageArray, ImageMemory};
+use crate::fib::layout::FibWord;
 
 /// The sections of a table, or those of the image itself.
 #[derive(Debug)]
 pub(super) struct Sections {
-    pub(super) memory: Arc<Memory>,
+    pub(super) memory: Arc<ImageMemory>,
     /// The number of the table; 0 is the image.
     pub(super) table: u32,
     /// In ascending order.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<SectionEntry>,
     /// The highest allowed next hop.
     pub(super) max_next_hop: u32,
     /// Whether to verify more than the places of the sections.
@@ -24,7 +24,7 @@ pub(super) struct Sections {
 
 impl Sections {
     /// The place of the section for keys of this width (0: of the whole table) and of this kind.
-    pub(super) fn find(&self, (key_bits, kind): (u16, u16)) -> Option<&Entry> {
+    pub(super) fn find(&self, (key_bits, kind): (u16, u16)) -> Option<&SectionEntry> {
         let index = self
             .entries
             .binary_search_by_key(&(key_bits, kind), |entry| {
@@ -33,7 +33,7 @@ impl Sections {
         Some(&self.entries[index.ok()?])
     }
 
-    pub(super) fn expect(&self, id: (u16, u16)) -> Result<&Entry, ImageError> {
+    pub(super) fn expect(&self, id: (u16, u16)) -> Result<&SectionEntry, ImageError> {
         self.find(id).ok_or_else(|| self.missing(id))
     }
 
@@ -48,16 +48,16 @@ impl Sections {
         id.missing()
     }
 
-    pub(super) fn get(&self, id: (u16, u16)) -> Result<(&Entry, &[u8]), ImageError> {
+    pub(super) fn get(&self, id: (u16, u16)) -> Result<(&SectionEntry, &[u8]), ImageError> {
         let entry = self.expect(id)?;
         Ok((entry, &self.memory.bytes()[entry.range.clone()]))
     }
 
     /// The array of integers of a section.
-    pub(super) fn array<T: Integer>(&self, id: (u16, u16)) -> Result<Array<T>, ImageError> {
+    pub(super) fn array<T: Integer>(&self, id: (u16, u16)) -> Result<ImageArray<T>, ImageError> {
         let entry = self.expect(id)?;
         // SAFETY: every pattern of bits is an integer.
-        unsafe { Array::new(&self.memory, entry.range.clone()) }
+        unsafe { ImageArray::new(&self.memory, entry.range.clone()) }
             .ok_or_else(|| entry.broken(0, "its length is no multiple of an element's"))
     }
 }
@@ -66,4 +66,4 @@ impl Sections {
 pub(super) trait Integer {}
 impl Integer for u8 {}
 impl Integer for u32 {}
-impl Integer for Word {}
+impl Integer for FibWord {}

@@ -8,7 +8,7 @@ use core::any::Any;
 use super::error::ImageError;
 use super::family::ImageFamily;
 use super::format::{DICTIONARIES, METADATA, RECORDS, TEXT_ENDS, u32_at};
-use super::memory::Array;
+use super::memory::ImageArray;
 use super::metadata::{self, Source};
 use super::sections::Sections;
 use crate::address::Address;
@@ -16,15 +16,15 @@ use crate::next_hop::NextHop;
 
 /// A table in an [`Image`](super::Image), whose memory it keeps: clones are cheap, and outlive the image.
 #[derive(Clone, Debug)]
-pub struct ImageTable(Arc<Inner>);
+pub struct ImageTable(Arc<TableParts>);
 
 #[derive(Debug)]
-struct Inner {
+struct TableParts {
     sections: Sections,
     /// One `ImageFamily<A>` for each width of keys.
     families: Vec<Box<dyn Any + Send + Sync>>,
-    metadata: Array<u8>,
-    names: Option<Names>,
+    metadata: ImageArray<u8>,
+    names: Option<NextHopNames>,
 }
 
 impl ImageTable {
@@ -40,9 +40,11 @@ impl ImageTable {
                 if head.len() < 4 {
                     return Err(entry.broken(0, "it is malformed"));
                 }
-                let (count, are_names) = (u32_at(head, 0), Names::are_there(head));
+                let (count, are_names) = (u32_at(head, 0), NextHopNames::are_there(head));
                 sections.max_next_hop = count;
-                are_names.then(|| Names::read(&sections)).transpose()?
+                are_names
+                    .then(|| NextHopNames::read(&sections))
+                    .transpose()?
             }
         };
         metadata::check(&sections)?;
@@ -59,7 +61,7 @@ impl ImageTable {
                 add_family::<u64>(&sections, &mut families)?;
             }
         }
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(TableParts {
             sections,
             families,
             metadata,
@@ -93,7 +95,7 @@ impl ImageTable {
     /// The number of next hops that have names, which is also the highest of these next
     /// hops; `None` for a table without names.
     pub fn name_count(&self) -> Option<u32> {
-        self.0.names.as_ref().map(Names::len)
+        self.0.names.as_ref().map(NextHopNames::len)
     }
 
     /// How many records there are, which next hops are numbers of; `None` for a table without. Whether they are sound is for
@@ -139,13 +141,13 @@ unsafe fn add_family<A: Address>(
 
 /// The names of next hops, one after the other: the texts of the only column of records without rows.
 #[derive(Debug)]
-struct Names {
+struct NextHopNames {
     /// Where each name ends in `text`.
-    ends: Array<u32>,
-    text: Array<u8>,
+    ends: ImageArray<u32>,
+    text: ImageArray<u8>,
 }
 
-impl Names {
+impl NextHopNames {
     /// Whether records are names, by the description of their columns: one column, no rows; of texts, without lists.
     fn are_there(head: &[u8]) -> bool {
         head.len() >= 32

@@ -7,13 +7,13 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::error::ImageError;
 use super::format::{
-    self, DICTIONARIES, Description, FIB, FibKinds, LONGEST_FIB, METADATA, RECORDS,
+    self, DICTIONARIES, FIB, FibDescription, FibKinds, LONGEST_FIB, METADATA, RECORDS,
     ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS, ROWS, SectionId, TEXT_ENDS,
 };
 use super::metadata::{self, Source};
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fib::layout::Word;
+use crate::fib::layout::FibWord;
 use crate::fib::{Fib, Options};
 use crate::longest::LongestFib;
 use crate::memory::Allocator;
@@ -168,13 +168,13 @@ impl ImageWriter {
         let fib = (keep != Keep::Prefixes).then(|| Fib::<A, u32>::compile(rib, options));
         let longest = (keep != Keep::Values).then(|| LongestFib::<A>::compile(rib, options));
         let (fib, longest) = (fib.transpose()?, longest.transpose()?);
-        let describe = |highest: u32| Description {
+        let describe = |highest: u32| FibDescription {
             answer_bits: if highest <= u16::MAX.into() { 16 } else { 32 },
             asked_direct_bits: options.asked_direct_bits(),
             aggregation: options.is_aggregating(),
             routes: rib.len() as u64,
             next_hops: next_hops.len() as u64,
-            ..Description::default()
+            ..FibDescription::default()
         };
         self.highest_next_hop = self.highest_next_hop.max(highest);
         if let Some(fib) = fib {
@@ -219,10 +219,10 @@ impl ImageWriter {
         assert!(kinds.iter().all(is_new), "the table has it already");
     }
 
-    fn fib<A: Address>(&mut self, kinds: FibKinds, fib: &Fib<A, u32>, rest: Description) {
+    fn fib<A: Address>(&mut self, kinds: FibKinds, fib: &Fib<A, u32>, rest: FibDescription) {
         let view = fib.arrays();
         let bits = A::WIDTH.into();
-        let description = Description {
+        let description = FibDescription {
             root_bits: view.root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
@@ -286,7 +286,7 @@ fn broken(reason: &str) -> ImageError {
 }
 
 /// Words as bytes, the least significant first.
-fn words(words: &[Word]) -> Vec<u8> {
+fn words(words: &[FibWord]) -> Vec<u8> {
     let bytes = words.iter().map(|word| word.load(Relaxed).to_le_bytes());
     bytes.flatten().collect()
 }

@@ -46,27 +46,27 @@ pub(crate) struct Epochs<Al: Allocator = Global> {
     /// a clock that began again could show a reader as later than it is.
     now: AtomicUsize,
     /// All slots ever made, linked; they live as long as the clock.
-    slots: AtomicPtr<Slot>,
+    slots: AtomicPtr<ReaderSlot>,
     alloc: Al,
 }
 
 /// A reader's place to show its epoch; two cache lines, so that readers don't disturb each other.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(super) struct Slot {
+pub(super) struct ReaderSlot {
     shown: AtomicUsize,
     /// `BY_WRITER`, `ASKED` or `BY_READER`.
     barrier: AtomicU8,
     /// Whether a reader has the slot.
     taken: AtomicBool,
     /// Set before the slot is linked, never changed.
-    next: *mut Slot,
+    next: *mut ReaderSlot,
 }
 
 // SAFETY: `next` is written before the slot is shared, and the rest is atomic.
-unsafe impl Send for Slot {}
+unsafe impl Send for ReaderSlot {}
 // SAFETY: as above.
-unsafe impl Sync for Slot {}
+unsafe impl Sync for ReaderSlot {}
 
 impl<Al: Allocator + Clone> Epochs<Al> {
     pub(super) fn new_in(alloc: Al) -> Self {
@@ -81,7 +81,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     ///
     /// # Errors
     /// [`OutOfMemory`], if there has to be one slot more.
-    pub(super) fn register(&self) -> Result<&Slot, OutOfMemory> {
+    pub(super) fn register(&self) -> Result<&ReaderSlot, OutOfMemory> {
         self.register_as(if membarrier::is_offered() {
             BY_WRITER
         } else {
@@ -89,7 +89,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
         })
     }
 
-    fn register_as(&self, barrier: u8) -> Result<&Slot, OutOfMemory> {
+    fn register_as(&self, barrier: u8) -> Result<&ReaderSlot, OutOfMemory> {
         let slot = self.take_slot()?;
         // Release: pairs with `all_passed`; what an earlier reader showed here is history.
         slot.barrier.store(barrier, Ordering::Release);
@@ -100,21 +100,21 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     }
 
     /// A slot that nobody else has.
-    fn take_slot(&self) -> Result<&Slot, OutOfMemory> {
+    fn take_slot(&self) -> Result<&ReaderSlot, OutOfMemory> {
         for slot in self.slots() {
             // Acquire: pairs with the release of the slot by its last reader.
             if !slot.taken.load(Ordering::Relaxed) && !slot.taken.swap(true, Ordering::Acquire) {
                 return Ok(slot);
             }
         }
-        let slot = Slot {
+        let slot = ReaderSlot {
             shown: AtomicUsize::new(OUTSIDE),
             barrier: AtomicU8::new(BY_WRITER),
             taken: AtomicBool::new(true),
             next: self.slots.load(Ordering::Relaxed),
         };
         let slot = Box::try_new_in(slot, self.alloc.clone())
-            .map_err(|_| OutOfMemory::new(size_of::<Slot>()))?;
+            .map_err(|_| OutOfMemory::new(size_of::<ReaderSlot>()))?;
         let (slot, _) = Box::into_raw_with_allocator(slot);
         loop {
             // SAFETY: made above, and not linked yet: nobody else has it.
@@ -133,14 +133,14 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     }
 
     /// Takes a reader's slot back; the reader is gone.
-    pub(super) fn unregister(&self, slot: &Slot) {
+    pub(super) fn unregister(&self, slot: &ReaderSlot) {
         slot.leave();
         slot.taken.store(false, Ordering::Release);
     }
 
     /// The reader comes in: what it loads from here on stays until it leaves.
     #[inline(always)]
-    pub(super) fn enter(&self, slot: &Slot) {
+    pub(super) fn enter(&self, slot: &ReaderSlot) {
         self.show(slot);
         slot.barrier();
     }
@@ -151,7 +151,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
     /// the reader loaded before lies after it; the reader has seen what the writer
     /// did before that epoch.
     #[inline(always)]
-    pub(super) fn show(&self, slot: &Slot) {
+    pub(super) fn show(&self, slot: &ReaderSlot) {
         slot.show(self.now());
     }
 
@@ -188,10 +188,10 @@ impl<Al: Allocator + Clone> Epochs<Al> {
             let is_ordered = !slot.taken.load(Ordering::Acquire)
                 || slot.barrier.load(Ordering::Acquire) == BY_READER;
             match slot.shown(epoch) {
-                Shown::Earlier => return false,
+                ReaderPosition::Earlier => return false,
                 // It has seen the end of the epoch, and with it what changed.
-                Shown::Later => {}
-                Shown::Outside => needs_barrier |= !is_ordered,
+                ReaderPosition::Later => {}
+                ReaderPosition::Outside => needs_barrier |= !is_ordered,
             }
         }
         if !needs_barrier {
@@ -199,7 +199,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
         }
         if barrier() {
             let mut slots = self.slots();
-            return slots.all(|slot| slot.shown(epoch) != Shown::Earlier);
+            return slots.all(|slot| slot.shown(epoch) != ReaderPosition::Earlier);
         }
         for slot in self.slots() {
             slot.ask();
@@ -207,7 +207,7 @@ impl<Al: Allocator + Clone> Epochs<Al> {
         false
     }
 
-    fn slots(&self) -> impl Iterator<Item = &Slot> {
+    fn slots(&self) -> impl Iterator<Item = &ReaderSlot> {
         // Acquire: pairs with `register`.
         let mut next = self.slots.load(Ordering::Acquire);
         core::iter::from_fn(move || {
@@ -221,13 +221,13 @@ impl<Al: Allocator + Clone> Epochs<Al> {
 
 /// Where a reader is, seen from the end of an epoch.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum ReaderPosition {
     Outside,
     Earlier,
     Later,
 }
 
-impl Slot {
+impl ReaderSlot {
     /// The reader is inside, in epoch `now`.
     #[inline(always)]
     fn show(&self, now: usize) {
@@ -242,12 +242,12 @@ impl Slot {
         self.shown.store(OUTSIDE, Ordering::Release);
     }
 
-    fn shown(&self, epoch: usize) -> Shown {
+    fn shown(&self, epoch: usize) -> ReaderPosition {
         // Acquire: pairs with `show` and `leave`.
         match self.shown.load(Ordering::Acquire) {
-            OUTSIDE => Shown::Outside,
-            shown if shown > epoch => Shown::Later,
-            _ => Shown::Earlier,
+            OUTSIDE => ReaderPosition::Outside,
+            shown if shown > epoch => ReaderPosition::Later,
+            _ => ReaderPosition::Earlier,
         }
     }
 
@@ -322,8 +322,8 @@ mod tests {
     #[test]
     fn slots_are_used_again() {
         let epochs = Epochs::new_in(Global);
-        let first: *const Slot = epochs.register().expect("memory");
-        let second: *const Slot = epochs.register().expect("memory");
+        let first: *const ReaderSlot = epochs.register().expect("memory");
+        let second: *const ReaderSlot = epochs.register().expect("memory");
         assert_ne!(first, second);
         // SAFETY: slots live as long as the clock.
         let slot = unsafe { &*first };
@@ -331,7 +331,10 @@ mod tests {
         epochs.unregister(slot);
         let ended = epochs.end_epoch();
         assert!(epochs.all_passed(ended));
-        assert_eq!(first, epochs.register().expect("memory") as *const Slot);
+        assert_eq!(
+            first,
+            epochs.register().expect("memory") as *const ReaderSlot
+        );
     }
     /// A reader that relies on the writer's barrier, and a writer to whom it is refused.
     #[test]

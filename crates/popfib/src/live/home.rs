@@ -3,24 +3,24 @@
 use allocator_api2::vec::Vec;
 
 use super::limbo::Limbo;
-use super::shared::Handle;
-use crate::fib::layout::{Arrays, View};
+use super::shared::GenerationsHandle;
+use crate::fib::layout::{FibArrays, FibView};
 use crate::memory::{Allocator, OutOfMemory};
-use crate::patch::{Home, Place, Space};
+use crate::patch::{BlockPlace, Home, Space};
 
 /// What the writer of a live table holds of its arrays.
 #[derive(Debug)]
-pub(super) struct Writer<Al: Allocator + Clone> {
-    pub(super) shared: Handle<Arrays<Al>, Al>,
-    retired: Limbo<Place, Al>,
+pub(super) struct LiveArrays<Al: Allocator + Clone> {
+    pub(super) shared: GenerationsHandle<FibArrays<Al>, Al>,
+    retired: Limbo<BlockPlace, Al>,
 }
 
-impl<Al: Allocator + Clone> Writer<Al> {
+impl<Al: Allocator + Clone> LiveArrays<Al> {
     /// # Errors
     /// [`OutOfMemory`].
-    pub(super) fn new(arrays: Arrays<Al>, alloc: Al) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(arrays: FibArrays<Al>, alloc: Al) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            shared: Handle::new(arrays, alloc.clone())?,
+            shared: GenerationsHandle::new(arrays, alloc.clone())?,
             retired: Limbo::new_in(alloc),
         })
     }
@@ -31,7 +31,7 @@ impl<Al: Allocator + Clone> Writer<Al> {
     }
 }
 
-impl<Al: Allocator + Clone> Home for Writer<Al> {
+impl<Al: Allocator + Clone> Home for LiveArrays<Al> {
     type Al = Al;
 
     // Full tables change more than they grow, and their readers want the cache.
@@ -40,12 +40,12 @@ impl<Al: Allocator + Clone> Home for Writer<Al> {
     const IS_UNSHARED: bool = false;
 
     #[inline(always)]
-    fn view(&self) -> View<'_> {
+    fn view(&self) -> FibView<'_> {
         // SAFETY: this is the writer; its arrays stay until it publishes others, with `&mut self`.
         unsafe { self.shared.view() }
     }
 
-    fn publish(&mut self, arrays: Arrays<Al>) -> Result<(), OutOfMemory> {
+    fn publish(&mut self, arrays: FibArrays<Al>) -> Result<(), OutOfMemory> {
         self.shared.publish(arrays)?;
         // These lie in the arrays of before, which go as a whole.
         self.retired.clear();
@@ -57,7 +57,7 @@ impl<Al: Allocator + Clone> Home for Writer<Al> {
         self.retired.reserve(count)
     }
 
-    fn retire(&mut self, space: &mut Space<Al>, places: &mut Vec<Place, Al>) {
+    fn retire(&mut self, space: &mut Space<Al>, places: &mut Vec<BlockPlace, Al>) {
         if self.retired.append(places) {
             self.collect(space);
         }

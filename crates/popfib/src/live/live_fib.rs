@@ -15,16 +15,16 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::home::Writer;
+use super::home::LiveArrays;
 use super::{Epochs, Reader};
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
-use crate::fib::layout::View;
+use crate::fib::layout::FibView;
 use crate::fib::{CheckError, Options, Size, check, lookup};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
-use crate::patch::{Changes, Following, Home, ROUTES_A_PATCH};
+use crate::patch::{Changes, FollowingFib, Home, ROUTES_A_PATCH};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
@@ -55,7 +55,7 @@ use crate::rib::Rib;
 /// ```
 pub struct LiveFib<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
     pub(super) rib: Rib<A, Al>,
-    pub(super) fib: Following<A, L, Writer<Al>>,
+    pub(super) fib: FollowingFib<A, L, LiveArrays<Al>>,
 }
 
 /// Changes that are made one by one, however few routes there are.
@@ -113,7 +113,8 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// As [`Fib::compile`](crate::Fib::compile).
     pub fn from_rib(rib: Rib<A, Al>, options: Options) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
-        let fib = Following::compile_in(&rib, &options, |arrays| Writer::new(arrays, alloc))?;
+        let fib =
+            FollowingFib::compile_in(&rib, &options, |arrays| LiveArrays::new(arrays, alloc))?;
         Ok(Self { rib, fib })
     }
 
@@ -397,7 +398,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     }
 
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> FibView<'_> {
         self.fib.home.view()
     }
 }

@@ -11,11 +11,11 @@ use loom::thread;
 
 use super::limbo::Limbo;
 use super::seat::Seat;
-use super::shared::Handle;
+use super::shared::GenerationsHandle;
 
 use crate::fib::layout::IDLE_BLOCK;
 use crate::memory::{AllocError, Allocator, Global};
-use crate::patch::{Link, Space};
+use crate::patch::{FreeLink, Space};
 
 /// Memory that is never given back, so that loom can say what a wrong run uses.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ impl Watched {
     }
 }
 
-impl Link for Watched {
+impl FreeLink for Watched {
     fn get(&self) -> u32 {
         // SAFETY: loom checks that nobody writes meanwhile.
         self.0.with(|value| unsafe { *value })
@@ -70,7 +70,7 @@ fn look(seat: &Seat<Watched, Kept>) -> u32 {
 #[test]
 fn model_of_generations() {
     loom::model(|| {
-        let shared = Handle::new(Watched::new(1), Kept).expect("memory");
+        let shared = GenerationsHandle::new(Watched::new(1), Kept).expect("memory");
         let mut seat = Seat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             seat.enter();
@@ -92,7 +92,7 @@ fn model_of_generations() {
 #[test]
 fn model_of_the_last_handle() {
     loom::model(|| {
-        let shared = Handle::new(Watched::new(1), Kept).expect("memory");
+        let shared = GenerationsHandle::new(Watched::new(1), Kept).expect("memory");
         let seat = Seat::new(shared.clone()).expect("memory");
         let readers: Vec<_> = [seat.try_clone().expect("memory"), seat]
             .into_iter()
@@ -116,7 +116,7 @@ fn model_of_the_last_handle() {
 #[should_panic(expected = "Causality violation")]
 fn model_of_a_reader_outside() {
     loom::model(|| {
-        let shared = Handle::new(Watched::new(1), Kept).expect("memory");
+        let shared = GenerationsHandle::new(Watched::new(1), Kept).expect("memory");
         let seat = Seat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             look(&seat);
@@ -160,7 +160,7 @@ fn model_of_words_that_are_used_again() {
         let mut space: Space = Space::new(words, IDLE_BLOCK.len());
         space.reserve(&Global).unwrap();
         arena.put(&mut space, 1);
-        let shared = Handle::new(arena, Kept).expect("memory");
+        let shared = GenerationsHandle::new(arena, Kept).expect("memory");
         let mut seat = Seat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             for _ in 0..2 {
@@ -198,7 +198,7 @@ fn model_of_pairs_that_wait() {
             number: AtomicUsize::new(0),
             pairs: [Watched::new(10), Watched::new(0)],
         };
-        let shared = Handle::new(content, Kept).expect("memory");
+        let shared = GenerationsHandle::new(content, Kept).expect("memory");
         let mut seat = Seat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             for _ in 0..2 {

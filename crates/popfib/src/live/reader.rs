@@ -4,10 +4,10 @@ use core::marker::PhantomData;
 use core::mem;
 
 use super::seat::Seat;
-use super::shared::Handle;
+use super::shared::GenerationsHandle;
 use crate::address::Address;
 use crate::batch::Kernel;
-use crate::fib::layout::{Arrays, View};
+use crate::fib::layout::{FibArrays, FibView};
 use crate::fib::lookup;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::Leaf;
@@ -27,12 +27,12 @@ const BURST: usize = 4096;
 /// another thread, and cloned for one more.
 #[derive(Debug)]
 pub struct Reader<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
-    seat: Seat<Arrays<Al>, Al>,
+    seat: Seat<FibArrays<Al>, Al>,
     types: PhantomData<fn(A) -> L>,
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
-    pub(super) fn new(shared: Handle<Arrays<Al>, Al>) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(shared: GenerationsHandle<FibArrays<Al>, Al>) -> Result<Self, OutOfMemory> {
         Ok(Self {
             seat: Seat::new(shared)?,
             types: PhantomData,
@@ -168,7 +168,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     }
 
     #[inline(always)]
-    fn view(&self) -> View<'_> {
+    fn view(&self) -> FibView<'_> {
         // SAFETY: the reader is inside for as long as the guard lives; a view is
         // gone when `quiescent` is called, which borrows the guard exclusively.
         unsafe { self.reader.seat.current() }.view()

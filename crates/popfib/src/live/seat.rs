@@ -3,16 +3,16 @@
 
 use core::ptr::NonNull;
 
-use super::epochs::Slot;
-use super::shared::Handle;
+use super::epochs::ReaderSlot;
+use super::shared::GenerationsHandle;
 use crate::memory::{Allocator, Global, OutOfMemory};
 
 /// Keeps what is shared, and has a slot of its clock.
 #[derive(Debug)]
 pub(super) struct Seat<T, Al: Allocator + Clone = Global> {
-    shared: Handle<T, Al>,
+    shared: GenerationsHandle<T, Al>,
     /// This reader's own, until it is dropped; it lives as long as `shared`.
-    slot: NonNull<Slot>,
+    slot: NonNull<ReaderSlot>,
 }
 
 // SAFETY: a slot is shared by atomic operations; that only one thread at a time
@@ -26,7 +26,7 @@ impl<T, Al: Allocator + Clone> Seat<T, Al> {
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub(super) fn new(shared: Handle<T, Al>) -> Result<Self, OutOfMemory> {
+    pub(super) fn new(shared: GenerationsHandle<T, Al>) -> Result<Self, OutOfMemory> {
         let slot = NonNull::from(shared.epochs.register()?);
         Ok(Self { shared, slot })
     }
@@ -67,7 +67,7 @@ impl<T, Al: Allocator + Clone> Seat<T, Al> {
     }
 
     #[inline(always)]
-    fn slot(&self) -> &Slot {
+    fn slot(&self) -> &ReaderSlot {
         // SAFETY: slots live as long as the clock in `shared`.
         unsafe { self.slot.as_ref() }
     }

@@ -9,13 +9,13 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
 
 use super::epochs::Epochs;
-use crate::fib::layout::{Arrays, View};
+use crate::fib::layout::{FibArrays, FibView};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::sync::{AtomicPtr, AtomicUsize, fence};
 
 /// Owned by the writer and the readers together; whoever is last frees it.
 #[derive(Debug)]
-pub(super) struct Shared<T, Al: Allocator + Clone = Global> {
+pub(super) struct Generations<T, Al: Allocator + Clone = Global> {
     /// What lookups use. Never null.
     current: AtomicPtr<Generation<T>>,
     pub(super) epochs: Epochs<Al>,
@@ -35,13 +35,13 @@ struct Generation<T> {
     ended: AtomicUsize,
 }
 
-impl<Al: Allocator + Clone> Shared<Arrays<Al>, Al> {
+impl<Al: Allocator + Clone> Generations<FibArrays<Al>, Al> {
     /// The current arrays.
     ///
     /// # Safety
-    /// As for [`Shared::current`].
+    /// As for [`Generations::current`].
     #[inline(always)]
-    pub(super) unsafe fn view(&self) -> View<'_> {
+    pub(super) unsafe fn view(&self) -> FibView<'_> {
         // SAFETY: the caller's.
         unsafe { self.current() }.view()
     }
@@ -62,7 +62,7 @@ impl<Al: Allocator + Clone> Shared<Arrays<Al>, Al> {
     }
 }
 
-impl<T, Al: Allocator + Clone> Shared<T, Al> {
+impl<T, Al: Allocator + Clone> Generations<T, Al> {
     /// The current content.
     ///
     /// # Safety
@@ -152,7 +152,7 @@ impl<T> Generation<T> {
     }
 }
 
-impl<T, Al: Allocator + Clone> Drop for Shared<T, Al> {
+impl<T, Al: Allocator + Clone> Drop for Generations<T, Al> {
     fn drop(&mut self) {
         let current = self.current.load(Ordering::Relaxed);
         // SAFETY: writer and readers are gone.
@@ -163,21 +163,21 @@ impl<T, Al: Allocator + Clone> Drop for Shared<T, Al> {
 /// A counted reference to what is shared, as `Arc` is; stable Rust's takes its
 /// memory from the global heap only.
 #[derive(Debug)]
-pub(super) struct Handle<T, Al: Allocator + Clone = Global>(NonNull<Shared<T, Al>>);
+pub(super) struct GenerationsHandle<T, Al: Allocator + Clone = Global>(NonNull<Generations<T, Al>>);
 
 // SAFETY: what is shared is used by several threads at once, and freed by whichever is last.
-unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Send for Handle<T, Al> {}
+unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Send for GenerationsHandle<T, Al> {}
 // SAFETY: as above.
-unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Sync for Handle<T, Al> {}
+unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Sync for GenerationsHandle<T, Al> {}
 
-impl<T, Al: Allocator + Clone> Handle<T, Al> {
+impl<T, Al: Allocator + Clone> GenerationsHandle<T, Al> {
     /// The first handle.
     ///
     /// # Errors
     /// [`OutOfMemory`].
     pub(super) fn new(content: T, alloc: Al) -> Result<Self, OutOfMemory> {
         let current = Generation::boxed(content, ptr::null_mut(), &alloc)?;
-        let shared = Shared {
+        let shared = Generations {
             current: AtomicPtr::new(current),
             epochs: Epochs::new_in(alloc.clone()),
             alloc: alloc.clone(),
@@ -185,24 +185,24 @@ impl<T, Al: Allocator + Clone> Handle<T, Al> {
         };
         // Refused, the generation is freed with what it would have been in.
         let boxed = Box::try_new_in(shared, alloc)
-            .map_err(|_| OutOfMemory::new(size_of::<Shared<T, Al>>()))?;
+            .map_err(|_| OutOfMemory::new(size_of::<Generations<T, Al>>()))?;
         let (shared, _) = Box::into_raw_with_allocator(boxed);
         // SAFETY: a box is not null.
         Ok(Self(unsafe { NonNull::new_unchecked(shared) }))
     }
 }
 
-impl<T, Al: Allocator + Clone> Deref for Handle<T, Al> {
-    type Target = Shared<T, Al>;
+impl<T, Al: Allocator + Clone> Deref for GenerationsHandle<T, Al> {
+    type Target = Generations<T, Al>;
 
     #[inline(always)]
-    fn deref(&self) -> &Shared<T, Al> {
+    fn deref(&self) -> &Generations<T, Al> {
         // SAFETY: freed with the last handle only.
         unsafe { self.0.as_ref() }
     }
 }
 
-impl<T, Al: Allocator + Clone> Clone for Handle<T, Al> {
+impl<T, Al: Allocator + Clone> Clone for GenerationsHandle<T, Al> {
     fn clone(&self) -> Self {
         // Relaxed: whoever clones a handle holds one.
         let handles = self.handles.fetch_add(1, Ordering::Relaxed);
@@ -211,7 +211,7 @@ impl<T, Al: Allocator + Clone> Clone for Handle<T, Al> {
     }
 }
 
-impl<T, Al: Allocator + Clone> Drop for Handle<T, Al> {
+impl<T, Al: Allocator + Clone> Drop for GenerationsHandle<T, Al> {
     fn drop(&mut self) {
         // Release: what this thread did is done before another frees.
         if self.handles.fetch_sub(1, Ordering::Release) != 1 {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::fib::encode::{Encoding, block_len};
 use crate::fib::flat_block::{FlatBlock, runs_and_leaves};
-use crate::fib::layout::{NODE, PLACE, View};
+use crate::fib::layout::{FibView, NODE, PLACE};
 use crate::rounds::rounds;
 use crate::{Address, CompileError, Fib, LiveFib, NextHop, Options, Prefix, Rib, Size};
 use core::sync::atomic::Ordering;
@@ -30,8 +30,8 @@ impl Random {
 }
 
 /// Nodes, and words of blocks and pages, that can be reached.
-fn reachable(view: View<'_>) -> (usize, usize) {
-    fn block(view: View<'_>, pointer: u32, found: &mut (usize, usize)) {
+fn reachable(view: FibView<'_>) -> (usize, usize) {
+    fn block(view: FibView<'_>, pointer: u32, found: &mut (usize, usize)) {
         if pointer & NODE == 0 {
             return;
         }

@@ -124,9 +124,9 @@ pub(crate) fn is_fetched<A: Address, V>(numbers: &[u32]) -> bool {
 
 /// Whether there is an answer: the number says it, without the pair.
 #[derive(Clone, Copy)]
-struct Members<'a, A: Address>(&'a PrefixMap<A, (), Shared>);
+struct Membership<'a, A: Address>(&'a PrefixMap<A, (), Shared>);
 
-impl<A: Address> Answering<A> for Members<'_, A> {
+impl<A: Address> Answering<A> for Membership<'_, A> {
     type Answer = bool;
 
     #[inline(always)]
@@ -173,9 +173,12 @@ impl<A: Address> PrefixSet<A> {
     /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn contains_batch<K: Copy + Into<A>>(&self, addresses: &[K], contained: &mut [bool]) {
-        batch(Members(self.as_map()), addresses, contained, |_, is_in| {
-            is_in
-        });
+        batch(
+            Membership(self.as_map()),
+            addresses,
+            contained,
+            |_, is_in| is_in,
+        );
     }
 }
 
@@ -188,7 +191,7 @@ impl IpSet {
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.
     pub fn contains_batch<K: Copy + Into<IpAddr>>(&self, addresses: &[K], contained: &mut [bool]) {
         let map = self.as_map();
-        Mixed(Members(map.ipv4()), Members(map.ipv6())).batch(
+        MixedFamilies(Membership(map.ipv4()), Membership(map.ipv6())).batch(
             addresses,
             contained,
             |_, is_in| is_in,
@@ -261,9 +264,9 @@ impl<A: Address> Burst<A> {
 }
 
 /// Where the addresses of a mixed burst go.
-pub(crate) struct Mixed<M4, M6>(pub(crate) M4, pub(crate) M6);
+pub(crate) struct MixedFamilies<M4, M6>(pub(crate) M4, pub(crate) M6);
 
-impl<M4, M6> Mixed<M4, M6> {
+impl<M4, M6> MixedFamilies<M4, M6> {
     /// The value of each address into its place.
     pub(crate) fn values<'a, V: 'a, K: Copy + Into<IpAddr>>(
         self,
@@ -378,7 +381,7 @@ impl<V, S: Storage> IpMap<V, S> {
         addresses: &[K],
         values: &mut [Option<&'a V>],
     ) {
-        Mixed(self.ipv4(), self.ipv6()).values(addresses, values);
+        MixedFamilies(self.ipv4(), self.ipv6()).values(addresses, values);
     }
 
     /// As [`lookup_batch`](Self::lookup_batch), with the prefixes that match.
@@ -390,7 +393,7 @@ impl<V, S: Storage> IpMap<V, S> {
         addresses: &[K],
         matches: &mut [Option<(IpPrefix, &'a V)>],
     ) {
-        Mixed(self.ipv4(), self.ipv6()).matches(addresses, matches);
+        MixedFamilies(self.ipv4(), self.ipv6()).matches(addresses, matches);
     }
 
     /// As [`lookup_batch`](Self::lookup_batch), the prefixes that match without their values.
@@ -402,7 +405,7 @@ impl<V, S: Storage> IpMap<V, S> {
         addresses: &[K],
         prefixes: &mut [Option<IpPrefix>],
     ) {
-        Mixed(self.ipv4(), self.ipv6()).batch(
+        MixedFamilies(self.ipv4(), self.ipv6()).batch(
             addresses,
             prefixes,
             |address, pair| Some(matched(address, pair?).0.into()),

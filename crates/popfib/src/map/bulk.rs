@@ -7,7 +7,7 @@ use core::error::Error;
 use core::fmt;
 use core::str::FromStr;
 
-use super::follow::Bulk;
+use super::follow::BulkChange;
 use super::stores::Stores;
 use super::{IntoIter, PrefixMap};
 use crate::address::Address;
@@ -125,7 +125,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// # Ok::<(), popfib::PrefixError>(())
     /// ```
     pub fn for_each_mut(&mut self, mut change: impl FnMut(Prefix<A>, &mut V)) {
-        let mut bulk = Bulk::new(self);
+        let mut bulk = BulkChange::new(self);
         let mut at = bulk.map.routes.rib.first();
         while let Some((prefix, number)) = at {
             change(
@@ -154,7 +154,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 
     pub(super) fn remove_all(&mut self, prefixes: Vec<Prefix<A>>) -> usize {
         let count = prefixes.len();
-        let mut bulk = Bulk::new(self);
+        let mut bulk = BulkChange::new(self);
         for prefix in prefixes {
             bulk.remove(prefix);
         }
@@ -165,7 +165,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 impl<A: Address, V, S: Stores<V>> Extend<(Prefix<A>, V)> for PrefixMap<A, V, S> {
     /// Inserts all routes; if a prefix occurs twice, the last value wins.
     fn extend<I: IntoIterator<Item = (Prefix<A>, V)>>(&mut self, routes: I) {
-        let mut bulk = Bulk::new(self);
+        let mut bulk = BulkChange::new(self);
         for (prefix, value) in routes {
             bulk.insert(prefix, value);
         }

@@ -4,7 +4,7 @@ use alloc::vec;
 
 use super::PrefixMap;
 use super::defer::ASK;
-use super::follow::Followed;
+use super::follow::FollowedRib;
 use super::ip_map::IpMap;
 use super::pairs::{PairSlots, Pairs};
 use super::stores::Stores;
@@ -30,7 +30,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     }
 }
 
-impl<A: Address> Followed<A> {
+impl<A: Address> FollowedRib<A> {
     /// Whether the Poptrie is well formed.
     pub(super) fn check(&self) -> Result<(), CheckError> {
         let fib = self.fib.as_ref();

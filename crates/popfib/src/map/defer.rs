@@ -16,9 +16,9 @@
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::Options;
-use crate::fib::layout::View;
+use crate::fib::layout::FibView;
 use crate::next_hop::{Leaf, NextHop};
-use crate::patch::{Following, Home, Owned, ROUTES_A_PATCH};
+use crate::patch::{FollowingFib, Home, ROUTES_A_PATCH, UnsharedArrays};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
@@ -34,14 +34,14 @@ const SHARE: usize = 32;
 /// A Fib that follows its Rib, but for the entry that is marked.
 #[derive(Debug)]
 pub(super) struct Deferring<A: Address> {
-    fib: Following<A, u32, Owned>,
+    fib: FollowingFib<A, u32, UnsharedArrays>,
     /// Where changes come from, in order or not.
-    order: Order<A>,
-    marked: Option<Marked<A>>,
+    order: ChangeOrder<A>,
+    marked: Option<MarkedEntry<A>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Order<A> {
+struct ChangeOrder<A> {
     /// The first address below the entry of the last change.
     last: A,
     /// Changes that were not before the one before them, up to the last.
@@ -51,7 +51,7 @@ struct Order<A> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Marked<A: Address> {
+struct MarkedEntry<A: Address> {
     entry: Prefix<A>,
     /// Changes until more than its share of the routes may be below it.
     left: usize,
@@ -59,11 +59,11 @@ struct Marked<A: Address> {
 
 impl<A: Address> Deferring<A> {
     /// # Errors
-    /// As [`Following::compile`].
+    /// As [`FollowingFib::compile`].
     pub(super) fn compile(rib: &Rib<A>, options: &Options) -> Result<Self, CompileError> {
         Ok(Self {
-            fib: Following::compile(rib, options)?,
-            order: Order {
+            fib: FollowingFib::compile(rib, options)?,
+            order: ChangeOrder {
                 last: A::MIN,
                 in_order: 0,
                 here: 0,
@@ -73,14 +73,14 @@ impl<A: Address> Deferring<A> {
     }
 
     /// # Errors
-    /// As [`Following::try_clone`].
+    /// As [`FollowingFib::try_clone`].
     pub(super) fn try_clone(&self) -> Result<Self, CompileError> {
         let fib = self.fib.try_clone()?;
         Ok(Self { fib, ..*self })
     }
 
     #[inline(always)]
-    pub(super) fn view(&self) -> View<'_> {
+    pub(super) fn view(&self) -> FibView<'_> {
         self.fib.home.view()
     }
 
@@ -141,7 +141,7 @@ impl<A: Address> Deferring<A> {
     /// # Errors
     /// As [`prepare`](Self::prepare).
     pub(super) fn settle(&mut self, rib: &Rib<A>) -> Result<(), CompileError> {
-        let Some(Marked { entry, .. }) = self.marked.take() else {
+        let Some(MarkedEntry { entry, .. }) = self.marked.take() else {
             return Ok(());
         };
         // As if its own route had changed and all below inherited from that: what there is
@@ -154,7 +154,7 @@ impl<A: Address> Deferring<A> {
     /// Whether it did.
     fn mark(&mut self, rib: &Rib<A>, entry: Prefix<A>) -> Result<bool, CompileError> {
         // At powers of two only, as its routes are counted for that.
-        let Order { in_order, here, .. } = self.order;
+        let ChangeOrder { in_order, here, .. } = self.order;
         if in_order < IN_ORDER || !here.is_power_of_two() {
             return Ok(false);
         }
@@ -177,12 +177,12 @@ impl<A: Address> Deferring<A> {
         if !self.fib.cut(rib, entry, ASK)? {
             return Ok(false);
         }
-        self.marked = Some(Marked { entry, left });
+        self.marked = Some(MarkedEntry { entry, left });
         Ok(true)
     }
 }
 
-impl<A: Address> Order<A> {
+impl<A: Address> ChangeOrder<A> {
     /// Counts a change below the entry whose first address this is.
     fn count(&mut self, here: A) {
         self.in_order = if here < self.last {

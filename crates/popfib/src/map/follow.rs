@@ -14,7 +14,7 @@ use super::PrefixMap;
 use super::defer::{ASK, Deferring};
 use super::pairs::Pair;
 use super::pairs::Pairs;
-use super::prefix_map::Inserted;
+use super::prefix_map::InsertOutcome;
 use super::storage::Storage;
 use super::stores::Stores;
 use super::value_mut::Renumber;
@@ -25,11 +25,11 @@ use crate::fib::lookup::lookup;
 use crate::next_hop::NextHop;
 use crate::patch::ROUTES_A_PATCH;
 use crate::prefix::Prefix;
-use crate::rib::{Builder, Rib};
+use crate::rib::{Rib, RibBuilder};
 
 /// Routes, and the Fib that follows them.
 #[derive(Debug)]
-pub(super) struct Followed<A: Address> {
+pub(super) struct FollowedRib<A: Address> {
     pub(super) rib: Rib<A>,
     /// `None` where there are no routes, while many change, and where memory was refused: then
     /// the Rib answers.
@@ -39,7 +39,7 @@ pub(super) struct Followed<A: Address> {
     behind: usize,
 }
 
-impl<A: Address> Clone for Followed<A> {
+impl<A: Address> Clone for FollowedRib<A> {
     fn clone(&self) -> Self {
         Self {
             rib: self.rib.clone(),
@@ -54,7 +54,7 @@ impl<A: Address> Clone for Followed<A> {
     }
 }
 
-impl<A: Address> Followed<A> {
+impl<A: Address> FollowedRib<A> {
     pub(super) fn new(options: Options) -> Self {
         Self {
             rib: Rib::new(),
@@ -239,18 +239,18 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 }
 
 /// Many changes of a map. When this is dropped the Fib answers again.
-pub(super) struct Bulk<'a, A: Address, V, S: Stores<V>> {
+pub(super) struct BulkChange<'a, A: Address, V, S: Stores<V>> {
     pub(super) map: &'a mut PrefixMap<A, V, S>,
     /// The routes of a map that had none, as long as they come in order; they are not in its Rib yet.
-    in_order: Option<Builder<A>>,
+    in_order: Option<RibBuilder<A>>,
     /// Patches that cost less than a compilation.
     patches: usize,
 }
 
-impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
+impl<'a, A: Address, V, S: Stores<V>> BulkChange<'a, A, V, S> {
     pub(super) fn new(map: &'a mut PrefixMap<A, V, S>) -> Self {
         let patches = map.routes.patches();
-        let in_order = map.routes.rib.is_empty().then(Builder::new);
+        let in_order = map.routes.rib.is_empty().then(RibBuilder::new);
         Self {
             map,
             in_order,
@@ -268,8 +268,8 @@ impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
             self.end_order();
         }
         match self.map.insert_route(prefix, value) {
-            Ok(Inserted::InPlace(value)) => Some(value),
-            Ok(Inserted::Route { old, new }) => {
+            Ok(InsertOutcome::InPlace(value)) => Some(value),
+            Ok(InsertOutcome::Route { old, new }) => {
                 self.follow(prefix, old, Some(new));
                 old.map(|old| S::remove(&mut self.map.pairs, old))
             }
@@ -300,7 +300,7 @@ impl<'a, A: Address, V, S: Stores<V>> Bulk<'a, A, V, S> {
     }
 }
 
-impl<A: Address, V, S: Stores<V>> Drop for Bulk<'_, A, V, S> {
+impl<A: Address, V, S: Stores<V>> Drop for BulkChange<'_, A, V, S> {
     fn drop(&mut self) {
         self.end_order();
         self.map.tidy();
@@ -311,7 +311,7 @@ impl<A: Address, V, S: Stores<V>> Drop for Bulk<'_, A, V, S> {
     }
 }
 
-impl<A: Address, V, S: Stores<V>> Renumber<V, S> for Bulk<'_, A, V, S> {
+impl<A: Address, V, S: Stores<V>> Renumber<V, S> for BulkChange<'_, A, V, S> {
     fn pairs(&self) -> &Pairs<V, S> {
         &self.map.pairs
     }

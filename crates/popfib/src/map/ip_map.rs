@@ -8,7 +8,7 @@ use core::ops::RangeBounds;
 use super::both::{bound, ip, split};
 use super::bulk::parsed;
 use super::family::{Keyed, sealed};
-use super::follow::Bulk;
+use super::follow::BulkChange;
 use super::storage::{Own, Shared, Storage};
 use super::stores::Stores;
 use super::{Both, Entry, IpIntoIter, IpIter, PrefixMap, RouteTextError};
@@ -466,7 +466,10 @@ impl<V, S: Storage> Default for IpMap<V, S> {
 impl<P: Into<IpPrefix>, V, S: Stores<V>> Extend<(P, V)> for IpMap<V, S> {
     /// Inserts all routes; if a prefix occurs twice, the last value wins.
     fn extend<I: IntoIterator<Item = (P, V)>>(&mut self, routes: I) {
-        let (mut ipv4, mut ipv6) = (Bulk::new(&mut self.ipv4), Bulk::new(&mut self.ipv6));
+        let (mut ipv4, mut ipv6) = (
+            BulkChange::new(&mut self.ipv4),
+            BulkChange::new(&mut self.ipv6),
+        );
         for (prefix, value) in routes {
             match prefix.into() {
                 V4(prefix) => ipv4.insert(prefix, value),

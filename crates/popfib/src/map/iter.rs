@@ -6,7 +6,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::PrefixMap;
-use super::pairs::{Pairs, Slots};
+use super::pairs::{PairSlice, Pairs};
 use super::storage::{Own, Storage};
 use super::stores::Stores;
 use crate::address::Address;
@@ -17,7 +17,7 @@ use crate::rib;
 /// The routes of a [`PrefixMap`] in prefix order.
 pub struct Iter<'a, A: Address, V> {
     routes: rib::Iter<'a, A>,
-    slots: &'a Slots<V>,
+    slots: &'a PairSlice<V>,
 }
 
 /// The prefixes of a [`PrefixMap`] in their order.
@@ -40,7 +40,7 @@ pub struct IntoIter<A: Address, V, S: Stores<V>> {
 
 /// The value of a route's pair.
 #[inline]
-pub(super) fn value<V>(slots: &Slots<V>, number: NextHop) -> Option<&V> {
+pub(super) fn value<V>(slots: &PairSlice<V>, number: NextHop) -> Option<&V> {
     Some(&slots.get(number.get() as usize)?.as_ref()?.value)
 }
 

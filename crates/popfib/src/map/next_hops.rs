@@ -8,7 +8,7 @@ use core::fmt;
 
 use super::check::are_right_around;
 use super::defer::ASK;
-use super::follow::Followed;
+use super::follow::FollowedRib;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::{CheckError, Options};
@@ -44,11 +44,11 @@ const PART: usize = 1 << 12;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct NextHopMap<A: Address>(Followed<A>);
+pub struct NextHopMap<A: Address>(FollowedRib<A>);
 
 impl<A: Address> Default for NextHopMap<A> {
     fn default() -> Self {
-        Self(Followed::new(Options::default()))
+        Self(FollowedRib::new(Options::default()))
     }
 }
 

@@ -44,7 +44,7 @@ impl<V> Pair<V> {
 }
 
 /// Pair `n` is in slot `n`; slot 0, "no route", stays empty.
-pub(crate) type Slots<V> = [Option<Pair<V>>];
+pub(crate) type PairSlice<V> = [Option<Pair<V>>];
 
 /// Where pairs lie. Those of a map in one array; those of a live table where they never move.
 pub trait PairSlots<V> {
@@ -86,9 +86,9 @@ pub trait PairSlots<V> {
 
 /// The pairs of a map.
 #[derive(Clone, Debug)]
-pub struct Flat<V>(Vec<Option<Pair<V>>, HugePages>);
+pub struct PackedSlots<V>(Vec<Option<Pair<V>>, HugePages>);
 
-impl<V> PairSlots<V> for Flat<V> {
+impl<V> PairSlots<V> for PackedSlots<V> {
     fn new() -> Result<Self, OutOfMemory> {
         Ok(Self(Vec::new_in(HugePages)))
     }
@@ -141,11 +141,11 @@ impl<V> PairSlots<V> for Flat<V> {
 
 /// Numbered pairs.
 #[derive(Clone, Debug)]
-pub struct Pairs<V, S: Storage, M: PairSlots<V> = Flat<V>> {
+pub struct Pairs<V, S: Storage, M: PairSlots<V> = PackedSlots<V>> {
     slots: M,
     free: FreeNumbers,
     /// What the storage needs to know of each.
-    pub(crate) index: S::Index,
+    pub(crate) index: S::ValueIndex,
     values: PhantomData<V>,
 }
 
@@ -156,7 +156,7 @@ impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
         Ok(Self {
             slots: M::new()?,
             free: FreeNumbers::default(),
-            index: S::Index::default(),
+            index: S::ValueIndex::default(),
             values: PhantomData,
         })
     }
@@ -225,11 +225,11 @@ impl<V, S: Storage> Pairs<V, S> {
     }
 
     #[inline(always)]
-    pub(super) fn slots(&self) -> &Slots<V> {
+    pub(super) fn slots(&self) -> &PairSlice<V> {
         &self.slots.0
     }
 
-    pub(super) fn slots_mut(&mut self) -> &mut Slots<V> {
+    pub(super) fn slots_mut(&mut self) -> &mut PairSlice<V> {
         &mut self.slots.0
     }
 

@@ -10,7 +10,7 @@
 //! pairs: its Fib answers next hop and prefix length in one number.
 
 use super::defer::ASK;
-use super::follow::Followed;
+use super::follow::FollowedRib;
 use super::pairs::{Pair, Pairs};
 use super::{Entry, Own, Shared, Storage, Stores, batch};
 use crate::address::Address;
@@ -60,7 +60,7 @@ use crate::prefix::Prefix;
 /// the Poptrie, the map looks up in its Rib until there is.
 pub struct PrefixMap<A: Address, V, S: Storage = Own> {
     /// The numbers of pairs.
-    pub(super) routes: Followed<A>,
+    pub(super) routes: FollowedRib<A>,
     pub(super) pairs: Pairs<V, S>,
 }
 
@@ -105,7 +105,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// ```
     pub fn with_options(options: Options) -> Self {
         Self {
-            routes: Followed::new(options),
+            routes: FollowedRib::new(options),
             pairs: Pairs::new(),
         }
     }
@@ -294,8 +294,8 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// ```
     pub fn try_insert(&mut self, prefix: Prefix<A>, value: V) -> Result<Option<V>, OutOfMemory> {
         let (old, new) = match self.insert_route(prefix, value)? {
-            Inserted::InPlace(value) => return Ok(Some(value)),
-            Inserted::Route { old, new } => (old, new),
+            InsertOutcome::InPlace(value) => return Ok(Some(value)),
+            InsertOutcome::Route { old, new } => (old, new),
         };
         self.routes.follow(prefix, old, Some(new));
         Ok(old.map(|old| S::remove(&mut self.pairs, old)))
@@ -377,12 +377,12 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         &mut self,
         prefix: Prefix<A>,
         value: V,
-    ) -> Result<Inserted<V>, OutOfMemory> {
+    ) -> Result<InsertOutcome<V>, OutOfMemory> {
         self.routes.fetch(prefix);
         let new = S::add(&mut self.pairs, value, prefix.len())?;
         self.routes.prepare(prefix);
         let old = match self.routes.rib.try_insert_new(prefix, new) {
-            Ok(None) => return Ok(Inserted::Route { old: None, new }),
+            Ok(None) => return Ok(InsertOutcome::Route { old: None, new }),
             Ok(Some(old)) => old,
             Err(error) => {
                 drop(S::remove(&mut self.pairs, new));
@@ -390,17 +390,17 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
             }
         };
         if let Some(replaced) = S::replace(&mut self.pairs, old, new) {
-            return Ok(Inserted::InPlace(replaced));
+            return Ok(InsertOutcome::InPlace(replaced));
         }
         // There is a route, so no memory is needed.
         self.routes.rib.insert(prefix, new);
         let old = Some(old);
-        Ok(Inserted::Route { old, new })
+        Ok(InsertOutcome::Route { old, new })
     }
 }
 
 /// What a route more has changed.
-pub(super) enum Inserted<V> {
+pub(super) enum InsertOutcome<V> {
     /// A value, where it is.
     InPlace(V),
     /// The number of the route's pair.

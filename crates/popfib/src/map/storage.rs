@@ -23,15 +23,15 @@ pub(super) mod sealed {
 
     pub trait Sealed {
         /// Finds a pair by its content, where that is asked for.
-        type Index: Clone + Debug + Default + Send + Sync;
+        type ValueIndex: Clone + Debug + Default + Send + Sync;
 
-        fn index_bytes(index: &Self::Index) -> usize;
+        fn index_bytes(index: &Self::ValueIndex) -> usize;
 
         /// Gives back what was had for more pairs to come, if there is memory to move to.
-        fn shrink(index: &mut Self::Index);
+        fn shrink(index: &mut Self::ValueIndex);
 
         /// The pair that was number `n` is number `numbers[n]` now.
-        fn renumber(index: &mut Self::Index, numbers: &[u32]);
+        fn renumber(index: &mut Self::ValueIndex, numbers: &[u32]);
     }
 }
 
@@ -68,7 +68,7 @@ pub struct Shared;
 impl Storage for Own {}
 
 impl Sealed for Own {
-    type Index = ();
+    type ValueIndex = ();
 
     fn index_bytes((): &()) -> usize {
         0
@@ -81,17 +81,17 @@ impl Sealed for Own {
 
 /// Which pairs there are, by content, and how many routes have each.
 #[derive(Clone, Debug, Default)]
-pub struct Index {
+pub struct ValueIndex {
     pub(super) numbers: HashTable<u32>,
     /// Of pair `n` at `n`.
-    pub(super) uses: Vec<Use>,
+    pub(super) uses: Vec<ValueUse>,
     pub(super) hasher: DefaultHashBuilder,
 }
 
 /// What is known of a pair. The hash is kept so that nothing but a comparison ever calls the
 /// user's code: when the table grows or a pair goes, nothing can panic.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Use {
+pub(super) struct ValueUse {
     pub(super) routes: u32,
     pub(super) hash: u32,
 }
@@ -104,18 +104,18 @@ pub(super) fn spread(hash: u32) -> u64 {
 impl Storage for Shared {}
 
 impl Sealed for Shared {
-    type Index = Index;
+    type ValueIndex = ValueIndex;
 
-    fn index_bytes(index: &Index) -> usize {
-        index.numbers.allocation_size() + index.uses.capacity() * size_of::<Use>()
+    fn index_bytes(index: &ValueIndex) -> usize {
+        index.numbers.allocation_size() + index.uses.capacity() * size_of::<ValueUse>()
     }
 
-    fn shrink(index: &mut Index) {
+    fn shrink(index: &mut ValueIndex) {
         let len = index.uses.len();
         memory::shrink(&mut index.uses, len + len / 16);
     }
 
-    fn renumber(index: &mut Index, numbers: &[u32]) {
+    fn renumber(index: &mut ValueIndex, numbers: &[u32]) {
         for number in &mut index.numbers {
             *number = numbers[*number as usize];
         }

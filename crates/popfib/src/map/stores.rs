@@ -4,7 +4,7 @@ use core::hash::{BuildHasher, Hash};
 use core::ops::DerefMut;
 
 use super::pairs::{Pair, PairSlots, Pairs};
-use super::storage::{Index, Own, Shared, Storage, Use, spread};
+use super::storage::{Own, Shared, Storage, ValueIndex, ValueUse, spread};
 use super::value_mut::{Renumber, ValueMut};
 use crate::memory::OutOfMemory;
 use crate::next_hop::NextHop;
@@ -148,8 +148,8 @@ impl<V: Clone + Eq + Hash> Keeps<V> for Shared {
         }
         pairs.reserve()?;
         let slots = pairs.end().max(1);
-        let Index { numbers, uses, .. } = &mut pairs.index;
-        let refused = || OutOfMemory::new(slots * size_of::<Use>());
+        let ValueIndex { numbers, uses, .. } = &mut pairs.index;
+        let refused = || OutOfMemory::new(slots * size_of::<ValueUse>());
         numbers
             .try_reserve(1, |&number| spread(uses[number as usize].hash))
             .map_err(|_| refused())?;
@@ -157,10 +157,10 @@ impl<V: Clone + Eq + Hash> Keeps<V> for Shared {
             .map_err(|_| refused())?;
         // Nothing can fail from here on.
         let number = pairs.put(Pair::new(value, len));
-        let Index { numbers, uses, .. } = &mut pairs.index;
+        let ValueIndex { numbers, uses, .. } = &mut pairs.index;
         let place = number.get() as usize;
-        uses.resize(uses.len().max(place + 1), Use::default());
-        uses[place] = Use { routes: 1, hash };
+        uses.resize(uses.len().max(place + 1), ValueUse::default());
+        uses[place] = ValueUse { routes: 1, hash };
         numbers.insert_unique(spread(hash), number.get(), |&number| {
             spread(uses[number as usize].hash)
         });
@@ -172,7 +172,7 @@ impl<V: Clone + Eq + Hash> Keeps<V> for Shared {
     }
 
     fn release<M: PairSlots<V>>(pairs: &mut Pairs<V, Self, M>, number: NextHop) -> bool {
-        let Index { numbers, uses, .. } = &mut pairs.index;
+        let ValueIndex { numbers, uses, .. } = &mut pairs.index;
         let used = &mut uses[number.get() as usize];
         used.routes -= 1;
         if used.routes > 0 {
@@ -194,7 +194,7 @@ impl<V: Clone + Eq + Hash> Keeps<V> for Shared {
     }
 
     fn check<M: PairSlots<V>>(pairs: &Pairs<V, Self, M>, number: NextHop, routes: usize) -> bool {
-        let Index { numbers, uses, .. } = &pairs.index;
+        let ValueIndex { numbers, uses, .. } = &pairs.index;
         let used = uses[number.get() as usize];
         let is_same = |other: &u32| *other == number.get();
         pairs.get(number.get()).is_some()

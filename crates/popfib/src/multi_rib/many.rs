@@ -6,33 +6,33 @@ use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 
-use super::paths::{FEW, Link, MultiRib, Path, Paths, Rest, link, link_mut, order};
-use super::sorted::{Place, Sorted};
+use super::paths::{FEW, MultiRib, NextBest, Path, PathLink, PathSlab, link, link_mut, order};
+use super::sorted::{SortedNumbers, SortedPlace};
 
 /// The numbers of the paths of a prefix.
-pub(super) struct Many<Al: Allocator = Global> {
-    pub(super) by_key: Sorted<Al>,
+pub(super) struct PathLists<Al: Allocator = Global> {
+    pub(super) by_key: SortedNumbers<Al>,
     /// The best first.
-    pub(super) by_order: Sorted<Al>,
+    pub(super) by_order: SortedNumbers<Al>,
 }
 
-impl<Al: Allocator + Clone> Many<Al> {
+impl<Al: Allocator + Clone> PathLists<Al> {
     fn bytes(&self) -> usize {
         self.by_key.bytes() + self.by_order.bytes()
     }
 
-    pub(super) fn place<P: Path>(&self, paths: &Paths<P, Al>, path: &P) -> Place {
+    pub(super) fn place<P: Path>(&self, paths: &PathSlab<P, Al>, path: &P) -> SortedPlace {
         let find = |number| order(&link(paths, number).path, path);
         self.by_order.find(find)
     }
 
-    pub(super) fn key_place<P: Path>(&self, paths: &Paths<P, Al>, key: &P::Key) -> Place {
+    pub(super) fn key_place<P: Path>(&self, paths: &PathSlab<P, Al>, key: &P::Key) -> SortedPlace {
         let find = |number| link(paths, number).path.key().cmp(key);
         self.by_key.find(find)
     }
 
     /// The place by key after all keys up to this one.
-    pub(super) fn after_key<P: Path>(&self, paths: &Paths<P, Al>, key: &P::Key) -> Place {
+    pub(super) fn after_key<P: Path>(&self, paths: &PathSlab<P, Al>, key: &P::Key) -> SortedPlace {
         let find = |number| match link(paths, number).path.key() <= *key {
             true => Ordering::Less,
             false => Ordering::Greater,
@@ -41,12 +41,16 @@ impl<Al: Allocator + Clone> Many<Al> {
     }
 
     /// The number of the path with `key`.
-    pub(super) fn number<P: Path>(&self, paths: &Paths<P, Al>, key: &P::Key) -> Option<NextHop> {
+    pub(super) fn number<P: Path>(&self, paths: &PathSlab<P, Al>, key: &P::Key) -> Option<NextHop> {
         let number = self.by_key.get(self.key_place(paths, key))?;
         (link(paths, number).path.key() == *key).then_some(number)
     }
 
-    fn announce<P: Path>(&mut self, paths: &mut Paths<P, Al>, path: P) -> Result<(), OutOfMemory> {
+    fn announce<P: Path>(
+        &mut self,
+        paths: &mut PathSlab<P, Al>,
+        path: P,
+    ) -> Result<(), OutOfMemory> {
         let key = path.key();
         if let Some(number) = self.number(paths, &key) {
             let to = self.place(paths, &path);
@@ -60,15 +64,15 @@ impl<Al: Allocator + Clone> Many<Al> {
         let at = self.by_order.reserve(at)?;
         let at_key = self.key_place(paths, &key);
         let at_key = self.by_key.reserve(at_key)?;
-        let rest = Rest::NONE;
-        let number = paths.try_add(Link { path, rest })?;
+        let rest = NextBest::NONE;
+        let number = paths.try_add(PathLink { path, rest })?;
         self.by_order.insert(at, number);
         self.by_key.insert(at_key, number);
         Ok(())
     }
 
     /// Removes the number of a path, which is still there; returns the place by key of the one after it.
-    fn remove<P: Path>(&mut self, paths: &Paths<P, Al>, at_key: Place) -> Place {
+    fn remove<P: Path>(&mut self, paths: &PathSlab<P, Al>, at_key: SortedPlace) -> SortedPlace {
         if let Some(number) = self.by_key.get(at_key) {
             let at = self.place(paths, &link(paths, number).path);
             self.by_order.remove(at);
@@ -78,7 +82,7 @@ impl<Al: Allocator + Clone> Many<Al> {
 }
 
 impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
-    pub(super) fn lists(&self, lists: NextHop) -> &Many<Al> {
+    pub(super) fn lists(&self, lists: NextHop) -> &PathLists<Al> {
         self.many.get(lists).expect("numbers lead to lists")
     }
 
@@ -86,7 +90,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     fn with_lists<T>(
         &mut self,
         lists: NextHop,
-        change: impl FnOnce(&mut Many<Al>, &mut Paths<P, Al>) -> T,
+        change: impl FnOnce(&mut PathLists<Al>, &mut PathSlab<P, Al>) -> T,
     ) -> T {
         let many = self.many.get_mut(lists).expect("numbers lead to lists");
         let before = many.bytes();
@@ -98,13 +102,13 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// Makes lists of a chain.
     pub(super) fn make_lists(&mut self, first: NextHop) -> Result<NextHop, OutOfMemory> {
         let alloc = self.first.allocator();
-        let mut many = Many {
-            by_key: Sorted::new_in(alloc.clone()),
-            by_order: Sorted::new_in(alloc.clone()),
+        let mut many = PathLists {
+            by_key: SortedNumbers::new_in(alloc.clone()),
+            by_order: SortedNumbers::new_in(alloc.clone()),
         };
         let mut next = Some(first);
         while let Some(number) = next {
-            let Link { path, rest } = link(&self.paths, number);
+            let PathLink { path, rest } = link(&self.paths, number);
             many.by_order.push(number)?;
             let at = many.key_place(&self.paths, &path.key());
             let at = many.by_key.reserve(at)?;
@@ -118,9 +122,9 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         while let Some(number) = next {
             let rest = &mut link_mut(&mut self.paths, number).rest;
             next = rest.as_next();
-            *rest = Rest::NONE;
+            *rest = NextBest::NONE;
         }
-        link_mut(&mut self.paths, first).rest = Rest::many(lists);
+        link_mut(&mut self.paths, first).rest = NextBest::many(lists);
         Ok(lists)
     }
 
@@ -165,7 +169,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let mut old = Some(first);
         let last = self.with_lists(lists, |many, paths| {
             let mut at = match &after {
-                None => Place::default(),
+                None => SortedPlace::default(),
                 Some(after) => many.after_key(paths, after),
             };
             let mut last = after;
@@ -193,25 +197,25 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// Needs no memory.
     fn settle(&mut self, old: Option<NextHop>, lists: NextHop) -> Option<NextHop> {
         let by_order = &self.lists(lists).by_order;
-        let first = by_order.get(Place::default());
+        let first = by_order.get(SortedPlace::default());
         let is_few = by_order.len() <= FEW / 2;
         if !is_few && old == first {
             return first;
         }
         if let Some(old) = old {
-            link_mut(&mut self.paths, old).rest = Rest::NONE;
+            link_mut(&mut self.paths, old).rest = NextBest::NONE;
         }
         if !is_few {
             let first = first?;
-            link_mut(&mut self.paths, first).rest = Rest::many(lists);
+            link_mut(&mut self.paths, first).rest = NextBest::many(lists);
             return Some(first);
         }
         let many = self.many.take(lists)?;
         self.many_bytes -= many.bytes();
-        let mut at = Place::default();
+        let mut at = SortedPlace::default();
         while let Some(number) = many.by_order.get(at) {
             at = many.by_order.next(at);
-            link_mut(&mut self.paths, number).rest = Rest::next(many.by_order.get(at));
+            link_mut(&mut self.paths, number).rest = NextBest::next(many.by_order.get(at));
         }
         first
     }

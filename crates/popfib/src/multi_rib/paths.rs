@@ -12,7 +12,7 @@
 use core::cmp::Ordering;
 use core::fmt;
 
-use super::many::Many;
+use super::many::PathLists;
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
@@ -90,8 +90,8 @@ pub enum BestChange {
 pub struct MultiRib<A, P, Al: Allocator = Global> {
     /// For each prefix the number of its best path.
     pub(super) first: Rib<A, Al>,
-    pub(super) paths: Paths<P, Al>,
-    pub(super) many: Slab<Many<Al>, Al>,
+    pub(super) paths: PathSlab<P, Al>,
+    pub(super) many: Slab<PathLists<Al>, Al>,
     /// Heap bytes of all of `many`, without their places.
     pub(super) many_bytes: usize,
 }
@@ -100,19 +100,19 @@ pub struct MultiRib<A, P, Al: Allocator = Global> {
 pub(super) const FEW: usize = 64;
 
 /// Every path has a number.
-pub(super) type Paths<P, Al> = Slab<Link<P>, Al>;
+pub(super) type PathSlab<P, Al> = Slab<PathLink<P>, Al>;
 
 /// A path, and what leads to the others of the same prefix.
-pub(super) struct Link<P> {
+pub(super) struct PathLink<P> {
     pub(super) path: P,
-    pub(super) rest: Rest,
+    pub(super) rest: NextBest,
 }
 
 /// The next best of a few paths; in the best of many paths, where their lists are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rest(u32);
+pub(super) struct NextBest(u32);
 
-impl Rest {
+impl NextBest {
     pub(super) const NONE: Self = Self(0);
     const IS_MANY: u32 = 1 << 31;
 
@@ -139,14 +139,17 @@ pub(super) fn order<P: Path>(a: &P, b: &P) -> Ordering {
     b.preference(a).then_with(|| a.key().cmp(&b.key()))
 }
 
-pub(super) fn link<P, Al: Allocator + Clone>(paths: &Paths<P, Al>, number: NextHop) -> &Link<P> {
+pub(super) fn link<P, Al: Allocator + Clone>(
+    paths: &PathSlab<P, Al>,
+    number: NextHop,
+) -> &PathLink<P> {
     paths.get(number).expect("numbers lead to paths")
 }
 
 pub(super) fn link_mut<P, Al: Allocator + Clone>(
-    paths: &mut Paths<P, Al>,
+    paths: &mut PathSlab<P, Al>,
     number: NextHop,
-) -> &mut Link<P> {
+) -> &mut PathLink<P> {
     paths.get_mut(number).expect("numbers lead to paths")
 }
 
@@ -206,8 +209,8 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     pub fn try_announce(&mut self, prefix: Prefix<A>, path: P) -> Result<BestChange, OutOfMemory> {
         let Some(first) = self.first.get(prefix) else {
             let next_hop = path.next_hop();
-            let rest = Rest::NONE;
-            let number = self.paths.try_add(Link { path, rest })?;
+            let rest = NextBest::NONE;
+            let number = self.paths.try_add(PathLink { path, rest })?;
             if let Err(error) = self.first.try_insert(prefix, number) {
                 self.paths.take(number);
                 return Err(error);
@@ -234,8 +237,8 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
                 return self.announce_many(first, lists, path);
             }
             Err(_) => {
-                let rest = Rest::NONE;
-                (Some(first), self.paths.try_add(Link { path, rest })?)
+                let rest = NextBest::NONE;
+                (Some(first), self.paths.try_add(PathLink { path, rest })?)
             }
         };
         Ok(self.link_in(after, number))
@@ -252,7 +255,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         };
         self.set_first(prefix, first, new_first);
         let change = self.change(before, new_first);
-        let Link { path, .. } = self.paths.take(number)?;
+        let PathLink { path, .. } = self.paths.take(number)?;
         Some((path, change))
     }
 
@@ -302,7 +305,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let mut at = Some(first);
         let mut count = 0;
         while let Some(number) = at {
-            let Link { path, rest } = link(&self.paths, number);
+            let PathLink { path, rest } = link(&self.paths, number);
             let rest = *rest;
             if path.key() != *key {
                 (previous, at) = (at, rest.as_next());
@@ -326,17 +329,17 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let mut previous = None;
         let mut at = first;
         while let Some(other) = at {
-            let Link { path: held, rest } = link(&self.paths, other);
+            let PathLink { path: held, rest } = link(&self.paths, other);
             if order(path, held) == Ordering::Less {
                 break;
             }
             (previous, at) = (at, rest.as_next());
         }
-        link_mut(&mut self.paths, number).rest = Rest::next(at);
+        link_mut(&mut self.paths, number).rest = NextBest::next(at);
         match previous {
             None => number,
             Some(previous) => {
-                link_mut(&mut self.paths, previous).rest = Rest::next(Some(number));
+                link_mut(&mut self.paths, previous).rest = NextBest::next(Some(number));
                 first.unwrap_or(number)
             }
         }

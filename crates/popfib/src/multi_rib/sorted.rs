@@ -14,7 +14,7 @@ use crate::next_hop::NextHop;
 const CHUNK: usize = 512;
 
 #[derive(Clone, Debug)]
-pub(super) struct Sorted<Al: Allocator = Global, const MOST: usize = CHUNK> {
+pub(super) struct SortedNumbers<Al: Allocator = Global, const MOST: usize = CHUNK> {
     /// None is empty.
     chunks: Vec<Vec<NextHop, Al>, Al>,
     len: usize,
@@ -23,12 +23,12 @@ pub(super) struct Sorted<Al: Allocator = Global, const MOST: usize = CHUNK> {
 
 /// Where a number is, or would be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SortedPlace {
     chunk: usize,
     index: usize,
 }
 
-impl<Al: Allocator + Clone, const MOST: usize> Sorted<Al, MOST> {
+impl<Al: Allocator + Clone, const MOST: usize> SortedNumbers<Al, MOST> {
     pub(super) fn new_in(alloc: Al) -> Self {
         Self {
             chunks: Vec::new_in(alloc),
@@ -47,25 +47,25 @@ impl<Al: Allocator + Clone, const MOST: usize> Sorted<Al, MOST> {
     }
 
     /// The first number that is not `Less` in the eyes of `order`, which compares a number with what is sought. O(log numbers).
-    pub(super) fn find(&self, order: impl Fn(NextHop) -> Ordering) -> Place {
+    pub(super) fn find(&self, order: impl Fn(NextHop) -> Ordering) -> SortedPlace {
         let is_before = |number: &NextHop| order(*number) == Ordering::Less;
         let ends_before = |chunk: &Vec<NextHop, Al>| chunk.last().is_some_and(is_before);
         let chunk = self.chunks.partition_point(ends_before);
         let numbers = self.chunks.get(chunk).map_or(&[][..], |chunk| &chunk[..]);
         let index = numbers.partition_point(is_before);
-        Place { chunk, index }
+        SortedPlace { chunk, index }
     }
 
-    pub(super) fn get(&self, at: Place) -> Option<NextHop> {
+    pub(super) fn get(&self, at: SortedPlace) -> Option<NextHop> {
         self.chunks.get(at.chunk)?.get(at.index).copied()
     }
 
     /// The place after a number.
-    pub(super) fn next(&self, at: Place) -> Place {
+    pub(super) fn next(&self, at: SortedPlace) -> SortedPlace {
         let index = at.index + 1;
         match self.chunks.get(at.chunk) {
-            Some(chunk) if index < chunk.len() => Place { index, ..at },
-            _ => Place {
+            Some(chunk) if index < chunk.len() => SortedPlace { index, ..at },
+            _ => SortedPlace {
                 chunk: at.chunk + 1,
                 index: 0,
             },
@@ -73,14 +73,14 @@ impl<Al: Allocator + Clone, const MOST: usize> Sorted<Al, MOST> {
     }
 
     /// How many numbers are from `from` to before `to`. O(chunks).
-    pub(super) fn count(&self, from: Place, to: Place) -> usize {
+    pub(super) fn count(&self, from: SortedPlace, to: SortedPlace) -> usize {
         let chunks = self.chunks.get(from.chunk..to.chunk).unwrap_or_default();
         let whole: usize = chunks.iter().map(Vec::len).sum();
         (whole + to.index).saturating_sub(from.index)
     }
 
     /// Makes room for a number at a place, which may be another then.
-    pub(super) fn reserve(&mut self, mut at: Place) -> Result<Place, OutOfMemory> {
+    pub(super) fn reserve(&mut self, mut at: SortedPlace) -> Result<SortedPlace, OutOfMemory> {
         // After the end of the last chunk.
         if at.chunk == self.chunks.len() && at.chunk > 0 {
             at.chunk -= 1;
@@ -118,13 +118,13 @@ impl<Al: Allocator + Clone, const MOST: usize> Sorted<Al, MOST> {
     }
 
     /// Adds a number at a place that was reserved.
-    pub(super) fn insert(&mut self, at: Place, number: NextHop) {
+    pub(super) fn insert(&mut self, at: SortedPlace, number: NextHop) {
         self.chunks[at.chunk].insert(at.index, number);
         self.len += 1;
     }
 
     /// Moves the number at `from` to `to`, which was reserved. Needs no memory.
-    pub(super) fn shift(&mut self, mut from: Place, to: Place) {
+    pub(super) fn shift(&mut self, mut from: SortedPlace, to: SortedPlace) {
         let Some(number) = self.get(from) else { return };
         self.insert(to, number);
         from.index += usize::from(from.chunk == to.chunk && to.index <= from.index);
@@ -132,13 +132,13 @@ impl<Al: Allocator + Clone, const MOST: usize> Sorted<Al, MOST> {
     }
 
     /// Removes the number at a place; returns the place of the one after it. Needs no memory.
-    pub(super) fn remove(&mut self, at: Place) -> Place {
-        let Place { mut chunk, index } = at;
+    pub(super) fn remove(&mut self, at: SortedPlace) -> SortedPlace {
+        let SortedPlace { mut chunk, index } = at;
         self.chunks[chunk].remove(index);
         self.len -= 1;
         if self.chunks[chunk].is_empty() {
             self.drop_chunk(chunk);
-            return Place { chunk, index: 0 };
+            return SortedPlace { chunk, index: 0 };
         }
         let mut index = index;
         if self.take_next(chunk) {
@@ -150,12 +150,12 @@ impl<Al: Allocator + Clone, const MOST: usize> Sorted<Al, MOST> {
             }
         }
         if index == self.chunks[chunk].len() {
-            return Place {
+            return SortedPlace {
                 chunk: chunk + 1,
                 index: 0,
             };
         }
-        Place { chunk, index }
+        SortedPlace { chunk, index }
     }
 
     /// Moves the numbers of the next chunk to the end of this one, if both are short.
@@ -179,7 +179,7 @@ impl<Al: Allocator + Clone, const MOST: usize> Sorted<Al, MOST> {
 
     /// Adds a number after all others.
     pub(super) fn push(&mut self, number: NextHop) -> Result<(), OutOfMemory> {
-        let end = Place {
+        let end = SortedPlace {
             chunk: self.chunks.len(),
             index: 0,
         };
@@ -205,7 +205,7 @@ mod tests {
         };
         let number = |n: u64| NextHop::new(n as u32 + 1).unwrap();
         for most_numbers in [3, 20, 200] {
-            let mut sorted = Sorted::<Global, 6>::new_in(Global);
+            let mut sorted = SortedNumbers::<Global, 6>::new_in(Global);
             let mut expected: std::vec::Vec<NextHop> = std::vec::Vec::new();
             for _ in 0..3000 {
                 let value = number(random(most_numbers));
@@ -245,14 +245,14 @@ mod tests {
                     }
                 }
                 assert_eq!(sorted.len(), expected.len());
-                let mut at = Place::default();
+                let mut at = SortedPlace::default();
                 for &value in &expected {
                     assert_eq!(sorted.get(at), Some(value));
                     assert_eq!(sorted.find(|other| other.cmp(&value)), at);
                     at = sorted.next(at);
                 }
                 assert_eq!(sorted.get(at), None);
-                assert_eq!(sorted.count(Place::default(), at), expected.len());
+                assert_eq!(sorted.count(SortedPlace::default(), at), expected.len());
                 let held = sorted.chunks.iter().map(|chunk| chunk.capacity() * 4);
                 let list = sorted.chunks.capacity() * size_of::<Vec<NextHop>>();
                 assert_eq!(sorted.bytes(), held.sum::<usize>() + list);

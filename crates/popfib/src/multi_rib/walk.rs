@@ -3,8 +3,8 @@
 use core::cmp::Ordering;
 use core::iter;
 
-use super::paths::{BestChange, MultiRib, Path, Rest, link, link_mut, order};
-use super::sorted::Place;
+use super::paths::{BestChange, MultiRib, NextBest, Path, link, link_mut, order};
+use super::sorted::SortedPlace;
 use crate::address::Address;
 use crate::memory::Allocator;
 use crate::next_hop::NextHop;
@@ -106,7 +106,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             }
             match last {
                 None => new_first = next,
-                Some(last) => link_mut(&mut self.paths, last).rest = Rest::next(next),
+                Some(last) => link_mut(&mut self.paths, last).rest = NextBest::next(next),
             }
             self.paths.take(number);
         }
@@ -161,11 +161,11 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     }
 
     pub(super) fn chain(&self, first: NextHop) -> impl Iterator<Item = &P> {
-        self.from(first, Place::default())
+        self.from(first, SortedPlace::default())
     }
 
     /// The paths of the prefix whose best is `first`; from that place on if they are many.
-    fn from(&self, first: NextHop, mut at: Place) -> impl Iterator<Item = &P> {
+    fn from(&self, first: NextHop, mut at: SortedPlace) -> impl Iterator<Item = &P> {
         let lists = link(&self.paths, first).rest.as_many();
         let lists = lists.map(|lists| &self.lists(lists).by_order);
         let mut next = match lists {

@@ -9,7 +9,7 @@
 //!
 //! A block that changes is built beside the old one; a slot that leads to a
 //! block and still does is switched in place, as are entries of the tables. Nothing
-//! that a reader can see is touched while this goes on: the [`Log`] keeps which words are to be switched
+//! that a reader can see is touched while this goes on: the [`PatchLog`] keeps which words are to be switched
 //! and which blocks become free, and if the arena has no room the whole patch is
 //! forgotten.
 
@@ -23,12 +23,12 @@ use core::sync::atomic::Ordering;
 
 use super::shared::SharedBlocks;
 use super::space::Space;
-use super::{Place, Replaced};
+use super::{BlockPlace, Replaced};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::encode::{Encoding, HEAD, MAX_BLOCK, One, slot};
-use crate::fib::layout::{NODE, PLACE, View};
+use crate::fib::encode::{Encoding, HEAD, MAX_BLOCK, OneValueBlock, slot};
+use crate::fib::layout::{FibView, NODE, PLACE};
 use crate::fold::{Fold, STRIDE, Slot, Store};
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::prefix::Prefix;
@@ -43,20 +43,20 @@ const MAX_PAGE: usize = 1 << 8;
 
 /// What a patch is going to do; kept between patches for its memory.
 #[derive(Debug)]
-pub(super) struct Log<Al: Allocator> {
+pub(super) struct PatchLog<Al: Allocator> {
     /// Root entries and what they become.
     pub(super) root: Vec<(u32, u32), Al>,
     /// Words of the arena (entries of pages, values of wide blocks) and what they become.
     pub(super) arena: Vec<(u32, u32), Al>,
     /// Blocks and pages that are seen no more: place and length.
-    pub(super) retired: Vec<Place, Al>,
+    pub(super) retired: Vec<BlockPlace, Al>,
     /// Blocks and pages that were built: place and length.
-    pub(super) built: Vec<Place, Al>,
+    pub(super) built: Vec<BlockPlace, Al>,
     /// What the patch replaces, as the paper counts it.
     pub(super) replaced: Replaced,
 }
 
-impl<Al: Allocator + Clone> Log<Al> {
+impl<Al: Allocator + Clone> PatchLog<Al> {
     pub(super) fn new_in(alloc: &Al) -> Self {
         Self {
             root: Vec::new_in(alloc.clone()),
@@ -84,7 +84,7 @@ impl<Al: Allocator + Clone> Log<Al> {
 
 /// What the pointers of a table or block lead to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Below {
+enum PointersTo {
     Pages,
     Blocks,
 }
@@ -92,11 +92,11 @@ enum Below {
 /// A patch in the making.
 pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) rib: &'a Rib<A, Al>,
-    pub(super) view: View<'p>,
+    pub(super) view: FibView<'p>,
     pub(super) aggregation: bool,
     pub(super) max_next_hop: u32,
     pub(super) space: &'p mut Space<Al>,
-    pub(super) log: &'p mut Log<Al>,
+    pub(super) log: &'p mut PatchLog<Al>,
     /// The flat blocks, if the table has such.
     pub(super) shared: Option<&'p mut SharedBlocks<Al>>,
     /// What is inherited from the changed route, or without it, from now on.
@@ -110,11 +110,11 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
 impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     pub(super) fn new(
         rib: &'a Rib<A, Al>,
-        view: View<'p>,
+        view: FibView<'p>,
         aggregation: bool,
         max_next_hop: u32,
         space: &'p mut Space<Al>,
-        log: &'p mut Log<Al>,
+        log: &'p mut PatchLog<Al>,
         next_hop: u32,
     ) -> Self {
         Self {
@@ -199,11 +199,11 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     }
 
     /// What entries of the root table lead to.
-    fn below_root(&self) -> Below {
+    fn below_root(&self) -> PointersTo {
         if self.view.page_bits > 0 {
-            Below::Pages
+            PointersTo::Pages
         } else {
-            Below::Blocks
+            PointersTo::Blocks
         }
     }
 
@@ -214,7 +214,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         prefix: Prefix<A>,
         vertex: Option<Vertex<'a, A>>,
         depth: u8,
-        below: Below,
+        below: PointersTo,
     ) -> Result<u32, CompileError> {
         if pointer & NODE == 0 {
             // All addresses here had one answer, so there is nothing to use again.
@@ -226,7 +226,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
                 Some(vertex) => self.build(vertex, inherited, below),
             };
         }
-        if below == Below::Pages {
+        if below == PointersTo::Pages {
             return self.descend_page(pointer, prefix, vertex, depth);
         }
         let chunk = prefix.address().extract(depth, STRIDE) as usize;
@@ -235,7 +235,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         let place = Some((prefix, depth));
         if prefix.len() > end {
             let (at, old) = slot(pointer, value_bits, chunk as u32, |at| self.word(at));
-            let new = self.descend(old, prefix, vertex, end, Below::Blocks)?;
+            let new = self.descend(old, prefix, vertex, end, PointersTo::Blocks)?;
             if new == old {
                 return Ok(pointer);
             }
@@ -263,7 +263,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             old.with(chunk, count, self.next_hop, value_bits)
         } else {
             let mut slots = old.slots();
-            self.spread(&mut slots[chunk..][..count], vertex, Below::Blocks)?;
+            self.spread(&mut slots[chunk..][..count], vertex, PointersTo::Blocks)?;
             Encoding::of(&slots, value_bits)
         };
         self.store(pointer, &old, &new, place)
@@ -275,7 +275,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         &mut self,
         entries: &mut [u32],
         vertex: Option<Vertex<'a, A>>,
-        below: Below,
+        below: PointersTo,
     ) -> Result<(), CompileError> {
         let Some(vertex) = vertex else {
             // No routes, no nodes; but for those that steps have not come to.
@@ -321,20 +321,20 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         &mut self,
         pointer: u32,
         vertex: Vertex<'a, A>,
-        below: Below,
+        below: PointersTo,
     ) -> Result<u32, CompileError> {
         if pointer & NODE == 0 {
             return self.build(vertex, self.next_hop, below);
         }
-        if below == Below::Pages {
+        if below == PointersTo::Pages {
             let mut page = [0; MAX_PAGE];
             let page = self.page(pointer, &mut page);
-            self.spread(page, Some(vertex), Below::Blocks)?;
+            self.spread(page, Some(vertex), PointersTo::Blocks)?;
             return self.store_page(pointer, page, None);
         }
         let old = self.read(pointer);
         let mut slots = old.slots();
-        self.spread(&mut slots, Some(vertex), Below::Blocks)?;
+        self.spread(&mut slots, Some(vertex), PointersTo::Blocks)?;
         let new = Encoding::of(&slots, self.view.value_bits);
         self.store(pointer, &old, &new, None)
     }
@@ -394,13 +394,13 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         &mut self,
         vertex: Vertex<'a, A>,
         inherited: u32,
-        below: Below,
+        below: PointersTo,
     ) -> Result<u32, CompileError> {
         let page_bits = self.view.page_bits;
         let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
         let alloc = rib.allocator().clone();
         let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
-        if below == Below::Blocks {
+        if below == PointersTo::Blocks {
             return fold.node(vertex, inherited).map(compile::pointer);
         }
         let mut entries = [0; MAX_PAGE];
@@ -491,7 +491,7 @@ impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
         around: u32,
     ) -> Result<u32, CompileError> {
         let slots = (first, count);
-        let block = One::new(self.view.value_bits, slots, compile::pointer(slot), around);
+        let block = OneValueBlock::new(self.view.value_bits, slots, compile::pointer(slot), around);
         let place = self.write_new(block.words())?;
         self.log.replaced.nodes += 1;
         self.log.replaced.leaves += block.leaves() as u64;

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering;
 use crate::compile_error::CompileError;
 use crate::fib::arena::Arena;
 use crate::fib::encode::{HEAD, block_len};
-use crate::fib::layout::{MAX_WORDS, NODE, PLACE, View, WIDE};
+use crate::fib::layout::{FibView, MAX_WORDS, NODE, PLACE, WIDE};
 use crate::memory::{self, Allocator};
 
 /// Root table and arena of a table.
@@ -23,7 +23,7 @@ pub(super) struct Compact<Al: Allocator> {
 /// # Errors
 /// [`CompileError::OutOfMemory`], and those of [`Arena::alloc`].
 pub(super) fn compact<Al: Allocator + Clone>(
-    view: View<'_>,
+    view: FibView<'_>,
     alloc: &Al,
 ) -> Result<Compact<Al>, CompileError> {
     let mut mover = Mover {
@@ -50,7 +50,7 @@ pub(super) fn compact<Al: Allocator + Clone>(
 }
 
 struct Mover<'a, Al: Allocator> {
-    view: View<'a>,
+    view: FibView<'a>,
     arena: Arena<Al>,
 }
 

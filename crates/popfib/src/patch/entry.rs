@@ -2,16 +2,16 @@
 
 use core::sync::atomic::Ordering;
 
-use super::{Following, Home};
+use super::{FollowingFib, Home};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::cpu::prefetch;
-use crate::fib::layout::{FLAT, NODE, PLACE, Word};
+use crate::fib::layout::{FLAT, FibWord, NODE, PLACE};
 use crate::next_hop::Leaf;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
-impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
+impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
     /// Has the block fetched that a change of the route of `prefix` begins with, while the Rib changes: to wait for it takes as long as
     /// half of all else.
     #[inline]
@@ -54,7 +54,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let view = self.home.view();
         let (root_bits, page_bits) = (view.root_bits, view.page_bits);
         // Relaxed: this is the writer.
-        let load = |words: &[Word], at: u32| words[at as usize].load(Ordering::Relaxed);
+        let load = |words: &[FibWord], at: u32| words[at as usize].load(Ordering::Relaxed);
         let mut pointer = load(view.root, address.leading(root_bits));
         if page_bits > 0 && pointer & NODE != 0 {
             let at = address.extract(root_bits, page_bits);

@@ -9,15 +9,15 @@
 //! little on average; a table that lost three quarters of its blocks gives memory back.
 //!
 //! Where the arrays lie, and when a replaced block can be used again, is the [`Home`]'s
-//! business: at once where `&mut` says that nobody looks ([`Owned`], for maps), or when
+//! business: at once where `&mut` says that nobody looks ([`UnsharedArrays`], for maps), or when
 //! the last reader has gone (`live/home.rs`).
 
 mod change;
 mod compact;
 mod entry;
-mod made;
 mod shared;
 mod space;
+mod spacious;
 mod steps;
 
 use allocator_api2::boxed::Box;
@@ -28,19 +28,19 @@ use core::sync::atomic::Ordering;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::layout::{Arrays, MAX_WORDS, View, as_words};
+use crate::fib::layout::{FibArrays, FibView, MAX_WORDS, as_words};
 use crate::fib::{Options, Size};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
-use change::{Log, Patch};
-use made::{is_too_large, made, spacious};
+use change::{Patch, PatchLog};
 use shared::SharedBlocks;
+use spacious::{compile_spacious, is_too_large, spacious};
 use steps::Steps;
 
 #[cfg(all(test, loom))]
-pub(crate) use space::Link;
+pub(crate) use space::FreeLink;
 pub(crate) use space::Space;
 
 /// Words that an arena which is full grows by at least: as much as a small table changes in a while. No more than half of what
@@ -51,7 +51,7 @@ const SPARE: usize = 256;
 pub(crate) const ROUTES_A_PATCH: usize = 16;
 
 /// A block or page of an arena: its place and its length in words.
-pub(crate) type Place = (u32, u32);
+pub(crate) type BlockPlace = (u32, u32);
 
 /// Where the arrays of a Fib lie while its routes change.
 pub(crate) trait Home {
@@ -65,14 +65,14 @@ pub(crate) trait Home {
     const IS_UNSHARED: bool;
 
     /// The current arrays.
-    fn view(&self) -> View<'_>;
+    fn view(&self) -> FibView<'_>;
 
     /// Lets lookups use `arrays` from now on. What was retired before lies in older arrays and
     /// goes with them.
     ///
     /// # Errors
     /// [`OutOfMemory`]; the arrays are then unchanged.
-    fn publish(&mut self, arrays: Arrays<Self::Al>) -> Result<(), OutOfMemory>;
+    fn publish(&mut self, arrays: FibArrays<Self::Al>) -> Result<(), OutOfMemory>;
 
     /// Makes sure of the memory to retire `count` places.
     ///
@@ -81,7 +81,7 @@ pub(crate) trait Home {
     fn reserve(&mut self, count: usize) -> Result<(), OutOfMemory>;
 
     /// Takes over places that nothing leads to any more; reserved.
-    fn retire(&mut self, space: &mut Space<Self::Al>, places: &mut Vec<Place, Self::Al>);
+    fn retire(&mut self, space: &mut Space<Self::Al>, places: &mut Vec<BlockPlace, Self::Al>);
 
     /// Frees the places that nobody can look at any more.
     fn collect(&mut self, space: &mut Space<Self::Al>);
@@ -92,22 +92,22 @@ pub(crate) trait Home {
 
 /// Arrays that nobody looks at while they change.
 #[derive(Debug)]
-pub(crate) struct Owned<Al: Allocator = Global> {
-    arrays: Arrays<Al>,
+pub(crate) struct UnsharedArrays<Al: Allocator = Global> {
+    arrays: FibArrays<Al>,
     alloc: Al,
 }
 
-impl<Al: Allocator + Clone> Owned<Al> {
-    fn new(arrays: Arrays<Al>, alloc: Al) -> Self {
+impl<Al: Allocator + Clone> UnsharedArrays<Al> {
+    fn new(arrays: FibArrays<Al>, alloc: Al) -> Self {
         Self { arrays, alloc }
     }
 
-    fn into_arrays(self) -> Arrays<Al> {
+    fn into_arrays(self) -> FibArrays<Al> {
         self.arrays
     }
 }
 
-impl<Al: Allocator + Clone> Home for Owned<Al> {
+impl<Al: Allocator + Clone> Home for UnsharedArrays<Al> {
     type Al = Al;
 
     // Maps are filled in loops: an eighth would move one twice as often.
@@ -116,11 +116,11 @@ impl<Al: Allocator + Clone> Home for Owned<Al> {
     const IS_UNSHARED: bool = true;
 
     #[inline(always)]
-    fn view(&self) -> View<'_> {
+    fn view(&self) -> FibView<'_> {
         self.arrays.view()
     }
 
-    fn publish(&mut self, arrays: Arrays<Al>) -> Result<(), OutOfMemory> {
+    fn publish(&mut self, arrays: FibArrays<Al>) -> Result<(), OutOfMemory> {
         self.arrays = arrays;
         Ok(())
     }
@@ -129,7 +129,7 @@ impl<Al: Allocator + Clone> Home for Owned<Al> {
         Ok(())
     }
 
-    fn retire(&mut self, space: &mut Space<Al>, places: &mut Vec<Place, Al>) {
+    fn retire(&mut self, space: &mut Space<Al>, places: &mut Vec<BlockPlace, Al>) {
         for (place, len) in places.drain(..) {
             space.free(self.arrays.view().arena, place, len);
         }
@@ -169,7 +169,7 @@ pub struct Replaced {
 
 /// A Fib whose routes change; the Rib is handed in.
 #[derive(Debug)]
-pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
+pub(crate) struct FollowingFib<A: Address, L: Leaf, H: Home> {
     pub(crate) home: H,
     pub(crate) options: Options,
     pub(crate) space: Space<H::Al>,
@@ -177,7 +177,7 @@ pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
     shared: Option<Box<SharedBlocks<H::Al>, H::Al>>,
     /// Whether the routes have outgrown flat blocks.
     is_too_large: bool,
-    log: Log<H::Al>,
+    log: PatchLog<H::Al>,
     /// Whether the Rib has changes that were not followed.
     pub(crate) is_stale: bool,
     steps: Steps<A, H::Al>,
@@ -185,13 +185,13 @@ pub(crate) struct Following<A: Address, L: Leaf, H: Home> {
     types: PhantomData<fn(A) -> L>,
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
+impl<A: Address, L: Leaf, Al: Allocator + Clone> FollowingFib<A, L, UnsharedArrays<Al>> {
     /// The Fib of `rib`, with all its memory from the Rib's allocator.
     pub(crate) fn compile(rib: &Rib<A, Al>, options: &Options) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
         // Routes of maps wait where flat blocks have no place for that (`map/defer.rs`).
         let options = options.clone().size(Size::Smallest);
-        Self::compile_in(rib, &options, |arrays| Ok(Owned { arrays, alloc }))
+        Self::compile_in(rib, &options, |arrays| Ok(UnsharedArrays { arrays, alloc }))
     }
 
     /// The same Fib in memory of its own.
@@ -201,20 +201,20 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Following<A, L, Owned<Al>> {
     pub(crate) fn try_clone(&self) -> Result<Self, CompileError> {
         let alloc = self.home.alloc.clone();
         let view = self.home.view();
-        let arrays = Arrays::with_arena(view, view.arena.len(), alloc.clone())?;
+        let arrays = FibArrays::with_arena(view, view.arena.len(), alloc.clone())?;
         Ok(Self {
-            log: Log::new_in(&alloc),
+            log: PatchLog::new_in(&alloc),
             steps: Steps::new_in(&alloc),
             space: self.space.try_clone(&alloc)?,
             shared: None,
-            home: Owned { arrays, alloc },
+            home: UnsharedArrays { arrays, alloc },
             options: self.options.clone(),
             ..*self
         })
     }
 }
 
-impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
+impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
     /// The Fib of `rib` in the home that `home` makes of its arrays.
     ///
     /// # Errors
@@ -222,17 +222,17 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     pub(crate) fn compile_in(
         rib: &Rib<A, H::Al>,
         options: &Options,
-        home: impl FnOnce(Arrays<H::Al>) -> Result<H, OutOfMemory>,
+        home: impl FnOnce(FibArrays<H::Al>) -> Result<H, OutOfMemory>,
     ) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
-        let made = made::<A, L, H::Al>(rib, options, 0)?;
+        let table = compile_spacious::<A, L, H::Al>(rib, options, 0)?;
         Ok(Self {
-            log: Log::new_in(&alloc),
+            log: PatchLog::new_in(&alloc),
             steps: Steps::new_in(&alloc),
-            space: made.space,
-            is_too_large: made.is_too_large,
-            shared: made.shared,
-            home: home(made.arrays)?,
+            space: table.space,
+            is_too_large: table.is_too_large,
+            shared: table.shared,
+            home: home(table.arrays)?,
             options: options.clone(),
             is_stale: false,
             changes: Changes::default(),
@@ -342,7 +342,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         next_hop: u32,
         change: impl FnOnce(&mut Patch<'_, 'r, A, H::Al>) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
-        let target = Target {
+        let target = PatchTarget {
             home: &mut self.home,
             space: &mut self.space,
             shared: self.shared.as_deref_mut(),
@@ -381,7 +381,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             if self.shared.is_some() && is_too_large(longer) {
                 return Ok(false);
             }
-            let arrays = Arrays::with_arena(view, longer, alloc.clone())?;
+            let arrays = FibArrays::with_arena(view, longer, alloc.clone())?;
             if let Some(shared) = &mut self.shared {
                 shared.lengthen(longer)?;
             }
@@ -391,7 +391,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             return Ok(false);
         } else {
             let mut compact = compact::compact(view, alloc)?;
-            let view = View {
+            let view = FibView {
                 root: as_words(&mut compact.root),
                 arena: as_words(&mut compact.arena),
                 ..view
@@ -420,11 +420,11 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     #[cold]
     fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
         let highest = self.expected_next_hop(rib);
-        let made = made::<A, L, H::Al>(rib, &self.options, highest)?;
-        self.home.publish(made.arrays)?;
-        self.space = made.space;
-        self.is_too_large = made.is_too_large;
-        self.shared = made.shared;
+        let table = compile_spacious::<A, L, H::Al>(rib, &self.options, highest)?;
+        self.home.publish(table.arrays)?;
+        self.space = table.space;
+        self.is_too_large = table.is_too_large;
+        self.shared = table.shared;
         self.is_stale = false;
         self.changes.compiles += 1;
         Ok(())
@@ -444,15 +444,15 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
 }
 
 /// Arrays, which of their words are free, and what a change of them needs.
-struct Target<'t, H: Home> {
+struct PatchTarget<'t, H: Home> {
     home: &'t mut H,
     space: &'t mut Space<H::Al>,
     shared: Option<&'t mut SharedBlocks<H::Al>>,
-    log: &'t mut Log<H::Al>,
+    log: &'t mut PatchLog<H::Al>,
     changes: &'t mut Changes,
 }
 
-impl<H: Home> Target<'_, H> {
+impl<H: Home> PatchTarget<'_, H> {
     /// Makes the change that `change` logs.
     ///
     /// # Errors

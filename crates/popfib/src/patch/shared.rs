@@ -9,14 +9,14 @@ use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
 use crate::fib::flat_block::FlatBlock;
-use crate::fib::index::Index;
-use crate::fib::layout::{FLAT_PLACE, LINE, NODE, View, Word};
+use crate::fib::index::FlatBlockIndex;
+use crate::fib::layout::{FLAT_PLACE, FibView, FibWord, LINE, NODE};
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// The flat blocks of a table. All are below its root.
 #[derive(Debug)]
 pub(crate) struct SharedBlocks<Al: Allocator> {
-    index: Index<Al>,
+    index: FlatBlockIndex<Al>,
     /// By the line at which a block begins: entries of the root that lead there.
     counts: Vec<u32, Al>,
     /// Of the change that is being made, pointers to the blocks that it stores, and to those that no entry leads to after it.
@@ -27,7 +27,7 @@ pub(crate) struct SharedBlocks<Al: Allocator> {
 }
 
 /// The flat block that `pointer` leads to.
-pub(super) fn read(arena: &[Word], pointer: u32) -> FlatBlock {
+pub(super) fn read(arena: &[FibWord], pointer: u32) -> FlatBlock {
     // Relaxed: this is the writer.
     FlatBlock::read(pointer, |at| arena[at].load(Ordering::Relaxed))
 }
@@ -41,13 +41,13 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub(super) fn of(view: View<'_>, alloc: Al) -> Result<Option<Box<Self, Al>>, OutOfMemory> {
+    pub(super) fn of(view: FibView<'_>, alloc: Al) -> Result<Option<Box<Self, Al>>, OutOfMemory> {
         if !view.is_flat {
             return Ok(None);
         }
         let mut shared = Self {
             // Twice as many places as there can be blocks, one for each entry of the root.
-            index: Index::new_in(view.root_bits + 1, alloc.clone())?,
+            index: FlatBlockIndex::new_in(view.root_bits + 1, alloc.clone())?,
             counts: Vec::new_in(alloc.clone()),
             noted: Vec::new_in(alloc.clone()),
             left: Vec::new_in(alloc.clone()),
@@ -86,7 +86,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     }
 
     /// The pointer to this block, or, if it is not found, where it can be noted.
-    pub(super) fn find(&self, arena: &[Word], block: &FlatBlock) -> Result<u32, Option<usize>> {
+    pub(super) fn find(&self, arena: &[FibWord], block: &FlatBlock) -> Result<u32, Option<usize>> {
         self.index.find(block, |place| {
             let words = &arena[place..][..block.words().len()];
             let words = words.iter().map(|word| word.load(Ordering::Relaxed));
@@ -114,7 +114,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     /// [`OutOfMemory`]; nothing is counted then.
     pub(super) fn count(
         &mut self,
-        root: &[Word],
+        root: &[FibWord],
         changed: &[(u32, u32)],
     ) -> Result<(), OutOfMemory> {
         memory::grow(&mut self.left, changed.len())?;
@@ -137,7 +137,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     }
 
     /// The change is made: what it leaves is forgotten. Its words are still there.
-    pub(super) fn keep(&mut self, arena: &[Word]) {
+    pub(super) fn keep(&mut self, arena: &[FibWord]) {
         while let Some(pointer) = self.left.pop() {
             self.forget(arena, pointer);
         }
@@ -147,7 +147,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
 
     /// The change is not made: its blocks are forgotten, whose words are still there, and the `changed` entries of the root, which
     /// are as they were, counted as before.
-    pub(super) fn undo(&mut self, arena: &[Word], root: &[Word], changed: &[(u32, u32)]) {
+    pub(super) fn undo(&mut self, arena: &[FibWord], root: &[FibWord], changed: &[(u32, u32)]) {
         while let Some(pointer) = self.noted.pop() {
             self.forget(arena, pointer);
         }
@@ -164,7 +164,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
         self.is_counted = false;
     }
 
-    fn forget(&mut self, arena: &[Word], pointer: u32) {
+    fn forget(&mut self, arena: &[FibWord], pointer: u32) {
         self.index.forget(&read(arena, pointer), pointer);
     }
 

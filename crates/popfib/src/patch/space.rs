@@ -17,7 +17,7 @@ use core::sync::atomic::Ordering;
 use allocator_api2::boxed::Box;
 
 use crate::fib::encode::MAX_BLOCK;
-use crate::fib::layout::{self, IDLE_BLOCK, Word};
+use crate::fib::layout::{self, FibWord, IDLE_BLOCK};
 use crate::memory::{self, Allocator, Global, OutOfMemory};
 
 /// Words of a cache line: a block crosses one only if it is longer.
@@ -34,12 +34,12 @@ const PAGES: usize = MAX_BLOCK + 1;
 const NONE: u32 = 0;
 
 /// A word that can hold the place of the next free one.
-pub(crate) trait Link {
+pub(crate) trait FreeLink {
     fn get(&self) -> u32;
     fn set(&self, place: u32);
 }
 
-impl Link for Word {
+impl FreeLink for FibWord {
     fn get(&self) -> u32 {
         self.load(Ordering::Relaxed)
     }
@@ -126,7 +126,7 @@ impl<Al: Allocator + Clone> Space<Al> {
     }
 
     /// A place of `len` words; `None` if the arena is full.
-    pub(crate) fn alloc(&mut self, arena: &[impl Link], len: usize) -> Option<u32> {
+    pub(crate) fn alloc(&mut self, arena: &[impl FreeLink], len: usize) -> Option<u32> {
         let len = len as u32;
         let list = list_of(len);
         if self.lens >> list & 1 != 0 {
@@ -157,7 +157,7 @@ impl<Al: Allocator + Clone> Space<Al> {
     }
 
     /// Takes back `len` words from `place` on. No reader may see them any more.
-    pub(crate) fn free(&mut self, arena: &[impl Link], place: u32, len: u32) {
+    pub(crate) fn free(&mut self, arena: &[impl FreeLink], place: u32, len: u32) {
         debug_assert!(place >= IDLE_BLOCK.len() as u32 && place + len <= self.end);
         let list = list_of(len);
         if list == PAGES {
@@ -172,7 +172,7 @@ impl<Al: Allocator + Clone> Space<Al> {
     }
 
     /// Frees what is left of a place, in parts that are no pages and cross no line needlessly.
-    fn free_parts(&mut self, arena: &[impl Link], mut place: u32, mut len: u32) {
+    fn free_parts(&mut self, arena: &[impl FreeLink], mut place: u32, mut len: u32) {
         while len > 0 {
             let part = match gap(place, len) {
                 0 => len.min(MAX_LEN / LINE * LINE),
@@ -184,7 +184,7 @@ impl<Al: Allocator + Clone> Space<Al> {
     }
 
     /// Takes the first place of a list.
-    fn pop(&mut self, arena: &[impl Link], list: usize) -> u32 {
+    fn pop(&mut self, arena: &[impl FreeLink], list: usize) -> u32 {
         let head = self.head_mut(list);
         let place = *head;
         let next = arena[place as usize].get();
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn no_word_has_two_owners_and_none_is_lost() {
-        let arena: Vec<Word> = (0..4096).map(|_| Word::new(0)).collect();
+        let arena: Vec<FibWord> = (0..4096).map(|_| FibWord::new(0)).collect();
         let mut space: Space = Space::new(arena.len(), IDLE_BLOCK.len());
         space.reserve(&Global).unwrap();
         let all = space.free_words();

@@ -16,12 +16,12 @@
 use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 
-use super::made::{is_too_large, may_be_flat};
-use super::{Following, Home, Owned, SPARE, SharedBlocks, Space, Target};
+use super::spacious::{is_too_large, may_be_flat};
+use super::{FollowingFib, Home, PatchTarget, SPARE, SharedBlocks, Space, UnsharedArrays};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::layout::{Arrays, EmptyArrays, IDLE_BLOCK, MAX_WORDS};
+use crate::fib::layout::{EmptyArrays, FibArrays, IDLE_BLOCK, MAX_WORDS};
 use crate::memory::{self, Allocator};
 use crate::next_hop::{Leaf, NextHop};
 use crate::prefix::Prefix;
@@ -41,17 +41,17 @@ const AT_ONCE: usize = usize::MAX;
 pub(super) struct Steps<A: Address, Al: Allocator + Clone> {
     /// Routes of a part, or [`AT_ONCE`].
     routes: usize,
-    waiting: Vec<Waiting<A>, Al>,
+    waiting: Vec<WaitingRoute<A>, Al>,
     /// Memory for the next table, while it is cleared. Not inline, as the next: most tables never have either.
     coming: Option<Box<EmptyArrays<Al>, Al>>,
-    next: Option<Box<Next<A, Al>, Al>>,
+    next: Option<Box<NextTable<A, Al>, Al>>,
     /// Whether the table in use lacks changes that its next will have.
     is_behind: bool,
 }
 
 /// A changed route that entries of the root table do not follow yet.
 #[derive(Clone, Copy, Debug)]
-struct Waiting<A: Address> {
+struct WaitingRoute<A: Address> {
     prefix: Prefix<A>,
     /// The first of these entries.
     from: u32,
@@ -59,15 +59,15 @@ struct Waiting<A: Address> {
 
 /// The table that will be in use.
 #[derive(Debug)]
-struct Next<A: Address, Al: Allocator + Clone> {
-    home: Owned<Al>,
+struct NextTable<A: Address, Al: Allocator + Clone> {
+    home: UnsharedArrays<Al>,
     space: Space<Al>,
     /// The flat blocks, if the table has such.
     shared: Option<Box<SharedBlocks<Al>, Al>>,
     /// The first entry of the root table that is not filled.
     from: u32,
     /// Changed routes that filled entries do not follow yet.
-    waiting: Vec<Waiting<A>, Al>,
+    waiting: Vec<WaitingRoute<A>, Al>,
 }
 
 impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
@@ -101,12 +101,12 @@ impl<A: Address, Al: Allocator + Clone> Steps<A, Al> {
     }
 }
 
-fn is_waiting_at<A: Address>(waiting: &[Waiting<A>], prefix: Prefix<A>) -> bool {
+fn is_waiting_at<A: Address>(waiting: &[WaitingRoute<A>], prefix: Prefix<A>) -> bool {
     waiting.iter().any(|route| route.prefix.covers(&prefix))
 }
 
 /// Notes that the route of `prefix` has changed, from its first entry on; reserved.
-fn wait<A: Address, Al: Allocator>(waiting: &mut Vec<Waiting<A>, Al>, route: Waiting<A>) {
+fn wait<A: Address, Al: Allocator>(waiting: &mut Vec<WaitingRoute<A>, Al>, route: WaitingRoute<A>) {
     match waiting.iter_mut().find(|old| old.prefix == route.prefix) {
         Some(old) => old.from = route.from,
         None => waiting.push(route),
@@ -140,7 +140,7 @@ fn longest<A: Address>(rib: &Rib<A, impl Allocator + Clone>, prefix: Prefix<A>) 
     longest.map_or((0, 0), |(route, next_hop)| (route.len(), next_hop.get()))
 }
 
-impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
+impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
     /// From now on changes are made in parts of about so many routes; `None`: at once.
     pub(crate) fn set_step(&mut self, routes: Option<usize>) {
         self.steps.routes = routes.unwrap_or(AT_ONCE);
@@ -187,7 +187,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let root_bits = self.home.view().root_bits;
         if self.is_large(rib, prefix, root_bits) {
             let from = prefix.address().leading(root_bits);
-            wait(&mut self.steps.waiting, Waiting { prefix, from });
+            wait(&mut self.steps.waiting, WaitingRoute { prefix, from });
         } else if self.patch_or_collect(rib, prefix, old, new).is_err() {
             if !self.steps.is_begun() {
                 self.begin(rib)?;
@@ -225,7 +225,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             return;
         };
         if is_large {
-            wait(&mut next.waiting, Waiting { prefix, from });
+            wait(&mut next.waiting, WaitingRoute { prefix, from });
             return;
         }
         let (_, vertex) = rib.surroundings(prefix);
@@ -273,10 +273,10 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let arrays = Box::into_inner(coming).into_arrays();
         let space = Space::new(arrays.view().arena.len(), IDLE_BLOCK.len());
         let shared = SharedBlocks::of(arrays.view(), alloc.clone())?;
-        let next = Next {
+        let next = NextTable {
             space,
             shared,
-            home: Owned::new(arrays, alloc.clone()),
+            home: UnsharedArrays::new(arrays, alloc.clone()),
             from: 0,
             waiting: Vec::new_in(alloc.clone()),
         };
@@ -356,11 +356,11 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
             return self.begin(rib);
         }
         let alloc = rib.allocator().clone();
-        let arrays = Arrays::with_arena(view, longer, alloc.clone())?;
+        let arrays = FibArrays::with_arena(view, longer, alloc.clone())?;
         if let Some(shared) = &mut next.shared {
             shared.lengthen(longer)?;
         }
-        next.home = Owned::new(arrays, alloc);
+        next.home = UnsharedArrays::new(arrays, alloc);
         next.space.lengthen(longer);
         Ok(())
     }
@@ -368,7 +368,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
     /// Makes the change of a route that waits for some entries more.
     fn spread_next(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
         let root_bits = self.home.view().root_bits;
-        let Some(&Waiting { prefix, from }) = self.steps.waiting.last() else {
+        let Some(&WaitingRoute { prefix, from }) = self.steps.waiting.last() else {
             return Ok(());
         };
         let end = prefix.address().leading(root_bits) + entries(root_bits, prefix);
@@ -405,7 +405,7 @@ impl<A: Address, L: Leaf, H: Home> Following<A, L, H> {
         let Some(next) = self.steps.next.as_deref_mut() else {
             return Ok(());
         };
-        let target = Target {
+        let target = PatchTarget {
             home: &mut next.home,
             space: &mut next.space,
             shared: next.shared.as_deref_mut(),

@@ -16,10 +16,10 @@ use crate::prefix::Prefix;
 
 /// A Rib of the routes so far, the open nodes not in it yet.
 #[derive(Debug)]
-pub(crate) struct Builder<A: Address, Al: Allocator + Clone = Global> {
+pub(crate) struct RibBuilder<A: Address, Al: Allocator + Clone = Global> {
     rib: Rib<A, Al>,
     /// The nodes on the way to the last route, from the root on.
-    open: Vec<Open<A>, Al>,
+    open: Vec<OpenNode<A>, Al>,
     /// Next hops of open nodes with their vertices, those of deeper nodes after those above.
     values: Vec<(u8, u32), Al>,
     /// Children of open nodes, complete, in the same order.
@@ -29,19 +29,19 @@ pub(crate) struct Builder<A: Address, Al: Allocator + Clone = Global> {
 
 /// A node whose runs are not written yet.
 #[derive(Clone, Copy, Debug)]
-struct Open<A> {
+struct OpenNode<A> {
     node: RibNode<A>,
     /// Where its next hops begin.
     values: usize,
 }
 
-impl<A: Address> Builder<A> {
+impl<A: Address> RibBuilder<A> {
     pub(crate) fn new() -> Self {
         Self::new_in(Global)
     }
 }
 
-impl<A: Address, Al: Allocator + Clone> Builder<A, Al> {
+impl<A: Address, Al: Allocator + Clone> RibBuilder<A, Al> {
     /// No routes; allocates nothing.
     pub(crate) fn new_in(alloc: Al) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl<A: Address, Al: Allocator + Clone> Builder<A, Al> {
     fn reserve(&mut self) -> Result<(), OutOfMemory> {
         if self.open.capacity() == 0 {
             memory::reserve(&mut self.open, MAX_PATH)?;
-            self.open.push(Open {
+            self.open.push(OpenNode {
                 node: RibNode::new(A::MIN, 0),
                 values: 0,
             });
@@ -144,11 +144,11 @@ impl<A: Address, Al: Allocator + Clone> Builder<A, Al> {
 
     fn open_new(&mut self, node: RibNode<A>) {
         let values = self.values.len();
-        self.open.push(Open { node, values });
+        self.open.push(OpenNode { node, values });
     }
 
     /// Writes the runs of the last open node.
-    fn close(&mut self, Open { mut node, values }: Open<A>) -> RibNode<A> {
+    fn close(&mut self, OpenNode { mut node, values }: OpenNode<A>) -> RibNode<A> {
         let routes = &self.values[values..];
         node.values = self.rib.values.alloc_with(routes.len(), |run| {
             // Full chunks come in their order, shorter prefixes between them.
@@ -172,7 +172,7 @@ impl<A: Address, Al: Allocator + Clone> Builder<A, Al> {
 
 /// Makes `node` the last child of `parent`, the last open node.
 fn add_child<A: Address, Al: Allocator>(
-    parent: &mut Open<A>,
+    parent: &mut OpenNode<A>,
     children: &mut Vec<RibNode<A>, Al>,
     node: RibNode<A>,
 ) {

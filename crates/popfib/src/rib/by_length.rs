@@ -6,7 +6,7 @@
 //! memory for all of them.
 
 use super::node::{RibNode, STRIDE, node_depth};
-use super::view::{MAX_PATH, View};
+use super::view::{MAX_PATH, RibView};
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -14,7 +14,7 @@ use crate::prefix::Prefix;
 /// All routes of a [`Rib`](super::Rib), the shortest prefixes first.
 #[derive(Clone, Debug)]
 pub struct ByLength<'a, A: Address> {
-    rib: View<'a, A>,
+    rib: RibView<'a, A>,
     /// The nodes above, of which the first `depth` count.
     path: [&'a RibNode<A>; MAX_PATH],
     depth: usize,
@@ -27,7 +27,7 @@ pub struct ByLength<'a, A: Address> {
 }
 
 impl<'a, A: Address> ByLength<'a, A> {
-    pub(super) fn new(rib: View<'a, A>, routes: usize) -> Self {
+    pub(super) fn new(rib: RibView<'a, A>, routes: usize) -> Self {
         let mut walk = Self {
             rib,
             path: [rib.root; MAX_PATH],

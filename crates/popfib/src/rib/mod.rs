@@ -10,9 +10,9 @@ pub(crate) mod vertex;
 mod view;
 mod walk;
 
-pub(crate) use build::Builder;
+pub(crate) use build::RibBuilder;
 pub(crate) use trie::Rib;
-pub(crate) use view::View;
+pub(crate) use view::RibView;
 
 pub use by_length::ByLength;
 pub use walk::{Iter, Range, Supernets};

@@ -7,7 +7,7 @@
 //! numbered as a heap: the root is 1, the children of `v` are `2v` and
 //! `2v + 1`, the last level is 64 to 127.
 
-use super::runs::Slot;
+use super::runs::RunSlot;
 use crate::address::Address;
 
 pub(super) use crate::address::STRIDE;
@@ -30,7 +30,7 @@ pub(super) struct RibNode<A> {
     pub(super) place: A,
 }
 
-impl<A: Address> Slot for RibNode<A> {
+impl<A: Address> RunSlot for RibNode<A> {
     fn link(next: u32) -> Self {
         Self {
             nodes: next,

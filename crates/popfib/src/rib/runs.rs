@@ -67,12 +67,12 @@ const LONG: usize = if cfg!(test) { 64 } else { 1 << 15 };
 const NONE: u32 = u32::MAX;
 
 /// An element that can hold a free list's link while its block is free.
-pub(super) trait Slot: Copy + Default {
+pub(super) trait RunSlot: Copy + Default {
     fn link(next: u32) -> Self;
     fn linked(&self) -> u32;
 }
 
-impl Slot for u32 {
+impl RunSlot for u32 {
     fn link(next: u32) -> Self {
         next
     }
@@ -93,7 +93,7 @@ pub(super) struct Runs<T, Al: Allocator = Global> {
     used: usize,
 }
 
-impl<T: Slot, Al: Allocator + Clone> Runs<T, Al> {
+impl<T: RunSlot, Al: Allocator + Clone> Runs<T, Al> {
     pub(super) fn new_in(alloc: Al) -> Self {
         Self {
             slots: Vec::new_in(alloc),

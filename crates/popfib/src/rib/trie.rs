@@ -16,7 +16,7 @@ use core::ops::RangeBounds;
 
 use super::node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use super::runs::Runs;
-use super::{Builder, ByLength, Iter, Range, Supernets, View, walk};
+use super::{ByLength, Iter, Range, RibBuilder, RibView, Supernets, walk};
 use crate::address::Address;
 use crate::cpu::counted;
 use crate::memory::{Allocator, Global, OutOfMemory};
@@ -272,8 +272,8 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 
     #[inline]
-    pub(crate) fn view(&self) -> View<'_, A> {
-        View {
+    pub(crate) fn view(&self) -> RibView<'_, A> {
+        RibView {
             nodes: self.nodes.slots(),
             values: self.values.slots(),
             root: &self.root,
@@ -324,7 +324,7 @@ impl<A: Address, Al: Allocator + Clone> Extend<(Prefix<A>, NextHop)> for Rib<A, 
         let mut next = routes.next();
         if self.is_empty() {
             // As long as they come in order.
-            let mut builder = Builder::new_in(self.allocator().clone());
+            let mut builder = RibBuilder::new_in(self.allocator().clone());
             while let Some((prefix, next_hop)) = next
                 && builder.is_next(prefix)
             {

@@ -4,7 +4,7 @@
 //! the Rib's own nodes begin, and which it leaves out, does not show.
 
 use super::Rib;
-use super::View;
+use super::RibView;
 use super::node::{RibNode, STRIDE, ancestors};
 use crate::address::Address;
 use crate::cpu::counted;
@@ -152,7 +152,7 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     }
 }
 
-impl<'r, A: Address> View<'r, A> {
+impl<'r, A: Address> RibView<'r, A> {
     /// The only route strictly below `vertex`, if there is one; `None` also where others beside the vertex lie in the same node.
     #[inline]
     pub(crate) fn only_route_below(&self, vertex: Vertex<'_, A>) -> Option<(Prefix<A>, NextHop)> {

@@ -10,13 +10,13 @@ pub(super) const MAX_PATH: usize = 128usize.div_ceil(STRIDE as usize);
 
 /// The arrays of a Rib, borrowed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'a, A> {
+pub(crate) struct RibView<'a, A> {
     pub(super) nodes: &'a [RibNode<A>],
     pub(super) values: &'a [u32],
     pub(super) root: &'a RibNode<A>,
 }
 
-impl<'a, A: Address> View<'a, A> {
+impl<'a, A: Address> RibView<'a, A> {
     /// The child of a chunk of `node` that has one.
     #[inline]
     pub(super) fn child(&self, node: &RibNode<A>, chunk: u32) -> &'a RibNode<A> {

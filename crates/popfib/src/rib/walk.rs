@@ -7,7 +7,7 @@
 use core::ops::Bound;
 
 use super::node::{RibNode, STARTS, STRIDE, ancestors};
-use super::view::{MAX_PATH, View};
+use super::view::{MAX_PATH, RibView};
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
@@ -15,21 +15,21 @@ use crate::prefix::Prefix;
 /// All routes of a [`Rib`](super::Rib) in prefix order.
 #[derive(Clone, Debug)]
 pub struct Iter<'a, A: Address> {
-    walk: Walk<'a, A>,
+    walk: RibWalk<'a, A>,
     left: usize,
 }
 
 /// Routes of a [`Rib`](super::Rib) that follow each other in prefix order.
 #[derive(Clone, Debug)]
 pub struct Range<'a, A: Address> {
-    walk: Walk<'a, A>,
+    walk: RibWalk<'a, A>,
     end: Bound<Prefix<A>>,
 }
 
 /// The routes of a [`Rib`](super::Rib) that cover a prefix, the shortest first.
 #[derive(Clone, Debug)]
 pub struct Supernets<'a, A: Address> {
-    rib: View<'a, A>,
+    rib: RibView<'a, A>,
     of: Prefix<A>,
     /// The node that the walk is in, and the vertices there that are still to come.
     node: &'a RibNode<A>,
@@ -38,9 +38,9 @@ pub struct Supernets<'a, A: Address> {
 }
 
 impl<'a, A: Address> Iter<'a, A> {
-    pub(super) fn new(rib: View<'a, A>, len: usize) -> Self {
+    pub(super) fn new(rib: RibView<'a, A>, len: usize) -> Self {
         Self {
-            walk: Walk::all(rib),
+            walk: RibWalk::all(rib),
             left: len,
         }
     }
@@ -66,13 +66,13 @@ impl<A: Address> ExactSizeIterator for Iter<'_, A> {}
 impl<A: Address> core::iter::FusedIterator for Iter<'_, A> {}
 
 impl<'a, A: Address> Range<'a, A> {
-    pub(super) fn new(rib: View<'a, A>, start: Bound<Prefix<A>>, end: Bound<Prefix<A>>) -> Self {
+    pub(super) fn new(rib: RibView<'a, A>, start: Bound<Prefix<A>>, end: Bound<Prefix<A>>) -> Self {
         let walk = match start {
-            Bound::Unbounded => Walk::all(rib),
-            Bound::Included(start) => Walk::from(rib, start),
+            Bound::Unbounded => RibWalk::all(rib),
+            Bound::Included(start) => RibWalk::from(rib, start),
             Bound::Excluded(start) => match first_behind(rib, start) {
-                Some((first, _)) => Walk::from(rib, first),
-                None => Walk::ended(rib),
+                Some((first, _)) => RibWalk::from(rib, first),
+                None => RibWalk::ended(rib),
             },
         };
         Self { walk, end }
@@ -101,7 +101,7 @@ impl<A: Address> Iterator for Range<'_, A> {
 impl<A: Address> core::iter::FusedIterator for Range<'_, A> {}
 
 impl<'a, A: Address> Supernets<'a, A> {
-    pub(super) fn new(rib: View<'a, A>, of: Prefix<A>) -> Self {
+    pub(super) fn new(rib: RibView<'a, A>, of: Prefix<A>) -> Self {
         let mut walk = Self {
             rib,
             of,
@@ -173,17 +173,17 @@ fn take_vertex(short: &mut u64, full: &mut bool, chunk: u32) -> Option<u32> {
 /// Of the nodes above only the fact that the walk is below them is kept: what
 /// is left of such a node is all after the chunk that leads down.
 #[derive(Clone, Debug)]
-struct Walk<'a, A: Address> {
-    rib: View<'a, A>,
+struct RibWalk<'a, A: Address> {
+    rib: RibView<'a, A>,
     /// The nodes above, of which the first `depth` count.
     path: [&'a RibNode<A>; MAX_PATH],
     depth: usize,
-    frame: Frame<'a, A>,
+    frame: WalkFrame<'a, A>,
 }
 
 /// A node, and what is left of it.
 #[derive(Clone, Debug)]
-struct Frame<'a, A> {
+struct WalkFrame<'a, A> {
     node: &'a RibNode<A>,
     chunk: u32,
     /// Vertices that start at `chunk` and are still to come.
@@ -193,7 +193,7 @@ struct Frame<'a, A> {
     child: bool,
 }
 
-impl<'a, A: Address> Frame<'a, A> {
+impl<'a, A: Address> WalkFrame<'a, A> {
     /// All that `node` has from `chunk` on.
     fn new(node: &'a RibNode<A>, chunk: u32) -> Self {
         Self {
@@ -231,9 +231,9 @@ impl<'a, A: Address> Frame<'a, A> {
     }
 }
 
-impl<'a, A: Address> Walk<'a, A> {
+impl<'a, A: Address> RibWalk<'a, A> {
     /// From `frame`, of the root, on.
-    fn at_root(rib: View<'a, A>, frame: Frame<'a, A>) -> Self {
+    fn at_root(rib: RibView<'a, A>, frame: WalkFrame<'a, A>) -> Self {
         Self {
             rib,
             path: [rib.root; MAX_PATH],
@@ -243,23 +243,23 @@ impl<'a, A: Address> Walk<'a, A> {
     }
 
     /// No route.
-    fn ended(rib: View<'a, A>) -> Self {
-        Self::at_root(rib, Frame::behind(rib.root, 63))
+    fn ended(rib: RibView<'a, A>) -> Self {
+        Self::at_root(rib, WalkFrame::behind(rib.root, 63))
     }
 
     /// All routes.
-    fn all(rib: View<'a, A>) -> Self {
-        Self::at_root(rib, Frame::new(rib.root, 0))
+    fn all(rib: RibView<'a, A>) -> Self {
+        Self::at_root(rib, WalkFrame::new(rib.root, 0))
     }
 
     /// The routes from `start` on, in prefix order. O(key width / 6).
-    fn from(rib: View<'a, A>, start: Prefix<A>) -> Self {
+    fn from(rib: RibView<'a, A>, start: Prefix<A>) -> Self {
         let mut walk = Self::all(rib);
         loop {
             let node = walk.frame.node;
             let chunk = start.address().extract(node.depth(), STRIDE);
             let frame = &mut walk.frame;
-            *frame = Frame::new(node, chunk);
+            *frame = WalkFrame::new(node, chunk);
             // What starts at this chunk comes before `start`, unless it starts
             // at the very same address and is as long.
             let same_address = node.address(chunk) == start.address();
@@ -271,7 +271,7 @@ impl<'a, A: Address> Walk<'a, A> {
                 return walk;
             }
             let child = frame.child.then(|| rib.child(node, chunk));
-            *frame = Frame::behind(node, chunk);
+            *frame = WalkFrame::behind(node, chunk);
             frame.child = child.is_some_and(|child| child.is_after(start.address()));
             match child.filter(|child| child.holds(start.address())) {
                 Some(child) => walk.enter(child),
@@ -285,7 +285,7 @@ impl<'a, A: Address> Walk<'a, A> {
     fn enter(&mut self, child: &'a RibNode<A>) {
         self.path[self.depth] = self.frame.node;
         self.depth += 1;
-        self.frame = Frame::new(child, 0);
+        self.frame = WalkFrame::new(child, 0);
     }
 
     /// Nothing follows any more.
@@ -312,28 +312,28 @@ impl<'a, A: Address> Walk<'a, A> {
                 self.depth = self.depth.checked_sub(1)?;
                 let node = self.path[self.depth];
                 let chunk = left.extract(node.depth(), STRIDE);
-                self.frame = Frame::behind(node, chunk);
+                self.frame = WalkFrame::behind(node, chunk);
             }
         }
     }
 }
 
 /// The first route; [`Rib::first`].
-pub(super) fn first<A: Address>(rib: View<'_, A>) -> Option<(Prefix<A>, NextHop)> {
-    Walk::all(rib).next()
+pub(super) fn first<A: Address>(rib: RibView<'_, A>) -> Option<(Prefix<A>, NextHop)> {
+    RibWalk::all(rib).next()
 }
 
 /// The last route; [`Rib::last`].
-pub(super) fn last<A: Address>(rib: View<'_, A>) -> Option<(Prefix<A>, NextHop)> {
+pub(super) fn last<A: Address>(rib: RibView<'_, A>) -> Option<(Prefix<A>, NextHop)> {
     last_of(rib, rib.root)
 }
 
 /// The first route after a place; [`Rib::next`].
 pub(super) fn first_behind<A: Address>(
-    rib: View<'_, A>,
+    rib: RibView<'_, A>,
     start: Prefix<A>,
 ) -> Option<(Prefix<A>, NextHop)> {
-    let mut walk = Walk::from(rib, start);
+    let mut walk = RibWalk::from(rib, start);
     let first = walk.next()?;
     if first.0 == start {
         walk.next()
@@ -344,7 +344,7 @@ pub(super) fn first_behind<A: Address>(
 
 /// The last route before a place; [`Rib::previous`].
 pub(super) fn last_before<A: Address>(
-    rib: View<'_, A>,
+    rib: RibView<'_, A>,
     end: Prefix<A>,
 ) -> Option<(Prefix<A>, NextHop)> {
     // The deepest node on the way to `end` has the last routes before it.
@@ -368,7 +368,7 @@ pub(super) fn last_before<A: Address>(
     }
     path[..=depth].iter().rev().find_map(|node| {
         let chunk = end.address().extract(node.depth(), STRIDE);
-        let frame = Frame::new(node, chunk);
+        let frame = WalkFrame::new(node, chunk);
         let here = last_vertex(&frame, |vertex| rib.prefix_of(node, vertex) < end);
         if let Some(vertex) = here {
             return Some(rib.route(node, vertex));
@@ -380,17 +380,17 @@ pub(super) fn last_before<A: Address>(
 }
 
 /// The last route below `node`; only an empty root has none.
-fn last_of<A: Address>(rib: View<'_, A>, node: &RibNode<A>) -> Option<(Prefix<A>, NextHop)> {
+fn last_of<A: Address>(rib: RibView<'_, A>, node: &RibNode<A>) -> Option<(Prefix<A>, NextHop)> {
     (0..64).rev().find_map(|chunk| last_from(rib, node, chunk))
 }
 
 /// The last route of what starts at `chunk` of `node`.
 fn last_from<A: Address>(
-    rib: View<'_, A>,
+    rib: RibView<'_, A>,
     node: &RibNode<A>,
     chunk: u32,
 ) -> Option<(Prefix<A>, NextHop)> {
-    let frame = Frame::new(node, chunk);
+    let frame = WalkFrame::new(node, chunk);
     if frame.child {
         return last_of(rib, rib.child(node, chunk));
     }
@@ -398,7 +398,7 @@ fn last_from<A: Address>(
 }
 
 /// The longest vertex that starts at the frame's chunk and is wanted.
-fn last_vertex<A>(frame: &Frame<'_, A>, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+fn last_vertex<A>(frame: &WalkFrame<'_, A>, wanted: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut short, mut full) = (frame.short, frame.full);
     let mut last = None;
     while let Some(vertex) = take_vertex(&mut short, &mut full, frame.chunk) {

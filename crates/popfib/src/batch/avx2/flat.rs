@@ -7,7 +7,7 @@ use super::vectors::gather_words;
 use super::{AHEAD, LANES, LINE, windows, write_next_hops};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, HALF, NODE, View, flat_stride};
+use crate::fib::layout::{CHILD, FLAT_PLACE, FibView, HALF, NODE, flat_stride};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together.
@@ -16,7 +16,7 @@ const VECTORS: usize = 4;
 /// Looks up each of `addresses`, of 32 bits, in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -32,7 +32,7 @@ pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 fn group<A: Address, L: Leaf, const N: usize>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[[A; LANES]; N],
     next_hops: &mut [[L; LANES]; N],
 ) {

@@ -7,14 +7,14 @@ use super::{BLOCK, LANES};
 
 /// The lookups of a block that have not ended; room for a whole vector after
 /// the last. Not cleared, so that a short slice is cheap.
-pub(super) struct Lanes {
+pub(super) struct Avx2Lanes {
     pub(super) pointers: [MaybeUninit<u32>; BLOCK + LANES],
     pub(super) windows: [MaybeUninit<u32>; BLOCK + LANES],
     /// Of the addresses in the block.
     pub(super) indices: [MaybeUninit<u32>; BLOCK + LANES],
 }
 
-impl Lanes {
+impl Avx2Lanes {
     pub(super) const fn new() -> Self {
         Self {
             pointers: [const { MaybeUninit::uninit() }; BLOCK + LANES],

@@ -3,10 +3,10 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use crate::fib::layout::Word;
+use crate::fib::layout::FibWord;
 
 // The gathers take an address as a whole register.
-const _: () = assert!(size_of::<*const Word>() == 8);
+const _: () = assert!(size_of::<*const FibWord>() == 8);
 
 /// A gather of eight lanes of 32 bits, or four of 64, from an array of words.
 ///
@@ -19,7 +19,7 @@ macro_rules! gather {
         $(#[$doc])*
         #[target_feature(enable = "avx2")]
         #[inline]
-        pub(super) unsafe fn $name(words: *const Word, index: $index) -> __m256i {
+        pub(super) unsafe fn $name(words: *const FibWord, index: $index) -> __m256i {
             let mut lanes = _mm256_setzero_si256();
             // SAFETY: as this function's.
             unsafe {

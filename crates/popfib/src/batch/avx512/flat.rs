@@ -13,7 +13,7 @@ use super::AHEAD;
 use super::lanes::{LANES, all, gather_words, load, store};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, HALF, NODE, View, flat_stride};
+use crate::fib::layout::{CHILD, FLAT_PLACE, FibView, HALF, NODE, flat_stride};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together. Four are a tenth slower.
@@ -22,7 +22,7 @@ const VECTORS: usize = 8;
 /// Looks up each of `addresses` in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[A],
     next_hops: &mut [L],
 ) {
@@ -38,7 +38,7 @@ pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
 fn group<A: Address, L: Leaf, const N: usize>(
-    view: View<'_>,
+    view: FibView<'_>,
     addresses: &[[A; LANES]; N],
     next_hops: &mut [[L; LANES]; N],
 ) {
@@ -82,7 +82,7 @@ fn group<A: Address, L: Leaf, const N: usize>(
 /// Flat blocks with these slots begin at the places.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-unsafe fn read(view: View<'_>, pointers: __m512i, slots: __m512i) -> (__m512i, __m512i) {
+unsafe fn read(view: FibView<'_>, pointers: __m512i, slots: __m512i) -> (__m512i, __m512i) {
     let arena = view.arena.as_ptr();
     let places = _mm512_and_si512(pointers, all(FLAT_PLACE));
     let half = _mm512_and_si512(pointers, all(HALF));

@@ -17,25 +17,25 @@ use core::arch::x86_64::{
 };
 
 use crate::address::Address;
-use crate::fib::layout::{NODE, View, WIDE, Word};
+use crate::fib::layout::{FibView, FibWord, NODE, WIDE};
 use crate::next_hop::Leaf;
 
 // The gathers take an address as a whole register.
-const _: () = assert!(size_of::<*const Word>() == 8);
+const _: () = assert!(size_of::<*const FibWord>() == 8);
 
 /// Lanes of a vector.
 pub(super) const LANES: usize = 16;
 
 /// The first 64 bits of 16 keys: shorter keys end in zeros.
 #[derive(Clone, Copy)]
-pub(super) struct Keys {
+pub(super) struct KeyLanes {
     /// The first 32 bits of each.
     high: __m512i,
     /// The 32 bits after them.
     low: __m512i,
 }
 
-impl Keys {
+impl KeyLanes {
     /// Takes away the first `count` bits, at most 32, and returns them.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]
@@ -66,7 +66,7 @@ impl Keys {
 /// The first 64 bits of each of `addresses`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-pub(super) fn load<A: Address>(addresses: &[A; LANES]) -> Keys {
+pub(super) fn load<A: Address>(addresses: &[A; LANES]) -> KeyLanes {
     let at = addresses.as_ptr();
     // SAFETY: each arm reads 16 addresses of its width.
     // Vectors are in host order, as the keys themselves.
@@ -97,18 +97,18 @@ pub(super) fn load<A: Address>(addresses: &[A; LANES]) -> Keys {
 /// Keys of 32 bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-pub(super) fn short(high: __m512i) -> Keys {
+pub(super) fn short(high: __m512i) -> KeyLanes {
     let low = _mm512_setzero_si512();
-    Keys { high, low }
+    KeyLanes { high, low }
 }
 
 /// Keys of 64 bits, 8 and 8.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-fn halves(first: __m512i, second: __m512i) -> Keys {
+fn halves(first: __m512i, second: __m512i) -> KeyLanes {
     let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-    Keys {
+    KeyLanes {
         high: _mm512_permutex2var_epi32(first, odd, second),
         low: _mm512_permutex2var_epi32(first, even, second),
     }
@@ -272,7 +272,7 @@ pub(super) fn is_wide(pointers: __m512i) -> u16 {
 /// Minus the bits of a value in the blocks of each lane.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-pub(super) fn negative_bits(view: View<'_>, wide: u16) -> __m512i {
+pub(super) fn negative_bits(view: FibView<'_>, wide: u16) -> __m512i {
     _mm512_mask_mov_epi32(
         _mm512_set1_epi32(-i32::from(view.value_bits)),
         wide,
@@ -284,7 +284,7 @@ pub(super) fn negative_bits(view: View<'_>, wide: u16) -> __m512i {
 /// ones as before.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-pub(super) fn select(view: View<'_>, pointers: __m512i, bits: __m512i) -> __m512i {
+pub(super) fn select(view: FibView<'_>, pointers: __m512i, bits: __m512i) -> __m512i {
     let down = all(32 - u32::from(view.value_bits));
     let values = _mm512_mask_srlv_epi32(bits, !is_wide(pointers), bits, down);
     _mm512_mask_mov_epi32(pointers, on(pointers), values)
@@ -301,7 +301,7 @@ pub(super) fn select(view: View<'_>, pointers: __m512i, bits: __m512i) -> __m512
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) unsafe fn gather_words(
-    words: *const Word,
+    words: *const FibWord,
     index: __m512i,
     mask: u16,
     otherwise: __m512i,
@@ -328,7 +328,7 @@ pub(super) unsafe fn gather_words(
 /// The indices plus 1 are in range.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-pub(super) unsafe fn gather_pairs(words: *const Word, index: __m512i) -> (__m512i, __m512i) {
+pub(super) unsafe fn gather_pairs(words: *const FibWord, index: __m512i) -> (__m512i, __m512i) {
     // SAFETY: as this function's.
     unsafe {
         (
@@ -344,7 +344,7 @@ pub(super) unsafe fn gather_pairs(words: *const Word, index: __m512i) -> (__m512
 /// As `gather_pairs`.
 #[target_feature(enable = "avx512f")]
 #[inline]
-unsafe fn gather_eight_pairs(words: *const Word, index: __m256i) -> __m512i {
+unsafe fn gather_eight_pairs(words: *const FibWord, index: __m256i) -> __m512i {
     let mut lanes = _mm512_setzero_si512();
     // SAFETY: as this function's.
     unsafe {
@@ -368,7 +368,7 @@ unsafe fn gather_eight_pairs(words: *const Word, index: __m256i) -> __m512i {
 /// The indices plus 3 are in range.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(super) unsafe fn gather_bytes(words: *const Word, index: __m512i) -> __m512i {
+pub(super) unsafe fn gather_bytes(words: *const FibWord, index: __m512i) -> __m512i {
     let mut lanes = _mm512_setzero_si512();
     // SAFETY: as this function's.
     unsafe {

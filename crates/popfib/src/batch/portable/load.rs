@@ -11,7 +11,7 @@
 use core::cfg_select;
 
 use crate::address::Address;
-use crate::fib::layout::{View, Word};
+use crate::fib::layout::{FibView, FibWord};
 
 cfg_select! {
     // Without an operating system the CPU may refuse to read words from any byte.
@@ -24,7 +24,7 @@ cfg_select! {
         /// # Safety
         /// `index` is inside of `words`.
         #[inline(always)]
-        pub(super) unsafe fn pointer_at(words: &[Word], index: usize) -> u32 {
+        pub(super) unsafe fn pointer_at(words: &[FibWord], index: usize) -> u32 {
             debug_assert!(index < words.len());
             let bits: u32;
             // SAFETY: the caller's; the word is aligned.
@@ -57,7 +57,7 @@ cfg_select! {
 
 /// The root's entry for `address`.
 #[inline(always)]
-pub(super) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
+pub(super) fn root_entry<A: Address>(view: FibView<'_>, address: A) -> u32 {
     // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
     unsafe { pointer_at(view.root, address.leading(view.root_bits) as usize) }
 }
@@ -73,7 +73,7 @@ pub(super) fn root_entry<A: Address>(view: View<'_>, address: A) -> u32 {
 /// A block of `arena` has that byte; the CPU has BMI2 if `READ` says so.
 #[inline(always)]
 pub(super) unsafe fn byte_read<const READ: u8>(
-    arena: &[Word],
+    arena: &[FibWord],
     place: usize,
     last: usize,
     shift: u64,
@@ -84,7 +84,7 @@ pub(super) unsafe fn byte_read<const READ: u8>(
         // of other CPUs.
         all(target_arch = "x86_64", target_pointer_width = "64", not(any(miri, popfib_no_asm))) => {
             use core::arch::asm;
-            const { assert!(size_of::<*const Word>() == 8, "a whole register") };
+            const { assert!(size_of::<*const FibWord>() == 8, "a whole register") };
             let bits: u32;
             let arena = arena.as_ptr().wrapping_byte_add(last);
             // SAFETY: inside the block.

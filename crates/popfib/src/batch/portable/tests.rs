@@ -4,13 +4,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::fib::layout::{IDLE_BLOCK, MAX_DIRECT_BITS, WIDE, Word, root_bits, words};
+use crate::fib::layout::{FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, WIDE, root_bits, words};
 use crate::fib::lookup::lookup_each;
 use crate::rounds::rounds;
 
 /// A function under test, for any key and leaf.
 pub(in crate::batch) trait Lookup {
-    fn lookup<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]);
+    fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]);
 }
 
 /// SplitMix64.
@@ -34,8 +34,8 @@ impl Random {
 /// is shared, but a lookup can't tell.)
 struct Arrays {
     random: Random,
-    root: Vec<Word>,
-    arena: Vec<Word>,
+    root: Vec<FibWord>,
+    arena: Vec<FibWord>,
     page_bits: u8,
     value_bits: u8,
     max_next_hop: u32,
@@ -67,8 +67,8 @@ impl Arrays {
         }
         if page_bits > 0 {
             let page = arrays.arena.len() as u32;
-            let entries: Vec<Word> = (0..1 << page_bits)
-                .map(|_| Word::new(arrays.pointer(&below, 6)))
+            let entries: Vec<FibWord> = (0..1 << page_bits)
+                .map(|_| FibWord::new(arrays.pointer(&below, 6)))
                 .collect();
             arrays.arena.extend(entries);
             let narrow = arrays.narrow();
@@ -76,13 +76,13 @@ impl Arrays {
             assert!(narrow & NODE != 0);
         }
         arrays.root = (0..1 << root_bits)
-            .map(|_| Word::new(arrays.pointer(&below, eighths)))
+            .map(|_| FibWord::new(arrays.pointer(&below, eighths)))
             .collect();
         arrays
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> FibView<'_> {
+        FibView {
             root: &self.root,
             arena: &self.arena,
             root_bits: self.root.len().ilog2() as u8,
@@ -117,10 +117,10 @@ impl Arrays {
     fn wide(&mut self, below: &[u32]) -> u32 {
         let (place, runs) = (self.arena.len() as u32, self.runs());
         self.arena
-            .extend([runs as u32, (runs >> 32) as u32].map(Word::new));
+            .extend([runs as u32, (runs >> 32) as u32].map(FibWord::new));
         for _ in 0..runs.count_ones() {
             let value = self.pointer(below, 7);
-            self.arena.push(Word::new(value));
+            self.arena.push(FibWord::new(value));
         }
         NODE | WIDE | place
     }
@@ -128,18 +128,18 @@ impl Arrays {
     fn narrow(&mut self) -> u32 {
         let (place, runs) = (self.arena.len() as u32, self.runs());
         self.arena
-            .extend([runs as u32, (runs >> 32) as u32].map(Word::new));
+            .extend([runs as u32, (runs >> 32) as u32].map(FibWord::new));
         let (mut bits, mut len) = (0, 0);
         for _ in 0..runs.count_ones() {
             bits |= u64::from(self.next_hop()) << len;
             len += self.value_bits;
             if len >= 32 {
-                self.arena.push(Word::new(bits as u32));
+                self.arena.push(FibWord::new(bits as u32));
                 (bits, len) = (bits >> 32, len - 32);
             }
         }
         if len > 0 {
-            self.arena.push(Word::new(bits as u32));
+            self.arena.push(FibWord::new(bits as u32));
         }
         NODE | place
     }
@@ -190,7 +190,7 @@ fn compare<K: Lookup, A: Address, L: Leaf>(arrays: &Arrays) {
 struct Chosen;
 
 impl Lookup for Chosen {
-    fn lookup<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
         lookup_batch(view, addresses, next_hops);
     }
 }
@@ -203,7 +203,7 @@ fn portable_agrees_with_scalar() {
 struct Plain;
 
 impl Lookup for Plain {
-    fn lookup<A: Address, L: Leaf>(view: View<'_>, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
         each_table::<A, L, BYTES>(view, addresses, next_hops);
     }
 }

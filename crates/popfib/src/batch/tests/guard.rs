@@ -6,7 +6,7 @@ use core::slice;
 
 use super::{Random, kernels, probes, rib};
 use crate::fib::flat::FlatKind;
-use crate::fib::layout::{STRIDE, View};
+use crate::fib::layout::{FibView, STRIDE};
 use crate::memory::Global;
 use crate::rounds::rounds;
 use crate::{Address, Fib, Leaf, Options, Rib};
@@ -112,7 +112,7 @@ fn reads_are_inside<A: Address, L: Leaf>(random: &mut Random, rib: &Rib<A>, fib:
             let mut arena = Guarded::new(size_of_val(view.arena));
             let mut from = Guarded::new(size_of_val(&*probes));
             let mut to = Guarded::new(size_of_val(&*expected));
-            let view = View {
+            let view = FibView {
                 root: root.place(view.root, at_end),
                 arena: arena.place(view.arena, at_end),
                 ..view

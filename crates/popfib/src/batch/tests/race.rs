@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::{Random, kernels};
 use crate::batch::Kernel;
-use crate::fib::layout::{IDLE_BLOCK, NODE, View, WIDE, Word, words};
+use crate::fib::layout::{FibView, FibWord, IDLE_BLOCK, NODE, WIDE, words};
 use crate::fib::lookup::lookup_each;
 use crate::rounds::rounds;
 use crate::{Address, Leaf};
@@ -40,8 +40,8 @@ enum Place {
 /// Arrays in which addresses that begin with zeros lead to the cell, and others to
 /// [`BESIDE`]. Behind them lies room for blocks.
 struct Arrays {
-    root: Vec<Word>,
-    arena: Vec<Word>,
+    root: Vec<FibWord>,
+    arena: Vec<FibWord>,
     place: Place,
     cell: usize,
     value_bits: u8,
@@ -76,15 +76,15 @@ impl Arrays {
         (arrays, free)
     }
 
-    fn cell(&self) -> &Word {
+    fn cell(&self) -> &FibWord {
         match self.place {
             Place::Root => &self.root[self.cell],
             Place::Page | Place::Value => &self.arena[self.cell],
         }
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> FibView<'_> {
+        FibView {
             root: &self.root,
             arena: &self.arena,
             root_bits: 1,

@@ -4,16 +4,16 @@ use alloc::vec;
 
 use super::{CheckError, Checker, load, nowhere};
 use crate::fib::layout::{
-    CHILD, FLAT, FLAT_PLACE, HALF, LINE, NODE, STRIDE, View, WIDE, Word, flat_len,
+    CHILD, FLAT, FLAT_PLACE, FibView, FibWord, HALF, LINE, NODE, STRIDE, WIDE, flat_len,
 };
 
 impl<'a> Checker<'a> {
     /// All of a flat table, whose blocks resolve `stride` bits. A block that several entries of the root lead to is verified once.
     pub(super) fn flat_table(&mut self, stride: u8) -> Result<(), CheckError> {
-        let View {
+        let FibView {
             root, root_bits, ..
         } = self.view;
-        let arena: &'a [Word] = self.view.arena;
+        let arena: &'a [FibWord] = self.view.arena;
         let depth = root_bits + stride;
         let mut children = 0;
         // One block with halves is followed by its list of children.
@@ -75,13 +75,13 @@ impl<'a> Checker<'a> {
     /// All of a flat table of keys of more than 32 bits. Blocks are verified from the highest place down, each when all pointers to it
     /// have been seen, and so once.
     pub(super) fn long_flat_table(&mut self) -> Result<(), CheckError> {
-        let View {
+        let FibView {
             root,
             root_bits,
             page_bits,
             ..
         } = self.view;
-        let arena: &'a [Word] = self.view.arena;
+        let arena: &'a [FibWord] = self.view.arena;
         // By the line that a block begins: the most bits above it plus one, or 0 if nothing leads there.
         let mut depths = vec![0u8; arena.len() / LINE + 1];
         for entry in root.iter().map(load) {
@@ -143,7 +143,7 @@ mod tests {
     /// Checks a flat table of 16-bit keys whose arena goes on with `rest` after the idle block.
     fn check_flat(root: &[u32], rest: &[u32], is_flat: bool) -> Result<(), CheckError> {
         let arena = [&IDLE_BLOCK, rest].concat();
-        let view = View {
+        let view = FibView {
             root: &words(root.to_vec()),
             arena: &words(arena),
             root_bits: root.len().ilog2() as u8,
@@ -185,7 +185,7 @@ mod tests {
             let root_bits = if page_bits > 0 { 16 } else { 0 };
             let mut root = vec![0; 1 << root_bits];
             root[0] = entry;
-            let view = View {
+            let view = FibView {
                 root: &words(root),
                 arena: &arena(changes),
                 root_bits,
@@ -234,7 +234,7 @@ mod tests {
                 };
                 arena.extend([below; 64]);
             }
-            let view = View {
+            let view = FibView {
                 root: &words(vec![WHOLE | (16 + 64 * (blocks - 1)); 16]),
                 arena: &words(arena),
                 root_bits: 4,

@@ -1,7 +1,7 @@
 //! Packed values above a limit, many at a time.
 
 use super::load;
-use crate::fib::layout::Word;
+use crate::fib::layout::FibWord;
 
 /// Finds packed values above a limit, as many at a time as most blocks have: a
 /// table has a million, and how often a short loop turns is hard to predict.
@@ -44,7 +44,7 @@ impl Limit {
     /// The first of the `count` values that are packed at the beginning of
     /// `words` that is above the limit.
     #[inline]
-    pub(super) fn first_above(&self, words: &[Word], count: u32) -> Option<u32> {
+    pub(super) fn first_above(&self, words: &[FibWord], count: u32) -> Option<u32> {
         let mut carries = 0;
         if self.addend != 0 {
             let mut first = 0;
@@ -67,7 +67,7 @@ impl Limit {
 
     /// 128 bits from bit `at` on; zeros beyond the words.
     #[inline]
-    fn bits_at(words: &[Word], at: u32) -> u128 {
+    fn bits_at(words: &[FibWord], at: u32) -> u128 {
         let words = words.get((at / 32) as usize..).unwrap_or_default();
         let shift = at % 32;
         let (four, fifth) = match words {

@@ -19,7 +19,7 @@ use loom::thread::{self, JoinHandle};
 // Counts runs, so no part of them.
 use std::sync::atomic::AtomicUsize as Count;
 
-use super::{BY_READER, BY_WRITER, Epochs, Slot};
+use super::{BY_READER, BY_WRITER, Epochs, ReaderSlot};
 use crate::memory::Global;
 
 /// What a block holds when it is used again.
@@ -75,7 +75,7 @@ impl Table {
     }
 
     /// A reader that comes and goes `times` times; what it saw first.
-    fn visit(&self, slot: &Slot, times: usize) {
+    fn visit(&self, slot: &ReaderSlot, times: usize) {
         for _ in 0..times {
             self.epochs.enter(slot);
             let seen = self.lookup();
@@ -168,7 +168,7 @@ const STEPS: usize = 5;
 /// A reader between two steps.
 struct Visit {
     table: Arc<Table>,
-    slot: &'static Slot,
+    slot: &'static ReaderSlot,
     now: usize,
     at: usize,
 }

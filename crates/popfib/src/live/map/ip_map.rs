@@ -9,7 +9,7 @@ use super::{LiveMap, MapGuard, MapReader};
 use crate::compile_error::CompileError;
 use crate::family::{ByFamily, Family, PerFamily};
 use crate::fib::{CheckError, Options};
-use crate::map::batch::Mixed;
+use crate::map::batch::MixedFamilies;
 use crate::map::both::ip;
 use crate::map::{Both, Own, Shared, Storage, Stores};
 use crate::memory::OutOfMemory;
@@ -359,7 +359,7 @@ impl<'r, V> IpMapGuard<'r, V> {
         addresses: &[K],
         values: &mut [Option<&'g V>],
     ) {
-        Mixed(&self.0.ipv4, &self.0.ipv6).values(addresses, values);
+        MixedFamilies(&self.0.ipv4, &self.0.ipv6).values(addresses, values);
     }
 
     /// As [`IpMap::longest_match_batch`](crate::IpMap::longest_match_batch).
@@ -371,7 +371,7 @@ impl<'r, V> IpMapGuard<'r, V> {
         addresses: &[K],
         matches: &mut [Option<(IpPrefix, &'g V)>],
     ) {
-        Mixed(&self.0.ipv4, &self.0.ipv6).matches(addresses, matches);
+        MixedFamilies(&self.0.ipv4, &self.0.ipv6).matches(addresses, matches);
     }
 
     /// Reports a quiescent state: nothing that was found so far is still in use. The guard stays in its

@@ -26,7 +26,7 @@ use crate::map::{Own, Shared, Storage, Stores};
 use crate::memory::{self, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
-use segments::Stable;
+use segments::StableSlots;
 
 pub use groups::{Group, GroupError, GroupGuard, GroupReader, LiveGroups};
 pub use ip_map::{IpMapGuard, IpMapReader};
@@ -66,7 +66,7 @@ pub use sweep::{IpMapSweep, Sweep};
 /// A change takes as long as that of a [`LiveFib`]. Memory comes from the global allocator.
 pub struct LiveMap<A: Address, V, S: Storage = Own> {
     fib: LiveFib<A, u32>,
-    pairs: Pairs<V, S, Stable<V>>,
+    pairs: Pairs<V, S, StableSlots<V>>,
     /// Numbers of pairs without a route.
     retired: Limbo<NextHop>,
     /// As these, but lookups may still answer them: the change that took their routes away could

@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::fmt;
 
-use super::segments::Segments;
+use super::segments::PairSegments;
 use crate::address::Address;
 use crate::live::{Guard, Reader};
 use crate::map::batch::{self, Answering, BURST};
@@ -17,11 +17,11 @@ use crate::prefix::Prefix;
 /// writer: it then sees the last state of the map. It can be sent to another thread, and cloned for one more.
 pub struct MapReader<A: Address, V> {
     reader: Reader<A, u32>,
-    pairs: Arc<Segments<V>>,
+    pairs: Arc<PairSegments<V>>,
 }
 
 impl<A: Address, V> MapReader<A, V> {
-    pub(super) fn new(reader: Reader<A, u32>, pairs: Arc<Segments<V>>) -> Self {
+    pub(super) fn new(reader: Reader<A, u32>, pairs: Arc<PairSegments<V>>) -> Self {
         Self { reader, pairs }
     }
 
@@ -70,7 +70,7 @@ impl<A: Address, V> fmt::Debug for MapReader<A, V> {
 /// the guard before sleeping.
 pub struct MapGuard<'r, A: Address, V> {
     guard: Guard<'r, A, u32>,
-    pairs: &'r Segments<V>,
+    pairs: &'r PairSegments<V>,
 }
 
 impl<A: Address, V> MapGuard<'_, A, V> {

@@ -24,7 +24,7 @@ use crate::sync::{AtomicPtr, AtomicUsize};
 const FIRST: usize = 16;
 
 /// The slots of a live table's pairs, which the writer and the readers own together.
-pub(super) struct Segments<V> {
+pub(super) struct PairSegments<V> {
     /// At `k`, segment k of 2^k slots: where the slot of number `-16` would be if the segment
     /// began there with number `2^k - 16`. Null where there is none yet, and below `k` of 4.
     starts: [AtomicPtr<Pair<V>>; usize::BITS as usize],
@@ -33,11 +33,11 @@ pub(super) struct Segments<V> {
 }
 
 // SAFETY: values are used by the threads of all readers, and dropped by that of the writer or of the last reader.
-unsafe impl<V: Send + Sync> Send for Segments<V> {}
+unsafe impl<V: Send + Sync> Send for PairSegments<V> {}
 // SAFETY: as above.
-unsafe impl<V: Send + Sync> Sync for Segments<V> {}
+unsafe impl<V: Send + Sync> Sync for PairSegments<V> {}
 
-impl<V> Segments<V> {
+impl<V> PairSegments<V> {
     /// # Errors
     /// [`OutOfMemory`].
     fn new() -> Result<Self, OutOfMemory> {
@@ -103,7 +103,7 @@ fn layout_of<V>(slots: usize) -> Result<core::alloc::Layout, OutOfMemory> {
     core::alloc::Layout::array::<Pair<V>>(slots).map_err(|_| OutOfMemory::new(usize::MAX))
 }
 
-impl<V> Drop for Segments<V> {
+impl<V> Drop for PairSegments<V> {
     fn drop(&mut self) {
         // Relaxed: the writer and the readers are gone.
         for number in 0..self.end.load(Ordering::Relaxed) as u32 {
@@ -127,9 +127,9 @@ impl<V> Drop for Segments<V> {
     }
 }
 
-impl<V> fmt::Debug for Segments<V> {
+impl<V> fmt::Debug for PairSegments<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Segments")
+        f.debug_struct("PairSegments")
             .field("end", &self.end.load(Ordering::Relaxed))
             .finish_non_exhaustive()
     }
@@ -137,15 +137,15 @@ impl<V> fmt::Debug for Segments<V> {
 
 /// The writer's side.
 #[derive(Debug)]
-pub(super) struct Stable<V> {
-    pub(super) shared: Arc<Segments<V>>,
+pub(super) struct StableSlots<V> {
+    pub(super) shared: Arc<PairSegments<V>>,
     /// Slots there is memory for.
     room: usize,
 }
 
-impl<V> PairSlots<V> for Stable<V> {
+impl<V> PairSlots<V> for StableSlots<V> {
     fn new() -> Result<Self, OutOfMemory> {
-        let shared = Arc::new(Segments::new()?);
+        let shared = Arc::new(PairSegments::new()?);
         Ok(Self {
             shared,
             room: FIRST,
@@ -162,7 +162,7 @@ impl<V> PairSlots<V> for Stable<V> {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Segments<V>>() + self.room * size_of::<Pair<V>>()
+        size_of::<PairSegments<V>>() + self.room * size_of::<Pair<V>>()
     }
 
     fn grow(&mut self) -> Result<(), OutOfMemory> {

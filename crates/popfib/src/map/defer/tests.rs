@@ -80,7 +80,7 @@ fn changes<A: Address, S: Stores<u32>>(options: &Options, seed: u64, rounds: usi
             let was = marked.is_some();
             // Now and then a change of what covers the entry, at its very address.
             let prefix = match marked {
-                Some(Marked { entry, .. }) if random.below(6) == 0 => {
+                Some(MarkedEntry { entry, .. }) if random.below(6) == 0 => {
                     let len = random.below(usize::from(entry.len()) + 1);
                     Prefix::new_masked(entry.address(), len as u8).expect("no longer than a key")
                 }
@@ -210,7 +210,7 @@ fn a_marked_entry_has_few_of_the_routes() {
     for n in 0..6400 {
         map.insert(prefix(n << 9 | 0x55), n);
         let fib = map.routes.fib.as_ref().expect("there are routes");
-        let Some(Marked { entry, .. }) = &fib.marked else {
+        let Some(MarkedEntry { entry, .. }) = &fib.marked else {
             continue;
         };
         marked += 1;

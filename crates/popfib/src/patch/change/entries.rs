@@ -2,7 +2,7 @@
 
 use allocator_api2::vec::Vec;
 
-use super::{Below, MAX_PAGE, Patch, push};
+use super::{MAX_PAGE, Patch, PointersTo, push};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::layout::{NODE, PLACE};
@@ -66,8 +66,12 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
     }
 
     /// Logs that nothing leads to `pointer`, of a table or block with this below it, any more.
-    pub(super) fn retire_below(&mut self, pointer: u32, below: Below) -> Result<(), OutOfMemory> {
-        if pointer & NODE == 0 || below == Below::Blocks {
+    pub(super) fn retire_below(
+        &mut self,
+        pointer: u32,
+        below: PointersTo,
+    ) -> Result<(), OutOfMemory> {
+        if pointer & NODE == 0 || below == PointersTo::Blocks {
             return self.retire(pointer);
         }
         let mut page = [0; MAX_PAGE];

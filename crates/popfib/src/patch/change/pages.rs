@@ -1,6 +1,6 @@
 //! Changes of the pages that long keys have between the root table and the blocks.
 
-use super::{Below, MAX_PAGE, Patch, push};
+use super::{MAX_PAGE, Patch, PointersTo, push};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::layout::{NODE, PLACE};
@@ -24,16 +24,16 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
             let mut page = [0; MAX_PAGE];
             let page = self.page(pointer, &mut page);
             let count = 1 << (end - prefix.len());
-            self.spread(&mut page[first..][..count], vertex, Below::Blocks)?;
+            self.spread(&mut page[first..][..count], vertex, PointersTo::Blocks)?;
             return self.store_page(pointer, page, Some((prefix, depth)));
         }
         let at = (pointer & PLACE) + first as u32;
         let old = self.word(at);
         let mut new = old;
         if prefix.len() == end {
-            self.spread(core::slice::from_mut(&mut new), vertex, Below::Blocks)?;
+            self.spread(core::slice::from_mut(&mut new), vertex, PointersTo::Blocks)?;
         } else {
-            new = self.descend(old, prefix, vertex, end, Below::Blocks)?;
+            new = self.descend(old, prefix, vertex, end, PointersTo::Blocks)?;
         }
         if new == old {
             return Ok(pointer);

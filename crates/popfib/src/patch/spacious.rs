@@ -9,14 +9,14 @@ use crate::compile_error::CompileError;
 use crate::fib::Options;
 use crate::fib::compile::{self, compile};
 use crate::fib::flat::{self, FlatKind};
-use crate::fib::layout::{Arrays, MAX_WORDS, View, Word};
+use crate::fib::layout::{FibArrays, FibView, FibWord, MAX_WORDS};
 use crate::memory::Allocator;
 use crate::next_hop::Leaf;
 use crate::rib::Rib;
 
 /// A table as it is made, and what its writer knows of it.
-pub(super) struct Made<Al: Allocator> {
-    pub(super) arrays: Arrays<Al>,
+pub(super) struct SpaciousTable<Al: Allocator> {
+    pub(super) arrays: FibArrays<Al>,
     pub(super) space: Space<Al>,
     pub(super) shared: Option<Box<SharedBlocks<Al>, Al>>,
     /// Whether flat blocks would be too large.
@@ -24,11 +24,11 @@ pub(super) struct Made<Al: Allocator> {
 }
 
 /// The compiled arrays of `rib` with words to spare, and which these are.
-pub(super) fn made<A: Address, L: Leaf, Al: Allocator + Clone>(
+pub(super) fn compile_spacious<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, Al>,
     options: &Options,
     highest: u32,
-) -> Result<Made<Al>, CompileError> {
+) -> Result<SpaciousTable<Al>, CompileError> {
     let alloc = rib.allocator().clone();
     let mut compiled = None;
     let is_asked = may_be_flat::<A>(rib, options)?;
@@ -43,7 +43,7 @@ pub(super) fn made<A: Address, L: Leaf, Al: Allocator + Clone>(
     };
     let (arrays, space) = spacious(compiled.view(), alloc.clone())?;
     let shared = SharedBlocks::of(arrays.view(), alloc)?;
-    Ok(Made {
+    Ok(SpaciousTable {
         is_too_large: is_asked && shared.is_none(),
         arrays,
         space,
@@ -66,16 +66,16 @@ pub(super) fn may_be_flat<A: Address>(
 
 /// Whether an arena of flat blocks with words to spare is longer than these may be.
 pub(super) fn is_too_large(words: usize) -> bool {
-    words * size_of::<Word>() > 2 * FlatKind::Shared.max_bytes()
+    words * size_of::<FibWord>() > 2 * FlatKind::Shared.max_bytes()
 }
 
 /// A copy of the arrays with words to spare, and which these are.
 pub(super) fn spacious<Al: Allocator + Clone>(
-    view: View<'_>,
+    view: FibView<'_>,
     alloc: Al,
-) -> Result<(Arrays<Al>, Space<Al>), CompileError> {
+) -> Result<(FibArrays<Al>, Space<Al>), CompileError> {
     let used = view.arena.len();
     let len = (used + used / 8).min(MAX_WORDS - 1);
-    let arrays = Arrays::with_arena(view, len, alloc)?;
+    let arrays = FibArrays::with_arena(view, len, alloc)?;
     Ok((arrays, Space::new(len, used)))
 }

@@ -241,6 +241,7 @@ fn parse_number(text: &str, bits: u32) -> Option<u128> {
 // Keys up to 32 bits: one shift in 64 bits, where a shift by the whole width
 // (len 0) is still defined; no branch on the direct bits being 0. Wider keys
 // have to split that shift in two.
+//
 // The first bits of narrow keys by `63 - len` and not by `WIDTH - len`: for that compilers write to
 // the lowest byte of a register only, which then waits for whatever was in it, often the answer of
 // the lookup before (docs/experiments.md).

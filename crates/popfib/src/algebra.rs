@@ -1,11 +1,11 @@
 //! Set algebra of prefixes, taken as the set of addresses that they cover.
 //!
-//! Prefixes that come in their order are joined to *spans*, stretches of addresses of which none
+//! Prefixes that come in their order are joined to *spans*: ranges of addresses of which none
 //! touches the next. An operation walks the spans of both sides in step, from one end of a span to
-//! the next; the spans for which it holds are joined again and cut into prefixes, each as
-//! large as the place where it begins and the rest of its span allow. No fewer prefixes have these
-//! addresses: a span is not joined to another, and inside it a prefix that is larger has to begin
-//! elsewhere. Everything is lazy: O(prefixes of both sides and of the result) in all, O(1) memory.
+//! the next. The stretches for which it holds are joined again and cut into prefixes, each as
+//! large as its first address and the rest of its span allow. No fewer prefixes have these
+//! addresses: no prefix can reach from one span into another, and inside a span a larger prefix would have to begin
+//! at another address. Everything is lazy: O(prefixes of both sides and of the result) in all, O(1) memory.
 //!
 //! The functions take prefixes **in their order**, as sets, maps and Ribs give them
 //! ([`PrefixSet::iter`](crate::PrefixSet::iter), [`PrefixMap::keys`](crate::PrefixMap::keys),

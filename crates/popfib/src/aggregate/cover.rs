@@ -1,8 +1,8 @@
 //! At most so many prefixes that cover a set of addresses, with few others beside them.
 //!
-//! Every prefix of a best cover is one of the set's or the smallest that holds two neighbours of them: a vertex of the
-//! compressed binary tree whose leaves are the fewest prefixes of the set. A vertex is either covered as a whole, which costs its
-//! addresses that are not in the set, or its two children are covered, each by some of the prefixes.
+//! Every prefix of a best cover is one of the set's, or the smallest that holds two neighbours of them. These are the
+//! vertices of the compressed binary tree whose leaves are the fewest prefixes of the set. A vertex is either covered as
+//! a whole, which costs its addresses that are not in the set, or its two children are, each by some of the prefixes.
 //!
 //! * While there is little to try, the costs of each vertex for each number of prefixes are put together from those of its children,
 //!   which is exact: no vertex needs more prefixes than there are, and none may save more than are to be saved in all.

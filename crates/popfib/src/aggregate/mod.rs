@@ -1,13 +1,13 @@
 //! Smaller tables with the same answers, and shorter lists with few addresses more.
 //!
-//! * [`ortc`]: Optimal Route Table Construction (Draves, King, Venkatachary and
+//! * [`ortc`](fn@ortc): Optimal Route Table Construction (Draves, King, Venkatachary and
 //!   Zill, *Constructing Optimal IP Routing Tables*, INFOCOM 1999): no table
 //!   with the same answers has fewer routes. It may create prefixes that the table does not have.
-//! * [`simple`]: the route aggregation of the Poptrie paper (section 3): removes routes that change no answer
-//!   and merges adjacent routes with the same next hop.
-//!   What remains are routes of the table, and prefixes that it filled.
-//! * [`answered`]: the addresses that some next hops answer, as prefixes.
-//! * [`cover`]: at most so many prefixes for the addresses of a list, with the fewest others.
+//! * [`simple`](fn@simple): the route aggregation of the Poptrie paper (section 3). It removes routes that change no answer
+//!   and merges adjacent routes with the same next hop. What remains are routes of the table, and prefixes that
+//!   such routes filled.
+//! * [`answered`](fn@answered): the addresses that some next hops answer, as prefixes.
+//! * [`cover`](fn@cover): at most so many prefixes for the addresses of a list, with the fewest others.
 //!
 //! "The same answers" holds for every address: one without a route stays
 //! without one. Since no route can say "no route", neither ever covers such an

@@ -1,12 +1,11 @@
 //! Optimal Route Table Construction (Draves et al., INFOCOM 1999).
 //!
-//! The paper's first pass gives every leaf of the binary tree its next hop;
-//! here the tree says so without being filled up. Second pass, up: the set of a
-//! leaf is its next hop, that of an inner vertex the intersection of its
-//! children's sets or, if that is empty, their union: the next hops that the
-//! fewest routes below allow for. Third pass, down: a vertex whose set holds
-//! the next hop inherited from above needs no route, any other gets one of its
-//! set.
+//! The paper has three passes over the binary tree of routes:
+//!
+//! 1. Every leaf gets its next hop. Here the tree says so without being filled up.
+//! 2. Up: each vertex gets a set of next hops, those that the fewest routes below allow for. The set of a leaf is its
+//!    next hop. That of an inner vertex is the intersection of its children's sets or, if that is empty, their union.
+//! 3. Down: a vertex whose set has the next hop that it inherits needs no route. Any other gets one of its set.
 //!
 //! In a gap of the tree each vertex has a leaf with the next hop *h* of the
 //! vertex above the gap on one side. So the set next to the child is the

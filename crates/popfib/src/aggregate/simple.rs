@@ -1,13 +1,14 @@
 //! The Poptrie paper's route aggregation (section 3), on the Rib.
 //!
-//! Up: a vertex is **uniform** if all addresses below have one answer, and
-//! **needed** if its next hop is the answer of some address that no route with
-//! another next hop below takes away. Down: a uniform vertex becomes one route
-//! and what is below goes; any other vertex has its route where it is needed;
-//! and no route is set where the one above already answers the same.
+//! One pass up: a vertex is **uniform** if all addresses below have one answer, and
+//! **needed** if its next hop is the answer of some address that no route below with
+//! another next hop takes away.
 //!
-//! A route that longer ones take all addresses from goes last: if routes below
-//! it repeat its next hop, they go and it stays, which is never worse.
+//! One pass down: a uniform vertex becomes one route, and what is below goes. Any other vertex has a route of its next hop if that is
+//! needed. No route is set if the one above already answers the same.
+//!
+//! If longer routes take all addresses of a route, it goes only if none of them repeats its next hop. Else those
+//! that repeat it go and it stays, which is never worse.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,7 +30,7 @@ struct SubtreeAnswer {
 /// have the same next hop joined (Poptrie paper, section 3).
 ///
 /// Never more routes than in `rib`, each for a prefix of it or one that such
-/// prefixes fill; every address has the same answer. [`ortc`](super::ortc) may
+/// prefixes fill; every address has the same answer. [`ortc`](fn@super::ortc) may
 /// need fewer. O(routes) time and memory.
 ///
 /// # Panics

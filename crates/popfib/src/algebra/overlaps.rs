@@ -1,9 +1,10 @@
 //! How many addresses of each of several lists are in each other.
 //!
-//! A sweep over the ends of all ranges, in order. `covered(j)` is how many addresses of list j come before the place of the
-//! sweep: a number, or that number and the place itself while j has a range open. A range of list i from s to e shares
-//! `covered(j) at e - covered(j) at s` with j, so each end adds or takes off one row of numbers, without a look at what is open.
-//! Numbers wrap, and only a count of 2^128 is nothing in the end: that of all of IPv6, which is looked at apart.
+//! A sweep goes over the ends of all ranges, in order of their addresses. Let `covered(j)` be how many addresses of list
+//! j come before the place of the sweep: a number, plus the place itself while j has a range open. A range of list i
+//! from s to e shares `covered(j) at e - covered(j) at s` addresses with j. So each end adds one row of numbers or takes
+//! one off, without a look at which ranges are open. Numbers wrap; only a count of 2^128 becomes 0 by that, that of
+//! all of IPv6, which is recognised at the end.
 
 use alloc::collections::BinaryHeap;
 use alloc::collections::binary_heap::PeekMut;

@@ -381,7 +381,8 @@ unsafe fn levels<A: Address, L: Leaf, const FLAT: bool>(
 /// overlaps them by itself, and taking four together was no faster.
 ///
 /// # Safety
-/// As for [`levels`]; `left` is at most `at`.
+/// `count` lanes have been written, and idle ones to the end of the last vector. Their pointers lead to blocks, and
+/// their indices are below the length of `next_hops`. `left` is at most `at`.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
 unsafe fn level<L: Leaf, const FLAT: bool>(

@@ -1,23 +1,24 @@
 //! Lookups of many addresses at once, by the best code for the CPU.
 //!
 //! A *kernel* is one way to look up a slice of addresses in the arrays of a Fib.
-//! All give the answers of `lookup`; they differ in the instructions that they
+//! All give the answers of `lookup`. They differ in the instructions that they
 //! need and in how many lookups they keep under way at a time. Each has a file
-//! of its own and there one function, `lookup_batch`; this file says which of
-//! them a CPU can run and picks the one that CPUs of its kind are quickest with. Builds without vector registers, as kernels
-//! of operating systems are, have no vector kernels, nor have those with addresses of
-//! 32 bits (x32): the assembly takes an address as a whole register.
+//! of its own, with one function, `lookup_batch`. This file says which of
+//! them a CPU can run, and picks the one that CPUs of its kind are quickest with.
+//!
+//! Builds without vector registers, as kernels of operating systems are, have no vector kernels. Nor have builds
+//! with addresses of 32 bits (x32): the assembly takes an address as a whole register.
 //!
 //! # Reads while a writer stores
 //!
 //! A writer may store a pointer (an entry of the root or of a page, a value of a wide
-//! block: one aligned word, atomically) while kernels load it; all else of a block they
+//! block: one aligned word, atomically) while kernels load it. All else of a block that they
 //! may reach does not change (see `FibWord`). The language has atomic loads for single
-//! words, but none for vectors and none across words, and a plain load that meets a
-//! store is undefined behaviour, whatever the CPU does. So what reads pointers in
-//! vectors is inline assembly. To the compiler such a block may do whatever Rust code
-//! in its place may do; what these do is what `Acquire` loads of the words they touch,
-//! shifted together where a read begins inside a word, could do as well:
+//! words, but none for vectors and none across words; and a plain load that meets a
+//! store is undefined behaviour, whatever the CPU does. So pointers are read into
+//! vectors by inline assembly. To the compiler such an assembly block may do whatever Rust code
+//! in its place may do. These do no more than `Acquire` loads of the words they touch
+//! could do, shifted together where a read begins inside a word:
 //!
 //! - Each lane that reads a pointer reads one aligned word, by an element of 32 bits.
 //!   Narrow values are read from any byte on, and pairs of words (`runs`) in 64 bits;
@@ -32,7 +33,7 @@
 //!   that pointer; and x86-64 keeps loads in order anyway, and stores. AArch64 does not: there
 //!   the portable kernel relies on the address inside of a batch, and a fence ends the batch
 //!   (`portable/load.rs`).
-//! - The blocks lack `pure`, `nomem` and `readonly`. So the compiler neither repeats nor
+//! - The assembly blocks lack `pure`, `nomem` and `readonly`. So the compiler neither repeats nor
 //!   drops them nor moves other accesses to memory across them, which makes them as
 //!   strong as `Acquire`. They are in order among each other for the compiler only; the
 //!   CPU overlaps them as it does with intrinsics.

@@ -307,7 +307,8 @@ unsafe fn levels<A: Address, L: Leaf, const READ: u8>(
 /// number that go on. `slot` is as in [`PointerKinds::value`], of an address' index.
 ///
 /// # Safety
-/// As for [`levels`].
+/// That many lanes have been written, and their pointers lead to blocks; their indices are
+/// below the length of `next_hops`, and `slot` may be called with them.
 #[inline(always)]
 unsafe fn level<L: Leaf, const READ: u8>(
     view: FibView<'_>,

@@ -21,15 +21,14 @@
 //! exist only where there are routes; a whole table over, say, the first 24
 //! bits of IPv6 would be nearly empty.
 //!
-//! A table may be *flat* ([`FLAT`], made by `flat.rs`): each entry of the root
-//! leads to a *flat block*, whose 64 entries are stored one by one, in 16 bits if
-//! these hold them, and equal blocks once. What the root itself would answer is a block of 64 equal
-//! entries, so that a lookup reads two words and tests only the second. That
-//! takes three times the memory. What lies deeper are blocks
-//! with `runs`. With no root bits, one flat block of 2^24 entries is the table, as
-//! in DIR-24-8: a lookup reads one word. Long keys keep root and pages, which are
-//! nearly empty; all blocks below are flat, and equal ones are stored once, whatever
-//! lies above them.
+//! A table may be *flat* ([`FLAT`], made by `flat.rs`). There are three forms:
+//!
+//! - Each entry of the root leads to a *flat block*, whose 64 entries are stored one by one, in 16 bits if these hold
+//!   them. Equal blocks are stored once. If the root itself would answer, it leads to a block of 64 equal entries, so
+//!   that a lookup reads two words and tests only the second. This takes three times the memory. Deeper blocks have `runs`.
+//! - Without root bits, one flat block of 2^24 entries is the table, as in DIR-24-8: a lookup reads one word.
+//! - Long keys keep root and pages, which are nearly empty. All blocks below are flat, and equal ones are stored
+//!   once, whatever lies above them.
 
 use alloc::sync::Arc;
 use core::any::Any;

@@ -1,4 +1,4 @@
-//! What comes with a [`Fib`](crate::Fib): the error of a check that found it broken.
+//! What comes with a [`Fib`]: the error of a check that found it broken.
 
 pub(crate) mod arena;
 pub(crate) mod block;

@@ -291,7 +291,7 @@ type DescribedFib<A> = (Fib<A, u32>, FibDescription);
 /// A Fib whose arrays are in the image, and its description; `None` if the image has none of these kinds.
 ///
 /// # Safety
-/// As for [`ImageFamily::read`].
+/// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
 unsafe fn read_fib<A: Address>(
     sections: &Sections,
     kinds: FibKinds,

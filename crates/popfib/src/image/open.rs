@@ -12,6 +12,8 @@ use std::{fs::File, path::Path};
 use super::format::{self, METADATA, SectionId};
 use super::memory::{ImageArray, ImageMemory};
 use super::sections::Sections;
+#[cfg(doc)]
+use super::write::ImageWriter;
 use super::{ImageError, ImageTable, metadata};
 
 /// Compiled tables, each of any families, with what their next hops stand for and where they come from, in one piece of memory.
@@ -117,8 +119,7 @@ impl Image {
     /// in the system's page cache.
     ///
     /// The image is validated as by [`Image::open`]. [`ImageWriter::save`] never writes to an
-    /// existing file, but replaces it with a new one: mapped images
-    /// keep the old file.
+    /// existing file, but replaces it with a new one: mapped images keep the old file.
     ///
     /// # Errors
     /// As [`Image::open`].

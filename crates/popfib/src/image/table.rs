@@ -14,7 +14,7 @@ use super::sections::Sections;
 use crate::address::Address;
 use crate::next_hop::NextHop;
 
-/// A table in an [`Image`](super::Image), whose memory it keeps: clones are cheap, and outlive the image.
+/// A table in an [`Image`](crate::Image), whose memory it keeps: clones are cheap, and outlive the image.
 #[derive(Clone, Debug)]
 pub struct ImageTable(Arc<TableParts>);
 

@@ -2,7 +2,7 @@
 //! groups, figures of memory and changes.
 //!
 //! The tables and maps themselves are [`LiveIpMap`](crate::LiveIpMap), [`LiveMap`](crate::LiveMap) and
-//! [`LiveFib`](crate::LiveFib). Each is its own only writer and hands out readers, one for each thread.
+//! [`LiveFib`]. Each is its own only writer and hands out readers, one for each thread.
 
 #[cfg(all(test, loom))]
 mod model;

@@ -31,7 +31,7 @@ struct Generation<T> {
     /// The generation before, until no reader can see it. The writer alone uses
     /// this, and the drop.
     older: AtomicPtr<Generation<T>>,
-    /// The epoch that ended when the next one was published. As above.
+    /// The epoch that ended when the next one was published. Used by the writer alone, and by the drop.
     ended: AtomicUsize,
 }
 
@@ -39,7 +39,8 @@ impl<Al: Allocator + Clone> Generations<FibArrays<Al>, Al> {
     /// The current arrays.
     ///
     /// # Safety
-    /// As for [`Generations::current`].
+    /// The caller is the writer, or a reader that is inside; what it gets is used
+    /// no longer than it stays so.
     #[inline(always)]
     pub(super) unsafe fn view(&self) -> FibView<'_> {
         // SAFETY: the caller's.

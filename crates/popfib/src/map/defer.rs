@@ -2,15 +2,16 @@
 //!
 //! Routes that are inserted one by one mostly come in order, from a file or another map. The
 //! changes below one entry of the root table (or of a page) then follow each other, and to
-//! build once what lies below the entry is less work than to patch it for each of them. So where
-//! changes come in order the entry where they are is marked: it answers [`ASK`], which no pair
-//! has, and lookups that meet it ask the Rib. The first change elsewhere settles it. All other
-//! lookups pay nothing for that: only where there is no pair for a number is it compared.
+//! build once what lies below the entry is less work than to patch it for each of them. So if
+//! changes come in order, the entry that they are below is *marked*: it answers [`ASK`], which no pair
+//! has for a number, and lookups that meet it ask the Rib. The first change elsewhere settles it. Other
+//! lookups pay nothing for that: a number is compared with [`ASK`] only if it has no pair.
 //!
-//! Nobody knows whether a change is the last, and a lookup changes nothing, so what is marked
-//! may stay so: it is one entry at most, with at most one of [`SHARE`] routes (where all below it
-//! had one answer, those count as one), and none before [`IN_ORDER`] changes came in order. Rejected: marks on as many entries as random changes
-//! meet, settled in bulk. Each has a change or two, so nothing is saved until most of the
+//! Nobody knows whether a change is the last, and a lookup changes nothing, so a mark may stay. Therefore there is
+//! one marked entry at most, with at most one of [`SHARE`] routes (if all below it had one answer, those count as
+//! one), and none before [`IN_ORDER`] changes came in order.
+//!
+//! Rejected: marks on as many entries as random changes meet, settled in bulk. Each has a change or two, so nothing is saved until most of the
 //! table is marked, and a map that is only looked up from then on would stay slow.
 
 use crate::address::Address;

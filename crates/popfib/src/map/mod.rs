@@ -1,6 +1,6 @@
 //! What comes with maps and sets of prefixes: entries, iterators, how values are stored, errors of texts.
 //!
-//! The maps and sets themselves are [`IpMap`](crate::IpMap), [`PrefixMap`](crate::PrefixMap), [`IpSet`](crate::IpSet),
+//! The maps and sets themselves are [`IpMap`](crate::IpMap), [`PrefixMap`], [`IpSet`](crate::IpSet),
 //! [`PrefixSet`](crate::PrefixSet) and [`NextHopMap`](crate::NextHopMap).
 
 mod algebra;

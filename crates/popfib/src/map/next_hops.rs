@@ -21,13 +21,11 @@ use crate::rib::Rib;
 const PART: usize = 1 << 12;
 
 /// A map from prefixes of one family to next hops, with lookups by longest match, for callers that number their
-/// values
-/// themselves.
+/// values themselves.
 ///
 /// Like a [`PrefixMap`](crate::PrefixMap) it is always ready for fast lookups, with no compile step. Instead
 /// of values it stores the caller's numbers, up to [`MAX`](Self::MAX), and its batches are several times as
-/// fast where
-/// there are many.
+/// fast if there are many.
 ///
 /// ```
 /// use popfib::{NextHop, NextHopMap};
@@ -121,8 +119,7 @@ impl<A: Address> NextHopMap<A> {
     }
 
     /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
-    /// none. Nothing is
-    /// allocated.
+    /// none. Nothing is allocated.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`](crate::Kernel::best) panics.

@@ -312,7 +312,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         Some(value)
     }
 
-    /// The value of exactly `prefix`, to change it in place: `&mut V`, or a [`ValueMut`] where
+    /// The value of exactly `prefix`, to change it in place: `&mut V`, or a [`ValueMut`](crate::map::ValueMut) where
     /// values are shared.
     ///
     /// ```

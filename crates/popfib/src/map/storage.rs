@@ -61,7 +61,7 @@ pub struct Own;
 ///
 /// The fastest and smallest map, since what lookups touch stays in the CPU's cache. A value that is removed
 /// while other routes have it is returned as a clone, and changing a value in place affects only one route
-/// ([`ValueMut`](crate::ValueMut)).
+/// ([`ValueMut`](crate::map::ValueMut)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shared;
 

@@ -33,7 +33,7 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
     /// it. Whether it has an entry of its own, so that this was done.
     ///
     /// # Errors
-    /// [`OutOfMemory`]; the Fib is then as it was.
+    /// [`OutOfMemory`](crate::memory::OutOfMemory); the Fib is then as it was.
     pub(crate) fn cut(
         &mut self,
         rib: &Rib<A, H::Al>,

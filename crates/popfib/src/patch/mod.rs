@@ -1,16 +1,17 @@
 //! A Fib that follows its Rib, one changed route at a time (paper, section 3.5).
 //!
-//! What a changed route needs is built beside what is in use (`change.rs`) in places
-//! that nothing leads to (`space.rs`); then single words of 32 bits are switched: root
-//! entries, entries of pages, values of wide blocks. When the arena is full the table
-//! moves to another, as it is or without what is free (`compact.rs`); when next hops or routes
-//! outgrow the form that it was compiled to, it is compiled again. An arena is given an eighth to
-//! spare, and where growth has filled it the [`Home::GROWTH`]th part, so that this costs a change
-//! little on average; a table that lost three quarters of its blocks gives memory back.
+//! What a changed route needs is built beside what is in use (`change.rs`), in places
+//! that nothing leads to (`space.rs`). Then single words of 32 bits are switched: root
+//! entries, entries of pages, values of wide blocks.
+//!
+//! When the arena is full, the table moves to another, as it is or without what is free (`compact.rs`). When next
+//! hops or routes outgrow the form that it was compiled to, it is compiled again. A new arena has an eighth to
+//! spare, and one that growth has filled is lengthened by the [`Home::GROWTH`]th part, so that this costs a change
+//! little on average. A table that lost three quarters of its blocks gives memory back.
 //!
 //! Where the arrays lie, and when a replaced block can be used again, is the [`Home`]'s
-//! business: at once where `&mut` says that nobody looks ([`UnsharedArrays`], for maps), or when
-//! the last reader has gone (`live/home.rs`).
+//! business. It is used again at once if `&mut` says that nobody looks ([`UnsharedArrays`], for maps), or
+//! when the last reader has gone (`live/home.rs`).
 
 mod change;
 mod compact;

@@ -1,4 +1,4 @@
-//! What comes with a [`Rib`](crate::Rib): iterators over its routes.
+//! What comes with a [`Rib`]: iterators over its routes.
 
 mod build;
 mod by_length;

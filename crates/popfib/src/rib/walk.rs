@@ -318,17 +318,17 @@ impl<'a, A: Address> RibWalk<'a, A> {
     }
 }
 
-/// The first route; [`Rib::first`].
+/// The first route; [`Rib::first`](super::Rib::first).
 pub(super) fn first<A: Address>(rib: RibView<'_, A>) -> Option<(Prefix<A>, NextHop)> {
     RibWalk::all(rib).next()
 }
 
-/// The last route; [`Rib::last`].
+/// The last route; [`Rib::last`](super::Rib::last).
 pub(super) fn last<A: Address>(rib: RibView<'_, A>) -> Option<(Prefix<A>, NextHop)> {
     last_of(rib, rib.root)
 }
 
-/// The first route after a place; [`Rib::next`].
+/// The first route after a place; [`Rib::next`](super::Rib::next).
 pub(super) fn first_behind<A: Address>(
     rib: RibView<'_, A>,
     start: Prefix<A>,
@@ -342,7 +342,7 @@ pub(super) fn first_behind<A: Address>(
     }
 }
 
-/// The last route before a place; [`Rib::previous`].
+/// The last route before a place; [`Rib::previous`](super::Rib::previous).
 pub(super) fn last_before<A: Address>(
     rib: RibView<'_, A>,
     end: Prefix<A>,

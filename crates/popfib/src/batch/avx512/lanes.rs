@@ -341,7 +341,7 @@ pub(super) unsafe fn gather_pairs(words: *const FibWord, index: __m512i) -> (__m
 /// As [`gather_pairs`], of 8 lanes.
 ///
 /// # Safety
-/// As `gather_pairs`.
+/// The indices plus 1 are in range.
 #[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn gather_eight_pairs(words: *const FibWord, index: __m256i) -> __m512i {

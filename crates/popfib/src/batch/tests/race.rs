@@ -147,7 +147,7 @@ impl Arrays {
     /// Writes a block of 64 pointers, all the same.
     ///
     /// # Safety
-    /// As for [`Arrays::narrow`].
+    /// No pointer has led to the room from `at` on yet.
     unsafe fn wide(&self, at: usize, pointer: u32) -> (u32, usize) {
         let end = at + 2 + 64;
         // SAFETY: as above.

@@ -180,7 +180,7 @@ impl<M: PartialEq> Group<M> {
 }
 
 /// Groups by id that change while other threads choose members; the routes of a
-/// [`LiveIpMap`](super::LiveIpMap) name them by their ids.
+/// [`LiveIpMap`](crate::LiveIpMap) name them by their ids.
 ///
 /// ```
 /// use popfib::live::LiveGroups;

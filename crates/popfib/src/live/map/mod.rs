@@ -37,7 +37,7 @@ pub use sweep::{IpMapSweep, Sweep};
 ///
 /// It is the only writer, which the type ensures: changes take `&mut self`.
 /// [Readers](LiveMap::reader) get references to values and the matched prefixes, and never wait;
-/// [`LiveIpMap`] is the map of both families.
+/// [`LiveIpMap`](crate::LiveIpMap) is the map of both families.
 ///
 /// As with [`PrefixMap`](crate::PrefixMap), [`shared`](LiveMap::shared) makes a map that stores equal values once; in one
 /// by [`new`](LiveMap::new) each route has a value of its own, at a third to two thirds of the lookup rate and up to twice
@@ -286,8 +286,8 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
     /// the same prefix, the last one counts: a route that is removed and set again is never missing meanwhile.
     ///
     /// For each prefix, readers see the state before or after the batch. If the changes are a large part of the
-    /// routes, a new table is compiled beside the one in use, once:
-    /// this is how to load a table. O(n log n), or O(n) where they come in prefix order.
+    /// routes, a new table is compiled beside the one in use, once: this is how to load a table. O(n log n), or O(n) if
+    /// they come in prefix order.
     ///
     /// ```
     /// use popfib::{LiveMap, Prefix};

@@ -126,9 +126,8 @@ impl<A: Address, V> MapGuard<'_, A, V> {
         }
     }
 
-    /// Reports a quiescent state: nothing that was found so far is still in use. The guard stays in its
-    /// read-side section. The borrow checker
-    /// sees to it.
+    /// Reports a quiescent state: nothing that was found so far is still in use, as the borrow checker ensures. The
+    /// guard stays in its read-side section.
     #[inline]
     pub fn quiescent(&mut self) {
         self.guard.quiescent();

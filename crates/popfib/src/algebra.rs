@@ -155,7 +155,7 @@ pub fn ranges<A: Address>(
     prefixes: impl IntoIterator<Item = Prefix<A>>,
 ) -> impl Iterator<Item = (A, A)> {
     let prefixes = prefixes.into_iter().peekable();
-    AddressSpans { prefixes }.map(|AddressSpan { first, last }| (first, last))
+    JoinedSpans { prefixes }.map(|JoinedSpan { first, last }| (first, last))
 }
 
 /// How many addresses `prefixes` cover. Of all 2^128 of IPv6 it says one less, which is the most that there is a number for.
@@ -163,29 +163,29 @@ pub fn ranges<A: Address>(
 pub fn address_count<A: Address>(prefixes: impl IntoIterator<Item = Prefix<A>>) -> u128 {
     let prefixes = prefixes.into_iter().peekable();
     let count =
-        |span: AddressSpan<A>| (span.last.to_u128() - span.first.to_u128()).saturating_add(1);
+        |span: JoinedSpan<A>| (span.last.to_u128() - span.first.to_u128()).saturating_add(1);
     // They have no address in common, so only all of IPv6 is too much.
-    AddressSpans { prefixes }
+    JoinedSpans { prefixes }
         .map(count)
         .fold(0, u128::saturating_add)
 }
 
 /// Addresses `first..=last`.
 #[derive(Clone, Copy, Debug)]
-struct AddressSpan<A> {
+struct JoinedSpan<A> {
     first: A,
     last: A,
 }
 
 /// The spans of prefixes that come in their order.
-struct AddressSpans<I: Iterator> {
+struct JoinedSpans<I: Iterator> {
     prefixes: Peekable<I>,
 }
 
-impl<A: Address, I: Iterator<Item = Prefix<A>>> Iterator for AddressSpans<I> {
-    type Item = AddressSpan<A>;
+impl<A: Address, I: Iterator<Item = Prefix<A>>> Iterator for JoinedSpans<I> {
+    type Item = JoinedSpan<A>;
 
-    fn next(&mut self) -> Option<AddressSpan<A>> {
+    fn next(&mut self) -> Option<JoinedSpan<A>> {
         let prefix = self.prefixes.next()?;
         let (first, mut last) = (prefix.first(), prefix.last());
         while let Some(more) = self
@@ -194,20 +194,20 @@ impl<A: Address, I: Iterator<Item = Prefix<A>>> Iterator for AddressSpans<I> {
         {
             last = last.max(more.last());
         }
-        Some(AddressSpan { first, last })
+        Some(JoinedSpan { first, last })
     }
 }
 
 /// One side of an operation, asked in ascending order.
 struct Operand<A: Address, I: Iterator<Item = Prefix<A>>> {
-    spans: Peekable<AddressSpans<I>>,
+    spans: Peekable<JoinedSpans<I>>,
 }
 
 impl<A: Address, I: Iterator<Item = Prefix<A>>> Operand<A, I> {
     fn new(prefixes: impl IntoIterator<IntoIter = I>) -> Self {
         let prefixes = prefixes.into_iter().peekable();
         Self {
-            spans: AddressSpans { prefixes }.peekable(),
+            spans: JoinedSpans { prefixes }.peekable(),
         }
     }
 
@@ -232,7 +232,7 @@ fn combine<A: Address>(
     let (mut one, mut other) = (Operand::new(one), Operand::new(other));
     let mut next = Some(A::MIN);
     let spans = from_fn(move || {
-        let mut found: Option<AddressSpan<A>> = None;
+        let mut found: Option<JoinedSpan<A>> = None;
         while let Some(first) = next {
             let (in_one, one_last) = one.at(first);
             let (in_other, other_last) = other.at(first);
@@ -244,7 +244,7 @@ fn combine<A: Address>(
             next = last.checked_next();
             if is_in {
                 let first = found.map_or(first, |span| span.first);
-                found = Some(AddressSpan { first, last });
+                found = Some(JoinedSpan { first, last });
             }
         }
         found
@@ -267,14 +267,14 @@ fn combine<A: Address>(
 /// ```
 pub fn range<A: Address>(first: A, last: A) -> RangePrefixes<A> {
     RangePrefixes {
-        rest: (first <= last).then_some(AddressSpan { first, last }),
+        rest: (first <= last).then_some(JoinedSpan { first, last }),
     }
 }
 
 /// The fewest prefixes of a range of addresses, in order; by [`range`].
 #[derive(Clone, Debug)]
 pub struct RangePrefixes<A> {
-    rest: Option<AddressSpan<A>>,
+    rest: Option<JoinedSpan<A>>,
 }
 
 impl<A: Address> Iterator for RangePrefixes<A> {
@@ -282,7 +282,7 @@ impl<A: Address> Iterator for RangePrefixes<A> {
 
     #[inline]
     fn next(&mut self) -> Option<Prefix<A>> {
-        let AddressSpan { first, last } = self.rest?;
+        let JoinedSpan { first, last } = self.rest?;
         let (first_number, last_number) = (first.to_u128(), last.to_u128());
         let width = u32::from(A::WIDTH);
         let aligned = first_number.trailing_zeros().min(width);
@@ -294,7 +294,7 @@ impl<A: Address> Iterator for RangePrefixes<A> {
         let prefix = Prefix::clamped(first, (width - aligned.min(fits)) as u8);
         let next = prefix.last().checked_next();
         let next = next.filter(|&first| first <= last);
-        self.rest = next.map(|first| AddressSpan { first, last });
+        self.rest = next.map(|first| JoinedSpan { first, last });
         Some(prefix)
     }
 }

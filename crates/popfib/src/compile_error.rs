@@ -11,7 +11,7 @@ use crate::memory::OutOfMemory;
 pub enum CompileError {
     /// More direct bits than the key or a direct table can have.
     DirectBits {
-        /// The requested number.
+        /// How many were asked for.
         direct_bits: u8,
         /// The most that is possible for this key.
         max: u8,

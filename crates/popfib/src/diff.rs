@@ -1,9 +1,9 @@
 //! The differences between two Ribs, in routes or in answers.
 //!
-//! [`routes`] merges the two walks in prefix order and compares next hops where
-//! both have a prefix. [`answers`] walks the [`Intervals`] of both in step and
-//! compares what the addresses get, so tables with different routes but the same answers are equal. [`prefixes`] compares
-//! lists without next hops, as sets have them.
+//! [`routes`] merges the two walks in prefix order and compares the next hops of the prefixes that
+//! both have. [`answers`] walks the [`Intervals`] of both in step and
+//! compares what the addresses get: tables with different routes but the same answers are equal.
+//! [`prefixes`] compares lists without next hops, as sets have them.
 //!
 //! Each table numbers its next hops itself, so the caller says which are equal: `|a, b| a == b` if both use the
 //! same numbers.

@@ -399,7 +399,7 @@ impl fmt::Display for Kernel {
 pub enum KernelError {
     /// No kernel has this name.
     Unknown {
-        /// The requested number.
+        /// The requested name.
         name: String,
     },
     /// This CPU can't run the kernel.

@@ -11,13 +11,13 @@
 //! 4. No word belongs to two blocks or pages, and a block with children leaves
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
-//! 6. Of a flat table of keys of up to 32 bits, all entries of the root lead to flat blocks, which begin at cache lines and lie
-//!    inside the arena; two may lead to the same one. There are no pages, and the key has the 6 bits of a slot below
-//!    those of the root; or the root has one entry, whose block resolves all direct bits that the key can have. The entries
-//!    of a block are pointers, or halves: next hops of the leaf's width, and, if that block is the whole table, numbers of
-//!    children, each a pointer to a block, in a list whose place the last word of the arena says.
-//! 7. Of a flat table of longer keys, all blocks are flat, have 64 pointers, begin at cache lines and lie inside the arena. Several
-//!    pointers may lead to the same block, at several depths; those in blocks lead to lower places, so a lookup ends.
+//! 6. In a flat table of keys of up to 32 bits, all entries of the root lead to flat blocks, which begin at cache lines and
+//!    lie inside the arena; two may lead to the same one. There are no pages. Either the key has the 6 bits of a slot
+//!    below those of the root, or the root has one entry, whose block resolves all direct bits that the key can have. The
+//!    entries of a block are pointers, or halves. Halves are next hops of the leaf's width and, if one block is the whole
+//!    table, numbers of children: of pointers to blocks, in a list whose place the last word of the arena says.
+//! 7. In a flat table of longer keys, all blocks are flat, have 64 pointers, begin at cache lines and lie inside the arena.
+//!    Several pointers may lead to the same block, at several depths; those in blocks lead to lower places, so a lookup ends.
 
 mod flat;
 mod limit;

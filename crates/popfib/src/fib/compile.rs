@@ -111,7 +111,7 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     flat: Option<FlatBlockIndex<Al>>,
     alloc: Al,
     mut entry: impl FnMut(
-        &mut Fold<'r, A, BlockStore<Al>, Al>,
+        &mut Fold<'r, A, FibBlockStore<Al>, Al>,
         u32,
         Option<Vertex<'r, A>>,
     ) -> Result<u32, CompileError>,
@@ -119,7 +119,7 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     let mut root = Vec::new_in(alloc.clone());
     memory::reserve(&mut root, 1 << root_bits)?;
     root.resize(1 << root_bits, 0);
-    let blocks = BlockStore {
+    let blocks = FibBlockStore {
         arena: Arena::new_in(max_words, alloc.clone())?,
         value_bits,
         nodes: 0,
@@ -133,7 +133,7 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
     fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
         entry(fold, leaf, below.filter(|_| has_routes))
     })?;
-    let BlockStore {
+    let FibBlockStore {
         arena,
         nodes,
         leaves,
@@ -239,7 +239,7 @@ pub(crate) fn pointer(slot: Slot<u32>) -> u32 {
 }
 
 /// Nodes in the form of blocks.
-pub(super) struct BlockStore<Al: Allocator> {
+pub(super) struct FibBlockStore<Al: Allocator> {
     pub(super) arena: Arena<Al>,
     pub(super) value_bits: u8,
     pub(super) nodes: usize,
@@ -248,7 +248,7 @@ pub(super) struct BlockStore<Al: Allocator> {
     flat: Option<FlatBlockIndex<Al>>,
 }
 
-impl<Al: Allocator + Clone> Store for BlockStore<Al> {
+impl<Al: Allocator + Clone> Store for FibBlockStore<Al> {
     /// A pointer.
     type Node = u32;
 

@@ -1,5 +1,5 @@
-//! Flat tables: compilation into a root whose entries all lead to flat blocks, or, for long keys, into a root and pages with flat blocks
-//! below.
+//! Flat tables. A Rib is compiled into a root whose entries all lead to flat blocks, or, for long keys, into a root
+//! and pages with flat blocks below.
 //!
 //! Poptrie's direct pointing and route aggregation taken further: redundancy is removed between
 //! blocks as well as inside them. A block of 64 entries is looked for among those that are there,

@@ -36,7 +36,7 @@ pub(super) struct SectionId {
 pub(super) const METADATA: u16 = 1;
 /// How many records there are, which next hops are numbers of, in its first word, and their columns.
 pub(super) const RECORDS: u16 = 4;
-/// Rows of records, and from here on the dictionaries of columns. What they hold is the business of who reads records.
+/// Rows of records, and from here on the dictionaries of columns. What they hold is the business of whoever reads records.
 pub(super) const ROWS: u16 = 5;
 pub(super) const DICTIONARIES: u16 = 64;
 /// Of the first column: where each text ends.

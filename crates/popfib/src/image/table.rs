@@ -99,7 +99,7 @@ impl ImageTable {
     }
 
     /// How many records there are, which next hops are numbers of; `None` for a table without. Whether they are sound is for
-    /// who reads [their sections](Self::record_section) to verify.
+    /// whoever reads [their sections](Self::record_section) to verify.
     pub fn record_count(&self) -> Option<u32> {
         Some(u32_at(self.record_section(RECORDS)?, 0))
     }

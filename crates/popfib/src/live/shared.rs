@@ -1,7 +1,7 @@
 //! What the writer and the readers of a live table share: the current arrays,
 //! and the clock that decides when older ones can be freed.
 //!
-//! Written for any content `T`: the model of it (`model.rs`) has one that knows who uses it.
+//! It is written for any content `T`: the model of it (`model.rs`) has a content that notices when two threads use it.
 
 use allocator_api2::boxed::Box;
 use core::ops::Deref;

@@ -86,7 +86,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     }
 }
 
-/// Who answers a few addresses at a time: a map that is owned, or one that others change.
+/// What answers a few addresses at a time: a map, or a reader of a live one.
 pub(crate) trait Answering<A: Address>: Copy {
     type Answer;
 

@@ -15,10 +15,9 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
-    /// Verifies that the Poptrie is well formed, that each pair is that of its routes, as many
-    /// as it says, that no other pair is left, and that the first and last addresses of all
-    /// routes and their neighbours are answered as the Rib does. O(routes * key width / 6);
-    /// takes memory meanwhile.
+    /// Verifies that the Poptrie is well formed; that each pair has the routes that it counts, and no pair is without;
+    /// and that it answers the first and last addresses of all routes, and their neighbours, as the Rib does.
+    /// O(routes * key width / 6); takes memory meanwhile.
     ///
     /// # Errors
     /// The first that does not hold; never, whatever was done to the map.

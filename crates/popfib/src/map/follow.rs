@@ -1,9 +1,9 @@
 //! How the Fib of a map keeps up with its Rib.
 //!
 //! Each change patches the Fib in place. Many changes at once are another matter: a patch
-//! takes some hundred nanoseconds and a compilation some tens of nanoseconds a route, so
-//! once the changes are a good part of the routes it is less work to let go of the Fib and
-//! to compile at the end. Nobody knows how many changes are to come, so patches are made
+//! takes some hundred nanoseconds, a compilation some tens of nanoseconds a route. So if
+//! the changes are a good part of the routes, it is less work to drop the Fib and
+//! compile at the end. Nobody knows how many changes are to come, so patches are made
 //! until they have cost a compilation (ski rental); at worst twice the best is paid.
 //!
 //! Without a Fib the Rib answers, right and slower. So whatever interrupts a change of

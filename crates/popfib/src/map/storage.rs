@@ -17,7 +17,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::memory;
 
-/// What only maps ask of a [`Storage`], out of reach of others, who so cannot add one.
+/// What only maps ask of a [`Storage`]: out of reach of other crates, so that none can add a storage.
 pub(super) mod sealed {
     use core::fmt::Debug;
 

@@ -1,12 +1,12 @@
 //! What the portable kernel reads that a writer may store meanwhile, by the cheapest load that the CPU has for it.
 //!
-//! On x86-64 every load acquires. On AArch64 `Acquire` is `ldar`, after which all later loads wait, those of other
-//! lookups too, and which takes an address only from one register. A plain `ldr` is enough inside of a batch: what is
+//! On x86-64 every load acquires. On AArch64 an `Acquire` load is `ldar`: it takes an address only from one register,
+//! and all later loads wait for it, those of other lookups too. A plain `ldr` is enough inside of a batch. What is
 //! read of a block is read at an address that was computed from the pointer to it, and the CPU keeps such reads in
-//! order ("address dependency" in the Arm Architecture Reference Manual, B2.3; so does Linux's `rcu_dereference`).
-//! The compiler cannot take the dependency away, for it does not know what assembly gives. What the caller does with
-//! the answers need not depend on them: [`acquire`], once at the end of a batch, orders it. An aligned load of 32 bits
-//! is single-copy atomic (B2.2); one that is not aligned meets no store, as `batch/mod.rs` says.
+//! order ("address dependency" in the Arm Architecture Reference Manual, B2.3; Linux's `rcu_dereference` relies on it
+//! too). The compiler cannot take the dependency away, for it does not know what assembly gives. What the caller does
+//! with the answers need not depend on them: [`acquire`], once at the end of a batch, orders it. An aligned load of 32
+//! bits is single-copy atomic (B2.2); one that is not aligned meets no store, as `batch/mod.rs` says.
 
 use core::cfg_select;
 

@@ -202,8 +202,8 @@ impl<V> PairSlots<V> for StableSlots<V> {
     fn take(&mut self, number: u32) -> Option<Pair<V>> {
         PairSlots::get(self, number)?;
         let slot = self.shared.slot(number);
-        // SAFETY: there is a pair, which is here no more once its length is 0. Readers are gone:
-        // who calls this has waited for them.
+        // SAFETY: there is a pair, which is here no more once its length is 0. No reader has its number:
+        // the caller has waited for them.
         unsafe {
             let pair = slot.read();
             len_of(slot).write(0);

@@ -23,17 +23,17 @@ use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
-use crate::stream::answers::{self, Ask, Routes};
+use crate::stream::answers::{self, Ask, NumberedRoutes};
 use crate::stream::form::text;
-use crate::stream::seen::Seen;
-use crate::stream::source::Source;
+use crate::stream::seen::FilesSeen;
+use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
 use crate::table::counted;
 
-use addresses::{Addresses, is_of_addresses};
-use same::Same;
+use addresses::{CountedAddresses, is_of_addresses};
+use same::EqualRecords;
 use weight::{Sum, Weight};
 
 /// Count the addresses of a stream by value or prefix.
@@ -156,7 +156,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     }
     let columns = args.tables.columns().iter().cloned();
     let of_addresses: Vec<_> = columns.filter(|column| is_of_addresses(column)).collect();
-    let addresses = Addresses::new(&of_addresses)?;
+    let addresses = CountedAddresses::new(&of_addresses)?;
     let tables = args
         .tables
         .load_by(PREFIX, is_of_addresses, is_seen || args.svg)?;
@@ -167,8 +167,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         addresses,
         tables: &tables,
         numbered: ByFamily {
-            ipv4: tables.iter().map(|_| Routes::default()).collect(),
-            ipv6: tables.iter().map(|_| Routes::default()).collect(),
+            ipv4: tables.iter().map(|_| NumberedRoutes::default()).collect(),
+            ipv6: tables.iter().map(|_| NumberedRoutes::default()).collect(),
         },
         numbers: Default::default(),
         routes: tables.iter().map(|_| Vec::new()).collect(),
@@ -179,7 +179,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         weightless: 0,
         weighed: 0,
     };
-    let mut seen = Seen::default();
+    let mut seen = FilesSeen::default();
     let read = &args.tables.read;
     for file in args.input.files() {
         stream::read(&file, &args.input, read, &mut count, &mut seen)?;
@@ -209,7 +209,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
 struct Numbered;
 
 impl PerFamily for Numbered {
-    type Of<A: Family> = Vec<Routes<A>>;
+    type Of<A: Family> = Vec<NumberedRoutes<A>>;
 }
 
 struct Count<'t> {
@@ -218,7 +218,7 @@ struct Count<'t> {
     /// What the addresses are called that are counted together; one of no name where each is counted by itself.
     cells: Vec<String>,
     /// What addresses are counted by before the tables, if by themselves.
-    addresses: Option<Addresses>,
+    addresses: Option<CountedAddresses>,
     tables: &'t [NamedTable],
     /// The routes of each table, where prefixes are counted.
     numbered: ByFamily<Numbered>,
@@ -243,7 +243,7 @@ impl Consumer for Count<'_> {
         false
     }
 
-    fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
+    fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure> {
         if let Some(weight) = &self.args.weight {
             let delimiter = self.args.input.delimiter();
             self.weight = Some(Weight::new(weight, delimiter, name, source)?);
@@ -251,7 +251,7 @@ impl Consumer for Count<'_> {
         Ok(())
     }
 
-    fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
+    fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
         // Out of `self` while that adds up.
         let [mut of_4, mut of_6] = std::mem::take(&mut self.numbers);
         self.number(batch.ipv4(), &mut of_4)?;
@@ -452,7 +452,9 @@ impl Count<'_> {
     /// combination.
     fn merged(&self) -> Vec<Row<'_>> {
         let own = self.addresses.iter().map(|_| None);
-        let mut same: Vec<_> = own.chain(self.tables.iter().map(Same::new)).collect();
+        let mut same: Vec<_> = own
+            .chain(self.tables.iter().map(EqualRecords::new))
+            .collect();
         if same.iter().all(Option::is_none) {
             let counts = self.counts();
             return counts

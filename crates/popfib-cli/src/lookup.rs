@@ -28,12 +28,12 @@ use crate::records::{self, NEXT_HOP, Named};
 use crate::rows::{Column, Field, Form as RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::stream::follower::Follower;
-use crate::stream::form::Form;
-use crate::stream::lines::{Lines, Query, Work};
-use crate::stream::seen::Seen;
-use crate::stream::source::Source;
-use crate::stream::table::{NamedTable, in_place};
-use crate::stream::{self, Consumer, InputArgs, Lead, Wanted};
+use crate::stream::form::LineForm;
+use crate::stream::lines::{AnswerLines, Query, Work};
+use crate::stream::seen::FilesSeen;
+use crate::stream::source::StreamSource;
+use crate::stream::table::{NamedTable, with_same_columns};
+use crate::stream::{self, Consumer, InputArgs, LineLead, ReadTextAs};
 use crate::table;
 
 /// Print the longest match of each address or prefix.
@@ -222,7 +222,7 @@ pub(crate) fn is_asked(argument: &OsStr) -> bool {
 /// Answers the addresses of standard input as they come.
 struct Stream<'a> {
     follower: Option<Follower<'a, Arc<[NamedTable]>>>,
-    lines: Lines,
+    lines: AnswerLines,
     work: Work,
     output: Output,
     /// The names of the columns, if somebody looks at them or their colours.
@@ -237,16 +237,16 @@ struct Stream<'a> {
 }
 
 impl Consumer for Stream<'_> {
-    fn wanted(&self) -> Wanted {
-        Wanted::Lines
+    fn read_text_as(&self) -> ReadTextAs {
+        ReadTextAs::Lines
     }
 
-    fn open(&mut self, name: &str, _: &Source) -> Result<(), Failure> {
+    fn open(&mut self, name: &str, _: &StreamSource) -> Result<(), Failure> {
         name.clone_into(&mut self.name);
         Ok(())
     }
 
-    fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
+    fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
         let mut found = AddressBatch::new();
         let mut rows = batch.rows();
         let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
@@ -313,7 +313,7 @@ const ONE_BY_ONE: &[Column] = &[Column::Left(15), Column::Left(18)];
 
 fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let names = OnceLock::new();
-    let make = |table| in_place(vec![table], &names);
+    let make = |table| with_same_columns(vec![table], &names);
     let (tables, follower) = Follower::of(&args.table, make)?;
     let query = Query {
         tables,
@@ -323,8 +323,8 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         anonymizer: None,
     };
     let form = match args.json {
-        true => Form::Json,
-        false => Form::Text { is_crlf: false },
+        true => LineForm::Json,
+        false => LineForm::Text { is_crlf: false },
     };
     let output = Output::of_rows(RowForm::tabs(ONE_BY_ONE));
     let screen = output.screen();
@@ -340,11 +340,11 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         name: String::new(),
         read: 0,
         skipped: 0,
-        lines: Lines::new(query, form, Lead::Address),
+        lines: AnswerLines::new(query, form, LineLead::Address),
     };
     let input = InputArgs::default();
     // A line without an address is an error here, or told.
-    let mut seen = Seen::default();
+    let mut seen = FilesSeen::default();
     let path = Path::new("-");
     stream::read(path, &input, &args.table.read, &mut stream, &mut seen)?;
     stream.output.flush()?;

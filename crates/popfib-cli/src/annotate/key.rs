@@ -1,4 +1,4 @@
-//! The key of `--anonymize`.
+//! The key of `--anonymize`: a file in, the 32 bytes of a key of Crypto-PAn out.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,7 +8,7 @@ use popfib_formats::Anonymizer;
 
 use crate::failure::Failure;
 
-/// The key in a file.
+/// Reads the key from a file, which has it as bytes or as hexadecimal digits.
 pub(super) fn read(path: &Path) -> Result<[u8; Anonymizer::KEY_LENGTH], Failure> {
     let name = path.display().to_string();
     let mut bytes = Vec::new();

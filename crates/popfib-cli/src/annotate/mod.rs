@@ -1,4 +1,7 @@
-//! `popfib annotate`: each line of a stream, and with it what the tables say about its addresses.
+//! `popfib annotate`: files with addresses in; out come their lines, each with the answers of the tables to its addresses.
+//!
+//! `stream` reads the files and hands on batches of addresses, [`Sink`] makes the bytes of the output, and [`Annotator`] stands
+//! between them. Only lines are annotated on several threads; a Parquet file is encoded on one.
 
 mod key;
 #[cfg(feature = "parquet")]
@@ -19,11 +22,11 @@ use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::lines::{Query, Work};
 use crate::stream::painter::Painter;
-use crate::stream::seen::Seen;
-use crate::stream::source::Source;
-use crate::stream::table::{NamedTable, in_place};
+use crate::stream::seen::FilesSeen;
+use crate::stream::source::StreamSource;
+use crate::stream::table::{NamedTable, with_same_columns};
 use crate::stream::tables::TablesArgs;
-use crate::stream::{self, Consumer, Counts, InputArgs, Wanted, parallel};
+use crate::stream::{self, Consumer, InputArgs, ReadTextAs, StreamCounts, parallel};
 
 use sink::Sink;
 
@@ -50,7 +53,7 @@ Examples:
 pub(crate) struct AnnotateArgs {
     /// Format of the output [default: that of the input]
     #[arg(long, value_name = "FORM", value_enum)]
-    to: Option<OutputForm>,
+    to: Option<AnnotateForm>,
 
     /// The same as --to json-lines
     #[arg(long, conflicts_with = "to")]
@@ -97,7 +100,7 @@ pub(crate) struct AnnotateArgs {
 
 /// The forms of output by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OutputForm {
+enum AnnotateForm {
     /// The lines of the input, each followed by prefix and value, separated by tabs
     Text,
     /// The columns of a CSV or TSV file (of other input the address), and columns for prefix and value
@@ -112,11 +115,11 @@ enum OutputForm {
 
 impl AnnotateArgs {
     /// The form that was asked for.
-    fn form(&self) -> Option<OutputForm> {
-        self.to.or(self.json.then_some(OutputForm::JsonLines))
+    fn form(&self) -> Option<AnnotateForm> {
+        self.to.or(self.json.then_some(AnnotateForm::JsonLines))
     }
 
-    /// What stands in place of the addresses, if they are to be others.
+    /// What replaces the addresses of the output, if anything does.
     fn anonymizer(&self) -> Result<Option<Arc<Anonymizer>>, Failure> {
         let anonymizer = match (&self.anonymize, self.cut) {
             (Some(file), _) => Anonymizer::crypto_pan(&key::read(file)?),
@@ -130,13 +133,13 @@ impl AnnotateArgs {
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
-    // An error that says why, where the value that help lists would be unknown.
-    if cfg!(not(feature = "parquet")) && args.to == Some(OutputForm::Parquet) {
+    // The value exists in every build, so that the error says why it does not work; otherwise clap would call it unknown.
+    if cfg!(not(feature = "parquet")) && args.to == Some(AnnotateForm::Parquet) {
         return Err(format!("--to parquet: {NO_PARQUET}").into());
     }
     let kernel = kernel()?;
     let names = OnceLock::new();
-    let make = |tables| in_place(tables, &names);
+    let make = |tables| with_same_columns(tables, &names);
     let anonymizer = args.anonymizer()?;
     // A prefix would tell the first bits of its address.
     let with_prefixes = !args.value_only && anonymizer.is_none();
@@ -160,7 +163,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
         sink: None,
         painter: None,
     };
-    let mut seen = Seen::default();
+    let mut seen = FilesSeen::default();
     let read = &args.tables.read;
     for file in &args.input.files() {
         let answered = stream::read(file, &args.input, read, &mut annotator, &mut seen);
@@ -182,7 +185,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// Writes what the sink makes of each batch. The first file makes the sink.
+/// Writes what the sink makes of each batch. The sink is made for the first file.
 struct Annotator<'t> {
     args: &'t AnnotateArgs,
     follower: Option<Follower<'t, Arc<[NamedTable]>>>,
@@ -202,10 +205,10 @@ fn painted<'b>(painter: &'b mut Option<Painter>, bytes: &'b [u8]) -> &'b [u8] {
 }
 
 impl Consumer for Annotator<'_> {
-    fn wanted(&self) -> Wanted {
+    fn read_text_as(&self) -> ReadTextAs {
         match self.args.form() {
-            Some(OutputForm::Csv) => Wanted::Table,
-            _ => Wanted::Any,
+            Some(AnnotateForm::Csv) => ReadTextAs::Table,
+            _ => ReadTextAs::Any,
         }
     }
 
@@ -213,7 +216,7 @@ impl Consumer for Annotator<'_> {
         matches!(self.target, Destination::Stdout(_))
     }
 
-    fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
+    fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure> {
         match &mut self.sink {
             Some(sink) if sink.takes(source, self.args, &self.query) => {
                 self.target.bytes(&sink.begin(name, source))
@@ -236,9 +239,9 @@ impl Consumer for Annotator<'_> {
 
     fn take_all(
         &mut self,
-        source: &mut Source,
+        source: &mut StreamSource,
         skip: &(dyn Fn(&Failure) -> bool + Sync),
-        count: &Counts,
+        count: &StreamCounts,
     ) -> Option<Result<u64, Failure>> {
         let threads = match self.args.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
@@ -277,7 +280,7 @@ impl Consumer for Annotator<'_> {
         Some(parallel::run(source, threads, skip, work, write))
     }
 
-    fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure> {
+    fn take(&mut self, batch: &AddressBatch, source: &StreamSource) -> Result<bool, Failure> {
         if let Some(sink) = &mut self.sink {
             if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
                 self.query.tables = tables;

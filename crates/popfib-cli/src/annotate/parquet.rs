@@ -1,4 +1,8 @@
-//! Batches of addresses into the columns of a Parquet file.
+//! The form `parquet` of `annotate`: batches of addresses in, the bytes of a Parquet file out, with the columns of the input and
+//! those of the answers.
+//!
+//! An answer is a number, and what it stands for is kept once (`popfib_parquet::ParquetAnswers`): such a column is written with a
+//! dictionary, and each text is encoded once.
 
 use std::path::Path;
 
@@ -6,14 +10,14 @@ use popfib::family::Family;
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
-use popfib_parquet::{self as parquet, ParquetAddresses, ParquetAnnotator, ParquetError};
+use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers, ParquetError};
 use popfib_table::Records;
 
 use super::AnnotateArgs;
 use crate::failure::Failure;
-use crate::stream::answers::{self, Ask, Routes};
+use crate::stream::answers::{self, Ask, NumberedRoutes};
 use crate::stream::lines::Query;
-use crate::stream::source::Source;
+use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
 
 impl From<ParquetError> for Failure {
@@ -22,31 +26,33 @@ impl From<ParquetError> for Failure {
     }
 }
 
-/// Annotates as columns.
-pub(super) struct Columns {
+/// Writes batches and their answers as columns of a Parquet file.
+pub(super) struct ParquetSink {
     query: Query,
     writer: ParquetAnnotator,
-    /// What each table answers, and how it is asked.
-    answers: Vec<parquet::ParquetAnswers>,
-    asked: Vec<Asked>,
+    /// What the numbers of answers stand for, table by table.
+    answers: Vec<ParquetAnswers>,
+    /// The numbers of the answers of the batch at hand, table by table.
+    lookups: Vec<TableLookup>,
+    /// The bytes that the writer has made last.
     taken: Vec<u8>,
 }
 
-/// What a table is asked with.
+/// Lookups in one table.
 #[derive(Default)]
-struct Asked {
-    ipv4: Side<u32>,
-    ipv6: Side<u128>,
-    /// The numbers of the answers of the batch at hand.
+struct TableLookup {
+    ipv4: FamilyLookup<u32>,
+    ipv6: FamilyLookup<u128>,
+    /// The numbers of the answers to the rows of the batch at hand.
     numbers: Vec<u32>,
 }
 
-/// The routes of one family, where prefixes are asked for, and the numbers of its answers of the batch at hand.
-type Side<A> = (Routes<A>, Vec<u32>);
+/// The routes of one family, numbered if prefixes are asked for, and the numbers of the answers to its addresses.
+type FamilyLookup<A> = (NumberedRoutes<A>, Vec<u32>);
 
-impl Columns {
+impl ParquetSink {
     pub(super) fn new(
-        source: &Source,
+        source: &StreamSource,
         args: &AnnotateArgs,
         query: &Query,
     ) -> Result<Self, Failure> {
@@ -57,7 +63,7 @@ impl Columns {
         let no_records = Records::default();
         let answers = query.tables.iter().map(|table| {
             let records = table.table.records().unwrap_or(&no_records);
-            let mut answers = parquet::ParquetAnswers::new(records, table.with_prefixes);
+            let mut answers = ParquetAnswers::new(records, table.with_prefixes);
             if !table.with_prefixes {
                 table.numbers().for_each(|record| answers.push("", record));
             }
@@ -69,27 +75,31 @@ impl Columns {
         Ok(Self {
             query: query.clone(),
             writer: ParquetAnnotator::new(&name, kept(source), &columns, &answers)?,
-            asked: answers.iter().map(|_| Asked::default()).collect(),
+            lookups: answers.iter().map(|_| TableLookup::default()).collect(),
             answers,
             taken: Vec::new(),
         })
     }
 
-    /// Whether the columns of `source` can be added to those of the files before.
-    pub(super) fn takes(&self, source: &Source) -> bool {
+    /// Whether `source` has the columns of the files before it.
+    pub(super) fn takes(&self, source: &StreamSource) -> bool {
         self.writer.takes(kept(source))
     }
 
     pub(super) fn answer(
         &mut self,
         batch: &AddressBatch,
-        source: &Source,
+        source: &StreamSource,
     ) -> Result<&[u8], Failure> {
         let tables = self.query.tables.iter().zip(&mut self.answers);
-        for ((table, answers), asked) in tables.zip(&mut self.asked) {
-            asked.look_up(batch, table, self.query.kernel, answers)?;
+        for ((table, answers), lookup) in tables.zip(&mut self.lookups) {
+            lookup.look_up(batch, table, self.query.kernel, answers)?;
         }
-        let numbers: Vec<_> = self.asked.iter().map(|asked| &asked.numbers[..]).collect();
+        let numbers: Vec<_> = self
+            .lookups
+            .iter()
+            .map(|lookup| &lookup.numbers[..])
+            .collect();
         self.writer
             .write(batch, kept(source), &numbers, &self.answers)?;
         self.writer.take(&mut self.taken);
@@ -101,22 +111,22 @@ impl Columns {
     }
 }
 
-/// The file whose columns are kept.
-fn kept(source: &Source) -> Option<&ParquetAddresses> {
+/// The input file, if it is one whose columns are copied.
+fn kept(source: &StreamSource) -> Option<&ParquetAddresses> {
     match source {
-        Source::Parquet(source) => Some(source),
-        Source::File(_) => None,
+        StreamSource::Parquet(source) => Some(source),
+        StreamSource::File(_) => None,
     }
 }
 
-impl Asked {
-    /// Looks up the addresses of a batch.
+impl TableLookup {
+    /// Looks up the addresses of a batch, and puts the answers in the order of its rows.
     fn look_up(
         &mut self,
         batch: &AddressBatch,
         table: &NamedTable,
         kernel: Kernel,
-        answers: &mut parquet::ParquetAnswers,
+        answers: &mut ParquetAnswers,
     ) -> Result<(), Failure> {
         let of_4 = numbers(batch.ipv4(), &mut self.ipv4, table, kernel, answers)?;
         let of_6 = numbers(batch.ipv6(), &mut self.ipv6, table, kernel, answers)?;
@@ -134,13 +144,13 @@ impl Asked {
     }
 }
 
-/// The numbers of the answers to addresses of a family.
+/// The numbers of the answers to the addresses of one family.
 fn numbers<'f, A: Family>(
     addresses: &[A],
-    (routes, numbers): &'f mut Side<A>,
+    (routes, numbers): &'f mut FamilyLookup<A>,
     table: &NamedTable,
     kernel: Kernel,
-    answers: &mut parquet::ParquetAnswers,
+    answers: &mut ParquetAnswers,
 ) -> Result<&'f [u32], Failure> {
     match table.with_prefixes {
         false => answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?,

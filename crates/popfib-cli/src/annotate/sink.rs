@@ -1,4 +1,5 @@
-//! What becomes of batches of addresses: bytes in the form that was asked for.
+//! Batches of addresses in, bytes of the output out, in the form that was asked for: lines (text, CSV, JSON) or a Parquet file.
+//! The form of the first file decides; a file that does not fit is refused.
 
 use std::sync::Arc;
 
@@ -6,38 +7,38 @@ use popfib_formats::text::csv_field;
 use popfib_formats::{AddressBatch, Escaped};
 
 #[cfg(feature = "parquet")]
-use super::parquet::Columns;
-use super::{AnnotateArgs, OutputForm};
+use super::parquet::ParquetSink;
+use super::{AnnotateArgs, AnnotateForm};
 use crate::failure::Failure;
 use crate::output::note;
-use crate::stream::Lead;
-use crate::stream::form::{Dialect, Form};
-use crate::stream::lines::{Lines, MESSAGE, Query, Work, there_already};
-use crate::stream::source::Source;
+use crate::stream::LineLead;
+use crate::stream::form::{Dialect, LineForm};
+use crate::stream::lines::{AnswerLines, MESSAGE, Query, Work, there_already};
+use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
 use crate::table::counted;
 
-/// Annotates in one form; all files have to be alike in their columns.
+/// Annotates in one form; all files need the same columns.
 pub(super) enum Sink {
     Lines {
-        lines: Box<Lines>,
+        lines: Box<AnswerLines>,
         work: Box<Work>,
-        /// What comes before everything.
+        /// What comes before everything else: the names of CSV columns.
         head: Vec<u8>,
     },
     #[cfg(feature = "parquet")]
-    Columns(Box<Columns>),
+    Parquet(Box<ParquetSink>),
 }
 
 impl Sink {
     /// The sink for files like `source`, the first of which is called `name`.
     pub(super) fn new(
         name: &str,
-        source: &Source,
+        source: &StreamSource,
         args: &AnnotateArgs,
         query: &Query,
     ) -> Result<Self, Failure> {
-        let is_parquet = args.form() == Some(OutputForm::Parquet);
+        let is_parquet = args.form() == Some(AnnotateForm::Parquet);
         if is_parquet && !query.is_single() {
             return Err("--to parquet is for one address a row".into());
         }
@@ -47,42 +48,45 @@ impl Sink {
         }
         #[cfg(feature = "parquet")]
         if is_parquet {
-            return Ok(Self::Columns(Box::new(Columns::new(source, args, query)?)));
+            return Ok(Self::Parquet(Box::new(ParquetSink::new(
+                source, args, query,
+            )?)));
         }
         let (form, lead) = form(source, args, query);
-        if lead == Lead::AddressOfLine && query.columns().any(|name| name == MESSAGE) {
+        if lead == LineLead::AddressOfLine && query.columns().any(|name| name == MESSAGE) {
             return Err(there_already(name, "member", MESSAGE));
         }
         Ok(Self::Lines {
             head: head(name, &form, lead, query)?,
-            lines: Box::new(Lines::new(query.clone(), form, lead)),
+            lines: Box::new(AnswerLines::new(query.clone(), form, lead)),
             work: Box::new(Work::default()),
         })
     }
 
-    /// Answers by these tables from now on, if it is lines that it makes.
+    /// Answers from these tables from now on, if the output is lines. A Parquet file keeps its tables, since its dictionaries are
+    /// of theirs.
     pub(super) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
         match self {
             Self::Lines { lines, .. } => lines.use_tables(tables),
             #[cfg(feature = "parquet")]
-            Self::Columns(_) => {}
+            Self::Parquet(_) => {}
         }
     }
 
     /// Whether `source` has the columns of the files before.
-    pub(super) fn takes(&self, source: &Source, args: &AnnotateArgs, query: &Query) -> bool {
+    pub(super) fn takes(&self, source: &StreamSource, args: &AnnotateArgs, query: &Query) -> bool {
         match self {
             Self::Lines { lines, .. } => {
                 let (form, lead) = form(source, args, query);
                 lines.is(&form, lead)
             }
             #[cfg(feature = "parquet")]
-            Self::Columns(columns) => columns.takes(source),
+            Self::Parquet(parquet) => parquet.takes(source),
         }
     }
 
-    /// What comes before the answers to the file `name`: in lines of text, the heading of a table is one.
-    pub(super) fn begin(&mut self, name: &str, source: &Source) -> Vec<u8> {
+    /// What comes before the answers to the file `name`: in lines of text, the heading of a table.
+    pub(super) fn begin(&mut self, name: &str, source: &StreamSource) -> Vec<u8> {
         match self {
             Self::Lines { lines, .. } => {
                 lines.begin(name);
@@ -90,7 +94,7 @@ impl Sink {
                 header.map_or_else(Vec::new, |header| lines.heading(header))
             }
             #[cfg(feature = "parquet")]
-            Self::Columns(_) => Vec::new(),
+            Self::Parquet(_) => Vec::new(),
         }
     }
 
@@ -99,30 +103,31 @@ impl Sink {
         match self {
             Self::Lines { head, .. } => head,
             #[cfg(feature = "parquet")]
-            Self::Columns(_) => &[],
+            Self::Parquet(_) => &[],
         }
     }
 
-    /// The answers to `batch`, which came last from `source`; perhaps held back for a while.
+    /// The bytes of the answers to `batch`, which came last from `source`. Those of Parquet may come later, with a whole row
+    /// group.
     pub(super) fn answer(
         &mut self,
         batch: &AddressBatch,
-        source: &Source,
+        source: &StreamSource,
     ) -> Result<&[u8], Failure> {
         let _ = source;
         match self {
             Self::Lines { lines, work, .. } => lines.lines(batch, work),
             #[cfg(feature = "parquet")]
-            Self::Columns(columns) => columns.answer(batch, source),
+            Self::Parquet(parquet) => parquet.answer(batch, source),
         }
     }
 
-    /// What annotates on several threads, if it is lines that it makes.
-    pub(super) fn as_lines(&mut self) -> Option<&mut Lines> {
+    /// The lines, which several threads can make; `None` if the output is Parquet.
+    pub(super) fn as_lines(&mut self) -> Option<&mut AnswerLines> {
         match self {
             Self::Lines { lines, .. } => Some(lines),
             #[cfg(feature = "parquet")]
-            Self::Columns(_) => None,
+            Self::Parquet(_) => None,
         }
     }
 
@@ -142,13 +147,13 @@ impl Sink {
                 Ok(Vec::new())
             }
             #[cfg(feature = "parquet")]
-            Self::Columns(columns) => columns.finish(),
+            Self::Parquet(parquet) => parquet.finish(),
         }
     }
 }
 
-/// The form of lines for a file of addresses, and what they begin with.
-fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
+/// The form of the lines for a file of addresses, and what they begin with.
+fn form(source: &StreamSource, args: &AnnotateArgs, query: &Query) -> (LineForm, LineLead) {
     let dialect = source.table().map(|table| Dialect {
         delimiter: table.delimiter,
         is_crlf: table.is_crlf,
@@ -156,18 +161,22 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
     });
     let is_crlf = dialect.as_ref().is_some_and(|dialect| dialect.is_crlf);
     let row_or_address = if source.is_text() {
-        Lead::Row
+        LineLead::Row
     } else {
-        Lead::Address
+        LineLead::Address
     };
     match (args.form(), dialect) {
-        (Some(OutputForm::Csv) | None, Some(dialect)) => (Form::Csv(dialect), Lead::Row),
-        (Some(OutputForm::Csv), None) => (Form::Csv(Dialect::OF_ADDRESSES), Lead::Address),
-        (Some(OutputForm::JsonLines) | None, _) if source.is_json() => (Form::Json, Lead::Row),
-        (Some(OutputForm::JsonLines), _) if source.is_text() && !args.value_only => {
-            (Form::Json, Lead::AddressOfLine)
+        (Some(AnnotateForm::Csv) | None, Some(dialect)) => (LineForm::Csv(dialect), LineLead::Row),
+        (Some(AnnotateForm::Csv), None) => {
+            (LineForm::Csv(Dialect::OF_ADDRESSES), LineLead::Address)
         }
-        (Some(OutputForm::JsonLines), _) => (Form::Json, Lead::Address),
+        (Some(AnnotateForm::JsonLines) | None, _) if source.is_json() => {
+            (LineForm::Json, LineLead::Row)
+        }
+        (Some(AnnotateForm::JsonLines), _) if source.is_text() && !args.value_only => {
+            (LineForm::Json, LineLead::AddressOfLine)
+        }
+        (Some(AnnotateForm::JsonLines), _) => (LineForm::Json, LineLead::Address),
         (None, _)
             if !args.value_only
                 && !query.tables.is_empty()
@@ -176,24 +185,24 @@ fn form(source: &Source, args: &AnnotateArgs, query: &Query) -> (Form, Lead) {
             let names = query.columns().map(|name| Escaped(&name).to_string());
             let names: Vec<String> = names.collect();
             let count = names.len();
-            let form = Form::Headed {
+            let form = LineForm::Headed {
                 heading: heading.to_vec(),
                 names: format!("\t{}", names.join("\t")).into_bytes(),
                 types: b"\tstring".repeat(count),
             };
-            (form, Lead::Row)
+            (form, LineLead::Row)
         }
-        _ if args.value_only => (Form::Text { is_crlf: false }, Lead::Nothing),
-        _ => (Form::Text { is_crlf }, row_or_address),
+        _ if args.value_only => (LineForm::Text { is_crlf: false }, LineLead::Nothing),
+        _ => (LineForm::Text { is_crlf }, row_or_address),
     }
 }
 
-/// What comes before everything: the names of the columns.
-fn head(file: &str, form: &Form, lead: Lead, query: &Query) -> Result<Vec<u8>, Failure> {
-    let Form::Csv(dialect) = form else {
+/// What comes before everything else: the names of CSV columns.
+fn head(file: &str, form: &LineForm, lead: LineLead, query: &Query) -> Result<Vec<u8>, Failure> {
+    let LineForm::Csv(dialect) = form else {
         return Ok(Vec::new());
     };
-    if lead == Lead::Address {
+    if lead == LineLead::Address {
         let mut head = Vec::new();
         for (index, name) in query.address_columns().iter().enumerate() {
             if index > 0 {

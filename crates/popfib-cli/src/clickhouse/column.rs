@@ -1,7 +1,9 @@
-//! Columns of answers: what is written for the values of records, made ready for every record.
+//! Columns of answers: a column of records in, the bytes that ClickHouse's format Native has for it out.
 //!
-//! A column that is Nullable has a byte for each row, 1 for null, and then the values of all rows; one of arrays has the end
-//! of each array among all elements, and then the elements. A tuple is its columns, one after the other.
+//! The bytes of each record are made once, before the first address comes; an answer copies those of its record.
+//!
+//! A Nullable column has a byte for each row, 1 for null, and then the values of all rows. A column of arrays has the end of
+//! each array among all elements, and then the elements. A tuple is its columns, one after the other.
 
 use std::str::FromStr;
 
@@ -11,12 +13,12 @@ use popfib_table::{Cell, ColumnType, Records, Scalar};
 
 use super::native;
 use crate::failure::Failure;
-use crate::stream::answer_texts::{AnyAnswerTexts, Texts};
-use crate::stream::page::Page;
+use crate::stream::answer_texts::{AnswerTextsBuilder, AnyAnswerTexts};
+use crate::stream::output_buffer::OutputBuffer;
 
 /// What a value is in ClickHouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ClickhouseType {
     String,
     UInt32,
     Int64,
@@ -25,7 +27,7 @@ pub(super) enum Kind {
     Bool,
 }
 
-impl Kind {
+impl ClickhouseType {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::String => "String",
@@ -37,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// What lies where a row is null.
+    /// The bytes that stand for the value of a row that is null.
     fn null(self) -> &'static [u8] {
         match self {
             Self::String | Self::Bool => &[0],
@@ -46,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// Writes a value; false if it is none of this kind.
+    /// Writes a value; false if it is not of this type.
     fn write(self, scalar: Scalar<'_>, to: &mut Vec<u8>) -> bool {
         match (self, scalar) {
             (Self::String, Scalar::Text(text)) => native::text(text, to),
@@ -62,7 +64,7 @@ impl Kind {
     }
 }
 
-/// Writes a value as an integer, or nothing and says so.
+/// Writes a value as an integer; false if it is none, or too large for the type.
 fn number<T: FromStr + TryFrom<i128>, const N: usize>(
     scalar: Scalar<'_>,
     bytes: impl FnOnce(T) -> [u8; N],
@@ -80,50 +82,54 @@ fn number<T: FromStr + TryFrom<i128>, const N: usize>(
     true
 }
 
-/// A column of answers.
-pub(super) struct Column {
+/// A column of answers, ready to be copied.
+pub(super) struct ClickhouseColumn {
     pub(super) type_name: String,
-    /// By the numbers of records, 0 for no match, what is written for a value, or for all elements of an array.
+    /// The bytes of a value, or of all elements of an array, by the number of the record; 0 is no match.
     texts: AnyAnswerTexts,
-    lead: Lead,
+    lead: NullsOrLengths,
 }
 
-/// What comes before the values, by the numbers of records.
-enum Lead {
+/// What comes before the values of a column, by the number of the record.
+enum NullsOrLengths {
     Nulls(Vec<u8>),
     /// How many elements an array has.
     Lengths(Vec<u32>),
 }
 
-impl Column {
-    /// The values of a column of records as what they are.
+impl ClickhouseColumn {
+    /// A column of records, its values of the type that they have.
     pub(super) fn typed(records: &Records, column: usize) -> Result<Self, Failure> {
         let of = &records.columns()[column];
-        let kind = match of.element_type() {
-            ColumnType::Integer if of.is_unsigned() => Kind::UInt64,
-            ColumnType::Integer => Kind::Int64,
-            ColumnType::Float => Kind::Float64,
-            ColumnType::Boolean => Kind::Bool,
-            _ => Kind::String,
+        let value_type = match of.element_type() {
+            ColumnType::Integer if of.is_unsigned() => ClickhouseType::UInt64,
+            ColumnType::Integer => ClickhouseType::Int64,
+            ColumnType::Float => ClickhouseType::Float64,
+            ColumnType::Boolean => ClickhouseType::Bool,
+            _ => ClickhouseType::String,
         };
         match of.element_type() == of.column_type() {
-            true => Self::nullable(records, column, kind),
-            false => Ok(Self::arrays(records, column, kind)),
+            true => Self::nullable(records, column, value_type),
+            false => Ok(Self::arrays(records, column, value_type)),
         }
     }
 
-    /// The same as this kind, lists as they are written.
-    pub(super) fn nullable(records: &Records, column: usize, kind: Kind) -> Result<Self, Failure> {
-        let type_name = format!("Nullable({})", kind.name());
-        let mut texts = Texts::default();
+    /// A column of records, its values of this type; lists become texts.
+    pub(super) fn nullable(
+        records: &Records,
+        column: usize,
+        value_type: ClickhouseType,
+    ) -> Result<Self, Failure> {
+        let type_name = format!("Nullable({})", value_type.name());
+        let mut texts = AnswerTextsBuilder::default();
         let mut nulls = Vec::with_capacity(records.len() + 1);
         for cell in cells(records, column) {
             nulls.push(cell.is_none().into());
             let mut is_right = true;
             texts.push(|to| match cell {
-                None => to.extend_from_slice(kind.null()),
-                Some(Cell::Scalar(scalar)) => is_right = kind.write(scalar, to),
-                Some(list) => is_right = kind.write(Scalar::Text(&list.to_string()), to),
+                None => to.extend_from_slice(value_type.null()),
+                Some(Cell::Scalar(scalar)) => is_right = value_type.write(scalar, to),
+                Some(list) => is_right = value_type.write(Scalar::Text(&list.to_string()), to),
             });
             if let (Some(cell), false) = (cell, is_right) {
                 let text = cell.to_string();
@@ -136,13 +142,13 @@ impl Column {
         Ok(Self {
             type_name,
             texts: texts.into_answer_texts(),
-            lead: Lead::Nulls(nulls),
+            lead: NullsOrLengths::Nulls(nulls),
         })
     }
 
-    /// Lists as arrays; one that is absent is empty, since an array is never null.
-    fn arrays(records: &Records, column: usize, kind: Kind) -> Self {
-        let mut texts = Texts::default();
+    /// A column of lists, as arrays; a list that is absent becomes an empty one, since ClickHouse has no array that is null.
+    fn arrays(records: &Records, column: usize, value_type: ClickhouseType) -> Self {
+        let mut texts = AnswerTextsBuilder::default();
         let mut lengths = Vec::with_capacity(records.len() + 1);
         for cell in cells(records, column) {
             let list = match cell {
@@ -152,25 +158,25 @@ impl Column {
             lengths.push(list.map_or(0, |list| list.len() as u32));
             texts.push(|to| {
                 for scalar in list.into_iter().flat_map(|list| list.iter()) {
-                    kind.write(scalar, to);
+                    value_type.write(scalar, to);
                 }
             });
         }
         Self {
-            type_name: format!("Array({})", kind.name()),
+            type_name: format!("Array({})", value_type.name()),
             texts: texts.into_answer_texts(),
-            lead: Lead::Lengths(lengths),
+            lead: NullsOrLengths::Lengths(lengths),
         }
     }
 
-    /// Writes the values of these records, 0 for none; `bytes` is used meanwhile.
-    pub(super) fn write(&self, numbers: &[u32], bytes: &mut Vec<u8>, page: &mut Page) {
+    /// Writes the values of these records, 0 for none. `bytes` is memory that calls share.
+    pub(super) fn write(&self, numbers: &[u32], bytes: &mut Vec<u8>, out: &mut OutputBuffer) {
         bytes.clear();
         match &self.lead {
-            Lead::Nulls(nulls) => {
+            NullsOrLengths::Nulls(nulls) => {
                 bytes.extend(numbers.iter().map(|&number| nulls[number as usize]));
             }
-            Lead::Lengths(lengths) => {
+            NullsOrLengths::Lengths(lengths) => {
                 let mut end = 0;
                 for &number in numbers {
                     end += u64::from(lengths[number as usize]);
@@ -178,19 +184,19 @@ impl Column {
                 }
             }
         }
-        page.put(bytes);
-        self.texts.write_all(numbers, page);
+        out.put(bytes);
+        self.texts.write_all(numbers, out);
     }
 }
 
-/// The values of no record, and of all records.
+/// The value of "no match", which is none, and then that of each record.
 fn cells(records: &Records, column: usize) -> impl Iterator<Item = Option<Cell<'_>>> {
     let numbers = 0..=records.len() as u32;
     numbers.map(move |number| records.cell(NextHop::new(number)?, column))
 }
 
 /// The type of a tuple of columns, each with its name.
-pub(super) fn tuple<'n>(columns: impl Iterator<Item = (&'n str, &'n Column)>) -> String {
+pub(super) fn tuple<'n>(columns: impl Iterator<Item = (&'n str, &'n ClickhouseColumn)>) -> String {
     let elements = columns.map(|(name, column)| {
         let name = name.replace('\\', "\\\\").replace('`', "\\`");
         format!("`{name}` {}", column.type_name)

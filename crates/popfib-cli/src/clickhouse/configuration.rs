@@ -1,4 +1,4 @@
-//! The configuration of a function, as ClickHouse reads it.
+//! The configuration of a function, as ClickHouse reads it: the arguments of this command in, XML out.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,8 @@ use popfib_formats::quote;
 
 use crate::failure::Failure;
 
-/// The XML of a function that answers with a column of this type. Its command is this one, without the options that ask for XML.
+/// The XML of a function that returns a column of the type `returns`. Its command is the one that runs now, without the options
+/// that ask for XML.
 pub(super) fn xml(name: &str, argument: &str, returns: &str) -> Result<String, Failure> {
     let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if !first || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -63,7 +64,7 @@ fn escaped(text: &str) -> String {
             '&' => xml.push_str("&amp;"),
             '<' => xml.push_str("&lt;"),
             '>' => xml.push_str("&gt;"),
-            // A reader makes a blank of it otherwise, or ends the line.
+            // As they are, a reader would take them for blanks, or drop them.
             '\n' | '\r' | '\t' => xml.push_str(&format!("&#{};", u32::from(c))),
             c => xml.push(c),
         }

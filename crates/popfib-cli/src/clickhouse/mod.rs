@@ -1,8 +1,9 @@
-//! `popfib clickhouse`: a function of SQL in ClickHouse, as the process that ClickHouse starts for it.
+//! `popfib clickhouse`: a SQL function of ClickHouse. Blocks of addresses come in on standard input, and for each a block of
+//! answers goes out.
 //!
-//! ClickHouse keeps such a process (`executable_pool`) and hands it a block of rows at a time. Blocks are of its format
-//! Native: columns lie in it as they lie in memory, and it says of which type they are, so that one command serves columns
-//! of every type of address. (RowBinary would have to be told the type, and each row costs both sides a call.)
+//! ClickHouse starts the process, keeps it (`executable_pool`) and hands it a block of rows at a time, in its format Native.
+//! Columns lie in a block as they lie in memory, and the block says of which type they are, so that one command serves columns
+//! of every type of address. Rejected: RowBinary, which does not say the type, and costs both sides a call for each row.
 
 mod column;
 mod configuration;
@@ -17,7 +18,7 @@ use popfib_formats::addresses::AddressRun;
 use popfib_formats::{AddressBatch, quote};
 use popfib_table::{FamilyTable, PrefixText, Records, Table};
 
-use self::column::{Column, Kind};
+use self::column::{ClickhouseColumn, ClickhouseType};
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::image::without_routes;
@@ -25,7 +26,7 @@ use crate::output::Output;
 use crate::program::Verdict;
 use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
-use crate::stream::page::Page;
+use crate::stream::output_buffer::OutputBuffer;
 use crate::stream::table::NamedTable;
 use crate::table;
 
@@ -50,7 +51,7 @@ pub(crate) struct ClickhouseArgs {
     ///
     /// [default: value, or a tuple of several columns]
     #[arg(long, value_name = "WHAT", value_enum)]
-    answer: Option<Answer>,
+    answer: Option<ClickhouseAnswer>,
 
     /// Look up IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) as IPv4
     #[arg(long)]
@@ -77,7 +78,7 @@ pub(crate) struct ClickhouseArgs {
 
 /// What the function answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Answer {
+enum ClickhouseAnswer {
     /// The value of the longest match, Nullable(String)
     Value,
     /// The matching prefix, Nullable(String)
@@ -95,11 +96,11 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     if args.answer.is_some() && args.table.read.options().columns.are_records() {
         return Err("--answer is for one column; several are a tuple".into());
     }
-    let with_prefixes = args.answer == Some(Answer::Prefix);
+    let with_prefixes = args.answer == Some(ClickhouseAnswer::Prefix);
     let kernel = kernel()?;
     let type_name = OnceLock::new();
     let make = |table| {
-        let function = Function::new(table, kernel, args)?;
+        let function = ClickhouseFunction::new(table, kernel, args)?;
         let before = type_name.get_or_init(|| function.type_name.clone());
         match function.type_name == *before {
             true => Ok(function),
@@ -119,13 +120,13 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     };
     let mut output = Output::new();
     if let Some(name) = &args.xml {
-        native::form(&args.argument).map_err(|reason| format!("--argument: {reason}"))?;
+        native::argument_type(&args.argument).map_err(|reason| format!("--argument: {reason}"))?;
         let xml = configuration::xml(name, &args.argument, &function.type_name)?;
         output.bytes(xml.as_bytes())?;
         output.flush()?;
         return Ok(Verdict::Good);
     }
-    let mut blocks = native::Blocks::new(std::io::stdin().lock(), args.unmap);
+    let mut blocks = native::NativeReader::new(std::io::stdin().lock(), args.unmap);
     let mut batch = AddressBatch::new();
     while blocks.next(&mut batch)? {
         if let Some(newer) = follower.as_mut().and_then(Follower::newer) {
@@ -138,7 +139,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// The table of the options.
+/// Reads the table that the options name.
 fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
     Ok(match table::open_image(args)? {
         Some(opened) if with_prefixes && !opened.table.has_prefixes() => {
@@ -149,25 +150,27 @@ fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
     })
 }
 
-/// A table as a function of a column.
-struct Function {
+/// A table as a function: a column of addresses in, a column of answers out.
+struct ClickhouseFunction {
     table: Arc<Table>,
     kernel: Kernel,
     type_name: String,
-    /// Those of the answer; none where it is a prefix.
-    columns: Vec<Column>,
+    /// The columns of the answer; none if the answer is the prefix.
+    columns: Vec<ClickhouseColumn>,
     /// The numbers of the answers of the block at hand, by family and by row.
     ipv4: Vec<u32>,
     ipv6: Vec<u32>,
     rows: Vec<u32>,
     bytes: Vec<u8>,
-    page: Page,
+    out: OutputBuffer,
 }
 
-impl Function {
+impl ClickhouseFunction {
     fn new(table: Arc<Table>, kernel: Kernel, args: &ClickhouseArgs) -> Result<Self, Failure> {
         let (columns, type_name) = match table.records() {
-            Some(records) if args.answer != Some(Answer::Prefix) => columns(records, args)?,
+            Some(records) if args.answer != Some(ClickhouseAnswer::Prefix) => {
+                columns(records, args)?
+            }
             _ => (Vec::new(), "Nullable(String)".to_owned()),
         };
         Ok(Self {
@@ -179,7 +182,7 @@ impl Function {
             ipv6: Vec::new(),
             rows: Vec::new(),
             bytes: Vec::new(),
-            page: Page::new(),
+            out: OutputBuffer::new(),
         })
     }
 
@@ -202,36 +205,36 @@ impl Function {
                 AddressRun::Missing(count) => rows.resize(rows.len() + count, 0),
             }
         }
-        self.page.clear();
-        native::begin(self.rows.len(), &self.type_name, &mut self.page);
+        self.out.clear();
+        native::begin(self.rows.len(), &self.type_name, &mut self.out);
         for column in &self.columns {
-            column.write(&self.rows, &mut self.bytes, &mut self.page);
+            column.write(&self.rows, &mut self.bytes, &mut self.out);
         }
         if self.columns.is_empty() {
             self.write_prefixes(batch);
         }
-        Ok(self.page.bytes())
+        Ok(self.out.bytes())
     }
 
-    /// Writes the prefixes that match.
+    /// Writes the column of matched prefixes, for the numbers in `rows`.
     fn write_prefixes(&mut self, batch: &AddressBatch) {
-        let page = &mut self.page;
+        let out = &mut self.out;
         self.bytes.clear();
         self.bytes
             .extend(self.rows.iter().map(|&number| u8::from(number == 0)));
-        page.put(&self.bytes);
+        out.put(&self.bytes);
         let (mut ipv4, mut ipv6) = (batch.ipv4(), batch.ipv6());
         let mut rows = &self.rows[..];
         for &run in batch.runs() {
             match run {
                 AddressRun::Ipv4(count) => {
-                    prefixes(first(&mut ipv4, count), first(&mut rows, count), page);
+                    prefixes(first(&mut ipv4, count), first(&mut rows, count), out);
                 }
                 AddressRun::Ipv6(count) => {
-                    prefixes(first(&mut ipv6, count), first(&mut rows, count), page);
+                    prefixes(first(&mut ipv6, count), first(&mut rows, count), out);
                 }
                 AddressRun::Missing(count) => {
-                    first(&mut rows, count).iter().for_each(|_| page.put(&[0]));
+                    first(&mut rows, count).iter().for_each(|_| out.put(&[0]));
                 }
             }
         }
@@ -239,7 +242,7 @@ impl Function {
 }
 
 /// Writes the prefixes of the matches of these addresses.
-fn prefixes<A: Family>(addresses: &[A], numbers: &[u32], page: &mut Page) {
+fn prefixes<A: Family>(addresses: &[A], numbers: &[u32], out: &mut OutputBuffer) {
     let mut text = [0; PrefixText::ROOM];
     for (&address, &number) in addresses.iter().zip(numbers) {
         let found = FamilyTable::<A>::matched(address, number);
@@ -247,12 +250,12 @@ fn prefixes<A: Family>(addresses: &[A], numbers: &[u32], page: &mut Page) {
             PrefixText::write(A::ip_prefix(prefix), &mut text)
         });
         // The length takes one byte.
-        page.put(&[len as u8]);
-        page.put(&text[..len]);
+        out.put(&[len as u8]);
+        out.put(&text[..len]);
     }
 }
 
-/// Takes the next `count` off.
+/// Takes the first `count` off `rest`.
 fn first<'n, T>(rest: &mut &'n [T], count: usize) -> &'n [T] {
     let (first, others) = rest.split_at(count);
     *rest = others;
@@ -260,14 +263,19 @@ fn first<'n, T>(rest: &mut &'n [T], count: usize) -> &'n [T] {
 }
 
 /// The columns of the answer, and its type.
-fn columns(records: &Records, args: &ClickhouseArgs) -> Result<(Vec<Column>, String), Failure> {
+fn columns(
+    records: &Records,
+    args: &ClickhouseArgs,
+) -> Result<(Vec<ClickhouseColumn>, String), Failure> {
     if !args.table.read.options().columns.are_records() {
-        let kind = match args.answer {
-            Some(Answer::Uint32) => Kind::UInt32,
-            Some(Answer::Int64) => Kind::Int64,
-            Some(Answer::Value | Answer::Prefix) | None => Kind::String,
+        let value_type = match args.answer {
+            Some(ClickhouseAnswer::Uint32) => ClickhouseType::UInt32,
+            Some(ClickhouseAnswer::Int64) => ClickhouseType::Int64,
+            Some(ClickhouseAnswer::Value | ClickhouseAnswer::Prefix) | None => {
+                ClickhouseType::String
+            }
         };
-        let column = Column::nullable(records, records.value_column(), kind)?;
+        let column = ClickhouseColumn::nullable(records, records.value_column(), value_type)?;
         let type_name = column.type_name.clone();
         return Ok((vec![column], type_name));
     }
@@ -281,7 +289,8 @@ fn columns(records: &Records, args: &ClickhouseArgs) -> Result<(Vec<Column>, Str
         let name = quote(name.as_bytes());
         return Err(format!("--columns: {name} is {reason}, which no tuple has").into());
     }
-    let columns = (0..records.columns().len()).map(|column| Column::typed(records, column));
+    let columns =
+        (0..records.columns().len()).map(|column| ClickhouseColumn::typed(records, column));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let type_name = column::tuple(names.zip(&columns));
     Ok((columns, type_name))

@@ -1,8 +1,11 @@
-//! Blocks of ClickHouse's format Native: a column of addresses read, the beginning of a column of answers written.
+//! Blocks of ClickHouse's format Native: those of standard input in, batches of addresses out. For answers, what comes before
+//! the values of a block (`column.rs` writes the values).
 //!
 //! A block is the numbers of its columns and rows, then of each column its name, its type and its values. Counts and
-//! lengths are varints (LEB128), texts stand after their lengths, numbers are little-endian and lie one after the other, IPv6
-//! is in network order. A column that is Nullable has a byte for each row first, 1 for null, and then values for all rows.
+//! lengths are varints (LEB128), and a text stands after its length. Numbers are little-endian and lie one after the other;
+//! IPv6 is in network order. A Nullable column has a byte for each row first, 1 for null, and then values for all rows.
+//!
+//! The reader has a buffer of its own, since a value has to lie in it in one piece; that of a `BufReader` may end within one.
 
 use std::io::{ErrorKind, Read};
 use std::net::IpAddr;
@@ -11,40 +14,40 @@ use popfib_formats::addresses::{parse_address, parse_ipv4_at};
 use popfib_formats::{AddressBatch, Escaped};
 
 use crate::failure::Failure;
-use crate::stream::page::Page;
+use crate::stream::output_buffer::OutputBuffer;
 
-/// How much is read at a time.
+/// How many bytes are read at a time.
 const BUFFER: usize = 1 << 18;
 
-/// No address is as long; longer texts are read over and not kept.
+/// No address is as long as this; longer texts are skipped.
 const LONGEST: usize = 64;
 
-/// Nor is the name of a column or type.
+/// The name of a column or type is not longer either.
 const LONGEST_NAME: usize = 4096;
 
-/// What `return_name` is where the configuration says nothing.
+/// The name of the column of answers: that of ClickHouse's setting `return_name`, unless the configuration has another.
 const RESULT: &str = "result";
 
-/// The forms that addresses have in a column.
+/// What the addresses of a column are.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
+pub(super) enum ArgumentType {
     Text,
     Ipv4,
     Ipv6,
 }
 
-/// That of a type, and whether rows may be null.
+/// What addresses are in a column of the type of this name, and whether rows may be null.
 ///
 /// # Errors
-/// The type is none of addresses.
-pub(super) fn form(type_name: &str) -> Result<(Form, bool), String> {
+/// Addresses are never of that type.
+pub(super) fn argument_type(type_name: &str) -> Result<(ArgumentType, bool), String> {
     let nullable = type_name
         .strip_prefix("Nullable(")
         .and_then(|name| name.strip_suffix(')'));
-    let form = match nullable.unwrap_or(type_name) {
-        "String" => Form::Text,
-        "IPv4" | "UInt32" => Form::Ipv4,
-        "IPv6" | "FixedString(16)" => Form::Ipv6,
+    let argument_type = match nullable.unwrap_or(type_name) {
+        "String" => ArgumentType::Text,
+        "IPv4" | "UInt32" => ArgumentType::Ipv4,
+        "IPv6" | "FixedString(16)" => ArgumentType::Ipv6,
         _ => {
             let name = Escaped(type_name);
             return Err(format!(
@@ -52,14 +55,14 @@ pub(super) fn form(type_name: &str) -> Result<(Form, bool), String> {
             ));
         }
     };
-    Ok((form, nullable.is_some()))
+    Ok((argument_type, nullable.is_some()))
 }
 
-/// Reads the blocks of a stream.
-pub(super) struct Blocks<R> {
+/// Reads the blocks of a stream, as batches of addresses.
+pub(super) struct NativeReader<R> {
     from: R,
     buffer: Vec<u8>,
-    /// What is read and not used yet.
+    /// Where in the buffer lies what is read and not used yet.
     start: usize,
     end: usize,
     unmap: bool,
@@ -68,8 +71,8 @@ pub(super) struct Blocks<R> {
     nulls: Vec<u8>,
 }
 
-impl<R: Read> Blocks<R> {
-    /// Of this stream; IPv4-mapped addresses are IPv4 if `unmap`.
+impl<R: Read> NativeReader<R> {
+    /// Reads this stream; IPv4-mapped addresses become IPv4 if `unmap`.
     pub(super) fn new(from: R, unmap: bool) -> Self {
         Self {
             from,
@@ -102,21 +105,22 @@ impl<R: Read> Blocks<R> {
             .map_err(|_| self.error(&format!("{rows} rows are more than a block has")))?;
         self.name()?;
         let name = self.name()?;
-        let (form, is_nullable) = form(&name).map_err(|reason| self.error(&reason))?;
+        let (argument_type, is_nullable) =
+            argument_type(&name).map_err(|reason| self.error(&reason))?;
         let mut nulls = std::mem::take(&mut self.nulls);
         nulls.clear();
         if is_nullable {
             self.numbers(rows, |[null]: [u8; 1]| nulls.push(null))?;
         }
-        self.column(form, rows, &nulls, batch)?;
+        self.column(argument_type, rows, &nulls, batch)?;
         self.nulls = nulls;
         Ok(true)
     }
 
-    /// The values of a column; without nulls where none is Nullable.
+    /// Reads the values of a column; `nulls` is empty if the column is not Nullable.
     fn column(
         &mut self,
-        form: Form,
+        argument_type: ArgumentType,
         rows: u32,
         nulls: &[u8],
         batch: &mut AddressBatch,
@@ -132,15 +136,15 @@ impl<R: Read> Blocks<R> {
                 None => batch.push_missing(),
             }
         };
-        match form {
-            Form::Text => (0..rows).try_for_each(|_| {
+        match argument_type {
+            ArgumentType::Text => (0..rows).try_for_each(|_| {
                 push(self.text_address()?);
                 Ok(())
             }),
-            Form::Ipv4 => self.numbers(rows, |bytes| {
+            ArgumentType::Ipv4 => self.numbers(rows, |bytes| {
                 push(Some(u32::from_le_bytes(bytes)).map(|bits| IpAddr::V4(bits.into())))
             }),
-            Form::Ipv6 => self.numbers(rows, |bytes: [u8; 16]| push(Some(bytes.into()))),
+            ArgumentType::Ipv6 => self.numbers(rows, |bytes: [u8; 16]| push(Some(bytes.into()))),
         }
     }
 
@@ -162,7 +166,7 @@ impl<R: Read> Blocks<R> {
         Ok(())
     }
 
-    /// The address that the next text is.
+    /// The next text as an address, if it is one.
     #[inline]
     fn text_address(&mut self) -> Result<Option<IpAddr>, Failure> {
         let len = self.varint()?;
@@ -212,7 +216,7 @@ impl<R: Read> Blocks<R> {
         Err(self.error("a number of more than 64 bits; the format has to be Native"))
     }
 
-    /// Reads over the next `len` bytes.
+    /// Skips the next `len` bytes.
     fn skip(&mut self, mut len: u64) -> Result<(), Failure> {
         while len > 0 {
             self.need(1)?;
@@ -223,7 +227,7 @@ impl<R: Read> Blocks<R> {
         Ok(())
     }
 
-    /// Has the next `len` bytes in the buffer.
+    /// Makes sure that the next `len` bytes are in the buffer.
     #[inline]
     fn need(&mut self, len: usize) -> Result<(), Failure> {
         if self.end - self.start < len && self.fill(len)? < len {
@@ -232,7 +236,7 @@ impl<R: Read> Blocks<R> {
         Ok(())
     }
 
-    /// Reads until there are `len` bytes or no more; says how many there are.
+    /// Reads until the buffer has `len` unused bytes, or the stream ends. Returns how many it has.
     fn fill(&mut self, len: usize) -> Result<usize, Failure> {
         if self.buffer.len() - self.start < len {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -259,12 +263,12 @@ impl<R: Read> Blocks<R> {
 }
 
 /// Writes what comes before the values of the only column of a block.
-pub(super) fn begin(rows: usize, type_name: &str, page: &mut Page) {
+pub(super) fn begin(rows: usize, type_name: &str, out: &mut OutputBuffer) {
     let mut bytes = vec![1];
     varint(rows as u64, &mut bytes);
     text(RESULT, &mut bytes);
     text(type_name, &mut bytes);
-    page.put(&bytes);
+    out.put(&bytes);
 }
 
 /// Writes a text.

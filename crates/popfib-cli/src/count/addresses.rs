@@ -1,4 +1,5 @@
-//! Addresses and networks that are counted themselves: each has a number from when it first comes.
+//! `count --by address` and `--by /24`: addresses in, numbers of the addresses or of their networks out, counted from 1 in the
+//! order in which they first come. So they are counted as the records of a table are.
 
 use std::collections::HashMap;
 
@@ -10,32 +11,32 @@ use popfib_table::{Cell, PrefixText, Scalar};
 use crate::args::Lengths;
 use crate::failure::Failure;
 
-/// What stands for the addresses themselves among the columns that are counted by.
+/// The name that stands for the addresses themselves in `--by`.
 const ADDRESS: &str = "address";
 
-/// Whether a name of a column stands for addresses, or is a length of networks.
+/// Whether a name in `--by` stands for addresses, or is a length of networks.
 pub(super) fn is_of_addresses(name: &str) -> bool {
     name == ADDRESS || name.starts_with('/')
 }
 
-/// The numbers of addresses.
-struct Known;
+/// The number of each address or network.
+struct AddressNumbers;
 
-impl PerFamily for Known {
+impl PerFamily for AddressNumbers {
     type Of<A: Family> = HashMap<A, u32, RandomState>;
 }
 
-/// Those that came, by number.
-pub(super) struct Addresses {
-    /// The networks of these lengths in place of addresses.
+/// The addresses or networks that came, numbered.
+pub(super) struct CountedAddresses {
+    /// `Some` if networks of these lengths are counted in place of addresses.
     lengths: Option<Lengths>,
-    known: ByFamily<Known>,
-    /// Those of the numbers from 1 on.
+    number_of: ByFamily<AddressNumbers>,
+    /// The texts of the numbers from 1 on.
     texts: Vec<Box<str>>,
 }
 
-impl Addresses {
-    /// Of the columns that [are of addresses](is_of_addresses); `None` if there are none.
+impl CountedAddresses {
+    /// For the names in `--by` that [are of addresses](is_of_addresses); `None` if there are none.
     pub(super) fn new(columns: &[String]) -> Result<Option<Self>, Failure> {
         let lengths = match columns {
             [] => return Ok(None),
@@ -49,12 +50,12 @@ impl Addresses {
         };
         Ok(Some(Self {
             lengths,
-            known: ByFamily::default(),
+            number_of: ByFamily::default(),
             texts: Vec::new(),
         }))
     }
 
-    /// What their column is called in the cell of this name, which is empty where there is one.
+    /// The name of their column for this cell; the name of the cell is empty if a row has only one.
     pub(super) fn column<'n>(&self, cell: &'n str) -> &'n str {
         match (cell, self.lengths) {
             ("", None) => ADDRESS,
@@ -63,7 +64,7 @@ impl Addresses {
         }
     }
 
-    /// How many there are.
+    /// How many came.
     pub(super) fn len(&self) -> usize {
         self.texts.len()
     }
@@ -77,12 +78,12 @@ impl Addresses {
     pub(super) fn number<A: Family>(&mut self, addresses: &[A], numbers: &mut Vec<u32>) {
         let lengths = self.lengths;
         let length = lengths.map_or(A::WIDTH, |lengths| lengths.of::<A>());
-        let known = A::of_mut(&mut self.known);
+        let number_of = A::of_mut(&mut self.number_of);
         let texts = &mut self.texts;
         numbers.clear();
         numbers.extend(addresses.iter().map(|&address| {
             let network = Prefix::new_masked(address, length).expect("a length of the family");
-            *known.entry(network.address()).or_insert_with(|| {
+            *number_of.entry(network.address()).or_insert_with(|| {
                 let text = PrefixText::new(A::ip_prefix(network));
                 let (address_alone, _) = text.as_str().split_once('/').unwrap_or_default();
                 texts.push(match lengths {

@@ -1,11 +1,11 @@
-//! Counts as a picture: the most frequent as bars.
+//! Counts in, an SVG picture out: the most frequent as bars.
 
 use popfib_draw::{Bar, BarChart, BarPanel, BarRow, bar_chart, counted, grouped};
 
 use super::{Row, ratio};
 use crate::records::said;
 
-/// How many bars there are unless `--top` says it.
+/// How many bars there are without `--top`.
 pub(super) const TOP: usize = 20;
 
 /// Draws the first `top` of the rows, which are sorted; `what` is counted in them, `total` of it in all.

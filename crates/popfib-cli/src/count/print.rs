@@ -1,4 +1,4 @@
-//! Counts in the forms that they are printed in.
+//! The counts of `popfib count` in, bytes in the form that was asked for out: text, CSV, JSON lines or a picture.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use popfib_formats::text::{CellJson, csv_field};
 use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::text::Text;
+use super::text::CountText;
 use super::weight::Sum;
 use super::{Count, Row, picture, ratio};
 use crate::args::ReportForm;
@@ -18,7 +18,7 @@ use crate::screen::Screen;
 use crate::stream::form::text;
 
 impl Count<'_> {
-    /// The lines of all counts, with headings, shares and bars on a terminal.
+    /// The output: all counts, the most frequent first, in the form that was asked for.
     pub(super) fn lines(&self, screen: Screen) -> Vec<u8> {
         let mut rows = sorted(self.merged());
         let sum = |rows: &[Row<'_>]| {
@@ -54,9 +54,9 @@ impl Count<'_> {
             }
             out.push(b'\n');
         }
-        // A bar is as long as the most frequent has it; the sum of the others may be more.
+        // The longest bar is that of the most frequent; `(the rest)` may be more and has no longer one.
         let most = rows.first().map_or(0.0, |row| row.0.as_f64());
-        let mut text = Text::new(screen, self.args.shares, most);
+        let mut text = CountText::new(screen, self.args.shares, most);
         if form == ReportForm::Text && !rows.is_empty() {
             text.heading(&columns, &mut out);
         }
@@ -67,7 +67,7 @@ impl Count<'_> {
                 ReportForm::JsonLines => {
                     let rounded = (share * 1000.0).round() / 1000.0;
                     let names = columns.iter().map(String::as_str);
-                    let line = Line {
+                    let line = CountLine {
                         count: *count,
                         share: self.args.shares.then_some(rounded),
                         cells: names.zip(cells).collect(),
@@ -94,9 +94,9 @@ impl Count<'_> {
     }
 }
 
-/// Rows with the most frequent first; where as many, by their texts.
+/// The rows, the most frequent first; equal counts by their texts.
 fn sorted(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
-    // Beside each its first bytes, which decide nearly always: texts are far apart in memory.
+    // With each row go the first bytes of its text, which nearly always decide: the texts themselves are far apart in memory.
     let keys = rows.iter().enumerate();
     let mut order: Vec<_> = keys
         .map(|(at, row)| (Reverse(row.0), start(row), at))
@@ -112,7 +112,7 @@ fn sorted(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
         .collect()
 }
 
-/// The first bytes of a row's first text, as a number that is in the order of texts.
+/// The first bytes of a row's first text, as a number: numbers are in the order of texts.
 fn start(row: &Row<'_>) -> u128 {
     let text = row.1.first().copied().flatten().map(shown);
     let mut bytes = [0; 16];
@@ -126,13 +126,13 @@ fn start(row: &Row<'_>) -> u128 {
 }
 
 /// A row as JSON, its members in the order of the columns.
-struct Line<'r> {
+struct CountLine<'r> {
     count: Sum,
     share: Option<f64>,
     cells: Vec<(&'r str, Option<Cell<'r>>)>,
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for CountLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("count", &self.count)?;

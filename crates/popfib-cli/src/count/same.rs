@@ -1,4 +1,7 @@
-//! Which records say the same where some columns of them are counted.
+//! Records with the same values in the columns that are counted: the number of any of them in, that of the first one out.
+//!
+//! Those columns may be a part of a table's, so that records which differ elsewhere are equal here. Numbers are replaced once,
+//! when all have been counted, and not with each address.
 
 use std::collections::HashMap;
 
@@ -6,15 +9,15 @@ use popfib_table::Records;
 
 use crate::stream::table::NamedTable;
 
-/// Records that say the same in the columns of a table.
-pub(super) struct Same<'t> {
+/// The records of a table, equal ones under one number.
+pub(super) struct EqualRecords<'t> {
     records: &'t Records,
-    /// The first number of each, by the codes of the columns.
+    /// The first record that was asked for with these codes of the columns.
     first: HashMap<Vec<u32>, u32>,
 }
 
-impl<'t> Same<'t> {
-    /// `None` where no two do: routes have different prefixes, and the values of one column are different.
+impl<'t> EqualRecords<'t> {
+    /// `None` if no two are equal: routes have different prefixes, and a single column has a record for each value.
     pub(super) fn new(table: &'t NamedTable) -> Option<Self> {
         let records = table.table.records().filter(|_| !table.with_prefixes)?;
         let is_one = records.columns().len() == 1 && records.columns()[0].len() == records.len();
@@ -24,7 +27,7 @@ impl<'t> Same<'t> {
         })
     }
 
-    /// The number that stands for that of a record; 0, which is no match, for one without a value.
+    /// The number that stands for that of a record; 0, as for no match, if it has no value at all.
     pub(super) fn of(&mut self, number: u32) -> u32 {
         if number == 0 {
             return 0;

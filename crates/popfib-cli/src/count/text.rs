@@ -1,4 +1,4 @@
-//! Counts as rows of text: in a pipe as they are, on a terminal with headings, shares and bars.
+//! Counts in, rows of text out: in a pipe counts and values, on a terminal also headings, shares and bars.
 
 use popfib_formats::Escaped;
 use popfib_table::Cell;
@@ -9,28 +9,28 @@ use crate::records::Shown;
 use crate::rows::{Field, Form, RIGHT, Rows};
 use crate::screen::{HEADING, Screen};
 
-/// Writes the rows.
-pub(super) struct Text {
+/// Writes counts as rows of text.
+pub(super) struct CountText {
     rows: Rows,
-    is_seen: bool,
+    is_terminal: bool,
     with_shares: bool,
-    /// The count of which the bar is the longest.
+    /// The count whose bar is the longest.
     most: f64,
 }
 
-impl Text {
+impl CountText {
     pub(super) fn new(screen: Screen, with_shares: bool, most: f64) -> Self {
         Self {
             rows: Rows::new(Form::tabs(&[RIGHT, RIGHT]), screen),
-            is_seen: screen.is_terminal,
+            is_terminal: screen.is_terminal,
             with_shares,
             most,
         }
     }
 
-    /// The names of the columns, for who looks at them.
+    /// The names of the columns, on a terminal.
     pub(super) fn heading(&mut self, columns: &[String], out: &mut Vec<u8>) {
-        if !self.is_seen {
+        if !self.is_terminal {
             return;
         }
         let names = columns.iter().map(|name| Escaped(name).to_string());
@@ -41,7 +41,7 @@ impl Text {
         let _ = self.rows.row(fields, out);
     }
 
-    /// A count, its share in percent, and what it is of.
+    /// Writes a count, its share in percent, and the values that were counted.
     pub(super) fn row<'c>(
         &mut self,
         count: Sum,
@@ -49,12 +49,14 @@ impl Text {
         cells: impl Iterator<Item = Option<Cell<'c>>>,
         out: &mut Vec<u8>,
     ) {
-        let share = match self.is_seen {
+        let share = match self.is_terminal {
             true => Some(format!("{share:.1} %")),
             false => self.with_shares.then(|| format!("{share:.3}")),
         };
         let share = share.as_ref().map(|share| Field::new(share));
-        let bar = self.is_seen.then(|| Field::Bar(ratio(count, self.most)));
+        let bar = self
+            .is_terminal
+            .then(|| Field::Bar(ratio(count, self.most)));
         let cells: Vec<_> = cells.map(Shown::new).collect();
         let fields = [Some(Field::new(&count)), share, bar];
         let cells = cells.iter().map(|cell| Field::new(cell));

@@ -1,4 +1,7 @@
-//! The numbers that `--weight` adds up, exact to a billionth: where they stand in a row, and their sums.
+//! The numbers that `--weight` adds up: rows of a batch in, the number of each out, and sums of them.
+//!
+//! They are kept in billionths, in integers. Floating point was rejected: its sums depend on the order of the rows, and are
+//! not exact beyond 2^53, which bytes of flows reach.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -8,7 +11,7 @@ use popfib_formats::{AddressBatch, quote};
 use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
-use crate::stream::source::Source;
+use crate::stream::source::StreamSource;
 
 /// Billionths in one.
 const ONE: u128 = 1_000_000_000;
@@ -78,24 +81,25 @@ impl Serialize for Sum {
     }
 }
 
-/// Where in a row the number stands that is added.
+/// Where in a row the number is that is added.
 pub(super) enum Weight {
+    /// A part of a line or object.
     Part(LinePart),
-    /// A column of a table, by its place from 0, and what takes rows apart.
+    /// A column of a table, by its place from 0, and what splits rows into columns.
     Column(usize, Box<CsvRecord>),
-    /// Of a capture, the packets themselves.
+    /// One for each packet of a capture.
     Packets,
-    /// Of a capture, the bytes of packets.
+    /// The bytes of each packet of a capture.
     Bytes,
 }
 
 impl Weight {
-    /// What `--weight` means in the file `name`, in which fields are separated by `delimiter`.
+    /// What `--weight` means in the file `name`, whose fields are separated by `delimiter`.
     pub(super) fn new(
         weight: &str,
         delimiter: Option<u8>,
         name: &str,
-        source: &Source,
+        source: &StreamSource,
     ) -> Result<Self, Failure> {
         if source.is_packets() {
             return match weight {
@@ -136,7 +140,7 @@ impl Weight {
         )))
     }
 
-    /// The numbers of the rows of `batch`; none where there is none.
+    /// The number of each row of `batch`; `None` if the row has none.
     pub(super) fn of_rows(&mut self, batch: &AddressBatch) -> Vec<Option<Sum>> {
         let lengths = batch.packet_lengths().iter();
         match self {

@@ -22,10 +22,10 @@ use crate::output::{Output, error};
 use crate::program::Verdict;
 use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
 use crate::stream::follower::Follower;
-use crate::stream::seen::Seen;
-use crate::stream::source::Source;
+use crate::stream::seen::FilesSeen;
+use crate::stream::source::StreamSource;
 use crate::stream::tables::TablesArgs;
-use crate::stream::{self, Consumer, InputArgs, Wanted};
+use crate::stream::{self, Consumer, InputArgs, ReadTextAs};
 use crate::table;
 
 use addresses::Hit;
@@ -198,7 +198,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         has_header: false,
     };
     let mut failed = None;
-    let mut seen = Seen::default();
+    let mut seen = FilesSeen::default();
     for file in &files {
         grep.count = 0;
         grep.lines = 0;
@@ -325,11 +325,11 @@ struct Grep<'t> {
 }
 
 impl Consumer for Grep<'_> {
-    fn wanted(&self) -> Wanted {
-        Wanted::AllOfLines
+    fn read_text_as(&self) -> ReadTextAs {
+        ReadTextAs::AllOfLines
     }
 
-    fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure> {
+    fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure> {
         name.clone_into(&mut self.name);
         if self.args.lies().is_some() && !source.is_text() {
             let reason = "no text, whose prefixes --contained and --overlapping are about";
@@ -349,7 +349,7 @@ impl Consumer for Grep<'_> {
         Ok(())
     }
 
-    fn take(&mut self, batch: &AddressBatch, _: &Source) -> Result<bool, Failure> {
+    fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
         if let Some(searched) = self.follower.as_mut().and_then(Follower::newer) {
             self.searched = searched;
         }

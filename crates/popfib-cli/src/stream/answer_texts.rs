@@ -1,24 +1,23 @@
-//! What is written after each address, made ready for every answer there is.
+//! Texts of answers, made before the first address comes: the number of an answer in, its text out.
 //!
-//! A slot for each number, in a cache line of its own or shared with neighbours
-//! but never across two, so that an answer costs one line of memory and one
-//! copy of fixed length; its last byte is the text's length. The few texts that
-//! are longer stand elsewhere, and their slot says where.
+//! Each number has a slot. Slots may share a cache line, but none lies across two, so that an answer costs one line of memory and
+//! one copy of fixed length. The last byte of a slot is the length of its text. The few texts that are longer than a slot lie
+//! elsewhere, and their slot says where.
 
 use std::hint::black_box;
 
-use super::page::Page;
+use super::output_buffer::OutputBuffer;
 
-/// Answers whose texts are fetched together: more misses than a core has under way at a time.
+/// The number of answers whose texts are fetched together: more cache misses than a core has under way at a time.
 pub(super) const AHEAD: usize = 64;
 
 #[repr(align(64))]
 #[derive(Clone)]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
 /// Texts by number, in slots of `SIZE` bytes: 16, 32 or 64.
 pub(crate) struct AnswerTexts<const SIZE: usize> {
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     count: usize,
     long: Vec<Vec<u8>>,
 }
@@ -29,9 +28,9 @@ const LONG: u8 = u8::MAX;
 impl<const SIZE: usize> AnswerTexts<SIZE> {
     const PER_LINE: usize = 64 / SIZE;
 
-    fn new(texts: &Texts) -> Self {
+    fn new(texts: &AnswerTextsBuilder) -> Self {
         let mut written = Self {
-            lines: vec![Line([0; 64]); texts.ends.len().div_ceil(Self::PER_LINE)],
+            lines: vec![CacheLine([0; 64]); texts.ends.len().div_ceil(Self::PER_LINE)],
             count: texts.ends.len(),
             long: Vec::new(),
         };
@@ -62,54 +61,54 @@ impl<const SIZE: usize> AnswerTexts<SIZE> {
         &line.as_chunks().0[number % Self::PER_LINE]
     }
 
-    /// Reads the slots of all `numbers`, so that they are in the cache when they are written.
-    /// The reads don't wait for each other, as the writing would make them do.
+    /// Reads the slots of all `numbers`, so that they are in the cache when they are written. These reads do not wait for each
+    /// other; those of writing would, since each begins where the text before it ends.
     #[inline]
     pub(super) fn touch(&self, numbers: impl Iterator<Item = u32>) {
         let seen = numbers.fold(0, |seen, number| seen ^ self.slot(number)[SIZE - 1]);
         black_box(seen);
     }
 
-    fn write_all(&self, numbers: &[u32], page: &mut Page) {
+    fn write_all(&self, numbers: &[u32], out: &mut OutputBuffer) {
         for numbers in numbers.chunks(AHEAD) {
             self.touch(numbers.iter().copied());
             for &number in numbers {
-                self.write(number, page);
+                self.write(number, out);
             }
         }
     }
 
     /// Writes the text of `number`.
     #[inline(always)]
-    pub(super) fn write(&self, number: u32, page: &mut Page) {
+    pub(super) fn write(&self, number: u32, out: &mut OutputBuffer) {
         let slot = self.slot(number);
         let len = slot[SIZE - 1];
         if len == LONG {
             let [index, ..] = slot.as_chunks().0 else {
                 unreachable!("a slot has 8 bytes")
             };
-            page.put(&self.long[u64::from_le_bytes(*index) as usize]);
+            out.put(&self.long[u64::from_le_bytes(*index) as usize]);
         } else {
-            page.put_padded(slot, usize::from(len));
+            out.put_padded(slot, usize::from(len));
         }
     }
 }
 
-/// Texts one after the other, to be put into slots.
+/// Collects texts one after the other, and puts them into slots when all are there and their lengths are known.
 #[derive(Default)]
-pub(crate) struct Texts {
+pub(crate) struct AnswerTextsBuilder {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl AnswerTextsBuilder {
     /// Adds the text of the next number, from 0, as `write` makes it.
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         write(&mut self.bytes);
         self.ends.push(self.bytes.len());
     }
 
-    /// Slots for the texts: the smallest that nearly all of them fit into.
+    /// Puts the texts into slots: the smallest that nearly all of them fit into.
     pub(crate) fn into_answer_texts(self) -> AnyAnswerTexts {
         let mut start = 0;
         let mut fitting = [0; 2];
@@ -128,7 +127,7 @@ impl Texts {
     }
 }
 
-/// Texts in slots of either size.
+/// Texts in slots of any of the sizes.
 pub(crate) enum AnyAnswerTexts {
     Short(AnswerTexts<16>),
     Medium(AnswerTexts<32>),
@@ -148,20 +147,20 @@ impl AnyAnswerTexts {
 
     /// As [`AnswerTexts::write`].
     #[inline]
-    pub(super) fn write(&self, number: u32, page: &mut Page) {
+    pub(super) fn write(&self, number: u32, out: &mut OutputBuffer) {
         match self {
-            Self::Short(written) => written.write(number, page),
-            Self::Medium(written) => written.write(number, page),
-            Self::Long(written) => written.write(number, page),
+            Self::Short(written) => written.write(number, out),
+            Self::Medium(written) => written.write(number, out),
+            Self::Long(written) => written.write(number, out),
         }
     }
 
     /// Writes the texts of all `numbers`, one after the other.
-    pub(crate) fn write_all(&self, numbers: &[u32], page: &mut Page) {
+    pub(crate) fn write_all(&self, numbers: &[u32], out: &mut OutputBuffer) {
         match self {
-            Self::Short(written) => written.write_all(numbers, page),
-            Self::Medium(written) => written.write_all(numbers, page),
-            Self::Long(written) => written.write_all(numbers, page),
+            Self::Short(written) => written.write_all(numbers, out),
+            Self::Medium(written) => written.write_all(numbers, out),
+            Self::Long(written) => written.write_all(numbers, out),
         }
     }
 }
@@ -179,16 +178,16 @@ mod tests {
                     (0..len).map(|i| (n + i) as u8).collect()
                 })
                 .collect();
-            let mut made = Texts::default();
+            let mut made = AnswerTextsBuilder::default();
             for text in &texts {
                 made.push(|to| to.extend_from_slice(text));
             }
             let numbers: Vec<u32> = (0..1000).rev().chain([0, 999, 5]).collect();
-            let mut page = Page::new();
+            let mut out = OutputBuffer::new();
             let size = match made.into_answer_texts() {
-                AnyAnswerTexts::Short(written) => (write(&written, &numbers, &mut page), 16),
-                AnyAnswerTexts::Medium(written) => (write(&written, &numbers, &mut page), 32),
-                AnyAnswerTexts::Long(written) => (write(&written, &numbers, &mut page), 64),
+                AnyAnswerTexts::Short(written) => (write(&written, &numbers, &mut out), 16),
+                AnyAnswerTexts::Medium(written) => (write(&written, &numbers, &mut out), 32),
+                AnyAnswerTexts::Long(written) => (write(&written, &numbers, &mut out), 64),
             }
             .1;
             let expected = if typical < 16 {
@@ -203,14 +202,18 @@ mod tests {
                 .iter()
                 .flat_map(|&n| texts[n as usize].clone())
                 .collect();
-            assert!(page.bytes() == all, "{typical}");
+            assert!(out.bytes() == all, "{typical}");
         }
     }
 
-    fn write<const SIZE: usize>(written: &AnswerTexts<SIZE>, numbers: &[u32], page: &mut Page) {
+    fn write<const SIZE: usize>(
+        written: &AnswerTexts<SIZE>,
+        numbers: &[u32],
+        out: &mut OutputBuffer,
+    ) {
         written.touch(numbers.iter().copied());
         for &number in numbers {
-            written.write(number, page);
+            written.write(number, out);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The numbers of a family's answers, of which 0 stands for no match.
+//! Addresses of one family in, numbers of answers out: of a value, of a match or of a route. 0 is no match.
 //!
-//! Nothing is compiled for a family of which no address comes.
+//! A family is only compiled when its first address comes.
 
 use popfib::family::Family;
 use popfib::{Kernel, NextHop};
@@ -8,9 +8,10 @@ use popfib_table::{PrefixText, RouteNumbers, Table};
 
 use crate::failure::Failure;
 
-/// What an answer is the number of.
+/// What the number of an answer stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
+    /// The value of the longest match.
     Value,
     /// Prefix and value, as [`FamilyTable::matched`](popfib_table::FamilyTable::matched) takes the number apart.
     Match,
@@ -34,17 +35,17 @@ pub(crate) fn look_up<A: Family>(
     Ok(())
 }
 
-/// The routes of one family by numbers, made when the first address comes.
+/// The routes of one family, numbered when its first address comes.
 #[derive(Default)]
-pub(crate) struct Routes<A: Family> {
+pub(crate) struct NumberedRoutes<A: Family> {
     numbered: Option<RouteNumbers<A>>,
     /// How many numbers come before those of the routes.
     before: u32,
 }
 
-impl<A: Family> Routes<A> {
-    /// Puts the number of each address's route into `numbers`. The first time the routes are numbered after `before`, in the
-    /// order in which prefixes and values are handed to `each`.
+impl<A: Family> NumberedRoutes<A> {
+    /// Puts the number of each address's route into `numbers`. With the first address, the routes get the numbers after `before`
+    /// and are handed to `each` in this order, as prefix and value.
     pub(crate) fn look_up(
         &mut self,
         table: &Table,

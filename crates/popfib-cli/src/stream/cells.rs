@@ -1,4 +1,8 @@
-//! Rows with several cells, or several addresses in one: their answers, column by column.
+//! Rows with several cells, or with several addresses in one: a batch and its answers in, the text of each row out, put together
+//! column by column.
+//!
+//! Ready texts (`answer_texts`) do not serve here: a column is that of a cell and a table, and may have the values of several
+//! addresses.
 
 use std::net::IpAddr;
 
@@ -7,18 +11,19 @@ use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
 use popfib_table::{Cell, PrefixText};
 
-use super::form::{Form, address_name, text};
-use super::rows::Lead;
+use super::form::{LineForm, address_name, text};
+use super::rows::LineLead;
 use super::table::NamedTable;
-use super::written::Texted;
+use super::table_texts::FamilyAnswers;
 
-/// Goes through the cells of a batch.
-pub(super) struct Cells<'b> {
+/// Goes through a batch, cell by cell.
+pub(super) struct BatchCells<'b> {
     batch: &'b AddressBatch,
-    ipv4: Texted<'b, u32>,
-    ipv6: Texted<'b, u128>,
-    form: &'b Form,
-    lead: Lead,
+    ipv4: FamilyAnswers<'b, u32>,
+    ipv6: FamilyAnswers<'b, u128>,
+    form: &'b LineForm,
+    lead: LineLead,
+    /// How many addresses each of the cells that follow has.
     counts: std::slice::Iter<'b, u32>,
     runs: std::slice::Iter<'b, AddressRun>,
     /// What is left of the run at hand.
@@ -26,27 +31,27 @@ pub(super) struct Cells<'b> {
     next_ipv4: usize,
     next_ipv6: usize,
     /// The addresses of the cell at hand.
-    found: Vec<Found>,
+    found: Vec<BatchAddress>,
     /// Their answers: the prefixes, and the numbers of the records.
     prefixes: Vec<Option<PrefixText>>,
     numbers: Vec<Option<NextHop>>,
     text: Vec<u8>,
 }
 
-/// An address by its place in the batch.
+/// An address, by its place among those of its family in the batch.
 #[derive(Clone, Copy)]
-enum Found {
+enum BatchAddress {
     Ipv4(usize),
     Ipv6(usize),
 }
 
-impl<'b> Cells<'b> {
+impl<'b> BatchCells<'b> {
     pub(super) fn new(
         batch: &'b AddressBatch,
-        ipv4: Texted<'b, u32>,
-        ipv6: Texted<'b, u128>,
-        form: &'b Form,
-        lead: Lead,
+        ipv4: FamilyAnswers<'b, u32>,
+        ipv6: FamilyAnswers<'b, u128>,
+        form: &'b LineForm,
+        lead: LineLead,
     ) -> Self {
         Self {
             batch,
@@ -66,7 +71,7 @@ impl<'b> Cells<'b> {
         }
     }
 
-    /// The answers of the next row, whose cells have these names.
+    /// What is written for the next row, whose cells have these names.
     pub(super) fn row(
         &mut self,
         names: &[String],
@@ -76,17 +81,17 @@ impl<'b> Cells<'b> {
         self.text.clear();
         for name in names {
             self.next_cell();
-            if matches!(self.lead, Lead::Address | Lead::AddressOfLine) {
+            if matches!(self.lead, LineLead::Address | LineLead::AddressOfLine) {
                 self.addresses(name, takes_all);
             }
             for (index, table) in tables.iter().enumerate() {
                 self.answers(name, index, table, takes_all);
             }
         }
-        // Columns begin with what separates them from those before.
+        // Each column begins with a separator; the first of a line has none.
         match (self.lead, self.form) {
-            (Lead::Row, _) => &self.text,
-            (_, Form::Json) => {
+            (LineLead::Row, _) => &self.text,
+            (_, LineForm::Json) => {
                 self.text[0] = b'{';
                 &self.text
             }
@@ -108,12 +113,12 @@ impl<'b> Cells<'b> {
             match &mut self.run {
                 AddressRun::Ipv4(left) => {
                     *left -= 1;
-                    self.found.push(Found::Ipv4(self.next_ipv4));
+                    self.found.push(BatchAddress::Ipv4(self.next_ipv4));
                     self.next_ipv4 += 1;
                 }
                 AddressRun::Ipv6(left) => {
                     *left -= 1;
-                    self.found.push(Found::Ipv6(self.next_ipv6));
+                    self.found.push(BatchAddress::Ipv6(self.next_ipv6));
                     self.next_ipv6 += 1;
                 }
                 AddressRun::Missing(left) => *left -= 1,
@@ -123,9 +128,9 @@ impl<'b> Cells<'b> {
 
     /// Writes the addresses of the cell.
     fn addresses(&mut self, name: &str, takes_all: bool) {
-        let show = |&found: &Found| match found {
-            Found::Ipv4(at) => IpAddr::V4(self.batch.ipv4()[at].into()).to_string(),
-            Found::Ipv6(at) => IpAddr::V6(self.batch.ipv6()[at].into()).to_string(),
+        let show = |&found: &BatchAddress| match found {
+            BatchAddress::Ipv4(at) => IpAddr::V4(self.batch.ipv4()[at].into()).to_string(),
+            BatchAddress::Ipv6(at) => IpAddr::V6(self.batch.ipv6()[at].into()).to_string(),
         };
         let shown: Vec<String> = self.found.iter().map(show).collect();
         write(
@@ -143,8 +148,8 @@ impl<'b> Cells<'b> {
         self.numbers.clear();
         for &found in &self.found {
             let answer = match found {
-                Found::Ipv4(at) => self.ipv4.answer(index, at),
-                Found::Ipv6(at) => self.ipv6.answer(index, at),
+                BatchAddress::Ipv4(at) => self.ipv4.answer(index, at),
+                BatchAddress::Ipv6(at) => self.ipv6.answer(index, at),
             };
             let (prefix, number) = answer.unzip();
             self.prefixes.push(prefix.flatten().map(PrefixText::new));
@@ -165,9 +170,9 @@ impl<'b> Cells<'b> {
     }
 }
 
-/// Writes a column of one cell or none, or of all.
+/// Writes a column: the value of the only address or none, or those of all addresses of the cell if it may have several.
 fn write<'c>(
-    form: &Form,
+    form: &LineForm,
     name: &str,
     mut cells: impl ExactSizeIterator<Item = Option<Cell<'c>>>,
     takes_all: bool,

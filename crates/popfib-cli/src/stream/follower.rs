@@ -1,11 +1,12 @@
-//! What answers a stream, fetched again while the stream goes on: files of tables that are replaced, or the table of a
-//! running `popfib follow`.
+//! New tables for a stream while it goes on: paths of files that may be replaced, or the socket of a running `popfib follow`, in;
+//! the next state of the tables out, when there is one.
 //!
-//! Each batch is answered by one state, with the code and at the rate of a table that stays. A table of another process is
-//! fetched as an image: asking the process for each batch would answer from the table of that moment, but texts of answers
-//! could not be made before addresses come, and the process would answer for all of its clients. Files are looked at only when
-//! a batch comes, by what the file system says of them: a thread that watches them would have to be awaited by the
-//! first line after a pause.
+//! Each batch is answered by one state, with the code and at the rate of a table that does not change. The table of another
+//! process is fetched as an image. Rejected: asking that process for each batch. Its answers would be those of the moment, but
+//! texts of answers could not be made before addresses come, and one process would look up for all of its clients.
+//!
+//! The state of files is only looked at when a batch comes. Rejected: a thread that watches them, since the first line after a
+//! pause would have to wait for it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,16 +18,16 @@ use crate::failure::Failure;
 use crate::live::{Live, Place};
 use crate::output::note;
 
-use super::replaced::Files;
+use super::replaced::WatchedFiles;
 use super::table::NamedTable;
 
-/// The least time from one look to the next, and how many times as long as the last one took.
+/// The minimum time from one look to the next, also as a multiple of the time that the last look took.
 const EVERY: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
 
 /// Where the next state comes from, and when to ask.
 pub(crate) struct Follower<'a, T> {
-    /// The state as it is now; `None` if it has not changed, unless `true` asks for it all the same.
+    /// Fetches the current state; `None` if it has not changed. With `true` it is fetched even so.
     fetch: Box<dyn FnMut(bool) -> Result<Option<T>, Failure> + Send + 'a>,
     due: Instant,
     /// Set by the signal that asks to read again.
@@ -48,13 +49,12 @@ impl<'a, T> Follower<'a, T> {
         }
     }
 
-    /// The state of these files, which `load` reads, and the ones after it. None comes after that of files which cannot be read
-    /// twice.
+    /// The state of these files, as `load` reads it, and what fetches later ones; `None` if the files cannot be read twice.
     pub(crate) fn of_files(
         paths: &[impl AsRef<Path>],
         mut load: impl FnMut() -> Result<T, Failure> + Send + 'a,
     ) -> Result<(T, Option<Self>), Failure> {
-        let files = Files::new(paths);
+        let files = WatchedFiles::new(paths);
         let state = load()?;
         let follower = files.map(|mut files| {
             Self::new(move |is_asked| {
@@ -69,20 +69,20 @@ impl<'a, T> Follower<'a, T> {
         Ok((state, follower))
     }
 
-    /// What `make` makes of the table at a socket, and of the ones after it.
+    /// What `make` makes of the table at a socket, and what fetches later ones.
     pub(crate) fn of_socket(
         socket: &Path,
         read: &ReadArgs,
         with_prefixes: bool,
         mut make: impl FnMut(NamedTable) -> Result<T, Failure> + Send + 'a,
     ) -> Result<(T, Option<Self>), Failure> {
-        let (mut source, first) = LiveTable::open(socket, read, with_prefixes)?;
+        let (mut source, first) = FetchedTable::open(socket, read, with_prefixes)?;
         let state = make(first)?;
         let fetch = move |_| source.fetch()?.map(&mut make).transpose();
         Ok((state, Some(Self::new(fetch))))
     }
 
-    /// The same of the table of `args`, with its prefixes.
+    /// The same of the table that `args` name, with its prefixes.
     pub(crate) fn of(
         args: &'a TableArgs,
         mut make: impl FnMut(NamedTable) -> Result<T, Failure> + Send + 'a,
@@ -93,8 +93,8 @@ impl<'a, T> Follower<'a, T> {
         }
     }
 
-    /// The state as it is now, if it has changed and it is time to ask. Lines are not lost for one that is gone or cannot be
-    /// read: they are answered by what was read last, which is said once.
+    /// The current state, if it has changed and it is time to look. No line is lost if a file is gone or cannot be read: the state
+    /// of before answers, which is noted once.
     pub(crate) fn newer(&mut self) -> Option<T> {
         let start = Instant::now();
         let is_asked = self.is_asked.load(Ordering::Relaxed);
@@ -120,16 +120,16 @@ impl<'a, T> Follower<'a, T> {
     }
 }
 
-/// The table of a running `popfib follow`.
-pub(super) struct LiveTable {
+/// The table of a running `popfib follow`, which is fetched as an image.
+pub(super) struct FetchedTable {
     place: Place,
     with_prefixes: bool,
     live: Option<Live>,
     version: Option<u64>,
 }
 
-impl LiveTable {
-    /// That at a socket, and as it is now.
+impl FetchedTable {
+    /// Opens the table at a socket; returns it also as it is now.
     pub(super) fn open(
         socket: &Path,
         read: &ReadArgs,
@@ -150,7 +150,7 @@ impl LiveTable {
         let live = match &mut self.live {
             Some(live) => live,
             none => {
-                // Another process counts from 0 again.
+                // Another process counts its versions from 0.
                 self.version = None;
                 none.insert(self.place.connect()?)
             }

@@ -1,4 +1,4 @@
-//! The forms of output that are lines of text, and how each writes an answer.
+//! The forms of output that are lines (text, CSV, JSON): cells of answers in, bytes of a line out.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -13,17 +13,17 @@ use crate::records::shown;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Columns after tabs; the records of a CSV file with CR LF end in that.
+pub(crate) enum LineForm {
+    /// Columns after tabs. Lines end with CR LF if `is_crlf`, as those of the CSV file did.
     Text { is_crlf: bool },
-    /// The same for lines whose fields have names in one of them, which begins with `heading`: what it gets, and the line of types
-    /// that logs of Zeek have.
+    /// The same for a log whose lines of comment have the names of the fields, as those of Zeek do. The line that begins with
+    /// `heading` gets `names`, and the line of types gets `types`.
     Headed {
         heading: Vec<u8>,
         names: Vec<u8>,
         types: Vec<u8>,
     },
-    /// A table with a delimiter; the user's own if the input was one.
+    /// A table with a delimiter: that of the input if it was one.
     Csv(Dialect),
     /// One JSON object a line.
     Json,
@@ -39,7 +39,7 @@ pub(crate) struct Dialect {
 }
 
 impl Dialect {
-    /// That of addresses which come without a table.
+    /// That of a table of addresses, if the input is no table.
     pub(crate) const OF_ADDRESSES: Self = Self {
         delimiter: b',',
         is_crlf: false,
@@ -47,12 +47,12 @@ impl Dialect {
     };
 }
 
-/// What the address of a cell is called.
+/// The name of the column of addresses of a cell.
 pub(super) fn address_name(cell: &str) -> &str {
     if cell.is_empty() { "address" } else { cell }
 }
 
-impl Form {
+impl LineForm {
     /// What ends a line.
     pub(crate) fn end(&self) -> &'static [u8] {
         match self {
@@ -63,7 +63,7 @@ impl Form {
         }
     }
 
-    /// What stands before and after an address that begins a line, and in its place where there is none.
+    /// What stands before and after an address that begins a line, and what stands there if there is no address.
     #[inline(always)]
     pub(super) fn address(&self) -> (&'static [u8], &'static [u8], &'static [u8]) {
         match self {
@@ -73,7 +73,7 @@ impl Form {
         }
     }
 
-    /// What a line of names or types gets in place of answers.
+    /// What a line of comment gets in place of answers; `None` if the row is no such line.
     #[inline(always)]
     pub(super) fn comment(&self, row: &[u8]) -> Option<&[u8]> {
         let Self::Headed {
@@ -92,7 +92,7 @@ impl Form {
         }
     }
 
-    /// Writes one column of an answer, `name` being its name and `cell` none where there is no answer.
+    /// Writes a column of an answer; `cell` is `None` if there is no answer.
     pub(super) fn column(&self, name: &str, cell: Option<Cell<'_>>, to: &mut Vec<u8>) {
         match self {
             Self::Text { .. } | Self::Headed { .. } => {
@@ -109,7 +109,7 @@ impl Form {
         }
     }
 
-    /// The same of the answers to any number of addresses, which are one cell.
+    /// Writes a column of the answers to any number of addresses, as one cell.
     pub(super) fn columns<'c>(
         &self,
         name: &str,
@@ -141,16 +141,16 @@ impl Form {
 
 /// How the answers of a table are written.
 pub(super) struct AnswerForm<'f> {
-    form: &'f Form,
+    form: &'f LineForm,
     prefix_name: Option<String>,
     column_names: Vec<String>,
-    /// Nothing is before it in the line.
+    /// Whether nothing is before it in the line.
     is_first: bool,
 }
 
 impl<'f> AnswerForm<'f> {
-    /// In `form`, of the cell of this name.
-    pub(super) fn new(form: &'f Form, cell: &str, table: &NamedTable, is_first: bool) -> Self {
+    /// The answers of `table` in `form`, for the cell of this name.
+    pub(super) fn new(form: &'f LineForm, cell: &str, table: &NamedTable, is_first: bool) -> Self {
         let mut names = table.columns(cell);
         let column_names = names.split_off(usize::from(table.with_prefixes));
         Self {
@@ -167,7 +167,7 @@ impl<'f> AnswerForm<'f> {
         }
     }
 
-    /// What stands before and after a prefix, whatever prefix it is; `None` if prefixes are not written.
+    /// What stands before and after a prefix, which is the same for all prefixes; `None` if prefixes are not written.
     pub(super) fn around_prefix(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         // If one of them is a delimiter, prefixes are in quotes.
         const ALL_BYTES: &str = "0123456789abcdef.:/";
@@ -179,7 +179,7 @@ impl<'f> AnswerForm<'f> {
         Some((before, after))
     }
 
-    /// Writes the values of a record, or that there is none.
+    /// Writes the values of a record; without cells, that there is none.
     pub(super) fn record<'c>(
         &self,
         mut cells: impl Iterator<Item = Option<Cell<'c>>>,
@@ -188,7 +188,7 @@ impl<'f> AnswerForm<'f> {
         for (index, name) in self.column_names.iter().enumerate() {
             let cell = cells.next().flatten();
             match self.form {
-                Form::Text { .. } if self.is_first && index == 0 => text_cell(cell, to),
+                LineForm::Text { .. } if self.is_first && index == 0 => text_cell(cell, to),
                 form => form.column(name, cell, to),
             }
         }
@@ -224,13 +224,20 @@ mod tests {
     #[test]
     fn what_stands_around_a_prefix_is_that_of_its_column() {
         let csv = |delimiter| {
-            Form::Csv(Dialect {
+            LineForm::Csv(Dialect {
                 delimiter,
                 ..Dialect::OF_ADDRESSES
             })
         };
-        let text = Form::Text { is_crlf: false };
-        for form in [text, Form::Json, csv(b','), csv(b'/'), csv(b'.'), csv(b':')] {
+        let text = LineForm::Text { is_crlf: false };
+        for form in [
+            text,
+            LineForm::Json,
+            csv(b','),
+            csv(b'/'),
+            csv(b'.'),
+            csv(b':'),
+        ] {
             for name in ["prefix", "10.0.0.0/8", "0123456789abcdef.:/", "a\"b"] {
                 let form = AnswerForm {
                     form: &form,

@@ -1,7 +1,7 @@
-//! Batches of addresses into lines of text, at the speed of copying.
+//! Batches of addresses in, lines with their answers out, at the speed of copying.
 //!
-//! The usual case, one address a row, writes texts that are ready for each answer (`answer_texts`). Where a
-//! row has several cells or a cell several addresses, columns are put together one by one (`cells`).
+//! If each row has one address, as usual, the texts of all answers are made before (`answer_texts`) and only copied here. If a row
+//! has several cells, or a cell several addresses, columns are put together one by one (`cells`).
 
 use std::iter;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use popfib_formats::{AddressBatch, Anonymizer, Escaped};
 use popfib_table::write_ip;
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
-use super::cells::Cells;
-use super::form::{AnswerForm, Form, address_name};
+use super::cells::BatchCells;
+use super::form::{AnswerForm, LineForm, address_name};
 use super::members::Members;
-use super::page::Page;
-use super::rows::{Lead, Row};
+use super::output_buffer::OutputBuffer;
+use super::rows::{LineLead, SplitRow};
 use super::table::NamedTable;
-use super::written::{Texted, Written, compile, indices, lead, without_texts};
+use super::table_texts::{FamilyAnswers, TableTexts, indices, lead, no_texts, texts_of};
 use crate::failure::Failure;
 
-/// What is asked about each address, and of whom.
+/// What is looked up for each address, and where.
 #[derive(Clone)]
 pub(crate) struct Query {
     pub(crate) tables: Arc<[NamedTable]>,
     pub(crate) kernel: Kernel,
-    /// What the cells of a row are called; one of no name where there is one.
+    /// The names of the cells of a row; a single cell has an empty name.
     pub(crate) cells: Vec<String>,
     /// Whether a cell may have several addresses.
     pub(crate) takes_all: bool,
-    /// What stands in place of addresses in what is written.
+    /// What replaces the addresses in the output, if anything does.
     pub(crate) anonymizer: Option<Arc<Anonymizer>>,
 }
 
@@ -42,7 +42,7 @@ impl Query {
         self.cells.iter().flat_map(|cell| self.columns_of(cell))
     }
 
-    /// The same where lines begin with addresses, and those of the addresses.
+    /// The names of the columns of lines that begin with addresses: of the addresses and of the answers, in order.
     pub(crate) fn address_columns(&self) -> Vec<String> {
         let of_cell = |cell: &String| {
             let address = address_name(cell).to_owned();
@@ -62,36 +62,36 @@ impl Query {
     }
 }
 
-/// Annotates as lines of one form, on any number of threads.
-pub(crate) struct Lines {
+/// Makes the lines of answers in one form, on any number of threads.
+pub(crate) struct AnswerLines {
     query: Query,
-    form: Form,
-    lead: Lead,
-    /// What is written for the answers of each table.
-    written: Vec<Written>,
-    /// What stands for the answers where there is no address.
+    form: LineForm,
+    lead: LineLead,
+    /// The texts of the answers of each table.
+    texts: Vec<TableTexts>,
+    /// What stands for the answers in a row without an address.
     missing: Vec<u8>,
-    /// What members are called that are added to the objects of the input, if it is JSON.
+    /// The names of the members that are added to the objects of the input, if it is JSON.
     members: Option<Members>,
-    /// The file at hand.
+    /// The name of the file at hand.
     file: String,
     /// Rows that stayed as they were because they are no JSON objects.
     kept: AtomicU64,
 }
 
-/// What is needed to annotate a batch, and its lines; the next takes the same memory.
+/// Memory for the lines of a batch and for what they are made from; batches share it.
 pub(crate) struct Work {
-    page: Page,
+    out: OutputBuffer,
     ipv4: Vec<Vec<u32>>,
     ipv6: Vec<Vec<u32>>,
-    /// The batch as it is written, if with other addresses.
+    /// The batch with other addresses, if they are replaced.
     anonymized: AddressBatch,
 }
 
 impl Default for Work {
     fn default() -> Self {
         Self {
-            page: Page::new(),
+            out: OutputBuffer::new(),
             ipv4: Vec::new(),
             ipv6: Vec::new(),
             anonymized: AddressBatch::new(),
@@ -102,30 +102,30 @@ impl Default for Work {
 impl Work {
     /// The lines made last.
     pub(super) fn bytes(&self) -> &[u8] {
-        self.page.bytes()
+        self.out.bytes()
     }
 }
 
-impl Lines {
-    pub(crate) fn new(query: Query, form: Form, lead: Lead) -> Self {
+impl AnswerLines {
+    pub(crate) fn new(query: Query, form: LineForm, lead: LineLead) -> Self {
         let mut missing = Vec::new();
         for (index, table) in query.tables.iter().enumerate() {
-            let form = AnswerForm::new(&form, "", table, lead == Lead::Nothing && index == 0);
+            let form = AnswerForm::new(&form, "", table, lead == LineLead::Nothing && index == 0);
             form.prefix(None, &mut missing);
             form.record(iter::empty(), &mut missing);
         }
-        let is_added = form == Form::Json && lead == Lead::Row;
+        let is_added = form == LineForm::Json && lead == LineLead::Row;
         let mut lines = Self {
             members: is_added.then(|| Members::new(query.columns())),
             query,
             form,
             lead,
-            written: Vec::new(),
+            texts: Vec::new(),
             missing,
             file: String::new(),
             kept: AtomicU64::new(0),
         };
-        lines.written = lines.write();
+        lines.texts = lines.make_texts();
         lines
     }
 
@@ -136,7 +136,7 @@ impl Lines {
 
     /// The heading of a table as a line of text, with the names of the answers after it.
     pub(crate) fn heading(&self, header: &[u8]) -> Vec<u8> {
-        let (Form::Text { .. }, Lead::Row) = (&self.form, self.lead) else {
+        let (LineForm::Text { .. }, LineLead::Row) = (&self.form, self.lead) else {
             return Vec::new();
         };
         let mut line = header.to_vec();
@@ -148,33 +148,33 @@ impl Lines {
         line
     }
 
-    /// Answers by these tables from now on, which are called as those before.
+    /// Answers from these tables from now on, which have the names of those before.
     pub(crate) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
         self.query.tables = tables;
-        self.written = self.write();
+        self.texts = self.make_texts();
     }
 
-    /// What is written for the answers of each table.
-    fn write(&self) -> Vec<Written> {
+    /// The texts of the answers of each table.
+    fn make_texts(&self) -> Vec<TableTexts> {
         let tables = self.query.tables.iter().enumerate();
-        let written = tables.map(|(index, table)| {
-            let is_first = self.lead == Lead::Nothing && index == 0;
+        let texts = tables.map(|(index, table)| {
+            let is_first = self.lead == LineLead::Nothing && index == 0;
             if !self.query.is_single() {
-                return without_texts(table);
+                return no_texts(table);
             }
-            compile(table, &AnswerForm::new(&self.form, "", table, is_first))
+            texts_of(table, &AnswerForm::new(&self.form, "", table, is_first))
         });
-        written.collect()
+        texts.collect()
     }
 
-    /// Whether its output goes on as this.
-    pub(crate) fn is(&self, form: &Form, lead: Lead) -> bool {
+    /// Whether its lines are of this form and begin with this.
+    pub(crate) fn is(&self, form: &LineForm, lead: LineLead) -> bool {
         self.form == *form && self.lead == lead
     }
 
     /// Whether answers are the last fields of lines, after tabs.
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.form, Form::Text { .. })
+        matches!(self.form, LineForm::Text { .. })
     }
 
     /// How many rows stayed as they were because they are no JSON objects.
@@ -189,20 +189,20 @@ impl Lines {
         work: &'w mut Work,
     ) -> Result<&'w [u8], Failure> {
         let Work {
-            page,
+            out,
             ipv4,
             ipv6,
             anonymized,
         } = work;
-        page.clear();
+        out.clear();
         if let Some(members) = &self.members
             && let Some(name) = members.doubled(batch)
         {
             return Err(there_already(&self.file, "member", name));
         }
         let Query { tables, kernel, .. } = &self.query;
-        let mut ipv4 = Texted::new(batch.ipv4(), tables, &self.written, *kernel, ipv4)?;
-        let mut ipv6 = Texted::new(batch.ipv6(), tables, &self.written, *kernel, ipv6)?;
+        let mut ipv4 = FamilyAnswers::new(batch.ipv4(), tables, &self.texts, *kernel, ipv4)?;
+        let mut ipv6 = FamilyAnswers::new(batch.ipv6(), tables, &self.texts, *kernel, ipv6)?;
         let batch = match &self.query.anonymizer {
             None => batch,
             Some(by) => {
@@ -211,33 +211,33 @@ impl Lines {
                     return Err(format!("{}: {reason}", self.file).into());
                 }
                 let anonymized = &*anonymized;
-                // Answers are those to the addresses of before, and have no prefixes.
+                // The numbers are those of the answers to the addresses before; these answers have no prefixes.
                 (ipv4.addresses, ipv6.addresses) = (anonymized.ipv4(), anonymized.ipv6());
                 anonymized
             }
         };
         let kept = if self.query.is_single() {
-            self.single(batch, ipv4, ipv6, page)
+            self.single(batch, ipv4, ipv6, out)
         } else {
-            self.several(batch, ipv4, ipv6, page)
+            self.several(batch, ipv4, ipv6, out)
         };
         self.kept.fetch_add(kept, Ordering::Relaxed);
-        Ok(page.bytes())
+        Ok(out.bytes())
     }
 
-    /// Rows of one address or none. How many stayed as they were.
+    /// Writes rows of one address or none. Returns how many stayed as they were.
     fn single(
         &self,
         batch: &AddressBatch,
-        ipv4: Texted<'_, u32>,
-        ipv6: Texted<'_, u128>,
-        page: &mut Page,
+        ipv4: FamilyAnswers<'_, u32>,
+        ipv6: FamilyAnswers<'_, u128>,
+        out: &mut OutputBuffer,
     ) -> u64 {
-        let mut writer = Writer {
+        let mut writer = SingleAddressWriter {
             form: &self.form,
             lead: self.lead,
             rows: batch.rows(),
-            page,
+            out,
             kept: 0,
         };
         let (mut at_4, mut at_6) = (0, 0);
@@ -247,7 +247,7 @@ impl Lines {
                 AddressRun::Ipv6(count) => writer.run(&ipv6, &mut at_6, count),
                 AddressRun::Missing(count) => {
                     for _ in 0..count {
-                        writer.line(None::<u32>, |page| page.put(&self.missing));
+                        writer.line(None::<u32>, |out| out.put(&self.missing));
                     }
                 }
             }
@@ -255,32 +255,32 @@ impl Lines {
         writer.kept
     }
 
-    /// Rows of several cells, or of several addresses in one. How many stayed as they were.
+    /// Writes rows of several cells, or of several addresses in one. Returns how many stayed as they were.
     fn several(
         &self,
         batch: &AddressBatch,
-        ipv4: Texted<'_, u32>,
-        ipv6: Texted<'_, u128>,
-        page: &mut Page,
+        ipv4: FamilyAnswers<'_, u32>,
+        ipv6: FamilyAnswers<'_, u128>,
+        out: &mut OutputBuffer,
     ) -> u64 {
         let mut kept = 0;
-        let mut cells = Cells::new(batch, ipv4, ipv6, &self.form, self.lead);
+        let mut cells = BatchCells::new(batch, ipv4, ipv6, &self.form, self.lead);
         let mut rows = batch.rows();
         // Packets have no text, and so no rows.
         for _ in 0..batch.cells().len() / self.query.cells.len() {
             let row = rows.next().unwrap_or_default();
             let text = cells.row(&self.query.cells, &self.query.tables, self.query.takes_all);
-            match (self.lead, Row::new(row, &self.form)) {
-                (Lead::Row, Some(row)) => row.write(&self.form, page, |page| page.put(text)),
-                (Lead::Row, None) => {
-                    page.put(row);
-                    page.put(b"\n");
+            match (self.lead, SplitRow::new(row, &self.form)) {
+                (LineLead::Row, Some(row)) => row.write(&self.form, out, |out| out.put(text)),
+                (LineLead::Row, None) => {
+                    out.put(row);
+                    out.put(b"\n");
                     kept += 1;
                 }
                 _ => {
-                    page.put(text);
-                    message(self.lead, row, page);
-                    page.put(self.form.end());
+                    out.put(text);
+                    message(self.lead, row, out);
+                    out.put(self.form.end());
                 }
             }
         }
@@ -288,32 +288,32 @@ impl Lines {
     }
 }
 
-/// What to say of a column or member of the input that is called as one of the answers.
+/// The error of a column or member of the input that has the name of one of the answers.
 pub(crate) fn there_already(file: &str, what: &str, name: &str) -> Failure {
     let reason = format!("there already; --table NAME=FILE gives {what}s another name");
     format!("{file}: a {what} {name} is {reason}").into()
 }
 
-/// Writes lines of one address or none.
-struct Writer<'b, R> {
-    form: &'b Form,
-    lead: Lead,
+/// Writes lines of rows that have one address or none.
+struct SingleAddressWriter<'b, R> {
+    form: &'b LineForm,
+    lead: LineLead,
     rows: R,
-    page: &'b mut Page,
+    out: &'b mut OutputBuffer,
     kept: u64,
 }
 
-impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
-    /// The lines of the `count` addresses from `at` on.
-    fn run<A: Family>(&mut self, looked: &Texted<'_, A>, at: &mut usize, count: usize) {
+impl<'r, R: Iterator<Item = &'r [u8]>> SingleAddressWriter<'_, R> {
+    /// Writes the lines of the `count` addresses from `at` on.
+    fn run<A: Family>(&mut self, answers: &FamilyAnswers<'_, A>, at: &mut usize, count: usize) {
         let start = *at;
         *at += count;
-        let Texted {
+        let FamilyAnswers {
             addresses,
-            written,
+            texts,
             numbers,
-        } = looked;
-        if let [Written { before, texts }] = written {
+        } = answers;
+        if let [TableTexts { before, texts }] = texts {
             let (addresses, numbers) = (&addresses[start..*at], &numbers[0][start..*at]);
             let before = before.as_deref();
             match texts {
@@ -328,23 +328,21 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
         }
         for from in (start..*at).step_by(AHEAD) {
             let to = (from + AHEAD).min(*at);
-            for (written, numbers) in written.iter().zip(*numbers) {
-                let before = written.before.as_deref();
-                written
-                    .texts
-                    .touch(indices::<A>(&numbers[from..to], before));
+            for (texts, numbers) in texts.iter().zip(*numbers) {
+                let before = texts.before.as_deref();
+                texts.texts.touch(indices::<A>(&numbers[from..to], before));
             }
             for index in from..to {
-                self.line(Some(addresses[index]), |page| {
-                    for table in 0..written.len() {
-                        looked.write(table, index, page);
+                self.line(Some(addresses[index]), |out| {
+                    for table in 0..texts.len() {
+                        answers.write(table, index, out);
                     }
                 });
             }
         }
     }
 
-    /// The usual case of [`Writer::run`], without its loops over tables.
+    /// The usual case of [`run`](Self::run), without its loops over tables.
     #[inline(never)]
     fn one_table<A: Family, const SIZE: usize>(
         &mut self,
@@ -356,66 +354,66 @@ impl<'r, R: Iterator<Item = &'r [u8]>> Writer<'_, R> {
         for (addresses, numbers) in addresses.chunks(AHEAD).zip(numbers.chunks(AHEAD)) {
             texts.touch(indices::<A>(numbers, before));
             for (&address, &number) in addresses.iter().zip(numbers) {
-                self.line(Some(address), |page| {
-                    let number = lead(address, number, before, page);
-                    texts.write(number, page);
+                self.line(Some(address), |out| {
+                    let number = lead(address, number, before, out);
+                    texts.write(number, out);
                 });
             }
         }
     }
 
     #[inline(always)]
-    fn line<A: Family>(&mut self, address: Option<A>, answers: impl FnOnce(&mut Page)) {
+    fn line<A: Family>(&mut self, address: Option<A>, answers: impl FnOnce(&mut OutputBuffer)) {
         let row = self.rows.next().unwrap_or_default();
         match self.lead {
-            Lead::Row => match Row::new(row, self.form) {
-                Some(row) => return row.write(self.form, self.page, answers),
+            LineLead::Row => match SplitRow::new(row, self.form) {
+                Some(row) => return row.write(self.form, self.out, answers),
                 None => {
-                    self.page.put(row);
-                    self.page.put(b"\n");
+                    self.out.put(row);
+                    self.out.put(b"\n");
                     self.kept += 1;
                     return;
                 }
             },
-            Lead::Address | Lead::AddressOfLine => {
+            LineLead::Address | LineLead::AddressOfLine => {
                 let (before, after, none) = self.form.address();
                 match address {
                     Some(address) => {
-                        self.page.put(before);
-                        put(address, self.page);
-                        self.page.put(after);
+                        self.out.put(before);
+                        put(address, self.out);
+                        self.out.put(after);
                     }
-                    None => self.page.put(none),
+                    None => self.out.put(none),
                 }
             }
-            Lead::Nothing => {}
+            LineLead::Nothing => {}
         }
-        answers(self.page);
-        message(self.lead, row, self.page);
-        self.page.put(self.form.end());
+        answers(self.out);
+        message(self.lead, row, self.out);
+        self.out.put(self.form.end());
     }
 }
 
-/// What the line of the input is called in an object.
+/// The name of the member that has the line of the input.
 pub(crate) const MESSAGE: &str = "message";
 
 /// Writes the line of the input as the last member of an object, if that is asked for.
 #[inline(always)]
-fn message(lead: Lead, row: &[u8], page: &mut Page) {
-    if lead == Lead::AddressOfLine {
+fn message(lead: LineLead, row: &[u8], out: &mut OutputBuffer) {
+    if lead == LineLead::AddressOfLine {
         let line = row.strip_suffix(b"\r").unwrap_or(row);
         let line = serde_json::to_vec(&String::from_utf8_lossy(line)).expect("text is JSON");
-        page.put(b",\"");
-        page.put(MESSAGE.as_bytes());
-        page.put(b"\":");
-        page.put(&line);
+        out.put(b",\"");
+        out.put(MESSAGE.as_bytes());
+        out.put(b"\":");
+        out.put(&line);
     }
 }
 
 /// Writes an address as text.
 #[inline(always)]
-fn put<A: Family>(address: A, page: &mut Page) {
-    let text = page.room().first_chunk_mut();
+fn put<A: Family>(address: A, out: &mut OutputBuffer) {
+    let text = out.room().first_chunk_mut();
     let len = write_ip(address.ip(), text.expect("there is room for an address"));
-    page.fill(len);
+    out.fill(len);
 }

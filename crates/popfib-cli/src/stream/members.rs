@@ -1,5 +1,6 @@
-//! Members that JSON objects have already, by the names of those that are added: an object with two of one name says
-//! something else to each reader.
+//! JSON objects that have a member already which would be added: batches of rows in, the name of the first such member out.
+//!
+//! It is an error, since readers disagree about an object that has two members of one name.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Of these names.
+    /// Members of these names.
     pub(super) fn new(names: impl Iterator<Item = String>) -> Self {
         let quoted = |name: &String| serde_json::to_vec(name).expect("text is JSON");
         let finder = |name: &String| Finder::new(&quoted(name)).into_owned();
@@ -26,7 +27,7 @@ impl Members {
     pub(super) fn doubled(&self, batch: &AddressBatch) -> Option<&str> {
         let is_there = |(name, finder): &&(String, Finder<'_>)| {
             let is_in = |text| finder.find(text).is_some();
-            // All rows at once, which most of the time is the end of it.
+            // The name is searched for in all rows at once, and is nearly never there.
             is_in(batch.text_of_rows()) && batch.rows().any(|row| is_in(row) && has(row, name))
         };
         self.names
@@ -36,7 +37,7 @@ impl Members {
     }
 }
 
-/// Whether the object has the member itself, and no object or text inside of it.
+/// Whether the object itself has the member; those of objects inside of it do not count.
 #[cold]
 fn has(row: &[u8], name: &str) -> bool {
     let row = row.strip_prefix(b"\xef\xbb\xbf").unwrap_or(row);

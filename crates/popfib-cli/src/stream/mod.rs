@@ -1,8 +1,8 @@
-//! Streams of addresses and the tables that answer them: what `annotate`, `grep` and `count` share.
+//! What `annotate`, `grep`, `count` and `lookup` share: files and pipes in, batches of their addresses to a [`Consumer`] out; and
+//! the tables that answer them.
 //!
-//! Addresses come in batches of what lies ready, and the answers of a batch are
-//! written before the next is waited for: a slow pipe gets each answer at once,
-//! a file goes through in big pieces.
+//! A batch is what lies ready, and its answers are written before more is waited for: a slow pipe gets each answer at once, and a
+//! file goes through in large batches.
 
 pub(crate) mod answer_texts;
 pub(crate) mod answers;
@@ -11,7 +11,7 @@ pub(crate) mod follower;
 pub(crate) mod form;
 pub(crate) mod lines;
 mod members;
-pub(crate) mod page;
+pub(crate) mod output_buffer;
 pub(crate) mod painter;
 pub(crate) mod parallel;
 mod replaced;
@@ -19,10 +19,10 @@ mod rows;
 pub(crate) mod seen;
 pub(crate) mod source;
 pub(crate) mod table;
+mod table_texts;
 pub(crate) mod tables;
-mod written;
 
-pub(crate) use rows::Lead;
+pub(crate) use rows::LineLead;
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -38,8 +38,8 @@ use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::progress;
 
-use self::seen::Seen;
-use self::source::Source;
+use self::seen::FilesSeen;
+use self::source::StreamSource;
 
 /// Which files to read, and where in them the addresses are.
 #[derive(Args, Clone, Default)]
@@ -62,7 +62,7 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "LIST")]
     not_in: Vec<PathBuf>,
 
-    /// What these lists hold, once they are read.
+    /// The prefixes of these lists, once they are read.
     #[arg(skip)]
     passed_over: OnceLock<Arc<IpSet>>,
 
@@ -167,13 +167,14 @@ impl InputArgs {
         }
     }
 
-    /// Whether more may come for as long as the command runs, as from a pipe.
+    /// Whether more input may come for as long as the command runs, as from a pipe.
     pub(crate) fn is_stream(&self) -> bool {
         let goes_on = |file: &PathBuf| is_stdin(file) || !(file.is_file() || file.is_dir());
         self.files().iter().any(goes_on)
     }
 
-    /// Checks that standard input is read once, and a delimiter is one of something; reads the lists of `--not-in`.
+    /// Checks that standard input is read once, and that there is something for a delimiter to separate; reads the lists of
+    /// `--not-in`.
     pub(crate) fn check(&self, tables_on_stdin: usize, read: &ReadArgs) -> Result<(), Failure> {
         let files = self.files();
         let from_stdin = files.iter().chain(&self.not_in);
@@ -194,12 +195,12 @@ impl InputArgs {
         Ok(())
     }
 
-    /// Whether text is read as a table, of which a column is asked for.
+    /// Whether a column is asked for, so that text is read as a table.
     fn is_column(&self) -> bool {
         !self.column.is_empty()
     }
 
-    /// What separates fields.
+    /// The delimiter of fields, if it is given.
     pub(crate) fn delimiter(&self) -> Option<u8> {
         self.delimiter
     }
@@ -209,7 +210,7 @@ impl InputArgs {
         self.input_format.map(|format| format.0).or(of_path)
     }
 
-    fn options(&self, wanted: Wanted) -> AddressOptions {
+    fn options(&self, read_as: ReadTextAs) -> AddressOptions {
         let fields = self
             .field
             .iter()
@@ -219,10 +220,10 @@ impl InputArgs {
         AddressOptions {
             columns: self.column.clone(),
             delimiter: self.delimiter,
-            is_table: wanted == Wanted::Table,
+            is_table: read_as == ReadTextAs::Table,
             parts: fields.chain(paths).collect(),
-            pick: self.address.unwrap_or(match wanted {
-                Wanted::AllOfLines => AddressPick::All,
+            pick: self.address.unwrap_or(match read_as {
+                ReadTextAs::AllOfLines => AddressPick::All,
                 _ if self.not_in.is_empty() => AddressPick::Nth(1),
                 _ => AddressPick::Last,
             }),
@@ -247,7 +248,7 @@ impl InputArgs {
         self.sources && self.destinations
     }
 
-    /// What the cells of a row are called where there are several.
+    /// The names of the cells of a row; a single cell has an empty name.
     pub(crate) fn cells(&self) -> Vec<String> {
         if self.takes_both_ends() {
             return vec!["source".to_owned(), "destination".to_owned()];
@@ -267,24 +268,24 @@ impl InputArgs {
     }
 }
 
-/// What text is read as where its format is not given.
+/// How text is read if its format is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// What its name and its beginning say.
+pub(crate) enum ReadTextAs {
+    /// As the format that its name and its beginning say.
     Any,
-    /// A table if its first line has a delimiter.
+    /// As a table, if its first line has a delimiter.
     Table,
-    /// Lines, whatever it is.
+    /// As lines, whatever it is.
     Lines,
-    /// The same, all addresses of each where one is not asked for.
+    /// As lines, of which all addresses are taken unless `--address` says which.
     AllOfLines,
 }
 
 /// What is done with a stream.
 pub(crate) trait Consumer {
-    /// What text is read as.
-    fn wanted(&self) -> Wanted {
-        Wanted::Any
+    /// How text is read.
+    fn read_text_as(&self) -> ReadTextAs {
+        ReadTextAs::Any
     }
 
     /// Whether it writes to standard output before the file ends.
@@ -293,20 +294,21 @@ pub(crate) trait Consumer {
     }
 
     /// A file begins.
-    fn open(&mut self, name: &str, source: &Source) -> Result<(), Failure>;
+    fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure>;
 
-    /// Takes the whole file at once. How many records `skip` told to leave out.
+    /// Takes the whole file itself, as several threads do, and returns how many records were left out because of `skip`. `None` if
+    /// it wants the file batch by batch.
     fn take_all(
         &mut self,
-        _source: &mut Source,
+        _source: &mut StreamSource,
         _skip: &(dyn Fn(&Failure) -> bool + Sync),
-        _count: &Counts,
+        _count: &StreamCounts,
     ) -> Option<Result<u64, Failure>> {
         None
     }
 
     /// The next addresses of the file; false if no more are wanted.
-    fn take(&mut self, batch: &AddressBatch, source: &Source) -> Result<bool, Failure>;
+    fn take(&mut self, batch: &AddressBatch, source: &StreamSource) -> Result<bool, Failure>;
 }
 
 /// Hands the file at `path` to `consumer`, batch by batch.
@@ -315,12 +317,18 @@ pub(crate) fn read(
     args: &InputArgs,
     read: &ReadArgs,
     consumer: &mut impl Consumer,
-    seen: &mut Seen,
+    seen: &mut FilesSeen,
 ) -> Result<(), Failure> {
     let input = Input::open(path)?.max_size(read.max_size);
     let name = input.name().escape_debug().to_string();
     let bar = shows_bar(path, &input, consumer).then(|| progress::watch(input.progress()));
-    let source = Source::open(path, input, args, read.skip_invalid, consumer.wanted());
+    let source = StreamSource::open(
+        path,
+        input,
+        args,
+        read.skip_invalid,
+        consumer.read_text_as(),
+    );
     let mut source = source.map_err(Failure::without_step)?;
     if (args.sources || args.destinations) && !source.is_packets() {
         let reason = "no capture of packets, which --sources and --destinations are for";
@@ -331,7 +339,7 @@ pub(crate) fn read(
         Failure::Read(error) => read.skip_invalid && error.is_invalid_line(),
         _ => false,
     };
-    let count = Counts::default();
+    let count = StreamCounts::default();
     let skipped = match consumer.take_all(&mut source, &skip, &count) {
         Some(taken) => taken,
         None => take_one_by_one(&mut source, &skip, consumer, &count),
@@ -361,14 +369,14 @@ fn shows_bar(path: &Path, input: &Input, consumer: &impl Consumer) -> bool {
     !is_typed && (!consumer.writes() || (progress::is_apart() && !is_awaited))
 }
 
-/// What came of a file.
+/// How many rows and addresses a file had. Threads add to the same counts.
 #[derive(Default)]
-pub(crate) struct Counts {
+pub(crate) struct StreamCounts {
     rows: AtomicU64,
     addresses: AtomicU64,
 }
 
-impl Counts {
+impl StreamCounts {
     pub(crate) fn add(&self, batch: &AddressBatch) {
         let addresses = batch.ipv4().len() + batch.ipv6().len();
         self.rows.fetch_add(batch.len() as u64, Ordering::Relaxed);
@@ -378,10 +386,10 @@ impl Counts {
 }
 
 fn take_one_by_one(
-    source: &mut Source,
+    source: &mut StreamSource,
     skip: &dyn Fn(&Failure) -> bool,
     consumer: &mut impl Consumer,
-    count: &Counts,
+    count: &StreamCounts,
 ) -> Result<u64, Failure> {
     let mut batch = AddressBatch::new();
     let mut skipped = 0;
@@ -392,7 +400,7 @@ fn take_one_by_one(
             Ok(true) => {
                 count.add(&batch);
                 is_wanted = is_wanted && consumer.take(&batch, source)?;
-                // Whether there is what was asked for is to be known all the same.
+                // Reading goes on until each column that was asked for has been seen: a missing one is an error in any case.
                 if !is_wanted && source.missing().iter().all(Option::is_none) {
                     return Ok(skipped);
                 }

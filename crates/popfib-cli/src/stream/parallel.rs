@@ -1,9 +1,11 @@
-//! A stream on several threads, its order kept.
+//! A stream on several threads: blocks of a file in, the bytes that are made of them out, in the order of the file.
 //!
-//! Each thread reads a block and works on it, so that the block stays in one core's cache; whoever has made the block
-//! whose turn it is writes it, and those that wait after it. Rejected: a thread that reads and hands blocks to workers, which
-//! takes a third more CPU time and gains next to nothing (docs/experiments.md). There are two blocks for each thread,
-//! so memory does not grow with the file, and no block waits for input to come before it is written.
+//! Each thread reads a block and works on it, so that the block stays in one core's cache. The thread that has finished the block
+//! whose turn it is writes it, and then those that wait after it. Rejected: a thread that reads and hands blocks to workers, which
+//! takes a third more CPU time and gains next to nothing (docs/experiments.md).
+//!
+//! There are two blocks for each thread, so memory does not grow with the file. No block waits for further input before it is
+//! written.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -12,44 +14,46 @@ use std::thread;
 use popfib_formats::AddressBatch;
 
 use super::lines::Work;
-use super::source::Source;
+use super::source::StreamSource;
 use crate::failure::Failure;
 
 /// Blocks for each thread: one to work on, and one that waits for its turn.
 const BLOCKS: usize = 2;
 
 #[derive(Default)]
-struct Block {
+struct InputBlock {
     batch: AddressBatch,
     work: Work,
 }
 
+/// What the thread needs that reads; under a lock.
 struct Reading<'a> {
-    source: &'a mut Source,
+    source: &'a mut StreamSource,
     /// Blocks that have been read.
     blocks: u64,
     skipped: u64,
     has_ended: bool,
 }
 
+/// What the thread needs that writes; under a lock.
 struct Writing<W> {
     /// `None` while a thread writes.
     write: Option<W>,
     /// The block whose turn it is.
     next: u64,
-    /// Blocks that wait for their turn, by number; whether there is more.
-    done: BTreeMap<u64, (Block, Result<bool, Failure>)>,
-    free: Vec<Block>,
-    /// How it ended, if it has: what comes after that is not written.
+    /// Blocks that wait for their turn, by number, each with whether it has content, or the error in its place.
+    done: BTreeMap<u64, (InputBlock, Result<bool, Failure>)>,
+    free: Vec<InputBlock>,
+    /// How it ended, if it has; nothing is written after that.
     end: Option<Result<(), Failure>>,
-    /// No other block is to be begun.
+    /// Whether no other block is to be begun.
     is_over: bool,
 }
 
-/// Reads all of `source`; `work` makes bytes of each batch, on `threads` threads, and `write` gets them in
-/// order, with whether more lies ready. How many records `skip` told to leave out.
+/// Reads all of `source` on `threads` threads. `work` makes bytes of each batch; `write` gets them in order, and whether more lies
+/// ready. Returns how many records were left out because of `skip`.
 pub(crate) fn run(
-    source: &mut Source,
+    source: &mut StreamSource,
     threads: usize,
     skip: &(dyn Fn(&Failure) -> bool + Sync),
     work: impl Fn(&AddressBatch, &mut Work) -> Result<(), Failure> + Sync,
@@ -66,14 +70,16 @@ pub(crate) fn run(
         write: Some(write),
         next: 0,
         done: BTreeMap::new(),
-        free: (0..BLOCKS * threads).map(|_| Block::default()).collect(),
+        free: (0..BLOCKS * threads)
+            .map(|_| InputBlock::default())
+            .collect(),
         end: None,
         is_over: false,
     });
     let freed = Condvar::new();
 
     let share = || {
-        let _over = Over(&writing, &freed);
+        let _over = EndsOnDrop(&writing, &freed);
         while let Some(mut block) = free_block(&writing, &freed) {
             let Some((number, read)) = lock(&reading).next(&mut block.batch, skip) else {
                 break;
@@ -104,7 +110,7 @@ pub(crate) fn run(
 }
 
 impl Reading<'_> {
-    /// Reads the next block: its number, and whether there is one. `None` after the end has been read.
+    /// Reads the next block; returns its number and whether it has content. `None` after the end has been read.
     fn next(
         &mut self,
         batch: &mut AddressBatch,
@@ -127,8 +133,8 @@ impl Reading<'_> {
     }
 }
 
-/// A block to work on, when there is one; `None` if no other is to be begun.
-fn free_block<W>(writing: &Mutex<Writing<W>>, freed: &Condvar) -> Option<Block> {
+/// Waits for a free block; `None` if no other is to be begun.
+fn free_block<W>(writing: &Mutex<Writing<W>>, freed: &Condvar) -> Option<InputBlock> {
     let writing = freed.wait_while(lock(writing), |writing| {
         writing.free.is_empty() && !writing.is_over
     });
@@ -144,7 +150,7 @@ fn finish<W: FnMut(&[u8], bool) -> Result<(), Failure>>(
     shared: &Mutex<Writing<W>>,
     freed: &Condvar,
     number: u64,
-    block: Block,
+    block: InputBlock,
     done: Result<bool, Failure>,
 ) {
     let mut writing = lock(shared);
@@ -174,17 +180,17 @@ fn finish<W: FnMut(&[u8], bool) -> Result<(), Failure>>(
     }
 }
 
-/// A thread that panics leaves nothing half done that others would see: they end.
+/// Locks, also after a panic: [`EndsOnDrop`] then lets the other threads end, so none of them uses what is half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Lets no other block begin once a thread has ended, by a panic as well.
-struct Over<'a, W>(&'a Mutex<Writing<W>>, &'a Condvar);
+/// When it is dropped, as a thread ends or panics, no other block is begun.
+struct EndsOnDrop<'a, W>(&'a Mutex<Writing<W>>, &'a Condvar);
 
-impl<W> Drop for Over<'_, W> {
+impl<W> Drop for EndsOnDrop<'_, W> {
     fn drop(&mut self) {
         lock(self.0).is_over = true;
         self.1.notify_all();

@@ -1,4 +1,4 @@
-//! Files that may be replaced while a command runs.
+//! Files that may be replaced while a command runs: their paths in, whether to read them again out.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -6,22 +6,24 @@ use std::time::{Duration, SystemTime};
 
 use crate::args::{is_special, is_stdin};
 
-/// How long a file has to be as it is before it is read: one that is written at its place is cut until it is whole.
+/// How long nothing may have been written to a file before it is read again: one that is overwritten in place is incomplete at
+/// first.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// Files, and what each was when it was read last.
-pub(super) struct Files(Vec<(PathBuf, Option<State>)>);
+/// Files, and the state of each when it was read last.
+pub(super) struct WatchedFiles(Vec<(PathBuf, Option<FileState>)>);
 
-/// What tells one file at a path from the next.
+/// What shows that a file at a path is another, or has other content.
 #[derive(PartialEq, Eq)]
-struct State {
+struct FileState {
+    /// Device and inode, if the system has them.
     file: Option<(u64, u64)>,
     length: u64,
     written: Option<SystemTime>,
 }
 
-impl State {
-    /// `None` of what is no file, and so cannot be read twice.
+impl FileState {
+    /// `None` of what is no regular file, and so cannot be read twice.
     fn of(path: &Path) -> Option<Self> {
         if is_stdin(path) {
             return None;
@@ -41,33 +43,32 @@ impl State {
         })
     }
 
-    /// Whether nothing was written of late. A time to come is that of another clock.
+    /// Whether nothing was written lately. A time in the future is that of another clock, and counts as settled.
     fn is_settled(&self) -> bool {
         let age = self.written.and_then(|written| written.elapsed().ok());
         age.is_none_or(|age| age >= SETTLED)
     }
 }
 
-impl Files {
-    /// The files among `paths`, to be read now; `None` if there are none, or one can be read once only, as a pipe.
+impl WatchedFiles {
+    /// The files among `paths`, which are read next; `None` if there are none, or one can only be read once, as a pipe.
     pub(super) fn new(paths: &[impl AsRef<Path>]) -> Option<Self> {
         let files = paths.iter().map(AsRef::as_ref);
         let files = files.filter(|path| !is_special(path));
-        let files = files.map(|path| Some((path.to_path_buf(), Some(State::of(path)?))));
+        let files = files.map(|path| Some((path.to_path_buf(), Some(FileState::of(path)?))));
         let files = files.collect::<Option<Vec<_>>>()?;
         (!files.is_empty()).then_some(Self(files))
     }
 
-    /// Whether they are to be read again: one is another than before, or is gone, which reading it says. With `anyway` they
-    /// are.
+    /// Whether to read them again: always with `anyway`, otherwise if one has changed or is gone. Reading reports one that is gone.
     pub(super) fn are_replaced(&mut self, anyway: bool) -> bool {
-        let now: Vec<_> = self.0.iter().map(|(path, _)| State::of(path)).collect();
+        let now: Vec<_> = self.0.iter().map(|(path, _)| FileState::of(path)).collect();
         let is_other = self
             .0
             .iter()
             .zip(&now)
             .any(|((_, before), now)| before != now);
-        let is_settled = now.iter().flatten().all(State::is_settled);
+        let is_settled = now.iter().flatten().all(FileState::is_settled);
         if !(anyway || is_other && is_settled) {
             return false;
         }

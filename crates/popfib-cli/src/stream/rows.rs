@@ -1,39 +1,40 @@
-//! What stands in a line of output around the answers: the line of the input, or the address.
+//! What stands around the answers in a line of output: a row of the input in, its parts before and after the answers out; or the
+//! address alone.
 
-use super::form::Form;
-use super::page::Page;
+use super::form::LineForm;
+use super::output_buffer::OutputBuffer;
 
-/// How a line begins, and so how it ends.
+/// What a line of output begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lead {
-    /// Nothing: the answers alone.
+pub(crate) enum LineLead {
+    /// Nothing: it has the answers alone.
     Nothing,
     /// The address.
     Address,
-    /// The same of objects that end with the line of the input.
+    /// The address; the line of the input is the last member of the object.
     AddressOfLine,
     /// The line or record of the input.
     Row,
 }
 
-/// The place in a row of the input where the answers come.
-pub(super) struct Row<'r> {
+/// A row of the input, split at the place where the answers come.
+pub(super) struct SplitRow<'r> {
     before: &'r [u8],
     after: &'r [u8],
-    /// Of a JSON object without members.
+    /// Whether it is a JSON object without members, so that the answers have no comma before them.
     is_empty_object: bool,
 }
 
-impl<'r> Row<'r> {
-    /// Cuts `row`; `None` if it is no JSON object where one has to be, so that it stays as it is.
+impl<'r> SplitRow<'r> {
+    /// Splits `row`. `None` if the form is JSON and the row is no object: it is copied as it is.
     #[inline(always)]
-    pub(super) fn new(row: &'r [u8], form: &Form) -> Option<Self> {
+    pub(super) fn new(row: &'r [u8], form: &LineForm) -> Option<Self> {
         let cut = match form {
-            Form::Csv(_) => row.len(),
-            Form::Text { .. } | Form::Headed { .. } => {
+            LineForm::Csv(_) => row.len(),
+            LineForm::Text { .. } | LineForm::Headed { .. } => {
                 row.len() - usize::from(row.ends_with(b"\r"))
             }
-            Form::Json => {
+            LineForm::Json => {
                 let end = row.trim_ascii_end();
                 let is_object = end.ends_with(b"}") && begin(end).starts_with(b"{");
                 if !is_object {
@@ -43,7 +44,7 @@ impl<'r> Row<'r> {
             }
         };
         let (before, after) = row.split_at(cut);
-        let is_empty_object = *form == Form::Json && begin(before).trim_ascii_end() == b"{";
+        let is_empty_object = *form == LineForm::Json && begin(before).trim_ascii_end() == b"{";
         Some(Self {
             before,
             after,
@@ -51,30 +52,35 @@ impl<'r> Row<'r> {
         })
     }
 
-    /// Writes the line, the answers by `answers`.
+    /// Writes the line; `answers` writes the answers.
     #[inline(always)]
-    pub(super) fn write(&self, form: &Form, page: &mut Page, answers: impl FnOnce(&mut Page)) {
-        page.put(self.before);
-        let start = page.bytes().len();
+    pub(super) fn write(
+        &self,
+        form: &LineForm,
+        out: &mut OutputBuffer,
+        answers: impl FnOnce(&mut OutputBuffer),
+    ) {
+        out.put(self.before);
+        let start = out.bytes().len();
         match form.comment(self.before) {
-            Some(text) => page.put(text),
-            None => answers(page),
+            Some(text) => out.put(text),
+            None => answers(out),
         }
-        if self.is_empty_object && page.bytes().len() > start {
-            // The comma between members.
-            page.remove(start);
+        if self.is_empty_object && out.bytes().len() > start {
+            // The comma that answers begin with.
+            out.remove(start);
         }
         if !self.after.is_empty() {
-            page.put(self.after);
+            out.put(self.after);
         }
-        page.put(match form {
-            Form::Json => b"\n",
+        out.put(match form {
+            LineForm::Json => b"\n",
             form => form.end(),
         });
     }
 }
 
-/// A line from its first byte on that means something: a byte order mark may be before.
+/// The line without what means nothing at its beginning: a byte order mark and blanks.
 #[inline(always)]
 fn begin(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -87,13 +93,13 @@ mod tests {
 
     #[test]
     fn answers_come_before_the_end_of_a_line_or_object() {
-        let written = |row: &str, form: &Form| {
-            let mut page = Page::new();
-            match Row::new(row.as_bytes(), form) {
-                Some(row) => row.write(form, &mut page, |page| page.put(b",A")),
-                None => page.put(b"none"),
+        let written = |row: &str, form: &LineForm| {
+            let mut out = OutputBuffer::new();
+            match SplitRow::new(row.as_bytes(), form) {
+                Some(row) => row.write(form, &mut out, |out| out.put(b",A")),
+                None => out.put(b"none"),
             }
-            String::from_utf8(page.bytes().to_vec()).unwrap()
+            String::from_utf8(out.bytes().to_vec()).unwrap()
         };
         for (row, expected) in [
             ("", ",A\n"),
@@ -101,7 +107,7 @@ mod tests {
             ("a\r", "a,A\r\n"),
             ("\r", ",A\r\n"),
         ] {
-            assert_eq!(written(row, &Form::Text { is_crlf: false }), expected);
+            assert_eq!(written(row, &LineForm::Text { is_crlf: false }), expected);
         }
         for (row, expected) in [
             ("{\"a\":1}", "{\"a\":1,A}\n"),
@@ -115,7 +121,7 @@ mod tests {
             ("", "none"),
             ("}", "none"),
         ] {
-            assert_eq!(written(row, &Form::Json), expected);
+            assert_eq!(written(row, &LineForm::Json), expected);
         }
     }
 }

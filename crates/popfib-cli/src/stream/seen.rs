@@ -1,23 +1,23 @@
-//! What was looked at in the files of a command, so that one in which nothing could be looked at does not pass for one
-//! without a match.
+//! What was found to look up in the files of a command: counts of each file in, notes and errors at the end out. So a file in
+//! which there was nothing to look up does not pass for one without a match.
 
 use crate::failure::Failure;
 use crate::output::note;
 
-/// Of all files so far.
+/// What the files so far had to look up.
 #[derive(Default)]
-pub(crate) struct Seen {
-    /// By part or column that was asked for: what to say if no file has it, which is of the first, or `None` once one has.
+pub(crate) struct FilesSeen {
+    /// For each part or column that was asked for, why the first file does not have it; `None` once a file has it.
     missing: Option<Vec<Option<String>>>,
-    /// What to say of each file without an address.
+    /// A note for each file without an address.
     without: Vec<String>,
     /// Whether a file had an address.
     has_address: bool,
 }
 
-impl Seen {
-    /// Adds the file `name`, of which `without` is said if it has no address: for each part that was asked for why it has none,
-    /// and how many rows and addresses there were.
+impl FilesSeen {
+    /// Adds the file `name`: for each part that was asked for, why it is missing, and how many rows and addresses there were.
+    /// `without` says what it lacks if it has no address.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -46,8 +46,8 @@ impl Seen {
         }
     }
 
-    /// Says what the files were without: an error for a part that none has, a note of each without an address, or only if
-    /// all are, as where `many` are searched for something rare.
+    /// An error for a part that no file has; otherwise a note for each file without an address. If `many` files are searched for
+    /// something rare, there is only a note if none has an address.
     pub(crate) fn finish(self, many: bool) -> Result<(), Failure> {
         if let Some(reason) = self.missing.into_iter().flatten().flatten().next() {
             return Err(reason.into());

@@ -1,4 +1,7 @@
-//! Where addresses come from: a file of any format.
+//! A file of addresses of any format in, batches of addresses out.
+//!
+//! Parquet is a case of its own, since its reader is another crate, which a build may be without, and opens the file itself: it
+//! reads columns from many places of it.
 
 use std::path::Path;
 
@@ -9,7 +12,7 @@ use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressSource, In
 #[cfg(feature = "parquet")]
 use popfib_parquet::ParquetAddresses;
 
-use super::{InputArgs, Wanted};
+use super::{InputArgs, ReadTextAs};
 use crate::failure::Failure;
 #[cfg(not(feature = "parquet"))]
 use crate::failure::NO_PARQUET;
@@ -17,32 +20,32 @@ use crate::output::note;
 use crate::table::counted;
 
 /// A file of addresses.
-pub(crate) enum Source {
+pub(crate) enum StreamSource {
     File(Box<AddressFile>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetAddresses>),
 }
 
-impl Source {
+impl StreamSource {
     /// Opens `input`, which is the file at `path`.
     pub(super) fn open(
         path: &Path,
         mut input: Input,
         args: &InputArgs,
         skip_invalid: bool,
-        wanted: Wanted,
+        read_as: ReadTextAs,
     ) -> Result<Self, Failure> {
         let mut format = args.format();
         let detected = format.unwrap_or_else(|| AddressFormat::of(&mut input));
         if detected == AddressFormat::PARQUET && path.as_os_str() != "-" {
             return Self::open_parquet(path, args, skip_invalid);
         }
-        let is_lines = matches!(wanted, Wanted::Lines | Wanted::AllOfLines);
+        let is_lines = matches!(read_as, ReadTextAs::Lines | ReadTextAs::AllOfLines);
         if is_lines && format.is_none() && detected.is_text() && !args.is_column() {
             format = Some(AddressFormat::TEXT);
         }
         let name = input.name().escape_debug().to_string();
-        let file = AddressFile::open(input, format, &args.options(wanted))?;
+        let file = AddressFile::open(input, format, &args.options(read_as))?;
         let source = Self::File(Box::new(file));
         match source.misfit(args) {
             Some(reason) => Err(format!("{name}: {reason}").into()),
@@ -50,7 +53,7 @@ impl Source {
         }
     }
 
-    /// What of `args` means nothing in this file.
+    /// Why one of the options means nothing in this file, if so.
     fn misfit(&self, args: &InputArgs) -> Option<String> {
         let format = match self {
             Self::File(file) => file.format(),
@@ -118,7 +121,7 @@ impl Source {
         Err(format!("{name}: {NO_PARQUET}").into())
     }
 
-    /// Replaces what is in `batch` by the next addresses; false at the end.
+    /// Replaces the content of `batch` by the next addresses; false at the end.
     pub(super) fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, Failure> {
         match self {
             Self::File(file) => Ok(file.next_batch(batch)?),
@@ -127,7 +130,7 @@ impl Source {
         }
     }
 
-    /// What it looks like as a table, if it is one.
+    /// Delimiter and heading, if it is a table.
     pub(crate) fn table(&self) -> Option<CsvDialect<'_>> {
         match self {
             Self::File(file) => file.table(),
@@ -136,7 +139,7 @@ impl Source {
         }
     }
 
-    /// What one address stands in, as messages call it.
+    /// What one address stands in, as messages call it: a line, a row, a packet.
     pub(super) fn unit(&self) -> &'static str {
         match self {
             Self::File(file) => file.format().unit(),
@@ -159,7 +162,7 @@ impl Source {
         matches!(self, Self::File(file) if file.format() == AddressFormat::JSON_LINES)
     }
 
-    /// What the line begins with that has the names of the fields of others, if there is one.
+    /// How the line begins that has the names of the fields, if the format has such a line among its lines.
     pub(crate) fn heading(&self) -> Option<&[u8]> {
         match self {
             Self::File(file) => file.heading(),
@@ -196,7 +199,7 @@ impl Source {
         }
     }
 
-    /// What finds the addresses of blocks.
+    /// What finds the addresses of the blocks of [`next_block`](Self::next_block), on any thread; `None` if they are found already.
     pub(super) fn finder(&self) -> Option<AddressFinder> {
         match self {
             Self::File(file) => file.finder(),
@@ -205,7 +208,7 @@ impl Source {
         }
     }
 
-    /// Notes what of the file `name` is not in the answers.
+    /// Notes what of the file `name` the answers leave out.
     pub(super) fn note_left_out(&self, name: &str, skipped: u64) {
         match self {
             Self::File(file) => {

@@ -1,4 +1,4 @@
-//! A table that answers a stream, and what its columns are called.
+//! A table that answers a stream: options or an image in, a table with the names of its columns of answers out.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,12 +12,12 @@ use crate::table;
 
 /// A table, and the columns of its records that are asked for.
 pub(crate) struct NamedTable {
-    /// What the table is called; `None` for the only one.
+    /// The name of the table; the only one needs none.
     name: Option<String>,
     /// Whether the answer has the matched prefix, too, before the columns.
     pub(crate) with_prefixes: bool,
     pub(crate) table: Arc<Table>,
-    /// What each column is called; one that needs no name has none.
+    /// The name of each column; the only one of a table needs none.
     columns: Vec<Option<String>>,
 }
 
@@ -26,7 +26,7 @@ impl NamedTable {
     pub(crate) fn new(name: Option<String>, table: Table, with_prefixes: bool) -> Self {
         let own = |column: &Column| Some(column.name().to_owned());
         let columns = match table.records().map(Records::columns) {
-            // One that was asked for by its name, of the only table.
+            // A column that was asked for by its name keeps it, if it is that of the only table.
             Some([column]) if name.is_none() => vec![table::own_name(column).map(str::to_owned)],
             None | Some([_]) => vec![None],
             Some(columns) => columns.iter().map(own).collect(),
@@ -48,7 +48,7 @@ impl NamedTable {
         Ok(Self::new(None, table, true))
     }
 
-    /// How many columns it has, without that of the prefix.
+    /// The number of its columns, without that of the prefix.
     pub(crate) fn width(&self) -> usize {
         self.columns.len()
     }
@@ -63,18 +63,18 @@ impl NamedTable {
         self.table.records()?.cell(number, column)
     }
 
-    /// Its values, column by column.
+    /// The values of a record, column by column.
     pub(crate) fn cells(&self, number: NextHop) -> impl ExactSizeIterator<Item = Option<Cell<'_>>> {
         (0..self.width()).map(move |column| self.cell(number, column))
     }
 
-    /// That of an image, which has to have its routes for prefixes.
+    /// The table of an image, which needs its routes if prefixes are asked for.
     pub(crate) fn of_image(opened: Opened, with_prefixes: bool) -> Result<Self, Failure> {
         has_prefixes(&opened.name, &opened.table, with_prefixes)?;
         Ok(Self::new(None, opened.into_table()?, with_prefixes))
     }
 
-    /// The names of its columns for the cell of this name, which is empty where there is one cell.
+    /// The names of its columns for the cell of this name, which is empty if a row has only one cell.
     pub(crate) fn columns(&self, cell: &str) -> Vec<String> {
         let prefix = match &self.name {
             None => "prefix".to_owned(),
@@ -100,8 +100,8 @@ impl NamedTable {
     }
 }
 
-/// Takes tables in place of others, which have the columns `names`; set by the first.
-pub(crate) fn in_place(
+/// Accepts new tables only if their columns are still `names`, which the first ones set: the heading has been written.
+pub(crate) fn with_same_columns(
     tables: Vec<NamedTable>,
     names: &OnceLock<Vec<String>>,
 ) -> Result<Arc<[NamedTable]>, Failure> {
@@ -114,7 +114,7 @@ pub(crate) fn in_place(
     Ok(tables.into())
 }
 
-/// Refuses prefixes of an image without routes.
+/// An error if prefixes are asked for and the table is an image without routes.
 pub(super) fn has_prefixes(name: &str, table: &Table, with_prefixes: bool) -> Result<(), Failure> {
     if with_prefixes && !table.has_prefixes() {
         let what = "name the matched prefix, which --value-only does without";

@@ -1,7 +1,7 @@
-//! The tables that answer a stream, as options name them: one or several, each by a name of its own.
+//! The tables that answer a stream: options of the command line in, one or several tables with their names out.
 //!
-//! What options say of the content of a table (`--columns` and the like) is about the table before them, and about all tables if
-//! none is before. Clap keeps no order of different options, so the places of arguments are read beside the arguments.
+//! Options about the content of a table (`--columns` and the like) are about the table before them, and about all tables if none
+//! is before. Clap keeps no order among different options, so the index of each argument is read as well.
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::image::{self, Opened};
 use crate::{live, table};
 
-use super::follower::{Follower, LiveTable};
+use super::follower::{FetchedTable, Follower};
 use super::table::{NamedTable, has_prefixes};
 
 /// Which tables to read, and how.
@@ -26,9 +26,9 @@ pub(crate) struct TablesArgs {
     given: GivenArgs,
     /// How each of the tables is read.
     reads: Vec<ReadArgs>,
-    /// The conditions on the records of each table, where the command has any.
+    /// The conditions on the records of each table, if the command has such an option.
     pub(crate) conditions: Vec<Vec<Condition>>,
-    /// How any is.
+    /// How a table is read that no option is about.
     pub(crate) read: ReadArgs,
 }
 
@@ -74,10 +74,10 @@ const OF_A_TABLE: [&str; 9] = [
     "vrf",
 ];
 
-/// The identifier of the argument by which a command takes the tables without an option.
+/// The identifier of the argument of [`files`].
 const FILES: &str = "table_files";
 
-/// That argument.
+/// The argument by which a command takes tables without `--table`.
 pub(crate) fn files() -> Arg {
     Arg::new(FILES)
         .value_name("[NAME=]FILE")
@@ -169,7 +169,7 @@ impl FromArgMatches for TablesArgs {
     }
 }
 
-/// Reads what the conditions are about, if there are any.
+/// Has the columns read that the conditions are about, if there are any.
 fn asks(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), clap::Error> {
     if conditions.is_empty() {
         return Ok(());
@@ -178,7 +178,7 @@ fn asks(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), clap::Error
         .map_err(|reason| clap::Error::raw(ErrorKind::ArgumentConflict, format!("{reason}\n")))
 }
 
-/// The conditions on records that stand there; few commands have any.
+/// The conditions on records between these places; few commands have that option.
 fn conditions(matches: &ArgMatches, from: usize, to: usize) -> Vec<Condition> {
     match matches.try_get_many::<Condition>("where") {
         Ok(Some(_)) => between(matches, "where", from, to),
@@ -191,7 +191,7 @@ fn places(matches: &ArgMatches, option: &str) -> Vec<usize> {
     matches.indices_of(option).into_iter().flatten().collect()
 }
 
-/// The values of an option that stand there.
+/// The values of an option between these places.
 fn between<T: Any + Clone + Send + Sync>(
     matches: &ArgMatches,
     option: &str,
@@ -204,7 +204,7 @@ fn between<T: Any + Clone + Send + Sync>(
     values.map(|(_, value)| value.clone()).collect()
 }
 
-/// The one of them, if there is one.
+/// The value of an option between these places, if it is there; an error if it is there twice.
 fn only<T: Any + Clone + Send + Sync>(
     matches: &ArgMatches,
     option: &str,
@@ -225,7 +225,7 @@ impl TablesArgs {
         !self.given.tables.is_empty() || self.given.live.is_some()
     }
 
-    /// Whether anything is asked of a table.
+    /// Whether a table is needed: one is named, or options say how to read it.
     pub(crate) fn is_asked(&self) -> bool {
         self.is_given() || !self.read.columns.is_empty() || self.read.of_file().is_some()
     }
@@ -236,8 +236,8 @@ impl TablesArgs {
         files.filter(|file| is_stdin(Path::new(file))).count()
     }
 
-    /// What `make` makes of the tables for a stream, and of those that take their place while it goes on, if there may be any:
-    /// of another process, or of files that are replaced, `lists` among them.
+    /// What `make` makes of the tables for a stream, and what fetches later ones: of another process, or of files that may be
+    /// replaced, `lists` among them.
     pub(crate) fn follow<'a, T>(
         &'a self,
         with_prefixes: bool,
@@ -269,9 +269,9 @@ impl TablesArgs {
         asked.map_or(&[], |read| &read.columns)
     }
 
-    /// Reads the tables; the answers of those have prefixes among whose columns `prefix` is, which is none of their records, as are
-    /// none that are `other`. No other table is asked than those that are given if all columns are such. The
-    /// built-in one has names, too, if they are for people.
+    /// Reads the tables for columns some of which are not of records. The column `prefix` asks for prefixes of that table; columns
+    /// that are `other` ask nothing of it, and the built-in table is not read for them alone. `with_names` is for people: the
+    /// built-in table then has names beside its numbers.
     pub(crate) fn load_by(
         &self,
         prefix: &str,
@@ -303,7 +303,7 @@ impl TablesArgs {
         if self.given.tables.is_empty() {
             let (read, with_prefixes) = asked(&self.read);
             if let Some(socket) = &self.given.live {
-                let (_, table) = LiveTable::open(socket, &read, with_prefixes)?;
+                let (_, table) = FetchedTable::open(socket, &read, with_prefixes)?;
                 return Ok(vec![table]);
             }
             let table = table::load_records(None, &read)?.table;
@@ -320,7 +320,7 @@ impl TablesArgs {
         tables.collect()
     }
 
-    /// The tables as they are, each with its name if it has one.
+    /// Reads the tables with all that they have, each with its name if it has one.
     pub(crate) fn read(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
         if !self.given.tables.is_empty() {
             return self.read_files(self.reads.iter(), |opened| Ok(opened.into_loaded()));
@@ -369,7 +369,7 @@ fn split(table: &str) -> (Option<&str>, &str) {
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     match table.split_once('=') {
-        // A file that is there is meant, whatever it is called.
+        // If there is a file of the whole name, it is meant.
         Some((name, file)) if is_name(name) && !Path::new(table).exists() => (Some(name), file),
         _ => (None, table),
     }

@@ -1,16 +1,18 @@
-//! The bytes to be written next, in a buffer with room for what is put there in
-//! pieces of fixed length.
+//! The bytes of the output: pieces in, one run of bytes out.
+//!
+//! There is always room after the last byte, so that a short piece is copied with a fixed length and without a look at its own:
+//! such a copy is a few moves and no call.
 
-/// How much of a piece may lie after its end.
+/// How many bytes there is room for after the last one.
 const SLACK: usize = 64;
 
 /// A buffer that grows with what is put into it, and is emptied as a whole.
-pub(crate) struct Page {
+pub(crate) struct OutputBuffer {
     buffer: Vec<u8>,
     len: usize,
 }
 
-impl Page {
+impl OutputBuffer {
     pub(crate) fn new() -> Self {
         Self {
             buffer: vec![0; 1 << 20],
@@ -18,7 +20,7 @@ impl Page {
         }
     }
 
-    /// What was put here since the last [`Page::clear`].
+    /// What was put here since the last [`clear`](Self::clear).
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
@@ -33,8 +35,7 @@ impl Page {
         self.len -= 1;
     }
 
-    /// Appends the first `len` bytes of `piece`, all of which is copied: a copy
-    /// whose length is known when compiling is a few moves and no call.
+    /// Appends the first `len` bytes of `piece`. All of it is copied, since the compiler knows that length.
     #[inline(always)]
     pub(crate) fn put_padded<const N: usize>(&mut self, piece: &[u8; N], len: usize) {
         const { assert!(N <= SLACK) };
@@ -42,7 +43,7 @@ impl Page {
         self.len += len;
     }
 
-    /// The next 64 bytes, to be filled; [`Page::fill`] says how many were.
+    /// The next 64 bytes, to be filled; [`fill`](Self::fill) says how many were.
     #[inline(always)]
     pub(crate) fn room(&mut self) -> &mut [u8; SLACK] {
         if self.buffer.len() < self.len + SLACK {

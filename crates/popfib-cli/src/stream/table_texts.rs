@@ -1,4 +1,8 @@
-//! What is written for the answers of a table: texts that are ready, and before each a prefix where one is wanted.
+//! The texts of the answers of each table, and lookups that give their numbers: a table and a form of output in, texts out;
+//! addresses in, numbers of texts out.
+//!
+//! A text is made once for each record, and not for each route. So the prefix, which many routes with one record differ in, is
+//! written before it when the answer comes.
 
 use std::iter;
 
@@ -6,23 +10,23 @@ use popfib::family::Family;
 use popfib::{IpPrefix, Kernel, NextHop};
 use popfib_table::{FamilyTable, PrefixText};
 
-use super::answer_texts::{AnyAnswerTexts, Texts};
+use super::answer_texts::{AnswerTextsBuilder, AnyAnswerTexts};
 use super::answers::{self, Ask};
 use super::form::AnswerForm;
-use super::page::Page;
+use super::output_buffer::OutputBuffer;
 use super::table::NamedTable;
 use crate::failure::Failure;
 
-/// What is written for the answers of a table.
-pub(super) struct Written {
-    /// What stands before a prefix; `None` if prefixes are not written, and numbers are those of next hops.
+/// The texts of the answers of a table.
+pub(super) struct TableTexts {
+    /// What stands before a prefix. `None` if prefixes are not written: then answers are numbers of records.
     pub(super) before: Option<Vec<u8>>,
-    /// By next hop, what is written for it, after the prefix if there is one; 0 for no match.
+    /// What is written for each record, after the prefix if there is one; 0 is no match.
     pub(super) texts: AnyAnswerTexts,
 }
 
-impl Written {
-    /// What the texts are of.
+impl TableTexts {
+    /// What is asked for.
     fn ask(&self) -> Ask {
         match self.before {
             Some(_) => Ask::Match,
@@ -31,47 +35,47 @@ impl Written {
     }
 }
 
-/// The numbers of a family's answers to a batch, table by table, and their texts.
-pub(super) struct Texted<'l, A: Family> {
+/// The answers to the addresses of one family in a batch, table by table.
+pub(super) struct FamilyAnswers<'l, A: Family> {
     pub(super) addresses: &'l [A],
-    pub(super) written: &'l [Written],
+    pub(super) texts: &'l [TableTexts],
     pub(super) numbers: &'l [Vec<u32>],
 }
 
-impl<'l, A: Family> Texted<'l, A> {
-    /// Looks up `addresses` in all tables; the numbers are put into `numbers`.
+impl<'l, A: Family> FamilyAnswers<'l, A> {
+    /// Looks up `addresses` in all tables. `numbers` is memory that batches share.
     pub(super) fn new(
         addresses: &'l [A],
         tables: &[NamedTable],
-        written: &'l [Written],
+        texts: &'l [TableTexts],
         kernel: Kernel,
         numbers: &'l mut Vec<Vec<u32>>,
     ) -> Result<Self, Failure> {
         numbers.resize_with(tables.len(), Vec::new);
-        for ((table, written), numbers) in tables.iter().zip(written).zip(&mut *numbers) {
-            answers::look_up(&table.table, written.ask(), kernel, addresses, numbers)?;
+        for ((table, texts), numbers) in tables.iter().zip(texts).zip(&mut *numbers) {
+            answers::look_up(&table.table, texts.ask(), kernel, addresses, numbers)?;
         }
         Ok(Self {
             addresses,
-            written,
+            texts,
             numbers,
         })
     }
 }
 
-impl<A: Family> Texted<'_, A> {
-    /// Writes the text of an answer of the table of this index.
-    pub(super) fn write(&self, table: usize, at: usize, page: &mut Page) {
-        let Written { before, texts } = &self.written[table];
+impl<A: Family> FamilyAnswers<'_, A> {
+    /// Writes the answer of a table to the address at a place of the batch.
+    pub(super) fn write(&self, table: usize, at: usize, out: &mut OutputBuffer) {
+        let TableTexts { before, texts } = &self.texts[table];
         let number = self.numbers[table][at];
-        let number = lead(self.addresses[at], number, before.as_deref(), page);
-        texts.write(number, page);
+        let number = lead(self.addresses[at], number, before.as_deref(), out);
+        texts.write(number, out);
     }
 
-    /// The answer of the table of this index: the prefix, if prefixes are written, and the number of the record.
+    /// The same answer: the prefix, if prefixes are written, and the number of the record.
     pub(super) fn answer(&self, table: usize, at: usize) -> Option<(Option<IpPrefix>, NextHop)> {
         let number = self.numbers[table][at];
-        match self.written[table].ask() {
+        match self.texts[table].ask() {
             Ask::Value => Some((None, NextHop::new(number)?)),
             Ask::Match => {
                 let found = FamilyTable::<A>::matched(self.addresses[at], number);
@@ -81,11 +85,11 @@ impl<A: Family> Texted<'_, A> {
     }
 }
 
-/// What is written for the answers of a table.
-pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
+/// Makes the texts of all answers of a table.
+pub(super) fn texts_of(table: &NamedTable, form: &AnswerForm<'_>) -> TableTexts {
     let with_prefixes = table.with_prefixes && table.table.has_prefixes();
     let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
-    let mut texts = Texts::default();
+    let mut texts = AnswerTextsBuilder::default();
     texts.push(|to| {
         form.prefix(None, to);
         form.record(iter::empty(), to);
@@ -100,19 +104,19 @@ pub(super) fn compile(table: &NamedTable, form: &AnswerForm<'_>) -> Written {
         });
     }
     let texts = texts.into_answer_texts();
-    Written { before, texts }
+    TableTexts { before, texts }
 }
 
-/// As [`compile`], for who writes values himself.
-pub(super) fn without_texts(table: &NamedTable) -> Written {
+/// No texts, for rows whose answers are put together column by column (`cells.rs`).
+pub(super) fn no_texts(table: &NamedTable) -> TableTexts {
     let with_prefixes = table.with_prefixes && table.table.has_prefixes();
-    Written {
+    TableTexts {
         before: with_prefixes.then(Vec::new),
-        texts: Texts::default().into_answer_texts(),
+        texts: AnswerTextsBuilder::default().into_answer_texts(),
     }
 }
 
-/// The numbers of the texts of these answers.
+/// The numbers of the texts of these answers. `before` is that of their table.
 pub(super) fn indices<A: Family>(
     numbers: &[u32],
     before: Option<&[u8]>,
@@ -127,13 +131,13 @@ pub(super) fn indices<A: Family>(
     })
 }
 
-/// Writes what stands before the text of an answer: the prefix, if there is one. Returns the number of that text.
+/// Writes what stands before the text of an answer: the prefix, if prefixes are written. Returns the number of that text.
 #[inline(always)]
 pub(super) fn lead<A: Family>(
     address: A,
     number: u32,
     before: Option<&[u8]>,
-    page: &mut Page,
+    out: &mut OutputBuffer,
 ) -> u32 {
     let Some(before) = before else {
         return number;
@@ -141,10 +145,10 @@ pub(super) fn lead<A: Family>(
     let Some((prefix, next_hop)) = FamilyTable::<A>::matched(address, number) else {
         return 0;
     };
-    page.put(before);
-    let text = page.room().first_chunk_mut();
+    out.put(before);
+    let text = out.room().first_chunk_mut();
     let text = text.expect("there is room for a prefix");
     let len = PrefixText::write(A::ip_prefix(prefix), text);
-    page.fill(len);
+    out.fill(len);
     next_hop.get()
 }

@@ -1,7 +1,7 @@
 //! The numbers that `--weight` adds up: rows of a batch in, the number of each out, and sums of them.
 //!
-//! They are kept in billionths, in integers. Floating point was rejected: its sums depend on the order of the rows, and are
-//! not exact beyond 2^53, which bytes of flows reach.
+//! They are integers of billionths, and not floating point: its sums depend on the order of the rows, and are not exact beyond
+//! 2^53, which bytes of flows reach.
 
 use std::fmt;
 use std::ops::AddAssign;

@@ -1,4 +1,4 @@
-//! TCP listeners that can be closed again.
+//! TCP listeners that can be closed again: an address in, connections to a closure out.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::output::note;
 use super::threads;
 
 /// A listener with its thread. Dropping it closes the listener, but not the connections that it has accepted.
-pub(super) struct Accepting {
+pub(super) struct ListenerThread {
     address: SocketAddr,
     is_closed: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -23,7 +23,7 @@ pub(super) fn accept(
     what: &'static str,
     address: SocketAddr,
     mut each: impl FnMut(TcpStream, SocketAddr) + Send + 'static,
-) -> io::Result<Accepting> {
+) -> io::Result<ListenerThread> {
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
     note(format_args!("{what} on {address}"));
@@ -46,14 +46,14 @@ pub(super) fn accept(
         }
     };
     let thread = threads::start(accept).map_err(io::Error::other)?;
-    Ok(Accepting {
+    Ok(ListenerThread {
         address,
         is_closed,
         thread: Some(thread),
     })
 }
 
-impl Drop for Accepting {
+impl Drop for ListenerThread {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::Release);
         // Nothing else wakes a thread that waits for connections.

@@ -1,10 +1,9 @@
-//! Looks up many packed addresses at a time, and answers with numbers of values.
+//! Packed addresses in, numbers of values out, many at a time.
 //!
-//! Each client has its own numbers, counted from 1 in the order in which its answers first contained the values, and
-//! requests the texts of new numbers: so each text is sent once to each client, and no number is ever used again. The live
-//! table has numbers, too, but those are used again after a route is removed. A value is identified by its address in
-//! memory, which is not used for another one while a client has a number for it; equal values have the same number. Only the
-//! texts are kept, and not the values.
+//! Each client has numbers of its own, counted from 1 in the order in which its answers first contain the values, and asks for the
+//! texts of new numbers. So each text is sent once to each client, and no number is ever used for another value. The live table
+//! has numbers, too, but uses them again after a route is removed. A value is recognised by its address in memory, which is not
+//! used for another one while a client has a number for it. Equal values have the same number. Only texts are kept, not values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,37 +29,38 @@ const BURST: usize = 1024;
 /// The memory of a value that has a number, besides its text.
 const OVERHEAD: usize = 256;
 
-/// The bytes that the values of all clients take. They are not those of tables, so a client that only asks leaves the room of routes.
+/// The bytes that the values of all clients take. They do not count as memory of tables, so clients that ask leave routes their
+/// room.
 #[derive(Default)]
-pub(super) struct Taken(AtomicUsize);
+pub(super) struct ValueMemory(AtomicUsize);
 
-impl Taken {
+impl ValueMemory {
     pub(super) fn bytes(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// The values that have numbers for a client.
-pub(super) struct Numbers {
+pub(super) struct ValueNumbers {
     /// By [`Target::identity`]. The standard hash takes longer than the lookup.
     numbers: HashMap<usize, u32, RandomState>,
     by_text: HashMap<Arc<str>, u32>,
-    values: Vec<Value>,
-    /// So that no other value has the identity of one that has a number.
+    values: Vec<NumberedValue>,
+    /// Held so that no other value gets the identity of one that has a number.
     held: Vec<WeakTarget>,
     bytes: usize,
-    taken: Arc<Taken>,
+    memory: Arc<ValueMemory>,
 }
 
 /// A value that has a number.
-pub(super) enum Value {
+pub(super) enum NumberedValue {
     /// Its text, with the mark of a route from a snapshot.
     Text(Arc<str>),
-    /// One whose text may change.
+    /// A value whose text may change.
     Changing(Target),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for NumberedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -69,21 +69,21 @@ impl fmt::Display for Value {
     }
 }
 
-impl Drop for Numbers {
+impl Drop for ValueNumbers {
     fn drop(&mut self) {
-        self.taken.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.memory.0.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
-impl Numbers {
-    pub(super) fn new(taken: Arc<Taken>) -> Self {
+impl ValueNumbers {
+    pub(super) fn new(memory: Arc<ValueMemory>) -> Self {
         Self {
             numbers: HashMap::default(),
             by_text: HashMap::new(),
             values: Vec::new(),
             held: Vec::new(),
             bytes: 0,
-            taken,
+            memory,
         }
     }
 
@@ -93,7 +93,7 @@ impl Numbers {
     }
 
     /// The values from this number on.
-    pub(super) fn from(&self, first: usize) -> impl Iterator<Item = (usize, &Value)> {
+    pub(super) fn from(&self, first: usize) -> impl Iterator<Item = (usize, &NumberedValue)> {
         let before = first.saturating_sub(1).min(self.values.len());
         (before + 1..).zip(&self.values[before..])
     }
@@ -127,6 +127,7 @@ impl Numbers {
         true
     }
 
+    /// The number of a value, a new one if it has none; `None` if there are too many or they take too much memory.
     fn number(&mut self, value: &Target) -> Option<u32> {
         if let Some(&number) = self.numbers.get(&value.identity()) {
             return Some(number);
@@ -136,24 +137,24 @@ impl Numbers {
         }
         let next = self.values.len() as u32 + 1;
         let (number, length) = if value.can_change() {
-            self.values.push(Value::Changing(value.clone()));
+            self.values.push(NumberedValue::Changing(value.clone()));
             (next, 0)
         } else {
-            // Equal values have one number, but one of a snapshot is another value.
+            // Equal values have one number; a value of a route from a snapshot is not equal to others.
             let mark = if value.is_restored() { "\tstale" } else { "" };
             let text: Arc<str> = format!("{value}{mark}").into();
             match self.by_text.get(&text) {
                 Some(&number) => (number, 0),
                 None => {
                     self.by_text.insert(text.clone(), next);
-                    self.values.push(Value::Text(text.clone()));
+                    self.values.push(NumberedValue::Text(text.clone()));
                     (next, text.len())
                 }
             }
         };
         let bytes = OVERHEAD + length;
         self.bytes += bytes;
-        let before = self.taken.0.fetch_add(bytes, Ordering::Relaxed);
+        let before = self.memory.0.fetch_add(bytes, Ordering::Relaxed);
         if before + bytes > MAX_BYTES {
             return None;
         }

@@ -1,19 +1,19 @@
-//! Decides when changes of feeds are published to readers: at once if nothing more can be read, otherwise together with the next
-//! changes, since many changes take less time together.
+//! Decides when changes of a connection are published to readers: at once if nothing more can be read from it, otherwise together
+//! with the next changes, since many changes together take less time.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::state::State;
+use super::state::FollowState;
 
-/// This many changes are likely to be part of a whole table, so that more will arrive soon.
+/// This many changes are likely to be part of a whole table, so that more is worth waiting for, and for how long.
 const MANY: usize = 1000;
 const SOON: Duration = Duration::from_millis(10);
 
-/// Publishes the changes read from `source`, unless more can be read and the first change has not waited for long.
-pub(super) fn publish(state: &State, source: impl AsFd) {
+/// Publishes the changes that were read from `source`. If more can be read, they may wait for it, but not for long.
+pub(super) fn publish(state: &FollowState, source: impl AsFd) {
     let waiting = state.tables().waiting();
     if waiting > 0 {
         let patience = if waiting < MANY { Duration::ZERO } else { SOON };

@@ -1,24 +1,24 @@
-//! Applies what a decoder has read, in short pieces, so that nobody waits long for the lock of the tables. Decoding itself
-//! needs no lock.
+//! Transactions of a decoder in, changes of the tables out: applied in short pieces, so that nobody waits long for the lock of the
+//! tables. Decoding needs no lock.
 
 use std::time::Instant;
 
 use popfib_feed::{ConnectionId, Stream, Transaction};
 
-use super::state::State;
+use super::state::FollowState;
 
 /// The number of changes that are collected before they are applied.
 const ENOUGH: usize = 1024;
 
 /// Changes of a connection that are not applied yet. Everything is applied by [`Feeding::finish`].
 pub(super) struct Feeding<'s> {
-    state: &'s State,
+    state: &'s FollowState,
     id: ConnectionId,
     pending: Transaction,
 }
 
 impl<'s> Feeding<'s> {
-    pub(super) fn new(state: &'s State, id: ConnectionId) -> Self {
+    pub(super) fn new(state: &'s FollowState, id: ConnectionId) -> Self {
         Self {
             state,
             id,
@@ -47,7 +47,7 @@ impl<'s> Feeding<'s> {
             self.state.tables().take(self.id, streams, pending, now)
         };
         while take(&mut self.pending) {}
-        // What a connection that is not current has left is dropped without the lock.
+        // If the connection is no longer current, changes are left; dropping them needs no lock.
         self.pending.clear();
     }
 }

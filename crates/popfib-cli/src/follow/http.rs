@@ -1,4 +1,8 @@
-//! HTTP with JSON, on the listener of `--metrics` and on the Unix socket: one request a connection.
+//! HTTP: a request in, an answer as JSON or text out, on the listener of `--metrics` and on the Unix socket. A connection has one
+//! request.
+//!
+//! It is written by hand and not with a library: it needs a small part of HTTP/1.1, and limits on time and memory that hold for
+//! every client.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -12,10 +16,10 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::output::{AsText, note};
 
-use super::accept::{Accepting, accept};
+use super::accept::{ListenerThread, accept};
 use super::metrics;
-use super::session::Session;
-use super::state::{Client, Health, State};
+use super::session::ClientSession;
+use super::state::{CountedClient, FollowState, Health};
 use super::threads;
 
 /// The longest request without its body, and the longest body.
@@ -24,8 +28,8 @@ const MAX_BODY: usize = 1 << 20;
 /// The time that a client has to send a request, and that for the whole exchange.
 const PATIENCE: Duration = Duration::from_secs(5);
 const EXCHANGE: Duration = Duration::from_secs(30);
-/// The maximum number of connections to the listener at a time, and of those that ask for more than `/health`: clients that read
-/// slowly leave it places.
+/// The maximum number of connections to the listener at a time, and of those that ask for more than `/health`: so clients that read
+/// slowly leave places for `/health`.
 const MAX_CONNECTIONS: usize = 128;
 const MAX_CLIENTS: usize = 64;
 /// The size of a part of a long answer.
@@ -34,7 +38,7 @@ const PART: usize = 64 << 10;
 const TEXT: &str = "text/plain; version=0.0.4";
 const JSON: &str = "application/x-ndjson";
 
-/// The kind of client.
+/// Who the client may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
     /// A user that may open the Unix socket.
@@ -44,7 +48,10 @@ pub(super) enum Trust {
 }
 
 /// Opens the listener and answers its clients, each in a thread.
-pub(super) fn listen(state: &Arc<State>, address: SocketAddr) -> Result<Accepting, Failure> {
+pub(super) fn listen(
+    state: &Arc<FollowState>,
+    address: SocketAddr,
+) -> Result<ListenerThread, Failure> {
     let state = state.clone();
     let each = move |client, peer| {
         let state = state.clone();
@@ -60,15 +67,15 @@ pub(super) fn listen(state: &Arc<State>, address: SocketAddr) -> Result<Acceptin
     Ok(listener.map_err(|error| format!("--metrics {address}: {error}"))?)
 }
 
-fn answer(state: &State, client: TcpStream) -> io::Result<()> {
+fn answer(state: &FollowState, client: TcpStream) -> io::Result<()> {
     let now = Instant::now();
-    let mut reader = BufReader::new(Patient {
+    let mut reader = BufReader::new(DeadlineStream {
         client: client.try_clone()?,
         until: now + PATIENCE,
     });
     let until = now + EXCHANGE;
-    let mut client = Patient { client, until };
-    let Some(_counted) = Client::enter(&state.http_connections, MAX_CONNECTIONS) else {
+    let mut client = DeadlineStream { client, until };
+    let Some(_counted) = CountedClient::enter(&state.http_connections, MAX_CONNECTIONS) else {
         return busy(&mut client);
     };
     let mut line = Vec::new();
@@ -77,7 +84,7 @@ fn answer(state: &State, client: TcpStream) -> io::Result<()> {
         .read_until(b'\n', &mut line)?;
     serve(
         state,
-        Session::new(state),
+        ClientSession::new(state),
         &line,
         &mut reader,
         &mut client,
@@ -90,13 +97,13 @@ fn busy(client: &mut impl Write) -> io::Result<()> {
     respond(client, status, TEXT, b"too many clients\n")
 }
 
-/// Reads and writes until a deadline, even if data moves slowly.
-struct Patient {
+/// A connection with one deadline for all reads and writes together, however slowly data moves.
+struct DeadlineStream {
     client: TcpStream,
     until: Instant,
 }
 
-impl Patient {
+impl DeadlineStream {
     fn left(&self) -> io::Result<Option<Duration>> {
         match self.until.saturating_duration_since(Instant::now()) {
             Duration::ZERO => Err(io::ErrorKind::TimedOut.into()),
@@ -105,14 +112,14 @@ impl Patient {
     }
 }
 
-impl Read for Patient {
+impl Read for DeadlineStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.client.set_read_timeout(self.left()?)?;
         self.client.read(buffer)
     }
 }
 
-impl Write for Patient {
+impl Write for DeadlineStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.client.set_write_timeout(self.left()?)?;
         self.client.write(bytes)
@@ -124,7 +131,7 @@ impl Write for Patient {
 }
 
 /// The parts of a request's head that are used.
-struct Request {
+struct HttpRequest {
     method: String,
     path: String,
     /// The query parameters, in order.
@@ -134,7 +141,7 @@ struct Request {
     expects: bool,
 }
 
-impl Request {
+impl HttpRequest {
     /// Reads the rest of the head; `None` if it is too long or invalid.
     fn read(line: &[u8], reader: &mut impl BufRead) -> io::Result<Option<Self>> {
         let mut head = Vec::new();
@@ -181,6 +188,7 @@ impl Request {
         Ok(Some(request))
     }
 
+    /// The values of a query parameter, which may be there several times.
     fn get(&self, name: &str) -> impl Iterator<Item = &str> {
         let of_name = self.query.iter().filter(move |(key, _)| key == name);
         of_name.map(|(_, value)| value.as_str())
@@ -205,23 +213,23 @@ fn decoded(text: &str) -> String {
 
 /// Answers the request that begins with this line.
 pub(super) fn serve(
-    state: &State,
-    mut session: Session,
+    state: &FollowState,
+    mut session: ClientSession,
     line: &[u8],
     reader: &mut impl BufRead,
     client: &mut impl Write,
     trust: Trust,
 ) -> io::Result<()> {
-    let Some(request) = Request::read(line, reader)? else {
+    let Some(request) = HttpRequest::read(line, reader)? else {
         return refuse(client, "400 Bad Request", "not an HTTP request");
     };
-    // A web page of another site, whose name resolves to this host, may not read this.
+    // A web page of another site may not read this in a visitor's browser by a name of its own that resolves to this host.
     if trust == Trust::Network && !request.host.as_deref().is_none_or(is_own) {
         return refuse(client, "403 Forbidden", "this host name is not allowed");
     }
     let is_small = request.path == "/health";
     let counted = match trust == Trust::Network && !is_small {
-        true => Some(Client::enter(&state.http_clients, MAX_CLIENTS)),
+        true => Some(CountedClient::enter(&state.http_clients, MAX_CLIENTS)),
         false => None,
     };
     if matches!(counted, Some(None)) {
@@ -273,30 +281,31 @@ fn respond(client: &mut impl Write, status: &str, kind: &str, body: &[u8]) -> io
 }
 
 fn refuse(client: &mut impl Write, status: &str, error: &str) -> io::Result<()> {
-    let body = line(&Wrong {
+    let body = line(&HttpError {
         address: None,
         error,
     });
     respond(client, status, JSON, &body)
 }
 
-/// Whether a host's name is an address or `localhost`.
+/// Whether a request's `Host` is an address or `localhost`, and so no name that another site could give this host.
 fn is_own(host: &str) -> bool {
     host.parse::<SocketAddr>().is_ok()
         || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
         || host.split(':').next() == Some("localhost")
 }
 
+/// An error as JSON, of a request or of one of its addresses.
 #[derive(Serialize)]
-struct Wrong<'a> {
+struct HttpError<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<&'a str>,
     error: &'a str,
 }
 
-/// As `popfib lookup --json` prints it.
+/// The answer to an address as JSON, as `popfib lookup --json` prints it.
 #[derive(Serialize)]
-struct Answer {
+struct HttpLookup {
     address: IpAddr,
     prefix: Option<AsText<IpPrefix>>,
     next_hop: Option<String>,
@@ -310,8 +319,9 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
+/// A path as JSON.
 #[derive(Serialize)]
-struct Path<'a> {
+struct HttpPath<'a> {
     feed: &'a str,
     peer: &'a str,
     path_id: u32,
@@ -319,15 +329,16 @@ struct Path<'a> {
     next_hop: String,
 }
 
+/// A table and its sizes as JSON.
 #[derive(Serialize)]
-struct Table<'a> {
+struct HttpTable<'a> {
     name: &'a str,
-    ipv4: Size,
-    ipv6: Size,
+    ipv4: HttpFamilySize,
+    ipv6: HttpFamilySize,
 }
 
 #[derive(Serialize)]
-struct Size {
+struct HttpFamilySize {
     prefixes: usize,
     paths: usize,
 }
@@ -339,14 +350,14 @@ fn line(value: &impl Serialize) -> Vec<u8> {
     line
 }
 
-fn tables(state: &State) -> Vec<u8> {
+fn tables(state: &FollowState) -> Vec<u8> {
     let tables = state.table_infos();
     let of = |table: &popfib_feed::info::TableInfo| {
-        let [ipv4, ipv6] = [0, 1].map(|family| Size {
+        let [ipv4, ipv6] = [0, 1].map(|family| HttpFamilySize {
             prefixes: table.prefixes[family],
             paths: table.paths[family],
         });
-        line(&Table {
+        line(&HttpTable {
             name: &table.name,
             ipv4,
             ipv6,
@@ -356,9 +367,9 @@ fn tables(state: &State) -> Vec<u8> {
 }
 
 fn paths(
-    state: &State,
-    session: &Session,
-    request: &Request,
+    state: &FollowState,
+    session: &ClientSession,
+    request: &HttpRequest,
     client: &mut impl Write,
 ) -> io::Result<()> {
     let prefix = request.get("prefix").next();
@@ -367,7 +378,7 @@ fn paths(
     };
     let paths = session.paths(state, prefix);
     let of = |path: &popfib_feed::info::PathInfo| {
-        line(&Path {
+        line(&HttpPath {
             feed: &path.feed,
             peer: &path.peer,
             path_id: path.id,
@@ -380,18 +391,18 @@ fn paths(
 }
 
 /// Appends the answer for an address, or the error.
-fn lookup(state: &State, session: &mut Session, text: &str, to: &mut Vec<u8>) {
+fn lookup(state: &FollowState, session: &mut ClientSession, text: &str, to: &mut Vec<u8>) {
     let line = match text.parse::<IpAddr>() {
         Ok(address) => session.look_up(state, address, |found| {
             let (prefix, value) = found.unzip();
-            line(&Answer {
+            line(&HttpLookup {
                 address,
                 prefix: prefix.map(AsText),
                 next_hop: value.map(ToString::to_string),
                 stale: value.is_some_and(Target::is_restored),
             })
         }),
-        Err(_) => line(&Wrong {
+        Err(_) => line(&HttpError {
             address: Some(text),
             error: "not an IP address",
         }),
@@ -401,9 +412,9 @@ fn lookup(state: &State, session: &mut Session, text: &str, to: &mut Vec<u8>) {
 
 /// Answers the addresses of a body, one line for each line. The answer is sent in parts, since it may be long.
 fn lookup_lines(
-    state: &State,
-    session: &mut Session,
-    request: &Request,
+    state: &FollowState,
+    session: &mut ClientSession,
+    request: &HttpRequest,
     reader: &mut impl BufRead,
     client: &mut impl Write,
 ) -> io::Result<()> {
@@ -460,7 +471,7 @@ mod tests {
         let begin = Instant::now();
         let until = begin + Duration::from_millis(300);
         let writing = thread::spawn(move || {
-            let mut client = Patient { client, until };
+            let mut client = DeadlineStream { client, until };
             let part = [0; PART];
             (0..100_000).try_for_each(|_| client.write_all(&part))
         });

@@ -1,4 +1,7 @@
-//! Tables compiled as images, for files (`publish.rs`) and for clients that look up in their own process.
+//! Views of live tables in, compiled images out: for files (`publish.rs`) and for clients that look up in their own process.
+//!
+//! An image is compiled on demand and not with each change, since compiling takes as long as a table is large. Clients share the
+//! last image of a table, so many of them take the memory of one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -18,16 +21,16 @@ const EVERY: Duration = Duration::from_secs(1);
 const KEPT: usize = 4;
 
 /// An image for clients, and the version of the tables that it was made from.
-pub(super) struct Compiled {
+pub(super) struct ClientImage {
     pub(super) version: u64,
     pub(super) bytes: Vec<u8>,
     table: String,
-    /// Since when it is no longer the last or the last but one.
+    /// When it was no longer the last image or the last but one.
     old: OnceLock<Instant>,
 }
 
-impl Compiled {
-    /// Whether two images were made after it.
+impl ClientImage {
+    /// Whether two later images have been made.
     pub(super) fn is_old(&self) -> bool {
         self.old.get().is_some()
     }
@@ -39,23 +42,25 @@ impl Compiled {
 }
 
 /// Why there is no image, as text for clients.
-pub(super) type Failed = String;
+pub(super) type NoImage = String;
 
 /// The images that were made last; clients share them.
 #[derive(Default)]
-pub(super) struct Images(Mutex<Made>);
+pub(super) struct Images(Mutex<LastImages>);
 
+/// The last images, and those before them that clients still read.
 #[derive(Default)]
-struct Made {
+struct LastImages {
     /// When the last one was made.
     last: Option<Instant>,
-    /// The last image of each of the last tables, the one that was used last at the end.
-    images: Vec<Arc<Compiled>>,
+    /// The last image of each of a few tables, in the order of their last use.
+    images: Vec<Arc<ClientImage>>,
     /// Images that were replaced; clients may still be reading them.
-    replaced: Vec<Weak<Compiled>>,
+    replaced: Vec<Weak<ClientImage>>,
 }
 
-impl Made {
+impl LastImages {
+    /// Takes out the image at this place. Those that were taken out before it are old from now on.
     fn replace(&mut self, at: usize) {
         let old = self.images.remove(at);
         self.replaced.retain(|image| image.strong_count() > 0);
@@ -69,30 +74,30 @@ impl Made {
 impl Images {
     /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
     /// request images.
-    pub(super) fn of(&self, view: Option<&TableView>) -> Result<Arc<Compiled>, Failed> {
+    pub(super) fn of(&self, view: Option<&TableView>) -> Result<Arc<ClientImage>, NoImage> {
         let (name, now) = view.map_or(("", 0), |view| (view.name(), view.version()));
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = made.images.iter().position(|image| image.table == name) {
-            if made.images[at].version >= now {
-                let image = made.images.remove(at);
-                made.images.push(image.clone());
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = kept.images.iter().position(|image| image.table == name) {
+            if kept.images[at].version >= now {
+                let image = kept.images.remove(at);
+                kept.images.push(image.clone());
                 return Ok(image);
             }
-            made.replace(at);
-        } else if made.images.len() >= KEPT {
-            made.replace(0);
+            kept.replace(at);
+        } else if kept.images.len() >= KEPT {
+            kept.replace(0);
         }
-        let wait = made.last.map(|last| EVERY.saturating_sub(last.elapsed()));
+        let wait = kept.last.map(|last| EVERY.saturating_sub(last.elapsed()));
         thread::sleep(wait.unwrap_or_default());
         let (version, writer) = compile(view).map_err(|error| error.to_string())?;
-        let image = Arc::new(Compiled {
+        let image = Arc::new(ClientImage {
             version,
             bytes: writer.to_bytes(),
             table: name.to_owned(),
             old: OnceLock::new(),
         });
-        made.last = Some(Instant::now());
-        made.images.push(image.clone());
+        kept.last = Some(Instant::now());
+        kept.images.push(image.clone());
         Ok(image)
     }
 }
@@ -102,7 +107,7 @@ pub(super) fn compile(view: Option<&TableView>) -> Result<(u64, ImageWriter), Ta
     let name = view.map_or("", TableView::name);
     let source = Source::named("popfib follow");
     let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), TableView::routes);
-    let mut collected = Collected::default();
+    let mut collected = LiveImageRoutes::default();
     collected.insert(ipv4);
     collected.insert(ipv6);
     let created = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -114,14 +119,15 @@ pub(super) fn compile(view: Option<&TableView>) -> Result<(u64, ImageWriter), Ta
     Ok((version, writer))
 }
 
+/// Routes on their way into an image.
 #[derive(Default)]
-struct Collected {
+struct LiveImageRoutes {
     builder: TableBuilder,
-    /// By target, so that a value is converted to text only once and not for each of its routes.
+    /// The number of each target's text, so that the text is made once and not for each route.
     numbers: HashMap<Target, NextHop>,
 }
 
-impl Collected {
+impl LiveImageRoutes {
     fn insert<A: Family>(&mut self, routes: BestRoutes<A>) {
         for (prefix, target) in routes {
             let number = self.numbers.entry(target);

@@ -1,4 +1,6 @@
-//! Follows the routes of this machine's kernel by a netlink socket.
+//! `--netlink`: messages of this machine's kernel about its routes in, changes of the tables out.
+//!
+//! A dump gives all routes; messages tell of changes after it. If messages are lost, another dump is needed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +20,7 @@ use crate::output::note;
 
 use super::KERNEL as NAME;
 use super::feeding::Feeding;
-use super::state::State;
+use super::state::FollowState;
 use super::threads;
 
 /// Enough for the messages of 588,000 routes; the system's default lost some of 10,000.
@@ -37,7 +39,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Opens the socket, and reads it in a thread.
-pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
+pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
     let failed = |error: Errno| format!("netlink: {error}");
     // Protocol 0 is NETLINK_ROUTE.
     let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None).map_err(failed)?;
@@ -61,7 +63,7 @@ pub(super) fn follow(state: &Arc<State>) -> Result<(), Failure> {
 }
 
 /// Reads the socket until an error; returns the reason.
-fn serve(state: &State, socket: &OwnedFd, mut id: ConnectionId) -> String {
+fn serve(state: &FollowState, socket: &OwnedFd, mut id: ConnectionId) -> String {
     let mut kernel = KernelReader::within(&state.tables().memory_budget().clone());
     let mut buffer = vec![0; DATAGRAM];
     let mut counts = MessageCounts::default();

@@ -1,4 +1,4 @@
-//! TCP listeners for routers.
+//! TCP listeners for routers (FPM and BMP): their connections in, changes of the tables out. A thread reads each connection.
 
 use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -14,10 +14,10 @@ use rustix::net::sockopt::{
 use crate::failure::Failure;
 use crate::output::note;
 
-use super::accept::{Accepting, accept};
+use super::accept::{ListenerThread, accept};
 use super::catch_up;
 use super::feeding::Feeding;
-use super::state::State;
+use super::state::FollowState;
 use super::threads;
 
 const BUFFER: usize = 64 << 10;
@@ -39,12 +39,12 @@ pub(super) fn is_router(feed: &str) -> bool {
 }
 
 /// A listener and its connections, which end when this is dropped.
-pub(super) struct Routers {
-    listener: Option<Accepting>,
-    connections: Connections,
+pub(super) struct RouterListener {
+    listener: Option<ListenerThread>,
+    connections: RouterConnections,
 }
 
-impl Drop for Routers {
+impl Drop for RouterListener {
     fn drop(&mut self) {
         // From here on, no more connections are accepted.
         self.listener = None;
@@ -56,11 +56,14 @@ impl Drop for Routers {
 }
 
 /// The connections of a listener that have not ended: the feed of each.
-type Connections = Arc<Mutex<Vec<(ConnectionId, Arc<TcpStream>)>>>;
+type RouterConnections = Arc<Mutex<Vec<(ConnectionId, Arc<TcpStream>)>>>;
 
-/// Listens for FRR: all connections are of the same feed, and a new one takes over from one that was lost without being noticed.
-pub(super) fn fpm(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Failure> {
-    let open = |state: &State, connections: &Connections, _| {
+/// Listens for FRR. All connections are of the same feed: a new one takes over from one whose loss was not noticed.
+pub(super) fn fpm(
+    state: &Arc<FollowState>,
+    address: SocketAddr,
+) -> Result<RouterListener, Failure> {
+    let open = |state: &FollowState, connections: &RouterConnections, _| {
         let mut connections = connections.lock().unwrap_or_else(PoisonError::into_inner);
         for (_, old) in connections.drain(..) {
             let _ = old.shutdown(Shutdown::Both);
@@ -74,10 +77,13 @@ pub(super) fn fpm(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Fa
     })
 }
 
-/// Listens for routers that speak BMP. A feed is a router, identified by its address. It may have several connections, with
-/// other peers; the streams of a connection that was lost without being noticed are taken over.
-pub(super) fn bmp(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Failure> {
-    let open = |state: &State, connections: &Connections, peer: SocketAddr| {
+/// Listens for routers that speak BMP. A feed is a router, identified by its address. It may have several connections, each with
+/// other peers; a new connection takes over the streams of one whose loss was not noticed.
+pub(super) fn bmp(
+    state: &Arc<FollowState>,
+    address: SocketAddr,
+) -> Result<RouterListener, Failure> {
+    let open = |state: &FollowState, connections: &RouterConnections, peer: SocketAddr| {
         let address = peer.ip().to_canonical();
         let name = format!("{BMP} {address}");
         let known = connections.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,19 +107,23 @@ pub(super) fn bmp(state: &Arc<State>, address: SocketAddr) -> Result<Routers, Fa
 
 /// Opens a listener and reads its connections. `open` decides which feed a connection belongs to, or why it is refused.
 fn listen(
-    state: &Arc<State>,
+    state: &Arc<FollowState>,
     protocol: &'static str,
     address: SocketAddr,
-    open: impl Fn(&State, &Connections, SocketAddr) -> Result<(String, ConnectionId), String>
+    open: impl Fn(
+        &FollowState,
+        &RouterConnections,
+        SocketAddr,
+    ) -> Result<(String, ConnectionId), String>
     + Send
     + 'static,
     make: impl Fn() -> Box<dyn Decoder + Send> + Send + 'static,
-) -> Result<Routers, Failure> {
+) -> Result<RouterListener, Failure> {
     let state = state.clone();
-    let connections = Connections::default();
+    let connections = RouterConnections::default();
     let known = connections.clone();
     let each = move |stream: TcpStream, peer: SocketAddr| {
-        // Here and not in the thread, so that no feed connects after the listener is closed.
+        // Here and not in the thread of the connection, so that no feed connects after the listener is closed.
         let (name, id) = match open(&state, &known, peer) {
             Ok(feed) => feed,
             Err(reason) => {
@@ -143,7 +153,7 @@ fn listen(
     };
     let listener = accept(protocol, address, each)
         .map_err(|error| format!("{protocol} on {address}: {error}"))?;
-    Ok(Routers {
+    Ok(RouterListener {
         listener: Some(listener),
         connections,
     })
@@ -160,7 +170,7 @@ fn keep_alive(stream: &TcpStream) {
 
 /// Reads a connection to its end; returns the reason why it ended.
 fn serve(
-    state: &State,
+    state: &FollowState,
     name: &str,
     id: ConnectionId,
     mut stream: &TcpStream,

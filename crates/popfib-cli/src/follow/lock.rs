@@ -1,8 +1,8 @@
 //! The lock of the tables: fair, and it measures for how long it is held.
 //!
-//! Whoever waits comes next: a thread that has much to do takes the lock again and again for short pieces of work, and an unfair
-//! lock would give it to that thread each time. The longest hold is measured in CPU time of the thread, which does not depend
-//! on what else the machine does.
+//! The thread that waits comes next. Another that has much to do takes the lock again and again for short pieces of work, and an
+//! unfair lock, as std's is, would give it to that thread each time. The longest hold is measured in CPU time of the thread, which
+//! does not depend on what else the machine does.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,15 +13,15 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// A value under a fair lock.
 #[derive(Default)]
-pub(super) struct Lock<T> {
-    /// Held by the one who comes next. Who lets go of the value has to wait here before taking it again.
+pub(super) struct FairLock<T> {
+    /// Held by the thread that comes next. The thread that lets go of the value has to wait here before it takes it again.
     turn: Mutex<()>,
     value: Mutex<T>,
     /// In nanoseconds.
     longest: AtomicU64,
 }
 
-impl<T> Lock<T> {
+impl<T> FairLock<T> {
     pub(super) fn new(value: T) -> Self {
         Self {
             turn: Mutex::default(),
@@ -31,11 +31,11 @@ impl<T> Lock<T> {
     }
 
     /// Waits for the turn, and holds the value until the result is dropped.
-    pub(super) fn hold(&self) -> Held<'_, T> {
+    pub(super) fn hold(&self) -> LockHold<'_, T> {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         drop(turn);
-        Held {
+        LockHold {
             since: cpu_time(),
             longest: &self.longest,
             value,
@@ -48,14 +48,14 @@ impl<T> Lock<T> {
     }
 }
 
-/// A value that is held.
-pub(super) struct Held<'l, T> {
+/// A value that is held, until this is dropped.
+pub(super) struct LockHold<'l, T> {
     since: Duration,
     longest: &'l AtomicU64,
     value: MutexGuard<'l, T>,
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for LockHold<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -63,13 +63,13 @@ impl<T> Deref for Held<'_, T> {
     }
 }
 
-impl<T> DerefMut for Held<'_, T> {
+impl<T> DerefMut for LockHold<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.value
     }
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for LockHold<'_, T> {
     fn drop(&mut self) {
         let held = cpu_time().saturating_sub(self.since).as_nanos();
         let held = u64::try_from(held).unwrap_or(u64::MAX);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_longest_hold_is_cpu_time_and_not_waiting() {
-        let lock = Lock::new(0u64);
+        let lock = FairLock::new(0u64);
         let held = lock.hold();
         thread::sleep(Duration::from_millis(100));
         drop(held);
@@ -113,7 +113,7 @@ mod tests {
     /// One thread takes the lock for a millisecond, again and again; another gets it between two of these.
     #[test]
     fn who_waits_comes_next() {
-        let lock = Lock::new(0u64);
+        let lock = FairLock::new(0u64);
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {

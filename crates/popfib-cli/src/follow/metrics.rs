@@ -1,18 +1,18 @@
-//! MessageCounts for Prometheus, over HTTP and on the socket.
+//! Metrics: counts of the state in, Prometheus's text format out, for HTTP and for `stats` on the socket.
 
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::Ordering;
 
 use popfib_feed::info::MessageCounts;
 
-use super::state::{Health, State};
+use super::state::{FollowState, Health};
 
-/// A text in the format of Prometheus.
+/// A text in Prometheus's format.
 #[derive(Default)]
-struct Text(String);
+struct MetricsText(String);
 
-impl Text {
-    /// Begins a metric, of which values follow. Names that end with `_total` are counters.
+impl MetricsText {
+    /// Begins a metric, whose values follow. Names that end with `_total` are counters.
     fn metric(&mut self, name: &str, help: &str) {
         let kind = match name.ends_with("_total") {
             true => "counter",
@@ -37,10 +37,10 @@ impl Text {
 }
 
 /// One of the counts of a feed.
-type Value = fn(&MessageCounts) -> u64;
+type FeedCount = fn(&MessageCounts) -> u64;
 
 /// All counts, in the text format of Prometheus.
-pub(super) fn text(state: &State) -> String {
+pub(super) fn text(state: &FollowState) -> String {
     let tables = state.tables();
     let totals = tables.totals();
     let bytes = tables.bytes();
@@ -115,7 +115,7 @@ pub(super) fn text(state: &State) -> String {
         ),
         (
             "client_bytes",
-            state.taken.bytes() as u64,
+            state.value_memory.bytes() as u64,
             "Heap memory of the values of clients that ask for packed addresses.",
         ),
         (
@@ -130,7 +130,7 @@ pub(super) fn text(state: &State) -> String {
         ),
         ("clients", clients, "Clients connected to the Unix socket."),
     ];
-    let mut text = Text::default();
+    let mut text = MetricsText::default();
     for (name, value, help) in counts {
         text.metric(name, help);
         text.value(name, &[], value);
@@ -142,7 +142,7 @@ pub(super) fn text(state: &State) -> String {
             text.value("prefixes", &labels, prefixes);
         }
     }
-    let of_feeds: [(&str, Value, &str); 4] = [
+    let of_feeds: [(&str, FeedCount, &str); 4] = [
         ("feed_messages_total", |c| c.messages, "Messages or lines."),
         (
             "feed_invalid_total",

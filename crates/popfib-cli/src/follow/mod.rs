@@ -1,9 +1,9 @@
-//! `popfib follow`: live tables that follow routers, and the clients that query them.
+//! `popfib follow`: messages of routers, the kernel and files in; out come answers to clients, images, a snapshot and metrics.
 //!
-//! Each connection of a feed has a thread, which decodes its messages, applies them under one lock in short pieces (`feeding.rs`,
-//! `lock.rs`), and publishes them without it. Each client has a thread that looks up in the live table without that lock, so
-//! neither waits for the other. Clients only take the lock to open a table, and for paths and counts. `tick` removes routes that
-//! are gone in steps.
+//! Each connection of a feed has a thread. It decodes messages, applies them under one lock in short pieces (`feeding.rs`,
+//! `lock.rs`), and publishes them without the lock. Each client has a thread that looks up in the live table without that lock, so
+//! neither waits for the other. Clients only take the lock to open a table, and for paths and counts. The main loop here removes
+//! routes that are gone, in steps (`FollowState::tick`), and writes image and snapshot.
 
 mod accept;
 mod bulk;
@@ -41,10 +41,10 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
 use publish::Publisher;
-use running::Running;
+use running::RunningParts;
 use settings::Settings;
-use signals::Asked;
-use state::State;
+use signals::SignalRequest;
+use state::FollowState;
 
 /// The feed of this machine's kernel.
 const KERNEL: &str = "kernel";
@@ -96,24 +96,24 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     if args.check {
         return Ok(Verdict::Good);
     }
-    // Before all that takes time: SIGHUP ends a process that does not wait for it.
+    // Before everything that takes time, since SIGHUP ends a process that does not handle it.
     let signals = signals::listen(args.config.is_some())?;
     let tables = match &settings.snapshot {
         Some(path) => snapshot::read(path, &settings)?,
         None => Tables::new(settings.limits()),
     };
-    let state = Arc::new(State::new(tables));
-    let mut running = Running::new(&state);
+    let state = Arc::new(FollowState::new(tables));
+    let mut running = RunningParts::new(&state);
     // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
     let mut publisher = Publisher::of(&settings);
-    let mut images = Regular::begun();
-    let mut snapshots = Regular::begun();
-    let mut asked = None;
+    let mut images = RegularWork::begun();
+    let mut snapshots = RegularWork::begun();
+    let mut request = None;
     loop {
         let has_more = state.tick(Instant::now());
         let has_read_all = !settings.listens() && running.has_read_all();
-        let is_ended = asked == Some(Asked::End);
+        let is_ended = request == Some(SignalRequest::End);
         let is_last = is_ended || (has_read_all && !settings.serves());
         // At the end, the snapshot is written even if the image could not be.
         let mut published = Ok(());
@@ -142,8 +142,8 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
             Some(_) => Duration::from_millis(settings.publish_every).clamp(MIN_TICK, TICK),
             None => TICK,
         };
-        asked = signals.recv_timeout(every).ok();
-        if let (Some(Asked::Reload), Some(path)) = (asked, &args.config) {
+        request = signals.recv_timeout(every).ok();
+        if let (Some(SignalRequest::Reload), Some(path)) = (request, &args.config) {
             match Settings::read(path) {
                 Ok(mut new) => {
                     running.change(&new, |failure| {
@@ -162,7 +162,7 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
                     };
                     if place(&new) != place(&settings) {
                         publisher = Publisher::of(&new);
-                        images = Regular::due();
+                        images = RegularWork::due();
                     }
                     settings = new;
                     note(format_args!("{}: read again", path.display()));
@@ -177,15 +177,15 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
     }
 }
 
-/// Work that is done regularly, and at the end.
-struct Regular {
+/// When work is due that is done regularly, and at the end.
+struct RegularWork {
     /// `None` if it is due at once.
     last: Option<Instant>,
     has_failed: bool,
 }
 
-impl Regular {
-    /// The first interval begins now.
+impl RegularWork {
+    /// Due after a first interval, which begins now.
     fn begun() -> Self {
         Self {
             last: Some(Instant::now()),
@@ -193,6 +193,7 @@ impl Regular {
         }
     }
 
+    /// Due at once.
     fn due() -> Self {
         Self {
             last: None,
@@ -200,7 +201,7 @@ impl Regular {
         }
     }
 
-    /// Does the work if it is due. A failure is reported once, and not each time a disk is still full; at the end it is an error.
+    /// Does the work if it is due. A failure is reported once, not each time that the disk is still full; at the end it is an error.
     fn work(
         &mut self,
         every: Duration,
@@ -224,6 +225,6 @@ impl Regular {
     }
 }
 
-/// The interval at which stale routes are removed.
+/// The interval of the main loop, and the shortest one, for images that are published more often.
 const TICK: Duration = Duration::from_millis(100);
 const MIN_TICK: Duration = Duration::from_millis(5);

@@ -1,9 +1,11 @@
-//! The queries of clients, one a line, and the answers.
+//! The protocol of the socket: a line of a client in, the bytes of the answer out, and what comes after them.
 //!
-//! The answer to an address is one line: address, prefix and value, separated by tabs, as `popfib lookup`
-//! prints them, then `stale` if the route is from a snapshot; without a match, prefix and value are `-`. Answers of several lines
-//! end with an empty line. The answer to an invalid query is a line that begins with `error: `. Binary data (packed addresses,
-//! their numbers, images) follows a line that says how long it is.
+//! The answer to an address is one line: address, prefix and value, separated by tabs, as `popfib lookup` prints them, then
+//! `stale` if the route is from a snapshot. Without a match, prefix and value are `-`. Answers of several lines end with an empty
+//! line. The answer to an invalid query is a line that begins with `error: `. Binary data (packed addresses, their numbers,
+//! images) follows a line that says how long it is.
+//!
+//! It is text, so that a shell and `nc` can ask; packed addresses are for programs that ask for millions.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -14,22 +16,22 @@ use popfib_feed::Target;
 use popfib_formats::Escaped;
 
 use super::bulk::MAX_ADDRESSES;
-use super::images::Compiled;
+use super::images::ClientImage;
 use super::metrics;
-use super::session::Session;
-use super::state::State;
+use super::session::ClientSession;
+use super::state::FollowState;
 
 /// The maximum number of values in one answer.
 const MAX_VALUES: usize = 4096;
 
-/// What follows a line.
-pub(super) enum Next {
+/// What comes after a line and its answer.
+pub(super) enum SocketStep {
     /// Another line.
     Line,
     /// Nothing: the client wants to disconnect.
     Quit,
     /// This image, to the client.
-    Image(Arc<Compiled>),
+    Image(Arc<ClientImage>),
     /// Packed addresses, from the client.
     Packed { count: usize, is_ipv6: bool },
     /// Changes of this table, of prefixes inside of the one that is given.
@@ -39,10 +41,15 @@ pub(super) enum Next {
 }
 
 /// Appends the answer to a line.
-pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut Vec<u8>) -> Next {
+pub(super) fn answer(
+    state: &FollowState,
+    session: &mut ClientSession,
+    line: &[u8],
+    to: &mut Vec<u8>,
+) -> SocketStep {
     let Ok(line) = str::from_utf8(line) else {
         to.extend_from_slice(b"error: not UTF-8\n");
-        return Next::Line;
+        return SocketStep::Line;
     };
     let line = line.trim();
     let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -50,7 +57,7 @@ pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut
     // Writing to a Vec cannot fail.
     let _ = match command {
         "" => Ok(()),
-        "quit" => return Next::Quit,
+        "quit" => return SocketStep::Quit,
         "lookup" => lookup(state, session, rest, to),
         "paths" => paths(state, session, rest, to),
         "table" if session.choose(state, rest) => writeln!(to, "ok"),
@@ -60,17 +67,17 @@ pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut
         "bulk4" | "bulk6" => match rest.parse() {
             Ok(count) if count <= MAX_ADDRESSES => {
                 let is_ipv6 = command == "bulk6";
-                return Next::Packed { count, is_ipv6 };
+                return SocketStep::Packed { count, is_ipv6 };
             }
             _ => {
                 // The connection is closed, since the number of bytes that follow is not known.
                 let _ = writeln!(to, "error: not a number up to {MAX_ADDRESSES}");
-                return Next::Quit;
+                return SocketStep::Quit;
             }
         },
         "watch" => match (rest.parse(), session.table(state)) {
-            (Ok(covered), Some(table)) => return Next::Watch(table, Some(covered)),
-            (Err(_), Some(table)) if rest.is_empty() => return Next::Watch(table, None),
+            (Ok(covered), Some(table)) => return SocketStep::Watch(table, Some(covered)),
+            (Err(_), Some(table)) if rest.is_empty() => return SocketStep::Watch(table, None),
             (_, None) => writeln!(to, "error: there is no table yet"),
             _ => writeln!(to, "error: {}: not a prefix", quoted(rest)),
         },
@@ -79,21 +86,21 @@ pub(super) fn answer(state: &State, session: &mut Session, line: &[u8], to: &mut
             Ok(image) if rest.parse() == Ok(image.version) => writeln!(to, "same"),
             Ok(image) => {
                 let _ = writeln!(to, "image {} {}", image.version, image.bytes.len());
-                return Next::Image(image);
+                return SocketStep::Image(image);
             }
             Err(reason) => writeln!(to, "error: {}", quoted(&reason)),
         },
-        _ if rest.contains(" HTTP/1.") => return Next::Http,
+        _ if rest.contains(" HTTP/1.") => return SocketStep::Http,
         _ if rest.is_empty() => lookup(state, session, command, to),
         _ => writeln!(to, "error: {}: no such command", quoted(command)),
     };
-    Next::Line
+    SocketStep::Line
 }
 
 /// Appends how many values have numbers, then the number of each address.
 pub(super) fn answer_packed(
-    state: &State,
-    session: &mut Session,
+    state: &FollowState,
+    session: &mut ClientSession,
     is_ipv6: bool,
     packed: &[u8],
     to: &mut Vec<u8>,
@@ -115,8 +122,8 @@ pub(super) fn answer_packed(
 }
 
 fn lookup(
-    state: &State,
-    session: &mut Session,
+    state: &FollowState,
+    session: &mut ClientSession,
     text: &str,
     to: &mut Vec<u8>,
 ) -> std::io::Result<()> {
@@ -138,7 +145,12 @@ fn mark(value: &Target) -> &'static str {
 }
 
 /// Writes all paths of exactly this prefix.
-fn paths(state: &State, session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
+fn paths(
+    state: &FollowState,
+    session: &ClientSession,
+    text: &str,
+    to: &mut Vec<u8>,
+) -> std::io::Result<()> {
     let Ok(prefix) = text.parse::<IpPrefix>() else {
         return writeln!(to, "error: {}: not a prefix", quoted(text));
     };
@@ -155,7 +167,7 @@ fn paths(state: &State, session: &Session, text: &str, to: &mut Vec<u8>) -> std:
     writeln!(to)
 }
 
-fn tables(state: &State, to: &mut Vec<u8>) -> std::io::Result<()> {
+fn tables(state: &FollowState, to: &mut Vec<u8>) -> std::io::Result<()> {
     let tables = state.table_infos();
     for table in tables {
         let [ipv4, ipv6] = table.prefixes;
@@ -165,7 +177,7 @@ fn tables(state: &State, to: &mut Vec<u8>) -> std::io::Result<()> {
 }
 
 /// Writes numbers and values, from a number on.
-fn values(session: &Session, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
+fn values(session: &ClientSession, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
     let Ok(first) = text.parse() else {
         return writeln!(to, "error: {}: not a number", quoted(text));
     };

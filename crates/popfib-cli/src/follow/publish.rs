@@ -1,4 +1,4 @@
-//! Writes the compiled table to a file, which other processes open or map.
+//! `--publish`: a live table in, an image file out, which other processes open or map.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::output::note;
 
 use super::images;
 use super::settings::Settings;
-use super::state::{Health, State};
+use super::state::{FollowState, Health};
 
 /// Writes the image of one table.
 pub(super) struct Publisher {
@@ -30,11 +30,11 @@ impl Publisher {
         })
     }
 
-    /// Writes the image, unless nothing has changed since the last one or there is no table yet. An image of before is not replaced
-    /// while routes are still being received for the first time, unless there are no more (`has_all`).
+    /// Writes the image, unless nothing has changed since the last one or there is no table yet. An image that an earlier process
+    /// wrote is not replaced while routes are still received for the first time, unless all are there (`has_all`).
     pub(super) fn publish(
         &mut self,
-        state: &State,
+        state: &FollowState,
         is_last: bool,
         has_all: bool,
     ) -> Result<(), String> {

@@ -1,14 +1,14 @@
-//! Why messages of feeds were left out, over all of their connections.
+//! Why messages were left out: counts of each connection in, sums by feed and reason out, for metrics and for notes.
 
 use std::collections::BTreeMap;
 
 use popfib_feed::info::LeftOutMessages;
 
-/// Feed and reason.
-type Key = (String, &'static str);
+/// A feed, and a reason for which its messages were left out.
+type FeedReason = (String, &'static str);
 
 /// How many messages were left out, and how many of them were reported.
-struct Count {
+struct LeftOutCount {
     all: u64,
     reported: u64,
     /// The first of those that are not reported.
@@ -17,10 +17,10 @@ struct Count {
 
 /// The reasons of all feeds.
 #[derive(Default)]
-pub(super) struct AllReasons(BTreeMap<Key, Count>);
+pub(super) struct AllReasons(BTreeMap<FeedReason, LeftOutCount>);
 
 impl AllReasons {
-    /// Adds what a connection of a feed has left out; `before` is how many it had at the last call, reason by reason.
+    /// Adds what a connection of a feed has left out so far. `before` is how many it had left out at the last call, for each reason.
     pub(super) fn add(&mut self, feed: &str, before: &mut Vec<u64>, now: &[LeftOutMessages]) {
         before.resize(now.len(), 0);
         for (before, left_out) in before.iter_mut().zip(now) {
@@ -29,7 +29,7 @@ impl AllReasons {
                 continue;
             }
             let key = (feed.to_owned(), left_out.reason);
-            let count = self.0.entry(key).or_insert_with(|| Count {
+            let count = self.0.entry(key).or_insert_with(|| LeftOutCount {
                 all: 0,
                 reported: 0,
                 first: left_out.first.clone(),

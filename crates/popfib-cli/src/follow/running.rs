@@ -1,5 +1,5 @@
-//! The running parts of the process: listeners, threads that read, the socket. New settings only change the parts that
-//! differ.
+//! The running parts of the process: settings in, listeners, threads that read, and sockets out. New settings only start and end
+//! the parts that differ.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,28 +9,28 @@ use std::time::Instant;
 use crate::failure::Failure;
 use crate::program::Verdict;
 
-use super::accept::Accepting;
-use super::listen::{self, Routers};
+use super::accept::ListenerThread;
+use super::listen::{self, RouterListener};
 use super::settings::Settings;
-use super::socket::{self, Place};
-use super::state::State;
+use super::socket::{self, SocketFile};
+use super::state::FollowState;
 use super::{http, updates};
 
 /// The running parts. Dropping this ends all of them, except the reading of files.
-pub(super) struct Running {
-    state: Arc<State>,
+pub(super) struct RunningParts {
+    state: Arc<FollowState>,
     /// The last settings, without the parts that could not be started.
     now: Settings,
-    fpm: Option<Routers>,
-    bmp: Option<Routers>,
-    socket: Option<Place>,
-    metrics: Option<Accepting>,
+    fpm: Option<RouterListener>,
+    bmp: Option<RouterListener>,
+    socket: Option<SocketFile>,
+    metrics: Option<ListenerThread>,
     files: Vec<(PathBuf, JoinHandle<Verdict>)>,
 }
 
-impl Running {
+impl RunningParts {
     /// Starts nothing yet.
-    pub(super) fn new(state: &Arc<State>) -> Self {
+    pub(super) fn new(state: &Arc<FollowState>) -> Self {
         Self {
             state: state.clone(),
             now: Settings::default(),

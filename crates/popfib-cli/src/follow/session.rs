@@ -1,4 +1,5 @@
-//! The state of one client: the table that it uses, and its numbers of values.
+//! The state of one client: the table that it has chosen, and the numbers of the values that it was sent. Addresses come in; out
+//! come matches, numbers of values, paths and images of that table.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,24 +11,24 @@ use popfib::live::IpMapReader;
 use popfib_feed::info::PathInfo;
 use popfib_feed::{TableView, Target};
 
-use super::bulk::Numbers;
-use super::images::{Compiled, Failed};
-use super::state::State;
+use super::bulk::ValueNumbers;
+use super::images::{ClientImage, NoImage};
+use super::state::FollowState;
 
 /// The state of one client.
-pub(super) struct Session {
+pub(super) struct ClientSession {
     table: Option<String>,
-    reader: Option<Reader>,
-    pub(super) numbers: Numbers,
+    reader: Option<ViewReader>,
+    pub(super) numbers: ValueNumbers,
 }
 
-/// A reader of a table, which exists as long as there is one.
-struct Reader {
+/// A reader of a table, and the view that keeps the table alive.
+struct ViewReader {
     table: IpMapReader<Target>,
     _view: Arc<TableView>,
 }
 
-impl Reader {
+impl ViewReader {
     fn of(view: Arc<TableView>) -> Self {
         Self {
             table: view.reader(),
@@ -36,37 +37,37 @@ impl Reader {
     }
 }
 
-impl Session {
-    pub(super) fn new(state: &State) -> Self {
+impl ClientSession {
+    pub(super) fn new(state: &FollowState) -> Self {
         Self {
             table: None,
             reader: None,
-            numbers: Numbers::new(state.taken.clone()),
+            numbers: ValueNumbers::new(state.value_memory.clone()),
         }
     }
 
     /// Chooses the table for later queries; false if there is no table of this name.
-    pub(super) fn choose(&mut self, state: &State, name: &str) -> bool {
+    pub(super) fn choose(&mut self, state: &FollowState, name: &str) -> bool {
         let Some(view) = state.view(Some(name)) else {
             return false;
         };
-        self.reader = Some(Reader::of(view));
+        self.reader = Some(ViewReader::of(view));
         self.table = Some(name.to_owned());
         true
     }
 
     /// Opens the table of this session, if it exists.
-    fn open(&mut self, state: &State) {
+    fn open(&mut self, state: &FollowState) {
         if self.reader.is_none() {
-            self.reader = state.view(self.table.as_deref()).map(Reader::of);
+            self.reader = state.view(self.table.as_deref()).map(ViewReader::of);
         }
     }
 
-    /// Passes the longest match of an address to `show`. That must only write to memory, since the writer of the
-    /// table has to wait for it before it can drop values.
+    /// Passes the longest match of an address to `show`. That may only write to memory: as long as it runs, the writer of the table
+    /// cannot drop values.
     pub(super) fn look_up<T>(
         &mut self,
-        state: &State,
+        state: &FollowState,
         address: IpAddr,
         show: impl FnOnce(Option<(IpPrefix, &Target)>) -> T,
     ) -> T {
@@ -80,7 +81,7 @@ impl Session {
     /// Appends the number of the value of each of the packed addresses; false if there are more values than numbers.
     pub(super) fn look_up_packed<A: Family<Bytes = [u8; N]>, const N: usize>(
         &mut self,
-        state: &State,
+        state: &FollowState,
         packed: &[u8],
         to: &mut Vec<u8>,
     ) -> bool {
@@ -99,14 +100,14 @@ impl Session {
     }
 
     /// The name of the table for queries.
-    pub(super) fn table(&self, state: &State) -> Option<String> {
+    pub(super) fn table(&self, state: &FollowState) -> Option<String> {
         let tables = state.tables();
         let name = self.table.as_deref().or_else(|| tables.default_table());
         name.map(str::to_owned)
     }
 
     /// The paths of exactly this prefix, the best first.
-    pub(super) fn paths(&self, state: &State, prefix: IpPrefix) -> Vec<PathInfo> {
+    pub(super) fn paths(&self, state: &FollowState, prefix: IpPrefix) -> Vec<PathInfo> {
         match self.table(state) {
             Some(table) => state.paths(&table, prefix),
             None => Vec::new(),
@@ -114,7 +115,7 @@ impl Session {
     }
 
     /// The compiled table.
-    pub(super) fn image(&self, state: &State) -> Result<Arc<Compiled>, Failed> {
+    pub(super) fn image(&self, state: &FollowState) -> Result<Arc<ClientImage>, NoImage> {
         state.image(self.table.as_deref())
     }
 }

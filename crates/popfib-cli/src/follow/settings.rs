@@ -1,4 +1,6 @@
-//! The settings: given as options, or in a file with the same names.
+//! The settings of `popfib follow`: options or a TOML file in, checked settings out.
+//!
+//! One struct serves both, so that each option has its key in the file.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -16,6 +18,7 @@ use super::{listen, updates};
 /// The maximum size of a settings file.
 const MAX_FILE: u64 = 1 << 20;
 
+/// The settings. The names of the options are the keys of the file.
 #[derive(Args, Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Settings {

@@ -1,4 +1,5 @@
-//! Passes signals that end the command, or make it read its settings again, to its main loop as messages: a handler may do little.
+//! Signals in, requests to the main loop out: to end, or to read the settings again. A thread passes them on, since a signal
+//! handler itself may do very little.
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -9,16 +10,16 @@ use crate::failure::Failure;
 
 use super::threads;
 
-/// The request of a signal.
+/// What a signal asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum SignalRequest {
     End,
     Reload,
 }
 
-/// Converts SIGTERM, SIGINT and, if settings can be read again, SIGHUP to messages from now on. A second SIGTERM or SIGINT
-/// ends the process at once.
-pub(super) fn listen(reloads: bool) -> Result<Receiver<Asked>, Failure> {
+/// Receives SIGTERM, SIGINT and, if settings can be read again, SIGHUP from now on. A second SIGTERM or SIGINT ends the process at
+/// once.
+pub(super) fn listen(reloads: bool) -> Result<Receiver<SignalRequest>, Failure> {
     let failed = |error: std::io::Error| format!("signals: {error}");
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
     if reloads {
@@ -29,14 +30,14 @@ pub(super) fn listen(reloads: bool) -> Result<Receiver<Asked>, Failure> {
         let mut is_ending = false;
         for signal in &mut signals {
             if signal == SIGHUP {
-                let _ = send.send(Asked::Reload);
+                let _ = send.send(SignalRequest::Reload);
                 continue;
             }
             if is_ending {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
             is_ending = true;
-            let _ = send.send(Asked::End);
+            let _ = send.send(SignalRequest::End);
         }
     };
     threads::start(pass).map_err(|reason| format!("signals: {reason}"))?;

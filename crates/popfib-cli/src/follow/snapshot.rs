@@ -1,4 +1,5 @@
-//! The snapshot file: it is read after a restart and written at the end.
+//! The snapshot file: read at the start, with the routes that are stale until routers confirm them; written at the end, from a copy
+//! that is taken in parts, so that changes do not wait for the disk.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -13,13 +14,13 @@ use crate::failure::Failure;
 use crate::output::note;
 
 use super::settings::Settings;
-use super::state::State;
+use super::state::FollowState;
 
-/// The number of paths that are copied at a time, while changes wait.
+/// The number of paths that are copied at a time; changes wait meanwhile.
 const PART: usize = 512;
 
 /// Reads the tables of the file, without feeds that are no longer followed. If the file does not exist or is damaged, the tables
-/// are empty. Damage is reported, but the process starts, since it gets the routes from routers again.
+/// are empty. Damage is reported, but the process starts, since routers send their routes again.
 pub(super) fn read(path: &Path, settings: &Settings) -> Result<Tables, Failure> {
     let begin = Instant::now();
     let name = path.display();
@@ -64,7 +65,7 @@ pub(super) fn check(path: &Path) -> Result<(), String> {
 }
 
 /// Writes the file, which replaces the old one as a whole.
-pub(super) fn write(path: &Path, state: &State) -> Result<(), String> {
+pub(super) fn write(path: &Path, state: &FollowState) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", path.display());
     let mut file = NewFile::create(path).map_err(failed)?;
     let mut snapshot = Snapshot::new();

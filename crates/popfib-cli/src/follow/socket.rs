@@ -1,4 +1,5 @@
-//! The Unix socket, for its owner, root, and other users that the settings name.
+//! The Unix socket: lines and packed addresses of clients in, answers out. Its owner, root, and users that the settings name may
+//! use it. What the lines mean is in `protocol.rs`; this is what reads and writes them.
 
 use std::fmt::Display;
 use std::fs::{self, DirBuilder, Permissions};
@@ -15,10 +16,10 @@ use crate::failure::Failure;
 use crate::output::note;
 
 use super::http::{self, Trust};
-use super::images::Compiled;
-use super::protocol::{self, Next};
-use super::session::Session;
-use super::state::{Client, State};
+use super::images::ClientImage;
+use super::protocol::{self, SocketStep};
+use super::session::ClientSession;
+use super::state::{CountedClient, FollowState};
 use super::{threads, watch};
 
 /// The maximum number of clients at a time, and the maximum length of a line.
@@ -26,19 +27,19 @@ const MAX_CLIENTS: usize = 256;
 const MAX_LINE: usize = 4096;
 const BUFFER: usize = 64 << 10;
 
-/// A client that has read nothing for this time, or not all for that time, loses an image that others no longer ask for.
+/// A client loses an image that is old if it reads nothing for the first of these times, or not all of it within the second.
 const STALLED: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The file of the socket. Dropping this removes the file; clients that are connected stay.
-pub(super) struct Place {
+pub(super) struct SocketFile {
     path: PathBuf,
     /// Device and inode of the file.
     file: (u64, u64),
     is_closed: Arc<AtomicBool>,
 }
 
-impl Drop for Place {
+impl Drop for SocketFile {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::Release);
         // Another process may have replaced the file with its own.
@@ -52,12 +53,12 @@ impl Drop for Place {
 }
 
 /// The users that may send queries.
-struct Users {
+struct SocketUsers {
     own: u32,
     allowed: Vec<u32>,
 }
 
-impl Users {
+impl SocketUsers {
     /// Whether this client's process belongs to one of these users. The mode of the file has kept out others already.
     fn admit(&self, client: &UnixStream) -> bool {
         user(client)
@@ -77,18 +78,22 @@ fn user(_: &UnixStream) -> Option<u32> {
 }
 
 /// Opens the socket and answers its clients, each in a thread.
-pub(super) fn listen(state: &Arc<State>, path: &Path, allowed: &[u32]) -> Result<Place, Failure> {
+pub(super) fn listen(
+    state: &Arc<FollowState>,
+    path: &Path,
+    allowed: &[u32],
+) -> Result<SocketFile, Failure> {
     let failed = |error: io::Error| format!("--socket {}: {error}", path.display());
     let mode = if allowed.is_empty() { 0o600 } else { 0o666 };
     let listener = bind(path, mode).map_err(failed)?;
     let made = fs::symlink_metadata(path).map_err(failed)?;
-    let place = Place {
+    let file = SocketFile {
         path: path.to_owned(),
         file: (made.dev(), made.ino()),
         is_closed: Arc::default(),
     };
-    let closed = place.is_closed.clone();
-    let users = Users {
+    let closed = file.is_closed.clone();
+    let users = SocketUsers {
         own: made.uid(),
         allowed: allowed.to_vec(),
     };
@@ -122,7 +127,7 @@ pub(super) fn listen(state: &Arc<State>, path: &Path, allowed: &[u32]) -> Result
         }
     };
     threads::start(answer).map_err(|reason| format!("--socket {}: {reason}", path.display()))?;
-    Ok(place)
+    Ok(file)
 }
 
 /// Reports why a client cannot be answered, and waits for others to leave.
@@ -131,8 +136,8 @@ fn wait(reason: &dyn Display) {
     thread::sleep(Duration::from_millis(100));
 }
 
-/// Makes a socket that was never open to other users: it is made in a private directory, then moved to its path. It
-/// replaces an old socket if no process answers there.
+/// Makes a socket that is never open to other users, not even before its mode is set: it is made in a private directory, then
+/// moved to its path. It replaces an old socket if no process answers there.
 fn bind(path: &Path, mode: u32) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
         Ok(there) if !there.file_type().is_socket() => {
@@ -161,8 +166,8 @@ fn bind(path: &Path, mode: u32) -> io::Result<UnixListener> {
     bound
 }
 
-/// Makes a directory that only this user may open. An earlier process of the same number, as each has that is the first of its
-/// container, may have left one.
+/// Makes a directory that only this user may open. An earlier process of the same number may have left one: the first process of
+/// each container has the same number.
 fn private_directory(parent: &Path) -> io::Result<PathBuf> {
     let mut number = 0;
     loop {
@@ -183,7 +188,7 @@ fn private_directory(parent: &Path) -> io::Result<PathBuf> {
 }
 
 /// Writes an image to a client. One that does not read must not keep it in memory while later ones are made.
-fn send(client: &mut UnixStream, image: &Compiled) -> io::Result<()> {
+fn send(client: &mut UnixStream, image: &ClientImage) -> io::Result<()> {
     client.set_write_timeout(Some(STALLED))?;
     let mut rest = &image.bytes[..];
     while !rest.is_empty() {
@@ -201,12 +206,13 @@ fn send(client: &mut UnixStream, image: &Compiled) -> io::Result<()> {
     client.set_write_timeout(None)
 }
 
-fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
-    let Some(_counted) = Client::enter(&state.clients, MAX_CLIENTS) else {
+/// Answers a client until it disconnects.
+fn serve(state: &FollowState, mut client: UnixStream) -> io::Result<()> {
+    let Some(_counted) = CountedClient::enter(&state.clients, MAX_CLIENTS) else {
         return client.write_all(b"error: too many clients\n");
     };
     let mut reader = BufReader::with_capacity(BUFFER, client.try_clone()?);
-    let mut session = Session::new(state);
+    let mut session = ClientSession::new(state);
     let mut line = Vec::new();
     let mut packed = Vec::new();
     let mut answers = Vec::new();
@@ -225,14 +231,14 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
             return client.write_all(&answers);
         }
         match protocol::answer(state, &mut session, &line, &mut answers) {
-            Next::Line => {}
-            Next::Quit => return client.write_all(&answers),
-            Next::Image(image) => {
+            SocketStep::Line => {}
+            SocketStep::Quit => return client.write_all(&answers),
+            SocketStep::Image(image) => {
                 client.write_all(&answers)?;
                 answers.clear();
                 send(&mut client, &image)?;
             }
-            Next::Packed { count, is_ipv6 } => {
+            SocketStep::Packed { count, is_ipv6 } => {
                 packed.resize(count * if is_ipv6 { 16 } else { 4 }, 0);
                 if reader.buffer().len() < packed.len() {
                     client.write_all(&answers)?;
@@ -241,11 +247,11 @@ fn serve(state: &State, mut client: UnixStream) -> io::Result<()> {
                 reader.read_exact(&mut packed)?;
                 protocol::answer_packed(state, &mut session, is_ipv6, &packed, &mut answers);
             }
-            Next::Watch(table, covered) => {
+            SocketStep::Watch(table, covered) => {
                 client.write_all(&answers)?;
                 return watch::serve(state, &table, covered, &mut client);
             }
-            Next::Http => {
+            SocketStep::Http => {
                 client.write_all(&answers)?;
                 return http::serve(state, session, &line, &mut reader, &mut client, Trust::Own);
             }

@@ -1,4 +1,5 @@
-//! The state that all threads share: the tables under a lock, and counts.
+//! The state that all threads share: the tables under a lock, and counts. Changes of feeds come in; out come views of tables,
+//! paths, images and counts for clients, and notes about problems.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -13,18 +14,18 @@ use popfib_feed::{TableView, Tables};
 
 use crate::output::note;
 
-use super::bulk::Taken;
-use super::images::{Compiled, Failed, Images};
-use super::lock::{Held, Lock};
+use super::bulk::ValueMemory;
+use super::images::{ClientImage, Images, NoImage};
+use super::lock::{FairLock, LockHold};
 use super::reasons::AllReasons;
 
-/// The numbers of paths that a sweep visits, and of tables that are listed, at a time under the lock.
+/// How many paths are swept, and how many tables are listed, each time that the lock is taken for it.
 const SWEPT: usize = 256;
 const LISTED: usize = 256;
 
 /// The state that threads share.
-pub(super) struct State {
-    tables: Lock<Tables>,
+pub(super) struct FollowState {
+    tables: FairLock<Tables>,
     feeds: Mutex<BTreeMap<String, MessageCounts>>,
     reasons: Mutex<AllReasons>,
     troubles: Mutex<Troubles>,
@@ -33,7 +34,7 @@ pub(super) struct State {
     /// The image that clients share.
     images: Images,
     /// The memory of the values of clients that ask for packed addresses.
-    pub(super) taken: Arc<Taken>,
+    pub(super) value_memory: Arc<ValueMemory>,
     /// Addresses answered.
     pub(super) lookups: AtomicU64,
     /// Clients connected to the Unix socket, by HTTP, and those of the latter that get more than `/health`.
@@ -72,16 +73,16 @@ struct Troubles {
     known: [u64; 4],
 }
 
-impl State {
+impl FollowState {
     pub(super) fn new(tables: Tables) -> Self {
         Self {
-            tables: Lock::new(tables),
+            tables: FairLock::new(tables),
             feeds: Mutex::default(),
             reasons: Mutex::default(),
             troubles: Mutex::default(),
             was_whole: AtomicBool::new(false),
             images: Images::default(),
-            taken: Arc::default(),
+            value_memory: Arc::default(),
             lookups: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
             http_connections: AtomicUsize::new(0),
@@ -91,7 +92,7 @@ impl State {
     }
 
     /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
-    pub(super) fn tables(&self) -> Held<'_, Tables> {
+    pub(super) fn tables(&self) -> LockHold<'_, Tables> {
         self.tables.hold()
     }
 
@@ -155,7 +156,7 @@ impl State {
     }
 
     /// The image of this table as it is now, for clients; `None` is the default table.
-    pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<Compiled>, Failed> {
+    pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<ClientImage>, NoImage> {
         self.images.of(self.view(table).as_deref())
     }
 
@@ -248,11 +249,11 @@ impl State {
     }
 }
 
-/// A client that is counted.
-pub(super) struct Client<'s>(&'s AtomicUsize);
+/// A client that is counted until this is dropped.
+pub(super) struct CountedClient<'s>(&'s AtomicUsize);
 
-impl<'s> Client<'s> {
-    /// Counts a client, unless there are `most` already. Dropping the result subtracts it again.
+impl<'s> CountedClient<'s> {
+    /// Counts a client, unless there are `most` already.
     pub(super) fn enter(clients: &'s AtomicUsize, most: usize) -> Option<Self> {
         let add = |clients: usize| (clients < most).then_some(clients + 1);
         clients
@@ -262,7 +263,7 @@ impl<'s> Client<'s> {
     }
 }
 
-impl Drop for Client<'_> {
+impl Drop for CountedClient<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Threads that are started while the process runs, which the system may refuse.
+//! Threads that are started while the process runs: a closure in, its thread out, or the reason why the system refuses one.
 
 use std::thread::{Builder, JoinHandle};
 

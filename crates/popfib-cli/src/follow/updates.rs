@@ -1,4 +1,7 @@
-//! UpdateLinesDecoder from files and pipes.
+//! `--updates`: files and pipes of updates in, changes of the tables out.
+//!
+//! Lines of live streams have a decoder of their own (`popfib_feed::UpdateLinesDecoder`), which takes what has arrived and never waits for
+//! the rest of a line; the other formats are read by popfib-formats.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -19,14 +22,17 @@ use crate::output::note;
 use crate::program::Verdict;
 
 use super::feeding::Feeding;
-use super::state::State;
+use super::state::FollowState;
 use super::{catch_up, listen, threads};
 
 const BUFFER: usize = 64 << 10;
 
-/// Opens the file and follows it in a thread, which ends at the end of the file; its result is bad if the file could not be
-/// read completely.
-pub(super) fn follow(state: &Arc<State>, path: &Path) -> Result<JoinHandle<Verdict>, Failure> {
+/// Opens the file and follows it in a thread, which ends at the end of the file. Its result is `Bad` if the file could not be read
+/// completely.
+pub(super) fn follow(
+    state: &Arc<FollowState>,
+    path: &Path,
+) -> Result<JoinHandle<Verdict>, Failure> {
     let name = name(path);
     let file = match is_stdin(path) {
         true => io::stdin().as_fd().try_clone_to_owned().map(File::from),
@@ -63,9 +69,10 @@ pub(super) fn name(path: &Path) -> String {
     }
 }
 
-type Reader = BufReader<File>;
+type UpdatesFile = BufReader<File>;
 
-fn read(state: &State, name: &str, mut reader: Reader) -> Result<(), String> {
+/// Reads a file to its end, as what its first bytes show.
+fn read(state: &FollowState, name: &str, mut reader: UpdatesFile) -> Result<(), String> {
     let failed = |error: io::Error| format!("{name}: {error}");
     match is_lines(reader.fill_buf().map_err(failed)?) {
         true => read_lines(state, name, reader).map_err(failed),
@@ -83,7 +90,8 @@ fn is_lines(head: &[u8]) -> bool {
     })
 }
 
-fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
+/// Reads lines, as they arrive.
+fn read_lines(state: &FollowState, name: &str, mut reader: UpdatesFile) -> io::Result<()> {
     let file = reader.get_ref().try_clone()?;
     let id = state.tables().connected(name, Instant::now());
     let mut decoder = UpdateLinesDecoder::new();
@@ -120,7 +128,8 @@ fn read_lines(state: &State, name: &str, mut reader: Reader) -> io::Result<()> {
     }
 }
 
-fn read_format(state: &State, name: &str, reader: Reader) -> Result<(), String> {
+/// Reads any other format, update by update.
+fn read_format(state: &FollowState, name: &str, reader: UpdatesFile) -> Result<(), String> {
     let file = reader
         .get_ref()
         .try_clone()

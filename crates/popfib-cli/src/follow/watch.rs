@@ -1,5 +1,5 @@
-//! Sends changes to a client that watches a table. Its thread polls for changes, so that the writer of the table only has to
-//! keep the last ones.
+//! Changes of a table in, lines to a client that watches it out. The client's thread polls for changes, so that the writer of the
+//! table only keeps the last ones and never waits for a client.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -9,16 +9,16 @@ use std::time::Duration;
 use popfib::IpPrefix;
 use popfib_feed::TableView;
 
-use super::state::State;
+use super::state::FollowState;
 
 /// The interval of polling, and the number of changes that are taken at a time.
 const EVERY: Duration = Duration::from_millis(20);
 const MOST: usize = 4096;
 
-/// A client that watches. Dropping this ends it.
-struct Watch(Arc<TableView>);
+/// A table that a client watches, until this is dropped.
+struct WatchingClient(Arc<TableView>);
 
-impl Drop for Watch {
+impl Drop for WatchingClient {
     fn drop(&mut self) {
         self.0.unwatch();
     }
@@ -26,7 +26,7 @@ impl Drop for Watch {
 
 /// Writes changes until the client sends anything or disconnects.
 pub(super) fn serve(
-    state: &State,
+    state: &FollowState,
     table: &str,
     covered: Option<IpPrefix>,
     client: &mut UnixStream,
@@ -35,7 +35,7 @@ pub(super) fn serve(
         return Ok(());
     };
     let mut next = view.watch();
-    let Watch(view) = &Watch(view);
+    let WatchingClient(view) = &WatchingClient(view);
     let is_wanted = |prefix: &IpPrefix| {
         covered.is_none_or(|c| c.len() <= prefix.len() && c.contains(prefix.address()))
     };

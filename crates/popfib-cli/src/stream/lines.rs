@@ -328,9 +328,11 @@ impl<'r, R: Iterator<Item = &'r [u8]>> SingleAddressWriter<'_, R> {
         }
         for from in (start..*at).step_by(AHEAD) {
             let to = (from + AHEAD).min(*at);
-            for (texts, numbers) in texts.iter().zip(*numbers) {
-                let before = texts.before.as_deref();
-                texts.texts.touch(indices::<A>(&numbers[from..to], before));
+            for (of_table, numbers) in texts.iter().zip(*numbers) {
+                let before = of_table.before.as_deref();
+                of_table
+                    .texts
+                    .touch(indices::<A>(&numbers[from..to], before));
             }
             for index in from..to {
                 self.line(Some(addresses[index]), |out| {

@@ -31,8 +31,8 @@ use crate::rov::read_vrps;
 use crate::rows::{Field, Form};
 use crate::screen::{ADDED, CHANGED, PREFIX, REMOVED};
 use crate::table::{self, counted};
-use columns::{Columns, Said, Side};
-use summary::Summary;
+use columns::{ComparedColumns, DiffSide, DiffValue};
+use summary::DiffSummary;
 
 /// Print the differences between two tables.
 ///
@@ -112,7 +112,7 @@ pub(crate) struct DiffArgs {
     ///
     /// In prefix order, IPv4 before IPv6. `popfib convert OLD --updates` and `popfib follow --updates` apply them.
     #[arg(long, value_name = "FORM", value_enum, conflicts_with_all = ["effective", "summary", "json"])]
-    updates: Option<updates::Form>,
+    updates: Option<updates::DiffUpdatesForm>,
 
     /// Print one JSON object a line
     #[arg(long)]
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         None => without(&old, &args.without)?,
     };
     let bar = progress::is_apart().then(|| progress::step("comparing"));
-    let columns = Columns::new(old.take_records(), new.take_records());
+    let columns = ComparedColumns::new(old.take_records(), new.take_records());
     if args.summary && columns.are_several() {
         return Err("--summary counts the routes of one column; --columns NAME chooses it".into());
     }
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
             separator: Some(columns.separator()),
             ..Form::TABS
         }),
-        summary: args.summary.then(Summary::default),
+        summary: args.summary.then(DiffSummary::default),
         updates: args.updates,
     };
     let summary = if args.effective {
@@ -244,21 +244,21 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
 
 /// Prints differences.
 struct Report<'a> {
-    columns: &'a Columns,
+    columns: &'a ComparedColumns,
     json: bool,
     output: Output,
     /// Where routes are counted in place of being printed.
-    summary: Option<Summary<'a>>,
+    summary: Option<DiffSummary<'a>>,
     /// Where they are printed as updates.
-    updates: Option<updates::Form>,
+    updates: Option<updates::DiffUpdatesForm>,
 }
 
 #[derive(Serialize)]
 struct RouteLine<'a> {
     change: &'static str,
     prefix: AsText<IpPrefix>,
-    old: Said<'a>,
-    new: Said<'a>,
+    old: DiffValue<'a>,
+    new: DiffValue<'a>,
 }
 
 #[derive(Serialize)]
@@ -266,8 +266,8 @@ struct RouteLine<'a> {
 struct AnswerLine<'a, A: Address> {
     first: AsText<Text<A>>,
     last: AsText<Text<A>>,
-    old: Said<'a>,
-    new: Said<'a>,
+    old: DiffValue<'a>,
+    new: DiffValue<'a>,
     addresses: Count,
 }
 
@@ -279,8 +279,8 @@ impl<'a> Report<'a> {
     ) -> Result<(), Failure> {
         for RouteChange { prefix, old, new } in changes {
             let prefix = A::ip_prefix(prefix);
-            let old = self.columns.said(Side::Old, old);
-            let new = self.columns.said(Side::New, new);
+            let old = self.columns.value(DiffSide::Old, old);
+            let new = self.columns.value(DiffSide::New, new);
             let (change, sign, style, counter) = match (&old.0, &new.0) {
                 (None, _) => ("added", '+', ADDED, &mut count.added),
                 (_, None) => ("removed", '-', REMOVED, &mut count.removed),
@@ -310,7 +310,7 @@ impl<'a> Report<'a> {
                     ])?;
                 }
             } else {
-                let cells = [&old, &new].into_iter().flat_map(Said::shown);
+                let cells = [&old, &new].into_iter().flat_map(DiffValue::shown);
                 let is_shown = |cell: &Shown<'_>| {
                     change == "changed" || self.columns.are_several() || !cell.0.is_empty()
                 };
@@ -338,8 +338,8 @@ impl<'a> Report<'a> {
             new,
         } in changes
         {
-            let old = self.columns.said(Side::Old, old);
-            let new = self.columns.said(Side::New, new);
+            let old = self.columns.value(DiffSide::Old, old);
+            let new = self.columns.value(DiffSide::New, new);
             let addresses = Count::of(first, last);
             ranges.ranges += 1;
             ranges.addresses = ranges.addresses.plus(addresses);

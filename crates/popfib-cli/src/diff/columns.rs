@@ -1,4 +1,4 @@
-//! The columns of two tables side by side, and what a record of either says in them.
+//! The columns of two tables side by side: records of both in, the value of a route in the columns of both out.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,22 +12,22 @@ use crate::records::{self, NEXT_HOP, Named, Shown, shown};
 
 /// Which of the two tables.
 #[derive(Clone, Copy)]
-pub(super) enum Side {
+pub(super) enum DiffSide {
     Old,
     New,
 }
 
-/// The columns that either of two tables has.
-pub(super) struct Columns {
-    /// By [`Side`].
+/// The columns that one of two tables has, or both.
+pub(super) struct ComparedColumns {
+    /// By [`DiffSide`].
     records: [Records; 2],
-    /// The name of each, and by side its index.
+    /// The name of each, and its index by [`DiffSide`].
     columns: Vec<(String, [Option<usize>; 2])>,
 }
 
-impl Columns {
-    /// Columns of several belong together if they have the same name; one of each table are compared whatever they are
-    /// called.
+impl ComparedColumns {
+    /// Columns of both tables belong together if they have the same name. If each table has only one, these belong together whatever
+    /// their names are.
     pub(super) fn new(old: Records, new: Records) -> Self {
         let columns = if old.columns().len() == 1 && new.columns().len() == 1 {
             vec![(NEXT_HOP.to_owned(), [Some(0), Some(0)])]
@@ -54,8 +54,8 @@ impl Columns {
         if self.are_several() { '\t' } else { ' ' }
     }
 
-    /// What a record of a table says.
-    pub(super) fn said(&self, side: Side, number: Option<NextHop>) -> Said<'_> {
+    /// The value of a route with this record; that of no route for `None`.
+    pub(super) fn value(&self, side: DiffSide, number: Option<NextHop>) -> DiffValue<'_> {
         let records = &self.records[side as usize];
         let cells = |number| {
             let columns = self.columns.iter();
@@ -67,28 +67,29 @@ impl Columns {
                 )
             })
         };
-        Said(number.map(|number| cells(number).collect()))
+        DiffValue(number.map(|number| cells(number).collect()))
     }
 
-    /// For each record of the new table, the number of the one of the old that says the same. O(records).
+    /// For each record of the new table, the number of the equal one of the old. O(records).
     pub(super) fn numbers_in_old(&self) -> Vec<Option<NextHop>> {
-        let keys = |side: Side| {
+        let keys = |side: DiffSide| {
             let count = self.records[side as usize].len() as u32;
             let numbers = (1..=count).filter_map(NextHop::new);
-            numbers.map(move |number| (self.said(side, Some(number)).key(), number))
+            numbers.map(move |number| (self.value(side, Some(number)).key(), number))
         };
-        let of_old: HashMap<_, _> = keys(Side::Old).collect();
-        keys(Side::New)
+        let of_old: HashMap<_, _> = keys(DiffSide::Old).collect();
+        keys(DiffSide::New)
             .map(|(key, _)| of_old.get(&key).copied())
             .collect()
     }
 }
 
-/// What a record says, column by column; `None` where there is no route.
-pub(super) struct Said<'a>(pub(super) Option<Vec<Named<'a>>>);
+/// The value of a route, column by column; `None` if there is no route.
+pub(super) struct DiffValue<'a>(pub(super) Option<Vec<Named<'a>>>);
 
-impl<'a> Said<'a> {
-    /// The texts of its columns, apart from each other; values are the same if they are written the same.
+impl<'a> DiffValue<'a> {
+    /// A key that equal values share: the texts of the columns with their lengths, since values are equal if they are written the
+    /// same.
     fn key(&self) -> Vec<u8> {
         let mut key = Vec::new();
         for (_, cell) in self.0.iter().flatten() {
@@ -105,14 +106,14 @@ impl<'a> Said<'a> {
         self.0.as_ref()?.first()?.1.map(shown)
     }
 
-    /// The values of its columns, none where there is no route.
+    /// The values of its columns, as they are shown; none if there is no route.
     pub(super) fn shown(&self) -> impl Iterator<Item = Shown<'a>> {
         let cells = self.0.iter().flatten();
         cells.map(|(_, cell)| Shown::new(*cell))
     }
 }
 
-impl Serialize for Said<'_> {
+impl Serialize for DiffValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         match &self.0.as_deref() {
@@ -129,11 +130,12 @@ impl Serialize for Said<'_> {
 
 /// The columns in which two records differ: name, old and new value.
 pub(super) fn changed<'a>(
-    old: &Said<'a>,
-    new: &Said<'a>,
+    old: &DiffValue<'a>,
+    new: &DiffValue<'a>,
 ) -> Vec<(Shown<'a>, Shown<'a>, Shown<'a>)> {
     let some = old.0.as_ref().or(new.0.as_ref()).into_iter().flatten();
-    let at = |said: &Said<'a>, index: usize| said.0.as_ref().and_then(|cells| cells[index].1);
+    let at =
+        |value: &DiffValue<'a>, index: usize| value.0.as_ref().and_then(|cells| cells[index].1);
     let all = some.enumerate();
     let all = all.map(|(index, &(name, _))| (name, at(old, index), at(new, index)));
     let other =

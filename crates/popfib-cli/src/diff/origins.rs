@@ -1,6 +1,7 @@
-//! Origins that changed, and new routes inside of old ones: what a hijack or a leak looks like.
+//! `popfib diff --origins`: routes of two tables in; out come changed origins and new routes inside of old ones, as hijacks and
+//! leaks make them.
 //!
-//! Values are read once, as the origins that they stand for; two are the same if their origins are, however they are written.
+//! Values are read once, as the origins that they stand for. Two are equal if their origins are, however they are written.
 
 use std::collections::HashMap;
 
@@ -20,20 +21,20 @@ use crate::rows::Field;
 use crate::screen::{ADDED, CHANGED};
 use crate::table::counted;
 
-/// What a value says: the text of its origins, and each AS, `None` for a set.
-struct Said {
+/// The origins that a value stands for: as text, and each AS, `None` for a set.
+struct OriginsOfValue {
     text: String,
     origins: Vec<Option<u32>>,
 }
 
-/// The same of all values of a table, by their numbers.
-fn read(table: &RouteTable) -> Result<Vec<Said>, Failure> {
-    let said = |(number, name): (usize, &str)| {
+/// The origins of all values of a table, in the order of their numbers.
+fn read(table: &RouteTable) -> Result<Vec<OriginsOfValue>, Failure> {
+    let of_value = |(number, name): (usize, &str)| {
         let Some(all) = origins(name) else {
             let is_it = |(_, value): &(IpPrefix, NextHop)| value.get() as usize == number + 1;
             let Some((prefix, value)) = table.routes().find(is_it) else {
-                // It was that of a route that a later one replaced.
-                return Ok(Said {
+                // No route has this value any more: a later route replaced that which had it.
+                return Ok(OriginsOfValue {
                     text: name.to_owned(),
                     origins: Vec::new(),
                 });
@@ -50,16 +51,17 @@ fn read(table: &RouteTable) -> Result<Vec<Said>, Failure> {
             Origin::Set => None,
         };
         let texts: Vec<_> = all.iter().map(text).collect();
-        Ok(Said {
+        Ok(OriginsOfValue {
             text: texts.join("_"),
             origins: all.iter().map(asn).collect(),
         })
     };
-    table.next_hops.iter().enumerate().map(said).collect()
+    table.next_hops.iter().enumerate().map(of_value).collect()
 }
 
+/// A changed origin or a new route as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct OriginLine<'a> {
     change: &'static str,
     prefix: AsText<IpPrefix>,
     old_prefix: AsText<IpPrefix>,
@@ -69,7 +71,7 @@ struct Line<'a> {
     new_state: Option<String>,
 }
 
-/// Prints the changes; returns what there is to say of them, if there are any.
+/// Prints the changes; returns a summary of them, if there are any.
 pub(super) fn print(
     old: &RouteTable,
     new: &RouteTable,
@@ -77,19 +79,19 @@ pub(super) fn print(
     json: bool,
     output: &mut Output,
 ) -> Result<Option<String>, Failure> {
-    let said = [read(old)?, read(new)?];
+    let values = [read(old)?, read(new)?];
     let numbers = (1..).filter_map(NextHop::new);
-    let of_old: HashMap<&str, NextHop> = said[0]
+    let of_old: HashMap<&str, NextHop> = values[0]
         .iter()
-        .map(|said| &said.text[..])
+        .map(|value| &value.text[..])
         .zip(numbers)
         .collect();
-    let in_old: Vec<_> = said[1]
+    let in_old: Vec<_> = values[1]
         .iter()
-        .map(|said| of_old.get(&said.text[..]).copied())
+        .map(|value| of_old.get(&value.text[..]).copied())
         .collect();
-    let mut report = Report {
-        said: &said,
+    let mut report = OriginReport {
+        values: &values,
         in_old: &in_old,
         json,
         output,
@@ -98,7 +100,7 @@ pub(super) fn print(
     };
     report.family(&old.ribs, &new.ribs, vrps.map(|vrps| &vrps.ipv4))?;
     report.family(&old.ribs, &new.ribs, vrps.map(|vrps| &vrps.ipv6))?;
-    let Report {
+    let OriginReport {
         changed, inside, ..
     } = report;
     Ok((changed + inside > 0).then(|| {
@@ -107,9 +109,10 @@ pub(super) fn print(
     }))
 }
 
-struct Report<'a> {
-    said: &'a [Vec<Said>; 2],
-    /// For each value of the new table the number of the one of the old that says the same.
+/// Prints and counts changes.
+struct OriginReport<'a> {
+    values: &'a [Vec<OriginsOfValue>; 2],
+    /// For each value of the new table, the number of the equal one of the old.
     in_old: &'a [Option<NextHop>],
     json: bool,
     output: &'a mut Output,
@@ -117,7 +120,7 @@ struct Report<'a> {
     inside: u64,
 }
 
-impl Report<'_> {
+impl OriginReport<'_> {
     fn family<A: Family>(
         &mut self,
         old: &ByFamily<Ribs>,
@@ -142,7 +145,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// A route that had `before` or is inside of it.
+    /// Prints a route: it had the value of `before`, or is new and inside of that route.
     fn change<A: Family>(
         &mut self,
         prefix: Prefix<A>,
@@ -150,19 +153,19 @@ impl Report<'_> {
         after: NextHop,
         vrps: Option<&Vrps<A>>,
     ) -> Result<(), Failure> {
-        let [old, new] = self.said;
+        let [old, new] = self.values;
         let (old, new) = (
             &old[before.1.get() as usize - 1],
             &new[after.get() as usize - 1],
         );
-        let state = |prefix, said: &Said| {
+        let state = |prefix, value: &OriginsOfValue| {
             let vrps = vrps?;
-            let origins = said.origins.iter();
+            let origins = value.origins.iter();
             let states = origins.map(|asn| State(vrps.validate(prefix, *asn)).name());
             Some(states.collect::<Vec<_>>().join("_"))
         };
         let is_inside = before.0 != prefix;
-        let line = Line {
+        let line = OriginLine {
             change: if is_inside { "more-specific" } else { "origin" },
             prefix: AsText(A::ip_prefix(prefix)),
             old_prefix: AsText(A::ip_prefix(before.0)),

@@ -1,4 +1,4 @@
-//! What changed for each next hop: how many routes it gained and lost.
+//! `popfib diff --summary`: changes of routes in, counts for each next hop out: how many routes it gained and lost.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -14,15 +14,16 @@ use crate::screen::HEADING;
 
 /// The changes of routes, counted by next hop.
 #[derive(Default)]
-pub(super) struct Summary<'a> {
-    counts: HashMap<Cow<'a, str>, Counts>,
+pub(super) struct DiffSummary<'a> {
+    counts: HashMap<Cow<'a, str>, DiffCounts>,
 }
 
+/// The changes of the routes to one next hop.
 #[derive(Clone, Copy, Default, Serialize)]
-struct Counts {
-    /// Routes to it of which the old table has no route at all.
+struct DiffCounts {
+    /// Routes to it whose prefix the old table does not have.
     added: u64,
-    /// Routes to it of which the new table has no route at all.
+    /// Routes to it whose prefix the new table does not have.
     removed: u64,
     /// Routes that went to another next hop before.
     gained: u64,
@@ -30,14 +31,15 @@ struct Counts {
     lost: u64,
 }
 
+/// A next hop as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct DiffSummaryLine<'a> {
     next_hop: &'a str,
     #[serde(flatten)]
-    counts: Counts,
+    counts: DiffCounts,
 }
 
-impl<'a> Summary<'a> {
+impl<'a> DiffSummary<'a> {
     /// Counts a route whose next hop was `old` and is `new`.
     pub(super) fn count(&mut self, old: Option<Cow<'a, str>>, new: Option<Cow<'a, str>>) {
         let is_other = old.is_some() && new.is_some();
@@ -62,7 +64,7 @@ impl<'a> Summary<'a> {
     /// Prints the next hops, those with most changes first.
     pub(super) fn print(self, output: &mut Output, json: bool) -> Result<(), Failure> {
         let mut lines: Vec<_> = self.counts.into_iter().collect();
-        let total = |c: &Counts| c.added + c.removed + c.gained + c.lost;
+        let total = |c: &DiffCounts| c.added + c.removed + c.gained + c.lost;
         lines.sort_unstable_by(|(a, of_a), (b, of_b)| {
             Reverse(total(of_a))
                 .cmp(&Reverse(total(of_b)))
@@ -76,10 +78,10 @@ impl<'a> Summary<'a> {
         for (next_hop, counts) in lines {
             if json {
                 let next_hop = &next_hop;
-                output.json(&Line { next_hop, counts })?;
+                output.json(&DiffSummaryLine { next_hop, counts })?;
                 continue;
             }
-            let Counts {
+            let DiffCounts {
                 added,
                 removed,
                 gained,

@@ -1,4 +1,4 @@
-//! Changes of routes as updates, which make the old table the new one.
+//! `popfib diff --updates`: changes of routes in, updates out that make the old table the new one.
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -8,17 +8,17 @@ use popfib::IpPrefix;
 use popfib_formats::quote;
 use popfib_formats::text::is_token;
 
-/// In what form.
+/// The form of the updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Form {
+pub(super) enum DiffUpdatesForm {
     /// `A PREFIX NEXTHOP` and `W PREFIX`, which popfib reads as updates
     Text,
     /// commands of ExaBGP's API: `announce route PREFIX next-hop ADDRESS`, `withdraw route PREFIX next-hop ADDRESS`
     Exabgp,
 }
 
-impl Form {
-    /// The line of a prefix whose next hop was `old` and is `new`, if any.
+impl DiffUpdatesForm {
+    /// The line for a prefix whose next hop was `old` and is now `new`; `None` stands for no route.
     pub(super) fn line(
         self,
         prefix: IpPrefix,

@@ -1,4 +1,4 @@
-//! Lines by their addresses, which are looked up.
+//! Batches of addresses in, selected lines out: each address is looked up in the tables.
 
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -7,13 +7,13 @@ use popfib::family::Family;
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
 
-use super::searched::Searched;
-use super::{Grep, Matched};
+use super::searched::SearchedTables;
+use super::{Grep, LineMatches};
 use crate::failure::Failure;
 use crate::stream::answers::{self, Ask};
 
 impl Grep<'_> {
-    /// Takes lines by their addresses; false if no more are wanted.
+    /// Selects and prints lines by their addresses; false if no more are wanted.
     pub(super) fn take_addresses(&mut self, batch: &AddressBatch) -> Result<bool, Failure> {
         let hits_4 = self.hits(batch.ipv4())?;
         let hits_6 = self.hits(batch.ipv6())?;
@@ -46,14 +46,14 @@ impl Grep<'_> {
                 }
                 text.as_bytes()
             });
-            self.show(row, is_selected, Matched::Addresses(&found))?;
+            self.show(row, is_selected, LineMatches::Addresses(&found))?;
         }
     }
 
-    /// Whether each address has a match in one of the tables.
+    /// Whether each address has a match that counts in one of the tables.
     fn hits<A: Family>(&mut self, addresses: &[A]) -> Result<Vec<bool>, Failure> {
         let mut hits = vec![false; addresses.len()];
-        let Searched {
+        let SearchedTables {
             tables, selected, ..
         } = &self.searched;
         for (table, counts) in tables.iter().zip(selected) {
@@ -67,11 +67,11 @@ impl Grep<'_> {
     }
 }
 
-/// An address, and whether it has a match.
-pub(super) type Hit = (IpAddr, bool);
+/// An address, and whether it is one that is searched for.
+pub(super) type AddressHit = (IpAddr, bool);
 
 /// The addresses of a packet or record, in place of the line that it does not have.
-fn spell(found: &[Option<Hit>], text: &mut String) {
+fn spell(found: &[Option<AddressHit>], text: &mut String) {
     text.clear();
     for (index, address) in found.iter().enumerate() {
         let tab = if index > 0 { "\t" } else { "" };
@@ -83,12 +83,12 @@ fn spell(found: &[Option<Hit>], text: &mut String) {
     }
 }
 
-/// The addresses of a batch in order, each with its hit; none for a row or cell without.
+/// The addresses of a batch in order, each with whether it is a hit; `None` for a row or cell without an address.
 fn addresses<'b>(
     batch: &'b AddressBatch,
     hits_4: &'b [bool],
     hits_6: &'b [bool],
-) -> impl Iterator<Item = Option<Hit>> + 'b {
+) -> impl Iterator<Item = Option<AddressHit>> + 'b {
     let mut ipv4 = batch.ipv4().iter().zip(hits_4);
     let mut ipv6 = batch.ipv6().iter().zip(hits_6);
     let kinds = batch.runs().iter().flat_map(|&run| {

@@ -1,25 +1,26 @@
-//! Lines around the selected ones, as grep prints them: groups, and `--` between those that do not touch.
+//! Lines around the selected ones, as grep prints them: whether each line is selected in; out come lines to print with it, and
+//! whether `--` separates it from the group before.
 
 use std::collections::VecDeque;
 
-/// Which lines before and after a selected one are printed. Holds as many lines as are printed before one.
+/// Which lines before and after a selected one are printed. It keeps as many lines as are printed before one.
 #[derive(Debug)]
-pub(super) struct Context {
+pub(super) struct LineContext {
     before: usize,
     after: u64,
-    /// Whether groups are separated: also by a context of 0 lines.
+    /// Whether groups are separated: if a context was asked for, even one of 0 lines.
     is_asked: bool,
-    /// The lines before the one at hand that are not printed, the last of them.
+    /// The last lines before the one at hand that were not printed.
     kept: VecDeque<Vec<u8>>,
     /// How many more lines are printed after the last selected one.
     pending: u64,
-    /// The number of the line that was printed last; none of this file.
+    /// The number of the line of this file that was printed last, if there was one.
     last: Option<u64>,
     /// Whether a line of any file was printed.
     is_used: bool,
 }
 
-impl Context {
+impl LineContext {
     pub(super) fn new(before: Option<usize>, after: Option<u64>) -> Self {
         Self {
             before: before.unwrap_or(0),
@@ -39,7 +40,7 @@ impl Context {
         self.last = None;
     }
 
-    /// Line `number` is selected: whether a separator comes before it and the lines [before](Self::before) it.
+    /// Line `number` is selected. Returns whether a separator comes before it and the lines [before](Self::before) it.
     pub(super) fn select(&mut self, number: u64) -> bool {
         let first = number - self.kept.len() as u64;
         let touches = self.last == Some(first - 1);
@@ -55,7 +56,7 @@ impl Context {
         std::mem::take(&mut self.kept)
     }
 
-    /// Line `number` is not selected: whether it is printed all the same, or kept in case that a later one is.
+    /// Line `number` is not selected. Returns whether it is printed after a selected one; otherwise it is kept for one that follows.
     pub(super) fn pass(&mut self, number: u64, line: &[u8]) -> bool {
         if self.pending > 0 {
             self.pending -= 1;

@@ -1,16 +1,18 @@
-//! Colours for the addresses of a line that were searched for.
+//! Colours for matches: a line and its addresses in, the places of those that were searched for out; a line and places in, the line
+//! with colours out.
 
 use std::net::IpAddr;
 use std::ops::Range;
 
 use popfib_formats::addresses::find_address;
 
-use super::Hit;
+use super::AddressHit;
 use crate::screen::MATCH;
 use crate::stream::painter::paint;
 
-/// Where the line has an address that is a hit.
-pub(super) fn hits(line: &[u8], found: &[Option<Hit>]) -> Vec<Range<usize>> {
+/// The places in the line where an address is a hit. They are found again here, since batches do not keep them and few lines are
+/// coloured.
+pub(super) fn hits(line: &[u8], found: &[Option<AddressHit>]) -> Vec<Range<usize>> {
     let is_hit = |address: IpAddr| {
         let is_same = |hit: IpAddr| hit == address || hit == address.to_canonical();
         let mut found = found.iter().flatten();

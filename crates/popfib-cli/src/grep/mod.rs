@@ -1,4 +1,7 @@
-//! `popfib grep`: the lines that hold an address of a table, or none.
+//! `popfib grep`: files with addresses in; out come the lines with an address that is searched for, or those without.
+//!
+//! What is searched for becomes tables (`searched.rs`), and addresses are looked up in batches (`addresses.rs`). Prefixes inside
+//! lines have no single answer in a table, and are compared with ranges (`ranges.rs`).
 
 mod addresses;
 mod context;
@@ -28,11 +31,11 @@ use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, ReadTextAs};
 use crate::table;
 
-use addresses::Hit;
-use context::Context;
+use addresses::AddressHit;
+use context::LineContext;
 use highlight::{highlighted, hits};
-use ranges::Lies;
-use searched::Searched;
+use ranges::SpanRelation;
+use searched::SearchedTables;
 
 /// Print the lines that contain an address of a prefix or a list.
 ///
@@ -155,11 +158,11 @@ const OF_ADDRESSES: [&str; 8] = [
 ];
 
 impl GrepArgs {
-    /// How prefixes inside lines have to lie, if they are looked at.
-    fn lies(&self) -> Option<Lies> {
+    /// How a prefix inside a line has to relate to what is searched for; `None` if only addresses count.
+    fn span_relation(&self) -> Option<SpanRelation> {
         match (self.contained, self.overlapping) {
-            (true, _) => Some(Lies::Contained),
-            (_, true) => Some(Lies::Overlapping),
+            (true, _) => Some(SpanRelation::Contained),
+            (_, true) => Some(SpanRelation::Overlapping),
             _ => None,
         }
     }
@@ -170,7 +173,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let lists = args.file.iter().filter(|file| is_stdin(file)).count();
     input.check(lists + args.tables.on_stdin(), &args.tables.read)?;
     let files = files(args.recursive, &input)?;
-    let searched = |tables| Searched::new(args, &patterns, tables);
+    let searched = |tables| SearchedTables::new(args, &patterns, tables);
     let is_of_tables = args.tables.is_given() || is_of_records(args);
     let (searched, follower) = match (is_of_tables, input.is_stream()) {
         (true, true) => args.tables.follow(false, &args.file, searched)?,
@@ -185,7 +188,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         follower,
         numbers: Vec::new(),
         cells: input.cells().len(),
-        context: Context::new(
+        context: LineContext::new(
             args.before_context.or(args.context),
             args.after_context.or(args.context.map(|n| n as u64)),
         ),
@@ -235,8 +238,8 @@ fn is_of_records(args: &GrepArgs) -> bool {
     args.tables.conditions.iter().any(|asked| !asked.is_empty())
 }
 
-/// What is searched for as text, if anything is, and where: the first argument is a pattern if nothing else says what to
-/// search for. The built-in table never does: it has nearly every address there is.
+/// The patterns to search for, if there are any, and the input: the first argument is a pattern if no option says what to search
+/// for. The built-in table alone does not: it has nearly every address there is.
 fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
     let mut input = args.input.clone();
     if !args.prefix.is_empty() {
@@ -262,10 +265,10 @@ fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
     }
 }
 
-/// What a pattern is.
+/// What messages say that a pattern is.
 const PATTERN: &str = "a pattern is a prefix, a range or an address; -f LIST has those of a file";
 
-/// The files to search, those of folders too if that was asked for.
+/// The files to search; with `recursive` also those in folders.
 fn files(recursive: bool, input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
     if !recursive {
         return Ok(input.files());
@@ -302,25 +305,27 @@ fn name(path: &Path) -> String {
     path.display().to_string().escape_debug().to_string()
 }
 
+/// Selects lines and prints them.
 struct Grep<'t> {
     args: &'t GrepArgs,
     kernel: Kernel,
-    searched: Searched,
-    follower: Option<Follower<'t, Searched>>,
-    /// Those of a batch and a table.
+    searched: SearchedTables,
+    follower: Option<Follower<'t, SearchedTables>>,
+    /// The numbers of the answers of a batch and a table.
     numbers: Vec<u32>,
-    /// How many cells a row has where there are several.
+    /// How many cells a row has.
     cells: usize,
-    context: Context,
+    context: LineContext,
     output: Output,
     with_name: bool,
-    /// The file at hand.
+    /// The name of the file at hand.
     name: String,
     /// Whether a line of any file was selected.
     is_found: bool,
-    /// Lines of this file: selected, and all.
+    /// The number of selected lines of this file, and of all its lines.
     count: u64,
     lines: u64,
+    /// Whether a heading of a table was printed.
     has_header: bool,
 }
 
@@ -331,11 +336,11 @@ impl Consumer for Grep<'_> {
 
     fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure> {
         name.clone_into(&mut self.name);
-        if self.args.lies().is_some() && !source.is_text() {
+        if self.args.span_relation().is_some() && !source.is_text() {
             let reason = "no text, whose prefixes --contained and --overlapping are about";
             return Err(format!("{name}: {reason}").into());
         }
-        // The output of one table stays a table.
+        // The heading of the first table is printed, so that the output is a table, too.
         let header = source
             .table()
             .and_then(|table| table.header.map(<[u8]>::to_vec));
@@ -364,12 +369,12 @@ impl Consumer for Grep<'_> {
     }
 }
 
-/// What is a match in a line.
+/// What matches in a line.
 #[derive(Clone, Copy)]
-enum Matched<'m> {
-    /// Those addresses that are hits.
-    Addresses(&'m [Option<Hit>]),
-    /// What stands there.
+enum LineMatches<'m> {
+    /// Those of its addresses that are hits.
+    Addresses(&'m [Option<AddressHit>]),
+    /// The text at these places.
     Places(&'m [Range<usize>]),
 }
 
@@ -385,13 +390,13 @@ impl Grep<'_> {
                 return Ok(false);
             };
             if self.shows_lines() {
-                self.show(row, is_selected, Matched::Places(&places))?;
+                self.show(row, is_selected, LineMatches::Places(&places))?;
             }
         }
         Ok(true)
     }
 
-    /// Whether the next line is selected; `None` if it is, and that is all there is to know.
+    /// Whether the next line is selected; `None` if it is and no other line matters.
     #[inline]
     fn select(&mut self, is_hit: bool) -> Option<bool> {
         self.lines += 1;
@@ -402,8 +407,8 @@ impl Grep<'_> {
         (!(is_selected && is_enough)).then_some(is_selected)
     }
 
-    /// Prints a line if it is selected or stands near such a one.
-    fn show(&mut self, row: &[u8], is_selected: bool, matched: Matched) -> Result<(), Failure> {
+    /// Prints a line if it is selected or near a selected one.
+    fn show(&mut self, row: &[u8], is_selected: bool, matched: LineMatches) -> Result<(), Failure> {
         if is_selected {
             self.selected_line(row, matched)
         } else if self.context.pass(self.lines, row) && !self.args.only_matching {
@@ -418,7 +423,7 @@ impl Grep<'_> {
     }
 
     /// Prints a line, or its matching addresses, after the lines before it.
-    fn selected_line(&mut self, row: &[u8], matched: Matched) -> Result<(), Failure> {
+    fn selected_line(&mut self, row: &[u8], matched: LineMatches) -> Result<(), Failure> {
         let number = self.lines;
         if self.context.select(number) {
             let mark = self.output.screen().paint(MARK, "--");
@@ -433,8 +438,8 @@ impl Grep<'_> {
             }
             if self.output.screen().is_coloured && !self.args.invert_match {
                 let line = match matched {
-                    Matched::Addresses(found) => highlighted(row, &hits(row, found)),
-                    Matched::Places(places) => highlighted(row, places),
+                    LineMatches::Addresses(found) => highlighted(row, &hits(row, found)),
+                    LineMatches::Places(places) => highlighted(row, places),
                 };
                 return self.print(&line, number, ':');
             }
@@ -442,11 +447,11 @@ impl Grep<'_> {
         }
         let paint = |text: &dyn Display| screen.paint(MATCH, text).to_string();
         let texts: Vec<String> = match matched {
-            Matched::Addresses(found) => {
+            LineMatches::Addresses(found) => {
                 let hits = found.iter().flatten().filter(|(_, is_hit)| *is_hit);
                 hits.map(|(address, _)| paint(address)).collect()
             }
-            Matched::Places(places) => {
+            LineMatches::Places(places) => {
                 let texts = places.iter().map(|place| &row[place.clone()]);
                 texts
                     .map(|text| paint(&String::from_utf8_lossy(text)))
@@ -473,7 +478,7 @@ impl Grep<'_> {
         self.output.bytes(b"\n")
     }
 
-    /// What is said of a file at its end.
+    /// Prints what comes at the end of a file: the count, or the name.
     fn end(&mut self) -> Result<(), Failure> {
         if self.args.quiet {
             return Ok(());

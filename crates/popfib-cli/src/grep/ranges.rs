@@ -1,4 +1,5 @@
-//! The addresses that are searched for as ranges, for prefixes inside lines.
+//! Prefixes inside lines: a line in, the places out at which it has a prefix or range that is searched for. What is searched for is
+//! kept as ranges of addresses, which are compared with the range of the prefix.
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -10,37 +11,37 @@ use popfib_formats::addresses::find_span;
 use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 
-/// How a prefix inside a line has to lie.
+/// How a prefix or range inside a line has to relate to the addresses that are searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(super) enum SpanRelation {
     /// All of its addresses are searched for.
     Contained,
-    /// One of them is.
+    /// At least one of them is.
     Overlapping,
 }
 
-/// The ranges of addresses that are searched for, in order, apart from each other.
-pub(super) struct Ranges {
-    lies: Lies,
+/// The addresses that are searched for, as ranges in order that do not touch.
+pub(super) struct SearchedRanges {
+    relation: SpanRelation,
     ipv4: Vec<(u32, u32)>,
     ipv6: Vec<(u128, u128)>,
 }
 
-impl Ranges {
-    /// Those whose answer in one of the tables is selected by its number.
+impl SearchedRanges {
+    /// The ranges of all addresses whose match in one of the tables counts; `selected` says which do, by their numbers.
     pub(super) fn new(
-        lies: Lies,
+        relation: SpanRelation,
         tables: &[NamedTable],
         selected: &[Vec<bool>],
     ) -> Result<Self, Failure> {
         Ok(Self {
-            lies,
+            relation,
             ipv4: of_family(tables, selected)?,
             ipv6: of_family(tables, selected)?,
         })
     }
 
-    /// Where the line has prefixes, ranges or addresses that lie so.
+    /// Replaces `hits` by the places of prefixes, ranges and addresses in the line that relate so.
     pub(super) fn hits(&self, line: &[u8], hits: &mut Vec<Range<usize>>) {
         hits.clear();
         let mut from = 0;
@@ -64,9 +65,9 @@ impl Ranges {
     fn is_hit<A: Ord + Copy>(&self, ranges: &[(A, A)], first: A, last: A) -> bool {
         let after = ranges.partition_point(|range| range.0 <= last);
         let before = after.checked_sub(1).map(|at| ranges[at]);
-        before.is_some_and(|(from, to)| match self.lies {
-            Lies::Contained => from <= first && last <= to,
-            Lies::Overlapping => first <= to,
+        before.is_some_and(|(from, to)| match self.relation {
+            SpanRelation::Contained => from <= first && last <= to,
+            SpanRelation::Overlapping => first <= to,
         })
     }
 }
@@ -90,17 +91,17 @@ fn of_family<A: Family>(
 mod tests {
     use super::*;
 
-    /// Beside a set of all addresses of four bits.
+    /// Compares with sets of the sixteen addresses of four bits.
     #[test]
-    fn ranges_lie_as_their_addresses_do() {
+    fn ranges_relate_as_their_addresses_do() {
         for set in 0..1u32 << 16 {
             let set = set.wrapping_mul(0x9e37) & 0xffff;
             let has = |address: u32| set >> address & 1 == 1;
             let starts = (0..16).filter(|&at| has(at) && (at == 0 || !has(at - 1)));
             let range = |from: u32| (from, (from..16).take_while(|&at| has(at)).last().unwrap());
             let ranges: Vec<_> = starts.map(range).collect();
-            let of = |lies| Ranges {
-                lies,
+            let of = |relation| SearchedRanges {
+                relation,
                 ipv4: Vec::new(),
                 ipv6: Vec::new(),
             };
@@ -108,9 +109,9 @@ mod tests {
             for last in first..16 {
                 let mut addresses = first..=last;
                 let is_contained = addresses.clone().all(has);
-                let contained = of(Lies::Contained).is_hit(&ranges, first, last);
+                let contained = of(SpanRelation::Contained).is_hit(&ranges, first, last);
                 assert_eq!(contained, is_contained, "{set:x} {first} {last}");
-                let overlapping = of(Lies::Overlapping).is_hit(&ranges, first, last);
+                let overlapping = of(SpanRelation::Overlapping).is_hit(&ranges, first, last);
                 assert_eq!(overlapping, addresses.any(has), "{set:x} {first} {last}");
             }
         }

@@ -1,4 +1,6 @@
-//! What `popfib grep` searches for: prefixes of the command line, lists and tables.
+//! What `popfib grep` searches for: patterns of the command line, lists and tables in, tables to look up in out.
+//!
+//! Patterns and lists become one table, since an address then costs one lookup for all of them.
 
 use popfib_table::{Table, TableBuilder};
 
@@ -7,20 +9,20 @@ use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 use crate::table;
 
-use super::ranges::Ranges;
+use super::ranges::SearchedRanges;
 use super::{GrepArgs, PATTERN};
 
-/// What addresses are searched for in.
-pub(super) struct Searched {
+/// The tables that addresses are looked up in, and which matches count.
+pub(super) struct SearchedTables {
     pub(super) tables: Vec<NamedTable>,
-    /// By table, whether a match with the record of a number counts; 0 is no match.
+    /// For each table, whether a match counts, by the number of its record; 0 is no match.
     pub(super) selected: Vec<Vec<bool>>,
-    /// The same as ranges, where prefixes inside lines are looked at.
-    pub(super) ranges: Option<Ranges>,
+    /// The same addresses as ranges, if prefixes inside lines are searched for.
+    pub(super) ranges: Option<SearchedRanges>,
 }
 
-impl Searched {
-    /// In these tables, in `patterns`, and in the lists, which are read.
+impl SearchedTables {
+    /// Searches for what is in these tables, in `patterns`, and in the lists, which are read.
     pub(super) fn new(
         args: &GrepArgs,
         patterns: &[String],
@@ -35,13 +37,13 @@ impl Searched {
         let selected = tables.iter().zip(&conditions);
         let selected = selected.map(|(table, conditions)| match table.table.records() {
             Some(records) => condition::selected(conditions, records),
-            // None of its addresses has a match, if it has no records.
+            // A table without records has no match for any address.
             None => Ok(vec![false]),
         });
         let selected = selected.collect::<Result<Vec<_>, _>>()?;
         let ranges = args
-            .lies()
-            .map(|lies| Ranges::new(lies, &tables, &selected));
+            .span_relation()
+            .map(|relation| SearchedRanges::new(relation, &tables, &selected));
         Ok(Self {
             ranges: ranges.transpose()?,
             tables,

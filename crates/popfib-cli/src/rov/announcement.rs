@@ -1,4 +1,5 @@
-//! One announcement beside the VRPs: what each that covers it says.
+//! `popfib rov --prefix --asn`: an announcement and the VRPs in; out come its state and all VRPs that cover it, each with why it does
+//! not allow the announcement.
 
 use popfib::family::Family;
 use popfib::rpki::{Validity, Vrp, Vrps};
@@ -13,18 +14,19 @@ use crate::program::Verdict;
 use crate::rows::Field;
 use crate::screen::PREFIX;
 
+/// The announcement and its state as JSON.
 #[derive(Serialize)]
-struct Answer {
+struct RovAnnouncement {
     prefix: AsText<IpPrefix>,
     origin: u32,
     state: &'static str,
     reason: Option<&'static str>,
-    vrps: Vec<Covering>,
+    vrps: Vec<CoveringVrp>,
 }
 
 /// A VRP that covers the prefix.
 #[derive(Serialize)]
-struct Covering {
+struct CoveringVrp {
     #[serde(flatten)]
     vrp: VrpCell,
     mismatch: Option<&'static str>,
@@ -41,7 +43,7 @@ pub(super) fn print(
         IpPrefix::V4(prefix) => validate(prefix, asn, &vrps.ipv4),
         IpPrefix::V6(prefix) => validate(prefix, asn, &vrps.ipv6),
     };
-    let answer = Answer {
+    let answer = RovAnnouncement {
         prefix: AsText(prefix),
         origin: asn,
         state: State(state).name(),
@@ -61,7 +63,7 @@ pub(super) fn print(
             Field::new(&format_args!("AS{asn}")),
             Field::new(&answer.state),
         ])?;
-        for Covering { vrp, mismatch } in &answer.vrps {
+        for CoveringVrp { vrp, mismatch } in &answer.vrps {
             output.row([
                 Field::styled(PREFIX, &format_args!("{}-{}", vrp.prefix.0, vrp.max_length)),
                 Field::new(&format_args!("AS{}", vrp.asn)),
@@ -79,15 +81,20 @@ pub(super) fn print(
     })
 }
 
-fn validate<A: Family>(prefix: Prefix<A>, asn: u32, vrps: &Vrps<A>) -> (Validity, Vec<Covering>) {
-    let covering = vrps.covering(prefix).map(|vrp| Covering {
+/// The state of an announcement, and the VRPs that cover it.
+fn validate<A: Family>(
+    prefix: Prefix<A>,
+    asn: u32,
+    vrps: &Vrps<A>,
+) -> (Validity, Vec<CoveringVrp>) {
+    let covering = vrps.covering(prefix).map(|vrp| CoveringVrp {
         vrp: VrpCell::of(vrp),
         mismatch: mismatch(prefix, asn, vrp),
     });
     (vrps.validate(prefix, Some(asn)), covering.collect())
 }
 
-/// What keeps a VRP from allowing the announcement.
+/// Why a VRP does not allow the announcement; `None` if it does.
 fn mismatch<A: Family>(prefix: Prefix<A>, asn: u32, vrp: &Vrp<A>) -> Option<&'static str> {
     // AS 0 is nobody's (RFC 6483, section 4).
     if vrp.asn() != asn || asn == 0 {

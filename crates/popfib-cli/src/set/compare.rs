@@ -1,4 +1,4 @@
-//! `popfib set compare`: how much of each list is in each other.
+//! `popfib set compare`: lists in; out comes how many addresses each has, and how many of them each other list has too.
 
 use std::path::PathBuf;
 
@@ -39,8 +39,8 @@ pub(super) struct CompareArgs {
     read: ReadArgs,
 }
 
-/// A list beside the others.
-struct Compared {
+/// The addresses of one family in a list, compared with the other lists.
+struct ComparedList {
     list: usize,
     family: &'static str,
     prefixes: usize,
@@ -73,13 +73,13 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
 }
 
 /// Compares the addresses of one family, if any list has some.
-fn compare<A: popfib::family::Family>(lists: &[List], to: &mut Vec<Compared>) {
+fn compare<A: popfib::family::Family>(lists: &[List], to: &mut Vec<ComparedList>) {
     if lists.iter().all(|list| A::of(list).is_empty()) {
         return;
     }
     let overlaps = algebra::overlaps(lists.iter().map(prefixes::<A>));
     for (index, list) in lists.iter().enumerate() {
-        to.push(Compared {
+        to.push(ComparedList {
             list: index,
             family: A::NAME,
             prefixes: A::of(list).len(),
@@ -93,7 +93,7 @@ fn compare<A: popfib::family::Family>(lists: &[List], to: &mut Vec<Compared>) {
 }
 
 /// The heading, and the fields of each list.
-fn rows(names: &[String], compared: &[Compared], shares: bool) -> Vec<Vec<String>> {
+fn rows(names: &[String], compared: &[ComparedList], shares: bool) -> Vec<Vec<String>> {
     let heading = ["list", "family", "prefixes", "addresses", "unique"];
     let heading = heading.iter().map(|name| (*name).to_owned());
     let mut rows = vec![heading.chain(names.iter().cloned()).collect()];
@@ -136,7 +136,7 @@ fn print_csv(rows: &[Vec<String>]) -> Result<(), Failure> {
     output.flush()
 }
 
-/// Which part of all this is; of none, 0.
+/// The share that `count` is of `all`; 0 if there is nothing.
 fn share(count: u128, all: u128) -> f64 {
     match all {
         0 => 0.0,
@@ -144,34 +144,36 @@ fn share(count: u128, all: u128) -> f64 {
     }
 }
 
+/// A list as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SetCompareLine<'a> {
     list: &'a str,
     family: &'a str,
     prefixes: usize,
     addresses: u128,
     unique: u128,
-    shared: Vec<Shared<'a>>,
+    shared: Vec<SetCompareShared<'a>>,
 }
 
+/// What it shares with another list, as JSON.
 #[derive(Serialize)]
-struct Shared<'a> {
+struct SetCompareShared<'a> {
     list: &'a str,
     addresses: u128,
     share: f64,
 }
 
-fn print_json(names: &[String], compared: &[Compared]) -> Result<(), Failure> {
+fn print_json(names: &[String], compared: &[ComparedList]) -> Result<(), Failure> {
     let mut output = Output::new();
     for row in compared {
         let others = names.iter().zip(&row.shared).enumerate();
         let others = others.filter(|(index, _)| *index != row.list);
-        let shared = others.map(|(_, (list, &count))| Shared {
+        let shared = others.map(|(_, (list, &count))| SetCompareShared {
             list,
             addresses: count,
             share: share(count, row.addresses),
         });
-        output.json(&Line {
+        output.json(&SetCompareLine {
             list: &names[row.list],
             family: row.family,
             prefixes: row.prefixes,

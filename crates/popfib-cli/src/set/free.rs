@@ -1,4 +1,4 @@
-//! `popfib set free`: what of a prefix is not used.
+//! `popfib set free`: a prefix or range and lists of used prefixes in, the free prefixes out.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::table;
 
-/// What the first argument is.
+/// What messages say that the first argument is.
 const SPACE: &str = "SPACE is a prefix, a range or an address";
 
 #[derive(Args)]
@@ -51,7 +51,7 @@ pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
     finish(&args.common, destination, &result)
 }
 
-/// What is asked for of what is free of one family.
+/// The free prefixes of one family that the options ask for.
 fn free<A: Family>(
     args: &FreeArgs,
     space: &[IpPrefix],
@@ -68,7 +68,7 @@ fn free<A: Family>(
             let (family, width) = (A::NAME, A::WIDTH);
             return Err(format!("--length {length}: {family} has at most {width} bits").into());
         }
-        // What is free is in the largest prefixes that there are, so one of them has it whole.
+        // Free space comes in the largest prefixes possible, so a free prefix of this length lies in one of them.
         (Some(length), _) => free
             .flat_map(|prefix| prefix.subnets(length))
             .take(args.count.get())

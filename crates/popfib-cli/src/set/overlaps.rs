@@ -1,4 +1,4 @@
-//! `popfib set overlaps`: the prefixes of a list that lie in others of it.
+//! `popfib set overlaps`: a list in; out come its prefixes that are inside others of it, each with the longest that covers it.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -36,8 +36,9 @@ pub(super) struct OverlapsArgs {
     read: ReadArgs,
 }
 
+/// A prefix and the one that covers it, as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SetOverlapLine<'a> {
     prefix: AsText<IpPrefix>,
     value: &'a str,
     covered_by: AsText<IpPrefix>,
@@ -58,14 +59,14 @@ pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
     Ok(if is_any { Verdict::Good } else { Verdict::Bad })
 }
 
-/// Prints those of one family; whether there are any.
+/// Prints those of one family; returns whether there are any.
 fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Result<bool, Failure> {
     let value = |number| list.next_hops.get(number).unwrap_or_default();
     let shown = |value| match value {
         "" => Shown::new(None),
         value => Shown(Cow::Borrowed(value)),
     };
-    // The prefixes that hold the one at hand, the longest last.
+    // The prefixes that cover the one at hand, the longest last: prefixes come in order, a covering one before the covered.
     let mut open: Vec<(Prefix<A>, &str)> = Vec::new();
     let mut is_any = false;
     for (prefix, number) in A::of(&list.ribs).iter() {
@@ -73,7 +74,7 @@ fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Resul
         let value = value(number);
         if let Some(&(outer, outer_value)) = open.last() {
             is_any = true;
-            let line = Line {
+            let line = SetOverlapLine {
                 prefix: AsText(A::ip_prefix(prefix)),
                 value,
                 covered_by: AsText(A::ip_prefix(outer)),

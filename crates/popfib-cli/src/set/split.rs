@@ -1,4 +1,4 @@
-//! `popfib set split`: lists as prefixes of one length.
+//! `popfib set split`: lists in, the same addresses as prefixes of one length out.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::args;
 use crate::failure::Failure;
 use crate::program::Verdict;
 
-/// The most prefixes that are made: all /24 of IPv4. A few bytes of input can stand for more than any memory holds.
+/// The maximum number of prefixes that are made: all /24 of IPv4. A few bytes of input can stand for more than any memory holds.
 const MOST: u64 = 1 << 24;
 
 #[derive(Args)]
@@ -63,7 +63,7 @@ fn split<A: Family>(
         )
         .into());
     }
-    // Of a family that is not asked for, a length may be beyond its width; nothing of it is looked at.
+    // The length may be beyond the width of a family that is not asked for; none of its prefixes is used.
     let length = length.min(A::WIDTH);
     Ok(prefixes().flat_map(move |prefix| prefix.subnets(length.max(prefix.len()))))
 }

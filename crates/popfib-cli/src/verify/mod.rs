@@ -1,10 +1,9 @@
-//! `popfib verify`: the FIB against the RIB that it was compiled from.
+//! `popfib verify`: a table in, counts of wrong answers out: those of its FIB, compared with its RIB.
 //!
-//! Addresses go through the FIB in blocks and each answer is compared with the
-//! RIB's longest match: at every border of every route and at random, or, with
-//! `--exhaustive`, at all 2^32 IPv4 addresses. The latter takes the RIB's
-//! answers as intervals of one ordered walk, whose ends are in turn compared
-//! with its longest match; the FIB still looks up every single address.
+//! Addresses are looked up in the FIB in batches, and each answer is compared with the RIB's longest match: at both ends of every
+//! route and at random, or, with `--exhaustive`, at all 2^32 IPv4 addresses. Longest matches of so many addresses would take too
+//! long. So the RIB's answers then are the intervals of one walk in order, and only the ends of these are compared with its longest
+//! match. The FIB still looks up every single address.
 
 mod probes;
 
@@ -30,10 +29,10 @@ use crate::rows::{Column, Field, Form};
 use crate::screen::HEADING;
 use crate::table;
 
-/// Addresses that are looked up at a time.
-const BLOCK: usize = 4096;
-/// Mismatches that are printed for each family; all are counted.
-const TOLD: u64 = 10;
+/// The number of addresses that are looked up at a time.
+const BATCH: usize = 4096;
+/// The number of mismatches that are printed for each family; all are counted.
+const PRINTED: u64 = 10;
 
 /// Check compiled tables against the routes they were made from.
 ///
@@ -71,17 +70,17 @@ pub(crate) struct VerifyArgs {
 }
 
 #[derive(Serialize)]
-struct Report {
-    ipv4: Count,
-    ipv6: Count,
+struct VerifyReport {
+    ipv4: VerifyCount,
+    ipv6: VerifyCount,
 }
 
 /// How many addresses of a family were looked up, and how many answers were wrong.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Count {
+pub(crate) struct VerifyCount {
     addresses: u64,
     mismatches: u64,
-    /// Whether the structure itself was wrong, so that it was not asked.
+    /// Whether the structure itself was wrong, so that nothing was looked up.
     #[serde(skip)]
     is_broken: bool,
 }
@@ -100,13 +99,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
 }
 
 /// Checks one family of a table against its routes.
-fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<Count, Failure> {
+fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<VerifyCount, Failure> {
     let (name, table) = (A::NAME, table.family::<A>());
     let (fib, rib) = (table.fib()?, &*table.rib()?);
     let kernel = kernel()?;
-    // The lookups rely on a sound structure, so an unsound one is not asked.
+    // Lookups rely on a sound structure, so nothing is looked up in an unsound one.
     if let Err(error) = fib.check() {
-        return Ok(Count::broken(name, error));
+        return Ok(VerifyCount::broken(name, error));
     }
     // All addresses, of which IPv6 has too many.
     let is_every = args.exhaustive && A::WIDTH <= 32;
@@ -128,8 +127,8 @@ fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<Count, Failure>
     Ok(comparison.count)
 }
 
-impl Count {
-    /// The count of a structure that broke its own rules.
+impl VerifyCount {
+    /// Reports a structure that breaks its own rules.
     pub(crate) fn broken(name: &str, error: impl fmt::Display) -> Self {
         note(format_args!("{name}: the FIB is broken: {error}"));
         Self {
@@ -143,16 +142,16 @@ impl Count {
     }
 }
 
-fn print(ipv4: Count, ipv6: Count, json: bool) -> Result<Verdict, Failure> {
+fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<Verdict, Failure> {
     let columns = &[Column::Left(6), Column::Right(10), Column::Right(10)];
     let mut output = Output::of_rows(Form::fixed(columns));
     if json {
-        output.json(&Report { ipv4, ipv6 })?;
+        output.json(&VerifyReport { ipv4, ipv6 })?;
     } else {
         let heading = ["", "addresses", "mismatches"];
         output.row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
         for (name, count) in [("IPv4", ipv4), ("IPv6", ipv6)] {
-            let Count {
+            let VerifyCount {
                 addresses,
                 mismatches,
                 ..
@@ -168,7 +167,7 @@ fn print(ipv4: Count, ipv6: Count, json: bool) -> Result<Verdict, Failure> {
     Ok(verdict(ipv4, ipv6))
 }
 
-fn verdict(ipv4: Count, ipv6: Count) -> Verdict {
+fn verdict(ipv4: VerifyCount, ipv6: VerifyCount) -> Verdict {
     if ipv4.is_good() && ipv6.is_good() {
         Verdict::Good
     } else {
@@ -182,8 +181,8 @@ struct Comparison<'a, A, F> {
     fib: F,
     addresses: Vec<A>,
     next_hops: Vec<u32>,
-    count: Count,
-    /// The addresses so far, for who shows how far it is.
+    count: VerifyCount,
+    /// The number of addresses so far, for the progress bar.
     done: Arc<AtomicU64>,
 }
 
@@ -193,9 +192,9 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
             done,
             name,
             fib,
-            addresses: Vec::with_capacity(BLOCK),
-            next_hops: vec![0; BLOCK],
-            count: Count::default(),
+            addresses: Vec::with_capacity(BATCH),
+            next_hops: vec![0; BATCH],
+            count: VerifyCount::default(),
         }
     }
 
@@ -203,7 +202,7 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
     fn each_of(&mut self, rib: &Rib<A>, mut probes: impl Iterator<Item = A>) {
         loop {
             self.addresses.clear();
-            self.addresses.extend(probes.by_ref().take(BLOCK));
+            self.addresses.extend(probes.by_ref().take(BATCH));
             if self.addresses.is_empty() {
                 return;
             }
@@ -228,7 +227,7 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
             let mut next = Some(interval.first);
             while let Some(first) = next {
                 let left = interval.last.to_u128() - first.to_u128();
-                let length = (left.min(BLOCK as u128 - 1) + 1) as usize;
+                let length = (left.min(BATCH as u128 - 1) + 1) as usize;
                 self.addresses.clear();
                 self.addresses
                     .extend((first.to_u128()..first.to_u128() + length as u128).map(A::truncate));
@@ -262,13 +261,13 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
 
     fn mismatch(&mut self, of: &str, address: A, answer: u32, expected: u32) {
         self.count.mismatches += 1;
-        if self.count.mismatches <= TOLD {
+        if self.count.mismatches <= PRINTED {
             note(format_args!(
                 "{}: {}: the {of} says {}, the RIB says {}",
                 self.name,
                 Prefix::host(address),
-                Answer(answer),
-                Answer(expected)
+                ShownNextHop(answer),
+                ShownNextHop(expected)
             ));
         }
     }
@@ -280,10 +279,10 @@ fn longest_match<A: Address>(rib: &Rib<A>, address: A) -> u32 {
         .map_or(0, |(_, next_hop)| next_hop.get())
 }
 
-/// A next hop's number as a mismatch shows it.
-struct Answer(u32);
+/// A next hop's number as messages about mismatches show it.
+struct ShownNextHop(u32);
 
-impl fmt::Display for Answer {
+impl fmt::Display for ShownNextHop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => f.write_str("no route"),
@@ -329,7 +328,7 @@ mod tests {
         }
     }
 
-    fn every_address(fib: impl FnMut(&[u16], &mut [u32]), rib: &Rib<u16>) -> Count {
+    fn every_address(fib: impl FnMut(&[u16], &mut [u32]), rib: &Rib<u16>) -> VerifyCount {
         let mut comparison = Comparison::new("test", Arc::default(), fib);
         comparison.every_address(rib);
         comparison.count
@@ -338,9 +337,9 @@ mod tests {
     #[test]
     fn every_address_is_looked_up_and_right() {
         let rib = rib(ROUTES);
-        let good = Count {
+        let good = VerifyCount {
             addresses: 65_536,
-            ..Count::default()
+            ..VerifyCount::default()
         };
         assert_eq!(every_address(compiled(&rib), &rib), good);
         let empty = Rib::new();
@@ -369,7 +368,7 @@ mod tests {
 
     #[test]
     fn anything_wrong_is_a_bad_verdict() {
-        let count = |mismatches, is_broken| Count {
+        let count = |mismatches, is_broken| VerifyCount {
             addresses: 9,
             mismatches,
             is_broken,

@@ -1,10 +1,10 @@
-//! Addresses worth checking where all of them would be too many.
+//! A RIB in, addresses worth checking out, since all addresses would be too many.
 
 use fastrand::Rng;
 use popfib::{Address, Prefix, Rib};
 
-/// First and last address of every route, the neighbours outside them, and `random` more:
-/// half of those anywhere, half inside a random route (IPv6 has few routes among many addresses).
+/// The first and last address of every route, the neighbours outside of them, and `random` more: half of them anywhere, half
+/// inside a random route, since IPv6 has few routes among many addresses.
 pub(super) fn probes<A: Address>(
     rib: &Rib<A>,
     random: u64,
@@ -29,7 +29,7 @@ fn address<A: Address>(numbers: &mut Rng) -> A {
     A::truncate(numbers.u128(..))
 }
 
-/// First and last address of `prefix` and, where there are any, those just outside.
+/// The first and last address of `prefix`, and the addresses just outside, if there are any.
 fn borders<A: Address>(prefix: Prefix<A>) -> impl Iterator<Item = A> {
     let (first, last) = (prefix.first(), prefix.last());
     [

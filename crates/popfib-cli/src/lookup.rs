@@ -29,7 +29,7 @@ use crate::rows::{Column, Field, Form as RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::stream::follower::Follower;
 use crate::stream::form::LineForm;
-use crate::stream::lines::{AnswerLines, Query, Work};
+use crate::stream::lines::{AnswerLines, LineBuffers, Query};
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::table::{NamedTable, with_same_columns};
@@ -223,7 +223,7 @@ pub(crate) fn is_asked(argument: &OsStr) -> bool {
 struct Stream<'a> {
     follower: Option<Follower<'a, Arc<[NamedTable]>>>,
     lines: AnswerLines,
-    work: Work,
+    buffers: LineBuffers,
     output: Output,
     /// The names of the columns, if somebody looks at them or their colours.
     names: Option<Vec<String>>,
@@ -282,7 +282,7 @@ impl Consumer for Stream<'_> {
         if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
             self.lines.use_tables(tables);
         }
-        let lines = self.lines.lines(&found, &mut self.work)?;
+        let lines = self.lines.lines(&found, &mut self.buffers)?;
         match &self.names {
             Some(names) => {
                 for line in String::from_utf8_lossy(lines).lines() {
@@ -331,7 +331,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let is_shown = (screen.is_terminal || screen.is_coloured) && !args.json;
     let mut stream = Stream {
         follower,
-        work: Work::default(),
+        buffers: LineBuffers::default(),
         output,
         // The first column is that of the prefix.
         names: is_shown.then(|| query.columns().skip(1).collect()),

@@ -20,7 +20,7 @@ use crate::destination::Destination;
 use crate::failure::{Failure, NO_PARQUET};
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
-use crate::stream::lines::{Query, Work};
+use crate::stream::lines::{LineBuffers, Query};
 use crate::stream::painter::Painter;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
@@ -259,7 +259,7 @@ impl Consumer for Annotator<'_> {
         let follower = follower
             .as_mut()
             .map(|follower| Mutex::new((follower, query)));
-        let work = |batch: &AddressBatch, work: &mut Work| {
+        let work = |batch: &AddressBatch, buffers: &mut LineBuffers| {
             count.add(batch);
             if let Some(follower) = &follower {
                 let mut follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
@@ -271,7 +271,7 @@ impl Consumer for Annotator<'_> {
                 }
             }
             let lines = lines.read().unwrap_or_else(PoisonError::into_inner);
-            lines.lines(batch, work).map(drop)
+            lines.lines(batch, buffers).map(drop)
         };
         let write = |bytes: &[u8], is_full: bool| {
             target.bytes(painted(painter, bytes))?;

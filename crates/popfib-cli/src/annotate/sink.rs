@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output::note;
 use crate::stream::LineLead;
 use crate::stream::form::{Dialect, LineForm};
-use crate::stream::lines::{AnswerLines, MESSAGE, Query, Work, there_already};
+use crate::stream::lines::{AnswerLines, LineBuffers, MESSAGE, Query, there_already};
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
 use crate::table::counted;
@@ -22,7 +22,7 @@ use crate::table::counted;
 pub(super) enum Sink {
     Lines {
         lines: Box<AnswerLines>,
-        work: Box<Work>,
+        buffers: Box<LineBuffers>,
         /// What comes before everything else: the names of CSV columns.
         head: Vec<u8>,
     },
@@ -59,7 +59,7 @@ impl Sink {
         Ok(Self::Lines {
             head: head(name, &form, lead, query)?,
             lines: Box::new(AnswerLines::new(query.clone(), form, lead)),
-            work: Box::new(Work::default()),
+            buffers: Box::new(LineBuffers::default()),
         })
     }
 
@@ -116,7 +116,7 @@ impl Sink {
     ) -> Result<&[u8], Failure> {
         let _ = source;
         match self {
-            Self::Lines { lines, work, .. } => lines.lines(batch, work),
+            Self::Lines { lines, buffers, .. } => lines.lines(batch, buffers),
             #[cfg(feature = "parquet")]
             Self::Parquet(parquet) => parquet.answer(batch, source),
         }

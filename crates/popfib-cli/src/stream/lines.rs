@@ -16,7 +16,7 @@ use popfib_table::write_ip;
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
 use super::cells::BatchCells;
 use super::form::{AnswerForm, LineForm, address_name};
-use super::members::Members;
+use super::members::AddedMembers;
 use super::output_buffer::OutputBuffer;
 use super::rows::{LineLead, SplitRow};
 use super::table::NamedTable;
@@ -72,7 +72,7 @@ pub(crate) struct AnswerLines {
     /// What stands for the answers in a row without an address.
     missing: Vec<u8>,
     /// The names of the members that are added to the objects of the input, if it is JSON.
-    members: Option<Members>,
+    members: Option<AddedMembers>,
     /// The name of the file at hand.
     file: String,
     /// Rows that stayed as they were because they are no JSON objects.
@@ -80,7 +80,7 @@ pub(crate) struct AnswerLines {
 }
 
 /// Memory for the lines of a batch and for what they are made from; batches share it.
-pub(crate) struct Work {
+pub(crate) struct LineBuffers {
     out: OutputBuffer,
     ipv4: Vec<Vec<u32>>,
     ipv6: Vec<Vec<u32>>,
@@ -88,7 +88,7 @@ pub(crate) struct Work {
     anonymized: AddressBatch,
 }
 
-impl Default for Work {
+impl Default for LineBuffers {
     fn default() -> Self {
         Self {
             out: OutputBuffer::new(),
@@ -99,7 +99,7 @@ impl Default for Work {
     }
 }
 
-impl Work {
+impl LineBuffers {
     /// The lines made last.
     pub(super) fn bytes(&self) -> &[u8] {
         self.out.bytes()
@@ -116,7 +116,7 @@ impl AnswerLines {
         }
         let is_added = form == LineForm::Json && lead == LineLead::Row;
         let mut lines = Self {
-            members: is_added.then(|| Members::new(query.columns())),
+            members: is_added.then(|| AddedMembers::new(query.columns())),
             query,
             form,
             lead,
@@ -186,14 +186,14 @@ impl AnswerLines {
     pub(crate) fn lines<'w>(
         &self,
         batch: &AddressBatch,
-        work: &'w mut Work,
+        buffers: &'w mut LineBuffers,
     ) -> Result<&'w [u8], Failure> {
-        let Work {
+        let LineBuffers {
             out,
             ipv4,
             ipv6,
             anonymized,
-        } = work;
+        } = buffers;
         out.clear();
         if let Some(members) = &self.members
             && let Some(name) = members.doubled(batch)

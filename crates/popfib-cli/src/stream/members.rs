@@ -9,11 +9,11 @@ use popfib_formats::AddressBatch;
 use serde::de::IgnoredAny;
 
 /// The names of members that are added.
-pub(super) struct Members {
+pub(super) struct AddedMembers {
     names: Vec<(String, Finder<'static>)>,
 }
 
-impl Members {
+impl AddedMembers {
     /// Members of these names.
     pub(super) fn new(names: impl Iterator<Item = String>) -> Self {
         let quoted = |name: &String| serde_json::to_vec(name).expect("text is JSON");

@@ -13,7 +13,7 @@ use std::thread;
 
 use popfib_formats::AddressBatch;
 
-use super::lines::Work;
+use super::lines::LineBuffers;
 use super::source::StreamSource;
 use crate::failure::Failure;
 
@@ -23,7 +23,7 @@ const BLOCKS: usize = 2;
 #[derive(Default)]
 struct InputBlock {
     batch: AddressBatch,
-    work: Work,
+    buffers: LineBuffers,
 }
 
 /// What the thread needs that reads; under a lock.
@@ -56,7 +56,7 @@ pub(crate) fn run(
     source: &mut StreamSource,
     threads: usize,
     skip: &(dyn Fn(&Failure) -> bool + Sync),
-    work: impl Fn(&AddressBatch, &mut Work) -> Result<(), Failure> + Sync,
+    work: impl Fn(&AddressBatch, &mut LineBuffers) -> Result<(), Failure> + Sync,
     write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
 ) -> Result<u64, Failure> {
     let finder = source.finder();
@@ -89,7 +89,7 @@ pub(crate) fn run(
                     if let Some(finder) = &finder {
                         finder.find(&mut block.batch);
                     }
-                    work(&block.batch, &mut block.work)?;
+                    work(&block.batch, &mut block.buffers)?;
                 }
                 Ok(more)
             });
@@ -164,7 +164,7 @@ fn finish<W: FnMut(&[u8], bool) -> Result<(), Failure>>(
         drop(writing);
         let written = done.and_then(|more| {
             if more && let Some(write) = &mut write {
-                write(block.work.bytes(), block.batch.is_full())?;
+                write(block.buffers.bytes(), block.batch.is_full())?;
             }
             Ok(more)
         });

@@ -33,8 +33,8 @@ Examples:
 Exit status: 0 success, 1 an empty list, 2 bad usage or input.")]
 pub(crate) struct AggregateArgs {
     /// How to aggregate
-    #[arg(long, value_enum, default_value_t = Method::Ortc)]
-    method: Method,
+    #[arg(long, value_enum, default_value_t = AggregateMethod::Ortc)]
+    method: AggregateMethod,
 
     /// List the addresses with values of a column (country=RU,BY)
     ///
@@ -58,7 +58,7 @@ pub(crate) struct AggregateArgs {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Method {
+enum AggregateMethod {
     /// Optimal Route Table Construction: no table with the same answers has fewer routes
     Ortc,
     /// Remove routes that change no answer and merge adjacent routes with the same next hop (Poptrie paper,
@@ -66,7 +66,7 @@ enum Method {
     Simple,
 }
 
-impl Method {
+impl AggregateMethod {
     /// Aggregates the routes of one family.
     fn aggregate<A: Family>(self, table: &mut RouteTable) {
         let rib = A::of_mut(&mut table.ribs);

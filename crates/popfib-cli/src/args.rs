@@ -297,7 +297,7 @@ impl DumpArgs {
 
 /// What an image has of its tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Keep {
+pub(crate) enum KeepArg {
     /// The values of lookups alone: the smallest file, and the fastest lookups
     Values,
     /// Values and the prefixes that match, for lookups of both
@@ -308,7 +308,7 @@ pub(crate) enum Keep {
 
 /// What compiled tables trade memory for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Size {
+pub(crate) enum SizeArg {
     /// The fewest bytes
     #[default]
     Smallest,
@@ -318,22 +318,22 @@ pub(crate) enum Size {
     Fastest,
 }
 
-impl From<Size> for popfib::Size {
-    fn from(size: Size) -> Self {
+impl From<SizeArg> for popfib::Size {
+    fn from(size: SizeArg) -> Self {
         match size {
-            Size::Smallest => Self::Smallest,
-            Size::Balanced => Self::Balanced,
-            Size::Fastest => Self::Fastest,
+            SizeArg::Smallest => Self::Smallest,
+            SizeArg::Balanced => Self::Balanced,
+            SizeArg::Fastest => Self::Fastest,
         }
     }
 }
 
-impl From<Keep> for popfib::image::Keep {
-    fn from(keep: Keep) -> Self {
+impl From<KeepArg> for popfib::image::Keep {
+    fn from(keep: KeepArg) -> Self {
         match keep {
-            Keep::Values => Self::Values,
-            Keep::Prefixes => Self::Prefixes,
-            Keep::Routes => Self::Routes,
+            KeepArg::Values => Self::Values,
+            KeepArg::Prefixes => Self::Prefixes,
+            KeepArg::Routes => Self::Routes,
         }
     }
 }
@@ -347,12 +347,12 @@ pub(crate) fn kernel() -> Result<Kernel, Failure> {
 
 /// How many first bits of an address count, by family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lengths {
+pub(crate) struct PrefixLengths {
     pub(crate) ipv4: u8,
     pub(crate) ipv6: u8,
 }
 
-impl Lengths {
+impl PrefixLengths {
     /// That of a family.
     pub(crate) fn of<A: popfib::family::Family>(self) -> u8 {
         if A::WIDTH == u32::WIDTH {
@@ -363,7 +363,7 @@ impl Lengths {
     }
 }
 
-impl FromStr for Lengths {
+impl FromStr for PrefixLengths {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -386,7 +386,7 @@ pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
 
 /// An address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Family {
+pub(crate) enum FamilyArg {
     /// IPv4
     #[value(name = "ipv4")]
     Ipv4,
@@ -395,7 +395,7 @@ pub(crate) enum Family {
     Ipv6,
 }
 
-impl Family {
+impl FamilyArg {
     /// Whether it is that of addresses `A`.
     pub(crate) fn is<A: popfib::family::Family>(self) -> bool {
         (self == Self::Ipv4) == (A::WIDTH == 32)

@@ -8,30 +8,30 @@ use popfib_formats::bgp::BgpPath;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{AsText, Output};
-use crate::rows::{Field, Form};
+use crate::output::{AsText, StandardOutput};
+use crate::rows::{RowField, RowForm};
 use crate::screen::PREFIX;
 
 /// The fields of a line stand between bars.
-pub(crate) const FORM: Form = Form {
+pub(crate) const FORM: RowForm = RowForm {
     separator: Some('|'),
-    ..Form::TABS
+    ..RowForm::TABS
 };
 
 /// What a line begins with: the type of the record, its time, and what it says.
-pub(crate) struct Head<'a> {
+pub(crate) struct BgpdumpHead<'a> {
     pub(crate) kind: &'a str,
     pub(crate) time: &'a dyn Display,
     pub(crate) what: &'a str,
 }
 
-impl Head<'_> {
+impl BgpdumpHead<'_> {
     /// Prints the line of a path; of its head alone if it is withdrawn.
     pub(crate) fn line(
         &self,
         path: &BgpPath,
         is_withdrawn: bool,
-        output: &mut Output,
+        output: &mut StandardOutput,
     ) -> Result<(), Failure> {
         let next_hop = path.next_hop.map(|address| address.to_string());
         let next_hop = next_hop.unwrap_or_default();
@@ -39,24 +39,24 @@ impl Head<'_> {
         let med = path.med.unwrap_or_default();
         let atomic = if path.is_atomic { "AG" } else { "NAG" };
         let head = [
-            Field::new(&self.kind),
-            Field::new(self.time),
-            Field::new(&self.what),
-            Field::new(&path.peer),
-            Field::new(&path.peer_as),
-            Field::styled(PREFIX, &path.prefix),
+            RowField::new(&self.kind),
+            RowField::new(self.time),
+            RowField::new(&self.what),
+            RowField::new(&path.peer),
+            RowField::new(&path.peer_as),
+            RowField::styled(PREFIX, &path.prefix),
         ];
-        let id = path.id.as_ref().map(|id| Field::new(id));
+        let id = path.id.as_ref().map(|id| RowField::new(id));
         let tail = [
-            Field::new(&path.as_path),
-            Field::new(&path.origin),
-            Field::new(&next_hop),
-            Field::new(&local_preference),
-            Field::new(&med),
-            Field::new(&path.communities),
-            Field::new(&atomic),
-            Field::new(&path.aggregator),
-            Field::new(&""),
+            RowField::new(&path.as_path),
+            RowField::new(&path.origin),
+            RowField::new(&next_hop),
+            RowField::new(&local_preference),
+            RowField::new(&med),
+            RowField::new(&path.communities),
+            RowField::new(&atomic),
+            RowField::new(&path.aggregator),
+            RowField::new(&""),
         ];
         let tail = tail.into_iter().filter(|_| !is_withdrawn);
         output.row(head.into_iter().chain(id).chain(tail))
@@ -65,7 +65,7 @@ impl Head<'_> {
 
 /// A path as JSON.
 #[derive(Serialize)]
-pub(crate) struct Line<'a, T> {
+pub(crate) struct BgpPathLine<'a, T> {
     prefix: AsText<IpPrefix>,
     peer: IpAddr,
     peer_as: u32,
@@ -82,7 +82,7 @@ pub(crate) struct Line<'a, T> {
     aggregator: Option<&'a str>,
 }
 
-impl<'a, T> Line<'a, T> {
+impl<'a, T> BgpPathLine<'a, T> {
     pub(crate) fn new(path: &'a BgpPath, time: T) -> Self {
         Self {
             prefix: AsText(path.prefix),

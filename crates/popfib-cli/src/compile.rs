@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::Options;
 
-use crate::args::{Keep, Size};
+use crate::args::{KeepArg, SizeArg};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::program::Verdict;
@@ -49,8 +49,8 @@ pub(crate) struct CompileArgs {
     licence: Option<String>,
 
     /// What the image has of the table
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Keep::Routes)]
-    keep: Keep,
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = KeepArg::Routes)]
+    keep: KeepArg,
 
     /// Leading address bits that the direct table resolves, 0 to 24
     ///
@@ -68,7 +68,7 @@ pub(crate) struct CompileArgs {
     ///
     /// docs/performance.md has the figures.
     #[arg(long, value_name = "SIZE", value_enum, default_value_t)]
-    size: Size,
+    size: SizeArg,
 
     #[command(flatten)]
     tables: TablesArgs,

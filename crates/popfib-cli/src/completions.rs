@@ -4,7 +4,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
 
 /// Print a completion script for a shell.
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CompletionsArgs, mut command: Command) -> Result<Verdic
     // Into memory first: the generator panics where a write fails.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "popfib", &mut script);
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     output.bytes(&script)?;
     output.flush()?;
     Ok(Verdict::Good)

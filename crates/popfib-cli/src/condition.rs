@@ -19,19 +19,19 @@ const VALUE: &str = "value";
 pub(crate) struct Condition {
     column: String,
     is_not: bool,
-    values: Vec<Wanted>,
+    values: Vec<WantedValue>,
 }
 
 /// A value as each type has it.
 #[derive(Clone, Debug, PartialEq)]
-struct Wanted {
+struct WantedValue {
     text: String,
     integer: Option<i128>,
     float: Option<f64>,
     boolean: Option<bool>,
 }
 
-impl Wanted {
+impl WantedValue {
     /// The other way to write the number of an AS: with the letters before it, or without them.
     fn other(&self) -> Option<Self> {
         let digits = match self.text.get(..2) {
@@ -99,7 +99,7 @@ impl FromStr for Condition {
             Some(column) if !column.is_empty() => Ok(Self {
                 column,
                 is_not,
-                values: parts.into_iter().map(Wanted::new).collect(),
+                values: parts.into_iter().map(WantedValue::new).collect(),
             }),
             _ => Err(SHAPE.to_owned()),
         }
@@ -163,7 +163,7 @@ impl Condition {
     fn values_of(&self, column: &Column) -> Result<Vec<bool>, Failure> {
         let name = Escaped(&self.column);
         // AS64500 where numbers alone are, and the reverse.
-        let fitting = |value: &Wanted| match value.other() {
+        let fitting = |value: &WantedValue| match value.other() {
             Some(other) if !column_has(column, value) && column_has(column, &other) => other,
             _ => value.clone(),
         };
@@ -200,7 +200,7 @@ impl Condition {
 }
 
 /// Whether a value of the column is this one. O(values).
-fn column_has(column: &Column, value: &Wanted) -> bool {
+fn column_has(column: &Column, value: &WantedValue) -> bool {
     let cells = (1..=column.len() as u32).filter_map(|code| column.value(code));
     let mut cells = cells.map(|cell| match cell {
         Cell::Scalar(scalar) => value.is(scalar),

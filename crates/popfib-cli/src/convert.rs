@@ -6,7 +6,7 @@ use clap::Args;
 use popfib_formats::UpdateFiles;
 use popfib_formats::text::parse_time;
 
-use crate::args::{Family, FileArgs, TableArgs, is_stdin};
+use crate::args::{FamilyArg, FileArgs, TableArgs, is_stdin};
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -32,7 +32,7 @@ Examples:
 pub(crate) struct ConvertArgs {
     /// Routes of one family
     #[arg(long, value_enum)]
-    family: Option<Family>,
+    family: Option<FamilyArg>,
 
     /// Updates to apply, from files in any order
     ///

@@ -160,7 +160,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     let tables = args
         .tables
         .load_by(PREFIX, is_of_addresses, is_seen || args.svg)?;
-    let mut count = Count {
+    let mut count = AddressCounter {
         args,
         kernel: kernel()?,
         cells,
@@ -206,13 +206,13 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
 }
 
 /// The routes of each table.
-struct Numbered;
+struct RoutesOfTables;
 
-impl PerFamily for Numbered {
+impl PerFamily for RoutesOfTables {
     type Of<A: Family> = Vec<NumberedRoutes<A>>;
 }
 
-struct Count<'t> {
+struct AddressCounter<'t> {
     args: &'t CountArgs,
     kernel: Kernel,
     /// What the addresses are called that are counted together; one of no name where each is counted by itself.
@@ -221,11 +221,11 @@ struct Count<'t> {
     addresses: Option<CountedAddresses>,
     tables: &'t [NamedTable],
     /// The routes of each table, where prefixes are counted.
-    numbered: ByFamily<Numbered>,
+    numbered: ByFamily<RoutesOfTables>,
     /// By family, the numbers of the addresses of the batch at hand if they are counted, and those of the answers of each table.
     numbers: [Vec<Vec<u32>>; 2],
     /// What each number of a table's answers means, from 1, where prefixes are counted; otherwise they are those of records.
-    routes: Vec<Vec<Counted>>,
+    routes: Vec<Vec<CountedRoute>>,
     /// By the numbers of the address and the answers of all tables, 0 for none, cell by cell.
     crossed: HashMap<Box<[u32]>, Sum>,
     /// The same where it is one number and nothing is added up.
@@ -238,7 +238,7 @@ struct Count<'t> {
     weighed: u64,
 }
 
-impl Consumer for Count<'_> {
+impl Consumer for AddressCounter<'_> {
     fn writes(&self) -> bool {
         false
     }
@@ -274,10 +274,10 @@ impl Consumer for Count<'_> {
 }
 
 /// What a count is of, column by column, and the count.
-type Row<'t> = (Sum, Vec<Option<Cell<'t>>>);
+type CountRow<'t> = (Sum, Vec<Option<Cell<'t>>>);
 
 /// A route that is counted: its prefix, and the number of its record.
-type Counted = (String, NextHop);
+type CountedRoute = (String, NextHop);
 
 /// The numbers of the address at this place of the batch.
 fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
@@ -286,7 +286,7 @@ fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
     }
 }
 
-impl Count<'_> {
+impl AddressCounter<'_> {
     /// How many numbers an address has.
     fn width(&self) -> usize {
         usize::from(self.addresses.is_some()) + self.tables.len()
@@ -369,7 +369,7 @@ impl Count<'_> {
         }
     }
 
-    /// The usual case of [`Count::add_each`]: one number, each address once.
+    /// The usual case of [`AddressCounter::add_each`]: one number, each address once.
     fn add_ones(&mut self, numbers: &[u32]) {
         let answers = 1 + match (&self.addresses, self.tables) {
             (Some(own), _) => own.len(),
@@ -450,7 +450,7 @@ impl Count<'_> {
 
     /// The values of each combination of answers, and its count. Records that are equal in all columns that are counted are one
     /// combination.
-    fn merged(&self) -> Vec<Row<'_>> {
+    fn merged(&self) -> Vec<CountRow<'_>> {
         let own = self.addresses.iter().map(|_| None);
         let mut same: Vec<_> = own
             .chain(self.tables.iter().map(EqualRecords::new))

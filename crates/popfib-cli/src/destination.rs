@@ -13,7 +13,7 @@ use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptio
 
 use crate::args::ReadArgs;
 use crate::failure::{Failure, NO_PARQUET};
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::progress;
 use crate::screen::Screen;
 
@@ -27,8 +27,8 @@ pub(crate) struct DestinationArgs {
     /// last are printed for each route, those before and after once. Fields: prefix, address, length, mask, wildcard, first, last,
     /// family, and the columns of the table, of which `value` is that of a lookup. {NAME:json} and {NAME:csv} write a value of JSON and a
     /// field of CSV, {NAME|TEXT} has TEXT where there is no value, {,} is a comma between two routes, {{ and }} are braces.
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = FormParser)]
-    to: TableForm,
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = DestinationFormParser)]
+    to: DestinationForm,
 
     /// Name of the list, in formats that have one
     ///
@@ -59,7 +59,7 @@ pub(crate) struct DestinationArgs {
 
 /// A form of tables.
 #[derive(Clone)]
-pub(crate) enum TableForm {
+pub(crate) enum DestinationForm {
     /// One of those of the library.
     Of(WriteFormat),
     /// The user's own.
@@ -68,7 +68,7 @@ pub(crate) enum TableForm {
     Parquet,
 }
 
-impl TableForm {
+impl DestinationForm {
     const PARQUET: &str = "parquet";
 
     fn name(&self) -> &'static str {
@@ -114,9 +114,9 @@ impl TableForm {
 
 /// Forms by their names, and templates.
 #[derive(Clone)]
-pub(crate) struct FormParser;
+pub(crate) struct DestinationFormParser;
 
-impl FormParser {
+impl DestinationFormParser {
     fn names() -> PossibleValuesParser {
         let values = WriteFormat::all().map(|form| {
             PossibleValue::new(form.name())
@@ -124,27 +124,27 @@ impl FormParser {
                 .aliases(form.alias())
         });
         let parquet =
-            PossibleValue::new(TableForm::PARQUET).help("a Parquet file: prefix, next_hop");
+            PossibleValue::new(DestinationForm::PARQUET).help("a Parquet file: prefix, next_hop");
         values.chain([parquet]).collect::<Vec<_>>().into()
     }
 }
 
-impl TypedValueParser for FormParser {
-    type Value = TableForm;
+impl TypedValueParser for DestinationFormParser {
+    type Value = DestinationForm;
 
     fn parse_ref(
         &self,
         command: &Command,
         arg: Option<&Arg>,
         value: &OsStr,
-    ) -> Result<TableForm, clap::Error> {
+    ) -> Result<DestinationForm, clap::Error> {
         let is_template = |text: &str| text.starts_with('@') || text.contains('{');
         if value.to_str().is_some_and(is_template) {
             return template.parse_ref(command, arg, value);
         }
         let named = Self::names().try_map(|name| match name.as_str() {
-            TableForm::PARQUET => Ok(TableForm::Parquet),
-            name => name.parse().map(TableForm::Of),
+            DestinationForm::PARQUET => Ok(DestinationForm::Parquet),
+            name => name.parse().map(DestinationForm::Of),
         });
         named.parse_ref(command, arg, value)
     }
@@ -156,7 +156,7 @@ impl TypedValueParser for FormParser {
 }
 
 /// A template, or the file that has it.
-fn template(text: &str) -> Result<TableForm, String> {
+fn template(text: &str) -> Result<DestinationForm, String> {
     /// More than anybody writes.
     const MOST: u64 = 1 << 20;
     let template = match text.strip_prefix('@') {
@@ -173,7 +173,7 @@ fn template(text: &str) -> Result<TableForm, String> {
             }
         }
     };
-    template.map(TableForm::Template)
+    template.map(DestinationForm::Template)
 }
 
 impl DestinationArgs {
@@ -187,7 +187,7 @@ impl DestinationArgs {
     /// and then a wider prefix answers for it.
     pub(crate) fn ask(&self, read: &mut ReadArgs) {
         match &self.to {
-            TableForm::Template(template)
+            DestinationForm::Template(template)
                 if template.names_columns() && read.columns.is_empty() =>
             {
                 read.columns = vec!["*".to_owned()];
@@ -211,7 +211,7 @@ impl DestinationArgs {
 /// Standard output, or a file that takes its place when it is finished.
 pub(crate) enum Destination {
     /// Standard output.
-    Stdout(Output),
+    Stdout(StandardOutput),
     /// A file by its path.
     File(PathBuf, OutputFile),
 }
@@ -224,7 +224,7 @@ impl Destination {
                 Ok(file) => Ok(Self::File(path.to_owned(), file)),
                 Err(error) => Err(of_file(path, &error)),
             },
-            _ => Ok(Self::Stdout(Output::new())),
+            _ => Ok(Self::Stdout(StandardOutput::new())),
         }
     }
 
@@ -250,7 +250,7 @@ impl Destination {
     pub(crate) fn write_table(
         mut self,
         table: &RouteTable,
-        form: &TableForm,
+        form: &DestinationForm,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
         let is_apart = matches!(self, Self::File(..)) || progress::is_apart();

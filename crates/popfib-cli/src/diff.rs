@@ -23,12 +23,12 @@ use serde_json::value::RawValue;
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::image::is_image_table;
-use crate::output::{AsText, Output, note};
+use crate::output::{AsText, StandardOutput, note};
 use crate::program::Verdict;
 use crate::progress;
-use crate::records::Shown;
+use crate::records::CellText;
 use crate::rov::read_vrps;
-use crate::rows::{Field, Form};
+use crate::rows::{RowField, RowForm};
 use crate::screen::{ADDED, CHANGED, PREFIX, REMOVED};
 use crate::table::{self, counted};
 use columns::{ComparedColumns, DiffSide, DiffValue};
@@ -157,12 +157,12 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     }
     let in_old = columns.numbers_in_old();
     let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
-    let mut report = Report {
+    let mut report = DiffReport {
         columns: &columns,
         json: args.json,
-        output: Output::of_rows(Form {
+        output: StandardOutput::of_rows(RowForm {
             separator: Some(columns.separator()),
-            ..Form::TABS
+            ..RowForm::TABS
         }),
         summary: args.summary.then(DiffSummary::default),
         updates: args.updates,
@@ -172,7 +172,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         let ipv6 = report.answers(diff::answers(&old.ribs.ipv6, &new.ribs.ipv6, same))?;
         effective_summary(&ipv4, &ipv6)
     } else {
-        let mut count = Routes::default();
+        let mut count = RouteChangeCounts::default();
         report.routes(
             diff::routes(&old.ribs.ipv4, &new.ribs.ipv4, same),
             &mut count,
@@ -214,7 +214,7 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
     };
     let old = load(&args.old, args.read.peer)?;
     let new = load(new, args.new_peer.or(args.read.peer))?;
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     let summary = origins::print(&old, &new, vrps.as_ref(), args.json, &mut output)?;
     output.flush()?;
     Ok(match summary {
@@ -243,10 +243,10 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
 }
 
 /// Prints differences.
-struct Report<'a> {
+struct DiffReport<'a> {
     columns: &'a ComparedColumns,
     json: bool,
-    output: Output,
+    output: StandardOutput,
     /// Where routes are counted in place of being printed.
     summary: Option<DiffSummary<'a>>,
     /// Where they are printed as updates.
@@ -254,7 +254,7 @@ struct Report<'a> {
 }
 
 #[derive(Serialize)]
-struct RouteLine<'a> {
+struct DiffRouteLine<'a> {
     change: &'static str,
     prefix: AsText<IpPrefix>,
     old: DiffValue<'a>,
@@ -263,19 +263,19 @@ struct RouteLine<'a> {
 
 #[derive(Serialize)]
 #[serde(bound = "A: Address")]
-struct AnswerLine<'a, A: Address> {
-    first: AsText<Text<A>>,
-    last: AsText<Text<A>>,
+struct DiffAnswerLine<'a, A: Address> {
+    first: AsText<AddressText<A>>,
+    last: AsText<AddressText<A>>,
     old: DiffValue<'a>,
     new: DiffValue<'a>,
-    addresses: Count,
+    addresses: AddressCount,
 }
 
-impl<'a> Report<'a> {
+impl<'a> DiffReport<'a> {
     fn routes<A: Family>(
         &mut self,
         changes: impl Iterator<Item = RouteChange<A>>,
-        count: &mut Routes,
+        count: &mut RouteChangeCounts,
     ) -> Result<(), Failure> {
         for RouteChange { prefix, old, new } in changes {
             let prefix = A::ip_prefix(prefix);
@@ -294,7 +294,7 @@ impl<'a> Report<'a> {
                 let line = form.line(prefix, old.as_deref(), new.as_deref())?;
                 self.output.text(line)?;
             } else if self.json {
-                self.output.json(&RouteLine {
+                self.output.json(&DiffRouteLine {
                     change,
                     prefix: AsText(prefix),
                     old,
@@ -303,23 +303,23 @@ impl<'a> Report<'a> {
             } else if change == "changed" && self.columns.are_several() {
                 for (name, old, new) in columns::changed(&old, &new) {
                     self.output.row([
-                        Field::styled(CHANGED, &format_args!("~ {prefix}")),
-                        Field::new(&name),
-                        Field::new(&old),
-                        Field::new(&new),
+                        RowField::styled(CHANGED, &format_args!("~ {prefix}")),
+                        RowField::new(&name),
+                        RowField::new(&old),
+                        RowField::new(&new),
                     ])?;
                 }
             } else {
                 let cells = [&old, &new].into_iter().flat_map(DiffValue::shown);
-                let is_shown = |cell: &Shown<'_>| {
+                let is_shown = |cell: &CellText<'_>| {
                     change == "changed" || self.columns.are_several() || !cell.0.is_empty()
                 };
                 let cells: Vec<_> = cells.filter(is_shown).collect();
                 let route = format_args!("{sign} {prefix}");
-                let route = [Field::styled(style, &route)];
+                let route = [RowField::styled(style, &route)];
                 let fields = route
                     .into_iter()
-                    .chain(cells.iter().map(|cell| Field::new(cell)));
+                    .chain(cells.iter().map(|cell| RowField::new(cell)));
                 self.output.row(fields)?;
             }
         }
@@ -329,8 +329,8 @@ impl<'a> Report<'a> {
     fn answers<A: Address>(
         &mut self,
         changes: impl Iterator<Item = AnswerChange<A>>,
-    ) -> Result<Ranges, Failure> {
-        let mut ranges = Ranges::default();
+    ) -> Result<ChangedRanges, Failure> {
+        let mut ranges = ChangedRanges::default();
         for AnswerChange {
             first,
             last,
@@ -340,12 +340,12 @@ impl<'a> Report<'a> {
         {
             let old = self.columns.value(DiffSide::Old, old);
             let new = self.columns.value(DiffSide::New, new);
-            let addresses = Count::of(first, last);
+            let addresses = AddressCount::of(first, last);
             ranges.ranges += 1;
             ranges.addresses = ranges.addresses.plus(addresses);
-            let (first, last) = (Text(first), Text(last));
+            let (first, last) = (AddressText(first), AddressText(last));
             if self.json {
-                self.output.json(&AnswerLine {
+                self.output.json(&DiffAnswerLine {
                     first: AsText(first),
                     last: AsText(last),
                     old,
@@ -355,21 +355,21 @@ impl<'a> Report<'a> {
             } else if self.columns.are_several() {
                 for (name, old, new) in columns::changed(&old, &new) {
                     self.output.row([
-                        Field::styled(PREFIX, &format_args!("{first}-{last}")),
-                        Field::new(&name),
-                        Field::new(&old),
-                        Field::new(&new),
-                        Field::new(&addresses),
+                        RowField::styled(PREFIX, &format_args!("{first}-{last}")),
+                        RowField::new(&name),
+                        RowField::new(&old),
+                        RowField::new(&new),
+                        RowField::new(&addresses),
                     ])?;
                 }
             } else {
                 let [old, new] = [old.text(), new.text()];
                 let [old, new] = [&old, &new].map(|hop| Escaped(hop.as_deref().unwrap_or("-")));
                 self.output.row([
-                    Field::styled(PREFIX, &format_args!("{first}-{last}")),
-                    Field::new(&old),
-                    Field::new(&new),
-                    Field::new(&addresses),
+                    RowField::styled(PREFIX, &format_args!("{first}-{last}")),
+                    RowField::new(&old),
+                    RowField::new(&new),
+                    RowField::new(&addresses),
                 ])?;
             }
         }
@@ -378,13 +378,13 @@ impl<'a> Report<'a> {
 }
 
 #[derive(Default)]
-struct Routes {
+struct RouteChangeCounts {
     added: u64,
     removed: u64,
     changed: u64,
 }
 
-impl Routes {
+impl RouteChangeCounts {
     /// What there is to say, if anything.
     fn summary(&self) -> Option<String> {
         let Self {
@@ -400,13 +400,13 @@ impl Routes {
 }
 
 #[derive(Default)]
-struct Ranges {
+struct ChangedRanges {
     ranges: u64,
-    addresses: Count,
+    addresses: AddressCount,
 }
 
 /// What there is to say, if anything.
-fn effective_summary(ipv4: &Ranges, ipv6: &Ranges) -> Option<String> {
+fn effective_summary(ipv4: &ChangedRanges, ipv6: &ChangedRanges) -> Option<String> {
     let said: Vec<_> = [("IPv4", ipv4), ("IPv6", ipv6)]
         .into_iter()
         .filter(|(_, found)| found.ranges > 0)
@@ -422,9 +422,9 @@ fn effective_summary(ipv4: &Ranges, ipv6: &Ranges) -> Option<String> {
 }
 
 /// An address as text.
-struct Text<A>(A);
+struct AddressText<A>(A);
 
-impl<A: Address> fmt::Display for Text<A> {
+impl<A: Address> fmt::Display for AddressText<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.format(f)
     }
@@ -432,12 +432,12 @@ impl<A: Address> fmt::Display for Text<A> {
 
 /// A number of addresses, up to all 2^128 of IPv6, which `u128` does not hold.
 #[derive(Clone, Copy, Default)]
-struct Count {
+struct AddressCount {
     is_all: bool,
     count: u128,
 }
 
-impl Count {
+impl AddressCount {
     /// As many as from `first` to `last`.
     fn of<A: Address>(first: A, last: A) -> Self {
         Self::default()
@@ -461,7 +461,7 @@ impl Count {
     }
 }
 
-impl fmt::Display for Count {
+impl fmt::Display for AddressCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_all {
             f.write_str("340282366920938463463374607431768211456")
@@ -471,7 +471,7 @@ impl fmt::Display for Count {
     }
 }
 
-impl Serialize for Count {
+impl Serialize for AddressCount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_all {
             // No integer of serde has it.

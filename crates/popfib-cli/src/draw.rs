@@ -11,7 +11,7 @@ use popfib_draw::{
 use popfib_formats::RouteTable;
 use popfib_table::{Column, ColumnType, Records};
 
-use crate::args::{Family, FileArgs};
+use crate::args::{FamilyArg, FileArgs};
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -44,7 +44,7 @@ enum Picture {
 Examples:
   popfib draw radial -o trie.svg
   popfib draw radial --prefix 8.0.0.0/8 -o eight.svg")]
-    Radial(RadialArgs),
+    Radial(DrawRadialArgs),
     /// All addresses by the length of their match and its depth
     ///
     /// The depth is how many bits decide a match (Poptrie paper, Figure 7).
@@ -52,28 +52,28 @@ Examples:
 Examples:
   popfib draw heatmap -o depth.svg
   popfib draw heatmap routes.txt.gz --family ipv6 -o depth6.svg")]
-    Heatmap(CommonArgs),
+    Heatmap(DrawCommonArgs),
     /// The address space along Hilbert's curve, coloured by holder
     #[command(after_help = "\
 Examples:
   popfib draw hilbert --family ipv6 -o ipv6.svg
   popfib draw hilbert --prefix 10.0.0.0/8 --by length -o ten.svg --size 2048")]
-    Hilbert(HilbertArgs),
+    Hilbert(DrawHilbertArgs),
     /// One lookup, step by step: root table, page, blocks, answer
     #[command(after_help = "\
 Examples:
   popfib draw lookup 8.8.8.8 -o lookup.svg
   popfib draw lookup 2001:db8::1 -t routes.txt -o lookup.svg")]
-    Lookup(LookupArgs),
+    Lookup(DrawLookupArgs),
 }
 
 #[derive(Args)]
-struct CommonArgs {
+struct DrawCommonArgs {
     /// Family to draw
     ///
     /// [default: that of the prefix or address, or IPv4 if the table has any]
     #[arg(long, value_name = "FAMILY", value_enum)]
-    family: Option<Family>,
+    family: Option<FamilyArg>,
 
     /// File to write; its name ends in .svg
     ///
@@ -83,14 +83,14 @@ struct CommonArgs {
 
     /// Colours of one scheme [default: both, and the reader's setting chooses]
     #[arg(long, value_enum)]
-    theme: Option<Scheme>,
+    theme: Option<ColourScheme>,
 
     #[command(flatten)]
     table: FileArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Scheme {
+enum ColourScheme {
     /// Dark ink on white
     Light,
     /// Light ink on near black
@@ -98,38 +98,38 @@ enum Scheme {
 }
 
 #[derive(Args)]
-struct RadialArgs {
+struct DrawRadialArgs {
     #[command(flatten)]
-    part: PartArgs,
+    part: DrawPartArgs,
 
     #[command(flatten)]
-    common: CommonArgs,
+    common: DrawCommonArgs,
 }
 
 #[derive(Args)]
-struct HilbertArgs {
+struct DrawHilbertArgs {
     #[command(flatten)]
-    part: PartArgs,
+    part: DrawPartArgs,
 
     /// What colours mean
-    #[arg(long, value_enum, default_value_t = By::NextHop)]
-    by: By,
+    #[arg(long, value_enum, default_value_t = ColourBy::NextHop)]
+    by: ColourBy,
 
     #[command(flatten)]
-    common: CommonArgs,
+    common: DrawCommonArgs,
 }
 
 #[derive(Args)]
-struct LookupArgs {
+struct DrawLookupArgs {
     /// Address to look up
     address: std::net::IpAddr,
 
     #[command(flatten)]
-    common: CommonArgs,
+    common: DrawCommonArgs,
 }
 
 #[derive(Args)]
-struct PartArgs {
+struct DrawPartArgs {
     /// Draw the addresses of this prefix only
     ///
     /// [default: all of IPv4, 2000::/3 of IPv6]
@@ -145,7 +145,7 @@ struct PartArgs {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum By {
+enum ColourBy {
     /// The next hop: in tables of origins the AS
     NextHop,
     /// The length of the matching prefix
@@ -178,15 +178,15 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
         asked.read.name_numbers();
     }
     let mut table = table::load_chosen(&asked, false)?;
-    let names = Names::of(table.take_records());
+    let names = NextHopNames::of(table.take_records());
     let bar = progress::step("drawing");
     let svg = match family.unwrap_or(present(&table)) {
-        Family::Ipv4 => draw::<u32>(&args.picture, &table, &names, common, prefix)?,
-        Family::Ipv6 => draw::<u128>(&args.picture, &table, &names, common, prefix)?,
+        FamilyArg::Ipv4 => draw::<u32>(&args.picture, &table, &names, common, prefix)?,
+        FamilyArg::Ipv6 => draw::<u128>(&args.picture, &table, &names, common, prefix)?,
     };
     let svg = match common.theme {
-        Some(Scheme::Light) => themed(&svg, Theme::Light),
-        Some(Scheme::Dark) => themed(&svg, Theme::Dark),
+        Some(ColourScheme::Light) => themed(&svg, Theme::Light),
+        Some(ColourScheme::Dark) => themed(&svg, Theme::Dark),
         None => svg,
     };
     drop(bar);
@@ -197,12 +197,12 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
 
 /// The family that the options ask for, if they do.
 fn chosen_family(
-    family: Option<Family>,
+    family: Option<FamilyArg>,
     prefix: Option<IpPrefix>,
-) -> Result<Option<Family>, Failure> {
+) -> Result<Option<FamilyArg>, Failure> {
     let of_prefix = prefix.map(|prefix| match prefix {
-        IpPrefix::V4(_) => Family::Ipv4,
-        IpPrefix::V6(_) => Family::Ipv6,
+        IpPrefix::V4(_) => FamilyArg::Ipv4,
+        IpPrefix::V6(_) => FamilyArg::Ipv6,
     });
     match (family, of_prefix) {
         (Some(family), Some(of_prefix)) if family != of_prefix => Err(
@@ -213,19 +213,19 @@ fn chosen_family(
 }
 
 /// The family that a table has.
-fn present(table: &RouteTable) -> Family {
+fn present(table: &RouteTable) -> FamilyArg {
     if table.ribs.ipv4.is_empty() {
-        Family::Ipv6
+        FamilyArg::Ipv6
     } else {
-        Family::Ipv4
+        FamilyArg::Ipv4
     }
 }
 
 fn draw<A: popfib::family::Family>(
     picture: &Picture,
     table: &RouteTable,
-    names: &Names,
-    common: &CommonArgs,
+    names: &NextHopNames,
+    common: &DrawCommonArgs,
     prefix: Option<IpPrefix>,
 ) -> Result<String, Failure> {
     let (family, rib) = (A::NAME, A::of(&table.ribs));
@@ -266,8 +266,8 @@ fn draw<A: popfib::family::Family>(
         }
         Picture::Hilbert(args) => {
             let (title, colouring) = match args.by {
-                By::NextHop => ("Who holds what", Colouring::NextHop(&holder)),
-                By::Length => ("Length of the matching prefix", Colouring::Length),
+                ColourBy::NextHop => ("Who holds what", Colouring::NextHop(&holder)),
+                ColourBy::Length => ("Length of the matching prefix", Colouring::Length),
             };
             let title = format!("{title}, {family}");
             let what = HilbertMap {
@@ -298,14 +298,14 @@ fn draw<A: popfib::family::Family>(
 }
 
 /// What the next hops of a table are called: values of the columns of its records.
-struct Names {
+struct NextHopNames {
     records: Records,
     columns: Vec<String>,
     /// The column that is read first: the first of texts.
     main: usize,
 }
 
-impl Names {
+impl NextHopNames {
     fn of(records: Records) -> Self {
         let columns = names(&records, 0..records.columns().len());
         // As people say it.

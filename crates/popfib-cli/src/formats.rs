@@ -5,9 +5,9 @@ use popfib_formats::{AddressFormat, Format, UpdateFormat};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
-use crate::rows::{Column, Field, Form};
+use crate::rows::{Alignment, RowField, RowForm};
 
 /// List the formats that can be read.
 ///
@@ -29,15 +29,15 @@ pub(crate) struct FormatsArgs {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct FormatsLine {
     reads: &'static str,
     name: &'static str,
     description: &'static str,
 }
 
 pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
-    let columns = &[Column::Left(9), Column::Left(14)];
-    let mut output = Output::of_rows(Form::fixed(columns));
+    let columns = &[Alignment::Left(9), Alignment::Left(14)];
+    let mut output = StandardOutput::of_rows(RowForm::fixed(columns));
     let tables = Format::all().map(|format| ("table", format.name(), format.description()));
     let updates =
         UpdateFormat::all().map(|format| ("updates", format.name(), format.description()));
@@ -45,16 +45,16 @@ pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
         AddressFormat::all().map(|format| ("addresses", format.name(), format.description()));
     for (reads, name, description) in tables.chain(updates).chain(addresses) {
         if args.json {
-            output.json(&Line {
+            output.json(&FormatsLine {
                 reads,
                 name,
                 description,
             })?;
         } else {
             output.row([
-                Field::new(&reads),
-                Field::new(&name),
-                Field::new(&description),
+                RowField::new(&reads),
+                RowField::new(&name),
+                RowField::new(&description),
             ])?;
         }
     }

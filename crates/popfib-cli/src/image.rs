@@ -19,7 +19,7 @@ use crate::progress;
 
 /// A table of an image and how long it took to open.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedImage {
     /// The file, as messages name it.
     pub(crate) name: String,
     pub(crate) image: Image,
@@ -38,7 +38,7 @@ pub(crate) fn open_file(
     path: Option<&Path>,
     trust: bool,
     read: &ReadArgs,
-) -> Result<Option<Opened>, Failure> {
+) -> Result<Option<OpenedImage>, Failure> {
     let path = match path {
         Some(path) if is_image_table(path) => path,
         _ if trust => return Err("--trust is for an image that is a file".into()),
@@ -62,7 +62,7 @@ pub(crate) fn open_file(
         Image::open(path)
     };
     let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
-    Ok(Some(Opened::new(name, image, start, read)?))
+    Ok(Some(OpenedImage::new(name, image, start, read)?))
 }
 
 /// Whether what is meant by `path`, where a table is, is an image.
@@ -79,7 +79,7 @@ pub(crate) fn is_image_file(path: &Path) -> bool {
     read.is_some_and(|read| read.is_ok()) && popfib_formats::image::is_image(&head)
 }
 
-impl Opened {
+impl OpenedImage {
     fn new(name: String, image: Image, start: Instant, read: &ReadArgs) -> Result<Self, Failure> {
         let options = read.options();
         let in_image = image.table(options.table.as_deref());

@@ -8,16 +8,16 @@ use popfib::family::Family;
 use popfib::image::Source;
 use popfib::{Address, Prefix};
 use popfib_formats::text::rfc3339;
-use popfib_table::{Column as RecordColumn, FamilyTable, Records, TableError};
+use popfib_table::{Column, FamilyTable, Records, TableError};
 use serde::Serialize;
 
 use crate::args::{FileArgs, is_special};
 use crate::failure::Failure;
-use crate::image::Opened;
-use crate::output::Output;
+use crate::image::OpenedImage;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::{Column, Field, Form};
+use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::HEADING;
 use crate::table;
 
@@ -57,7 +57,7 @@ pub(crate) struct InfoArgs {
 
 /// What is printed.
 #[derive(Debug, Serialize)]
-pub(crate) struct Info {
+pub(crate) struct InfoReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageInfo>,
     /// Those of an image, and of a file that says something of its data.
@@ -115,7 +115,7 @@ struct ColumnInfo {
 }
 
 impl ColumnInfo {
-    fn of(column: &RecordColumn) -> Self {
+    fn of(column: &Column) -> Self {
         Self {
             name: column.name().to_owned(),
             column_type: column.column_type().name(),
@@ -136,19 +136,19 @@ pub(crate) struct FamilyInfo {
     compile_ms: f64,
     rib_bytes: usize,
     #[serde(flatten)]
-    space: Space,
+    space: RouteDistribution,
 }
 
 /// Where the routes are in the family's address space.
 #[derive(Debug, Default, Serialize)]
-struct Space {
+struct RouteDistribution {
     /// The part of all addresses that has a route, where the routes are known.
     share: Option<f64>,
     /// How many routes have each prefix length.
     lengths: Vec<usize>,
 }
 
-impl Space {
+impl RouteDistribution {
     /// That of `routes`, in prefix order.
     fn of<A: Address>(routes: impl Iterator<Item = Prefix<A>>) -> Self {
         let mut lengths = vec![0; usize::from(A::WIDTH) + 1];
@@ -192,7 +192,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         .map(Records::columns)
         .filter(|columns| columns.len() > 1);
     let columns = columns.map(|columns| columns.iter().map(ColumnInfo::of).collect());
-    let info = Info {
+    let info = InfoReport {
         image,
         sources: sources.iter().map(SourceInfo::from).collect(),
         columns,
@@ -216,8 +216,10 @@ impl FamilyInfo {
             false => start.elapsed(),
         };
         let space = match table.routes() {
-            Ok(routes) if table.has_routes() => Space::of(routes.map(|(prefix, _)| prefix)),
-            _ => Space::default(),
+            Ok(routes) if table.has_routes() => {
+                RouteDistribution::of(routes.map(|(prefix, _)| prefix))
+            }
+            _ => RouteDistribution::default(),
         };
         Ok(Self {
             routes: table.route_count(),
@@ -233,10 +235,10 @@ impl FamilyInfo {
     }
 }
 
-impl Info {
+impl InfoReport {
     /// Prints it as text, with the routes of each prefix length if `by_length`, or JSON.
     pub(crate) fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
-        let mut output = Output::of_rows(NAMED);
+        let mut output = StandardOutput::of_rows(NAMED);
         if json {
             output.json(self)?;
         } else {
@@ -255,7 +257,7 @@ pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
-fn image_info(opened: &Opened) -> ImageInfo {
+fn image_info(opened: &OpenedImage) -> ImageInfo {
     let image = &opened.image;
     ImageInfo {
         file: opened.name.clone(),
@@ -267,7 +269,7 @@ fn image_info(opened: &Opened) -> ImageInfo {
     }
 }
 
-fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
+fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
     if let Some(image) = &info.image {
         let created = rfc3339(image.created);
         let routes = if image.has_routes { "kept" } else { "left out" };
@@ -281,7 +283,7 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
             ("open ms", &format_args!("{:.3}", image.open_ms)),
         ];
         for (name, value) in rows {
-            output.row([Field::new(&name), Field::new(value)])?;
+            output.row([RowField::new(&name), RowField::new(value)])?;
         }
     }
     for source in &info.sources {
@@ -292,14 +294,14 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
             ("date", &source.date),
         ] {
             if !value.is_empty() {
-                output.row([Field::new(&name), Field::new(&value.escape_debug())])?;
+                output.row([RowField::new(&name), RowField::new(&value.escape_debug())])?;
             }
         }
     }
     if info.image.is_some() || !info.sources.is_empty() {
         output.text("\n")?;
     }
-    let Info {
+    let InfoReport {
         ipv4: a, ipv6: b, ..
     } = info;
     heading(output, FAMILIES, ["", "IPv4", "IPv6"])?;
@@ -320,7 +322,11 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
         ("compile ms", &compile_ms(a), &compile_ms(b)),
     ];
     for (name, ipv4, ipv6) in rows {
-        output.row([Field::new(&name), Field::new(ipv4), Field::new(ipv6)])?;
+        output.row([
+            RowField::new(&name),
+            RowField::new(ipv4),
+            RowField::new(ipv6),
+        ])?;
     }
     let Some(columns) = &info.columns else {
         return Ok(());
@@ -335,29 +341,33 @@ fn text(output: &mut Output, info: &Info) -> Result<(), Failure> {
     {
         // A name from a file may hold anything.
         output.row([
-            Field::new(&name.escape_debug()),
-            Field::new(values),
-            Field::new(column_type),
+            RowField::new(&name.escape_debug()),
+            RowField::new(values),
+            RowField::new(column_type),
         ])?;
     }
     Ok(())
 }
 
 /// A name, and what it means.
-const NAMED: Form = Form::fixed(&[Column::Left(12)]);
+const NAMED: RowForm = RowForm::fixed(&[Alignment::Left(12)]);
 /// Numbers of each family.
-const FAMILIES: Form = Form::fixed(&[Column::Left(12), Column::Right(12), Column::Right(12)]);
+const FAMILIES: RowForm = RowForm::fixed(&[
+    Alignment::Left(12),
+    Alignment::Right(12),
+    Alignment::Right(12),
+]);
 /// The columns of records.
-const COLUMNS: Form = Form::fixed(&[Column::Left(12), Column::Right(12)]);
+const COLUMNS: RowForm = RowForm::fixed(&[Alignment::Left(12), Alignment::Right(12)]);
 
 /// Begins rows of other columns, of these names.
-fn heading(output: &mut Output, form: Form, names: [&str; 3]) -> Result<(), Failure> {
+fn heading(output: &mut StandardOutput, form: RowForm, names: [&str; 3]) -> Result<(), Failure> {
     output.begin_rows(form)?;
-    output.row(names.iter().map(|name| Field::styled(HEADING, name)))
+    output.row(names.iter().map(|name| RowField::styled(HEADING, name)))
 }
 
 /// The routes of each prefix length that either family has.
-fn lengths(output: &mut Output, info: &Info) -> Result<(), Failure> {
+fn lengths(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
     let families = [&info.ipv4, &info.ipv6];
     output.text("\n")?;
     heading(output, FAMILIES, ["length", "IPv4", "IPv6"])?;
@@ -369,7 +379,11 @@ fn lengths(output: &mut Output, info: &Info) -> Result<(), Failure> {
         {
             let [ipv4, ipv6] = counts.map(Option::unwrap_or_default);
             let length = format!("/{length}");
-            output.row([Field::new(&length), Field::new(&ipv4), Field::new(&ipv6)])?;
+            output.row([
+                RowField::new(&length),
+                RowField::new(&ipv4),
+                RowField::new(&ipv6),
+            ])?;
         }
     }
     Ok(())

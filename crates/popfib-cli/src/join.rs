@@ -6,8 +6,8 @@ use clap::Args;
 use popfib::Options;
 use popfib_formats::{Input, JoinFiles, WriteOptions};
 
-use crate::args::Keep;
-use crate::destination::{Destination, FormParser, TableForm};
+use crate::args::KeepArg;
+use crate::destination::{Destination, DestinationForm, DestinationFormParser};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::output::tell;
@@ -37,8 +37,8 @@ pub(crate) struct JoinArgs {
     output: PathBuf,
 
     /// mmdb, csv, json-lines, parquet or a template: format of the file [default: image]
-    #[arg(long, value_name = "FORM", value_parser = FormParser, conflicts_with = "keep")]
-    to: Option<TableForm>,
+    #[arg(long, value_name = "FORM", value_parser = DestinationFormParser, conflicts_with = "keep")]
+    to: Option<DestinationForm>,
 
     /// Type of a MaxMind database, which its readers ask for
     ///
@@ -69,8 +69,8 @@ pub(crate) struct JoinArgs {
     fill: bool,
 
     /// What the image has of the table
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Keep::Routes)]
-    keep: Keep,
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = KeepArg::Routes)]
+    keep: KeepArg,
 
     /// Skip and count invalid lines instead of stopping
     ///
@@ -104,9 +104,9 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     let to = match &args.to {
         Some(form) => {
             form.check()?;
-            To::Form(form, Destination::open(Some(&args.output))?)
+            JoinDestination::Form(form, Destination::open(Some(&args.output))?)
         }
-        None => To::Image(ImagePlace::new(&args.output)?),
+        None => JoinDestination::Image(ImagePlace::new(&args.output)?),
     };
     let files = JoinFiles {
         tables: args.tables.clone(),
@@ -129,11 +129,11 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     drop(bar);
     let joined = joined?;
     match to {
-        To::Image(place) => {
+        JoinDestination::Image(place) => {
             let options = Options::default();
             place.save(&[(String::new(), joined)], &options, args.keep.into())?;
         }
-        To::Form(form, destination) => {
+        JoinDestination::Form(form, destination) => {
             let table = joined.into_routes()?;
             let options = WriteOptions {
                 name: args.name.clone(),
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
 }
 
 /// What becomes of a joined table.
-enum To<'a> {
+enum JoinDestination<'a> {
     Image(ImagePlace<'a>),
-    Form(&'a TableForm, Destination),
+    Form(&'a DestinationForm, Destination),
 }

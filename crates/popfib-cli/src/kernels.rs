@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::args;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
-use crate::rows::Field;
+use crate::rows::RowField;
 
 /// List the kernels, which look up many addresses at a time.
 ///
@@ -29,7 +29,7 @@ pub(crate) struct KernelsArgs {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct KernelsLine {
     kernel: &'static str,
     available: bool,
     chosen: bool,
@@ -37,12 +37,12 @@ struct Line {
 
 pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
     let best = args::kernel()?;
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     for &name in Kernel::ALL_NAMES {
         let kernel = Kernel::by_name(name).ok();
         let (available, chosen) = (kernel.is_some(), kernel == Some(best));
         if args.json {
-            output.json(&Line {
+            output.json(&KernelsLine {
                 kernel: name,
                 available,
                 chosen,
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
                 (true, false) => "available",
                 (false, false) => "unavailable",
             };
-            output.row([Field::new(&name), Field::new(&state)])?;
+            output.row([RowField::new(&name), RowField::new(&state)])?;
         }
     }
     output.flush()?;

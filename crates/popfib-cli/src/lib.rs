@@ -82,7 +82,7 @@ reader of the output left early."
 )]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: PopfibCommand,
 
     #[command(flatten)]
     color: Color,
@@ -96,7 +96,7 @@ fn color(color: Arg) -> Arg {
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum PopfibCommand {
     Lookup(lookup::LookupArgs),
     Annotate(annotate::AnnotateArgs),
     Grep(grep::GrepArgs),
@@ -128,32 +128,32 @@ enum Command {
 fn run(cli: Cli) -> Result<Verdict, Failure> {
     cli.color.write_global();
     match cli.command {
-        Command::Lookup(args) => lookup::run(args),
-        Command::Annotate(args) => annotate::run(&args),
-        Command::Grep(args) => grep::run(&args),
-        Command::Count(args) => count::run(&args),
-        Command::Info(args) => info::run(&args),
-        Command::Verify(args) => verify::run(&args),
-        Command::Compile(args) => compile::run(&args),
-        Command::Join(args) => join::run(&args),
+        PopfibCommand::Lookup(args) => lookup::run(args),
+        PopfibCommand::Annotate(args) => annotate::run(&args),
+        PopfibCommand::Grep(args) => grep::run(&args),
+        PopfibCommand::Count(args) => count::run(&args),
+        PopfibCommand::Info(args) => info::run(&args),
+        PopfibCommand::Verify(args) => verify::run(&args),
+        PopfibCommand::Compile(args) => compile::run(&args),
+        PopfibCommand::Join(args) => join::run(&args),
         #[cfg(unix)]
-        Command::Follow(args) => follow::run(&args),
-        Command::Watch(args) => watch::run(&args),
-        Command::Formats(args) => formats::run(&args),
-        Command::Kernels(args) => kernels::run(&args),
-        Command::Routes(args) => routes::run(&args),
-        Command::Set(args) => set::run(&args),
-        Command::Rov(args) => rov::run(args),
-        Command::Diff(args) => diff::run(&args),
-        Command::Aggregate(args) => aggregate::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::Draw(args) => draw::run(&args),
-        Command::Clickhouse(args) => clickhouse::run(&args),
-        Command::Paths(args) => paths::run(&args),
-        Command::Updates(args) => updates::run(&args),
-        Command::Peers(args) => peers::run(&args),
-        Command::Completions(args) => completions::run(&args, help::arrange(Cli::command())),
-        Command::Man(args) => man::run(&args, help::arrange(Cli::command())),
+        PopfibCommand::Follow(args) => follow::run(&args),
+        PopfibCommand::Watch(args) => watch::run(&args),
+        PopfibCommand::Formats(args) => formats::run(&args),
+        PopfibCommand::Kernels(args) => kernels::run(&args),
+        PopfibCommand::Routes(args) => routes::run(&args),
+        PopfibCommand::Set(args) => set::run(&args),
+        PopfibCommand::Rov(args) => rov::run(args),
+        PopfibCommand::Diff(args) => diff::run(&args),
+        PopfibCommand::Aggregate(args) => aggregate::run(&args),
+        PopfibCommand::Convert(args) => convert::run(&args),
+        PopfibCommand::Draw(args) => draw::run(&args),
+        PopfibCommand::Clickhouse(args) => clickhouse::run(&args),
+        PopfibCommand::Paths(args) => paths::run(&args),
+        PopfibCommand::Updates(args) => updates::run(&args),
+        PopfibCommand::Peers(args) => peers::run(&args),
+        PopfibCommand::Completions(args) => completions::run(&args, help::arrange(Cli::command())),
+        PopfibCommand::Man(args) => man::run(&args, help::arrange(Cli::command())),
     }
 }
 

@@ -9,49 +9,49 @@ use popfib::IpPrefix;
 
 use crate::args::ReadArgs;
 use crate::failure::Failure;
-use crate::image::Opened;
+use crate::image::OpenedImage;
 use crate::output::note;
 
 /// Questions that are sent before the first answer is read: their answers fit into what a socket holds.
 const AHEAD: usize = 64;
 
 /// What a connection reads and writes.
-trait Stream: Read + Write + Send {}
-impl<T: Read + Write + Send> Stream for T {}
+trait ReadWrite: Read + Write + Send {}
+impl<T: Read + Write + Send> ReadWrite for T {}
 
 #[cfg(unix)]
-fn connect(path: &Path) -> io::Result<Box<dyn Stream>> {
+fn connect(path: &Path) -> io::Result<Box<dyn ReadWrite>> {
     Ok(Box::new(std::os::unix::net::UnixStream::connect(path)?))
 }
 
 #[cfg(not(unix))]
-fn connect(_: &Path) -> io::Result<Box<dyn Stream>> {
+fn connect(_: &Path) -> io::Result<Box<dyn ReadWrite>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Where a `popfib follow` answers, and which of its tables is asked.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FollowSocket {
     socket: PathBuf,
     table: Option<String>,
 }
 
 /// A connection to it.
-pub(crate) struct Live {
+pub(crate) struct FollowClient {
     name: String,
-    stream: BufReader<Box<dyn Stream>>,
+    stream: BufReader<Box<dyn ReadWrite>>,
 }
 
 /// An image, and its version among those of the same process.
-pub(crate) struct Current {
+pub(crate) struct VersionedImage {
     pub(crate) version: u64,
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenedImage,
 }
 
 /// A match: the prefix, and its value.
-pub(crate) type Match = Option<(IpPrefix, String)>;
+pub(crate) type LiveMatch = Option<(IpPrefix, String)>;
 
-impl Place {
+impl FollowSocket {
     /// The socket at this path; the table is that of `--vrf`, and other options mean nothing.
     pub(crate) fn new(socket: &Path, read: &ReadArgs) -> Result<Self, Failure> {
         let mut of_file = read.clone();
@@ -72,12 +72,12 @@ impl Place {
     }
 
     /// Connects, and chooses the table.
-    pub(crate) fn connect(&self) -> Result<Live, Failure> {
+    pub(crate) fn connect(&self) -> Result<FollowClient, Failure> {
         let name = self.socket.display().to_string().escape_debug().to_string();
         let stream =
             connect(&self.socket).map_err(|error| format!("{name}: {error}; {ANSWERS}"))?;
         let stream = BufReader::new(stream);
-        let mut live = Live { name, stream };
+        let mut live = FollowClient { name, stream };
         if let Some(table) = &self.table {
             if table.contains('\n') {
                 return Err("the name of a table is one line".into());
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-impl Live {
+impl FollowClient {
     fn failed(&self, reason: impl std::fmt::Display) -> Failure {
         format!("{}: {reason}", self.name).into()
     }
@@ -118,7 +118,7 @@ impl Live {
     }
 
     /// The longest match of each address.
-    pub(crate) fn look_up(&mut self, addresses: &[IpAddr]) -> Result<Vec<Match>, Failure> {
+    pub(crate) fn look_up(&mut self, addresses: &[IpAddr]) -> Result<Vec<LiveMatch>, Failure> {
         let mut matches = Vec::with_capacity(addresses.len());
         let mut stale = 0;
         for addresses in addresses.chunks(AHEAD) {
@@ -170,7 +170,10 @@ impl Live {
     }
 
     /// The table as it is now, compiled; `None` if it is of this version still.
-    pub(crate) fn image(&mut self, version: Option<u64>) -> Result<Option<Current>, Failure> {
+    pub(crate) fn image(
+        &mut self,
+        version: Option<u64>,
+    ) -> Result<Option<VersionedImage>, Failure> {
         let start = Instant::now();
         let known = version.map(|version| version.to_string());
         self.send(&format!("image {}\n", known.unwrap_or_default()))?;
@@ -193,9 +196,9 @@ impl Live {
             Ok(_) => return Err(self.failed("it closed the connection within an image")),
             Err(error) => return Err(self.failed(error)),
         }
-        let opened = Opened::of_bytes(&self.name, &bytes, start);
+        let opened = OpenedImage::of_bytes(&self.name, &bytes, start);
         let opened = opened.map_err(|error| self.failed(error))?;
-        Ok(Some(Current { version, opened }))
+        Ok(Some(VersionedImage { version, opened }))
     }
 }
 
@@ -205,8 +208,8 @@ const ANSWERS: &str = "`popfib follow --socket FILE` answers there";
 const NO_ANSWER: &str = "this is no answer of popfib follow";
 
 /// The table as it is now.
-pub(crate) fn open(socket: &Path, read: &ReadArgs) -> Result<Opened, Failure> {
-    let mut live = Place::new(socket, read)?.connect()?;
+pub(crate) fn open(socket: &Path, read: &ReadArgs) -> Result<OpenedImage, Failure> {
+    let mut live = FollowSocket::new(socket, read)?.connect()?;
     match live.image(None)? {
         Some(current) => Ok(current.opened),
         None => Err(live.failed(NO_ANSWER)),

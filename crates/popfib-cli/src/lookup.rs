@@ -21,11 +21,11 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{TableArgs, kernel};
 use crate::failure::{Failure, MASKS, as_number, instead_of};
-use crate::live::Place;
-use crate::output::{AsText, Output, note};
+use crate::live::FollowSocket;
+use crate::output::{AsText, StandardOutput, note};
 use crate::program::Verdict;
-use crate::records::{self, NEXT_HOP, Named};
-use crate::rows::{Column, Field, Form as RowForm};
+use crate::records::{self, NEXT_HOP, NamedCell};
+use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::stream::follower::Follower;
 use crate::stream::form::LineForm;
@@ -70,9 +70,9 @@ pub(crate) struct LookupArgs {
 
 /// What is looked up: an address as the prefix of it alone, or a prefix.
 #[derive(Clone, Copy)]
-struct Asked(IpPrefix);
+struct AddressOrPrefix(IpPrefix);
 
-impl Asked {
+impl AddressOrPrefix {
     /// The address, if it is one.
     fn address(self) -> Option<IpAddr> {
         let address = self.0.address();
@@ -80,7 +80,7 @@ impl Asked {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for AddressOrPrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.address() {
             Some(address) => address.fmt(f),
@@ -89,13 +89,13 @@ impl fmt::Display for Asked {
     }
 }
 
-struct Answer<'a> {
-    asked: Asked,
+struct LookupLine<'a> {
+    asked: AddressOrPrefix,
     prefix: Option<IpPrefix>,
-    cells: &'a [Named<'a>],
+    cells: &'a [NamedCell<'a>],
 }
 
-impl Serialize for Answer<'_> {
+impl Serialize for LookupLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("address", &AsText(self.asked))?;
@@ -123,14 +123,14 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         stream(&args)?;
         return Ok(Verdict::Good);
     }
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     if let Some(socket) = &args.table.live {
         let addresses = asked.iter().map(|asked| {
             let reason = || format!("{asked}: a running table answers addresses; `popfib routes --live` answers prefixes");
             asked.address().ok_or_else(reason)
         });
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
-        let mut live = Place::new(socket, &args.table.read)?.connect()?;
+        let mut live = FollowSocket::new(socket, &args.table.read)?.connect()?;
         // Each by itself, of the table of that moment: no image has to be made for them.
         for (asked, found) in asked.iter().zip(live.look_up(&addresses)?) {
             let (prefix, value) = found.unzip();
@@ -168,9 +168,9 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
 }
 
 /// What an argument asks for: a prefix, or the one address that is in it.
-fn parse(text: &str, mask: bool) -> Result<Asked, Failure> {
+fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> {
     if let Ok(address) = text.parse() {
-        return Ok(Asked(IpPrefix::host(address)));
+        return Ok(AddressOrPrefix(IpPrefix::host(address)));
     }
     let prefix = match mask {
         true => IpPrefix::parse_masked(text),
@@ -178,7 +178,7 @@ fn parse(text: &str, mask: bool) -> Result<Asked, Failure> {
     };
     let shown = text.escape_debug();
     match prefix {
-        Ok(prefix) => return Ok(Asked(prefix)),
+        Ok(prefix) => return Ok(AddressOrPrefix(prefix)),
         Err(PrefixError::HostBits) => {
             return Err(format!("'{shown}': host bits are set; {MASKS}").into());
         }
@@ -194,7 +194,7 @@ fn parse(text: &str, mask: bool) -> Result<Asked, Failure> {
         .into()),
         // One with a length that is none is no address.
         Some(found) if !text[found.range.end..].starts_with('/') || text.contains("://") => {
-            Ok(Asked(IpPrefix::host(found.address)))
+            Ok(AddressOrPrefix(IpPrefix::host(found.address)))
         }
         _ => {
             let help = match instead_of(text) {
@@ -220,11 +220,11 @@ pub(crate) fn is_asked(argument: &OsStr) -> bool {
 }
 
 /// Answers the addresses of standard input as they come.
-struct Stream<'a> {
+struct LookupStream<'a> {
     follower: Option<Follower<'a, Arc<[NamedTable]>>>,
     lines: AnswerLines,
     buffers: LineBuffers,
-    output: Output,
+    output: StandardOutput,
     /// The names of the columns, if somebody looks at them or their colours.
     names: Option<Vec<String>>,
     skip_invalid: bool,
@@ -236,7 +236,7 @@ struct Stream<'a> {
     skipped: u64,
 }
 
-impl Consumer for Stream<'_> {
+impl Consumer for LookupStream<'_> {
     fn read_text_as(&self) -> ReadTextAs {
         ReadTextAs::Lines
     }
@@ -309,7 +309,7 @@ fn is_blank(line: &[u8]) -> bool {
 }
 
 /// Answers to addresses that come one by one, of which the first do not tell how long others are.
-const ONE_BY_ONE: &[Column] = &[Column::Left(15), Column::Left(18)];
+const ONE_BY_ONE: &[Alignment] = &[Alignment::Left(15), Alignment::Left(18)];
 
 fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let names = OnceLock::new();
@@ -326,10 +326,10 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         true => LineForm::Json,
         false => LineForm::Text { is_crlf: false },
     };
-    let output = Output::of_rows(RowForm::tabs(ONE_BY_ONE));
+    let output = StandardOutput::of_rows(RowForm::tabs(ONE_BY_ONE));
     let screen = output.screen();
     let is_shown = (screen.is_terminal || screen.is_coloured) && !args.json;
-    let mut stream = Stream {
+    let mut stream = LookupStream {
         follower,
         buffers: LineBuffers::default(),
         output,
@@ -353,14 +353,14 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
 }
 
 fn write_answer(
-    output: &mut Output,
-    asked: Asked,
+    output: &mut StandardOutput,
+    asked: AddressOrPrefix,
     prefix: Option<IpPrefix>,
-    cells: &[Named<'_>],
+    cells: &[NamedCell<'_>],
     json: bool,
 ) -> Result<(), Failure> {
     if json {
-        return output.json(&Answer {
+        return output.json(&LookupLine {
             asked,
             prefix,
             cells,
@@ -384,7 +384,7 @@ const NONE: &str = "-";
 
 /// Writes an answer: what was asked, the prefix, and the values of these columns. On a terminal each of three or more is a line.
 fn write_texts<'t>(
-    output: &mut Output,
+    output: &mut StandardOutput,
     names: &[impl AsRef<str>],
     mut texts: impl Iterator<Item = &'t str>,
 ) -> Result<(), Failure> {
@@ -402,8 +402,8 @@ fn write_texts<'t>(
     let values = answers.split_off(if is_block { 1 } else { answers.len() });
     let answers = answers
         .iter()
-        .map(|(text, style)| Field::styled(*style, text));
-    output.row([Field::new(&asked)].into_iter().chain(answers))?;
+        .map(|(text, style)| RowField::styled(*style, text));
+    output.row([RowField::new(&asked)].into_iter().chain(answers))?;
     if !is_block {
         return Ok(());
     }
@@ -422,7 +422,7 @@ fn write_texts<'t>(
 /// The matched prefix, if it is known, and the number of the record.
 fn longest_match(
     table: &Table,
-    asked: Asked,
+    asked: AddressOrPrefix,
 ) -> Result<(Option<IpPrefix>, Option<NextHop>), Failure> {
     let Some(address) = asked.address() else {
         let mut found = None;

@@ -7,7 +7,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
 
 /// Write the manual pages.
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ManArgs, command: Command) -> Result<Verdict, Failure> 
             Man::new(command)
                 .render(&mut page)
                 .map_err(Failure::Output)?;
-            let mut output = Output::new();
+            let mut output = StandardOutput::new();
             output.bytes(&page)?;
             output.flush()?;
         }

@@ -9,35 +9,35 @@ use serde::{Serialize, Serializer};
 
 use crate::failure::Failure;
 use crate::progress;
-use crate::rows::{Field, Form, Rows};
+use crate::rows::{RowField, RowForm, RowWriter};
 use crate::screen::{ERROR, Screen};
 
 /// Standard output behind a buffer; nothing is lost silently: every error,
 /// a full disk as much as a closed pipe, comes back as [`Failure::Output`].
 #[derive(Debug)]
-pub(crate) struct Output {
-    buffer: BufWriter<Target>,
+pub(crate) struct StandardOutput {
+    buffer: BufWriter<StdoutBesideBar>,
     screen: Screen,
-    rows: Rows,
+    rows: RowWriter,
 }
 
-impl Output {
+impl StandardOutput {
     /// Standard output.
     pub(crate) fn new() -> Self {
-        Self::of_rows(Form::TABS)
+        Self::of_rows(RowForm::TABS)
     }
 
     /// The same for rows of this form.
-    pub(crate) fn of_rows(form: Form) -> Self {
+    pub(crate) fn of_rows(form: RowForm) -> Self {
         let screen = Screen::stdout();
-        let target = Target {
+        let target = StdoutBesideBar {
             stdout: io::stdout(),
             is_terminal: screen.is_terminal,
         };
         Self {
             buffer: BufWriter::with_capacity(64 * 1024, target),
             screen,
-            rows: Rows::new(form, screen),
+            rows: RowWriter::new(form, screen),
         }
     }
 
@@ -47,16 +47,16 @@ impl Output {
     }
 
     /// The rows from now on have this form, and widths of their own.
-    pub(crate) fn begin_rows(&mut self, form: Form) -> Result<(), Failure> {
+    pub(crate) fn begin_rows(&mut self, form: RowForm) -> Result<(), Failure> {
         self.settle()?;
-        self.rows = Rows::new(form, self.screen);
+        self.rows = RowWriter::new(form, self.screen);
         Ok(())
     }
 
     /// Writes a row of fields.
     pub(crate) fn row<'f>(
         &mut self,
-        fields: impl IntoIterator<Item = Field<'f>>,
+        fields: impl IntoIterator<Item = RowField<'f>>,
     ) -> Result<(), Failure> {
         let row = self.rows.row(fields, &mut self.buffer);
         row.map_err(Failure::Output)
@@ -99,7 +99,7 @@ impl Output {
 }
 
 /// After an error, what was there before it is written.
-impl Drop for Output {
+impl Drop for StandardOutput {
     fn drop(&mut self) {
         let _ = self.settle();
     }
@@ -107,12 +107,12 @@ impl Drop for Output {
 
 /// Standard output; on a terminal apart from a bar.
 #[derive(Debug)]
-struct Target {
+struct StdoutBesideBar {
     stdout: Stdout,
     is_terminal: bool,
 }
 
-impl Write for Target {
+impl Write for StdoutBesideBar {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.is_terminal {
             return self.stdout.write(bytes);
@@ -130,7 +130,7 @@ impl Write for Target {
 }
 
 /// For what writes by itself; its errors are for the caller to keep.
-impl Write for Output {
+impl Write for StandardOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.write(bytes)
     }

@@ -9,28 +9,28 @@ use regex_lite::Regex;
 use crate::failure::parse_asn;
 
 #[derive(Args)]
-pub(crate) struct Conditions {
+pub(crate) struct PathConditions {
     /// Paths whose AS path matches this regular expression
     ///
     /// `_` is what is between two AS or at an end: `^3356_` begins with AS3356, `_15169$` comes from AS15169, `_174_` goes
     /// through AS174. Sets stand in braces, as {64500,64501}.
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
-    as_path: Option<AsPath>,
+    as_path: Option<AsPathPattern>,
 
     /// Paths from one of these origin AS, with commas
     ///
     /// An AS set comes from each of its AS.
     #[arg(long, value_name = "AS", value_delimiter = ',')]
-    origin: Vec<Origin>,
+    origin: Vec<OriginAsn>,
 
     /// Paths with one of these communities, with commas
     ///
     /// As they are printed, 64500:1 or 64500:1:2 or by name; `*` stands for any part, 64500:*.
     #[arg(long, value_name = "COMMUNITY", value_delimiter = ',')]
-    community: Vec<Community>,
+    community: Vec<CommunityPattern>,
 }
 
-impl Conditions {
+impl PathConditions {
     /// Whether there are any.
     pub(crate) fn are_given(&self) -> bool {
         self.as_path.is_some() || !self.origin.is_empty() || !self.community.is_empty()
@@ -38,7 +38,7 @@ impl Conditions {
 
     /// Whether all that are given are met.
     pub(crate) fn hold(&self, path: &BgpPath) -> bool {
-        let has_path = |as_path: &AsPath| as_path.0.is_match(&path.as_path);
+        let has_path = |as_path: &AsPathPattern| as_path.0.is_match(&path.as_path);
         let comes_from = || {
             let origin = path.origin_as();
             let mut all = origin.split(['{', '}', ',', ' ']);
@@ -56,9 +56,9 @@ impl Conditions {
 
 /// A regular expression in which `_` is what is between two AS.
 #[derive(Clone)]
-struct AsPath(Regex);
+struct AsPathPattern(Regex);
 
-impl FromStr for AsPath {
+impl FromStr for AsPathPattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -71,9 +71,9 @@ impl FromStr for AsPath {
 
 /// The number of an AS, as text.
 #[derive(Clone)]
-struct Origin(String);
+struct OriginAsn(String);
 
-impl FromStr for Origin {
+impl FromStr for OriginAsn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -83,9 +83,9 @@ impl FromStr for Origin {
 
 /// A community, each part of which may be any.
 #[derive(Clone)]
-struct Community(String);
+struct CommunityPattern(String);
 
-impl FromStr for Community {
+impl FromStr for CommunityPattern {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -96,7 +96,7 @@ impl FromStr for Community {
     }
 }
 
-impl Community {
+impl CommunityPattern {
     fn is(&self, community: &str) -> bool {
         let (mut wanted, mut parts) = (self.0.split(':'), community.split(':'));
         loop {

@@ -7,14 +7,14 @@ use popfib_formats::{LoadOptions, PeerFilter};
 use serde::Serialize;
 
 use crate::args::{DumpArgs, ReadArgs, is_stdin};
-use crate::bgp_lines::{FORM, Head, Line};
+use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
 use crate::failure::Failure;
-use crate::output::{AsText, Output};
-use crate::path_conditions::Conditions;
+use crate::output::{AsText, StandardOutput};
+use crate::path_conditions::PathConditions;
 use crate::places::PlaceArgs;
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::{Field, Form};
+use crate::rows::{RowField, RowForm};
 use crate::screen::PREFIX;
 use crate::table::{note_skipped, take_all};
 
@@ -47,7 +47,7 @@ pub(crate) struct PathsArgs {
     peer: Option<PeerFilter>,
 
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: PathConditions,
 
     /// Print the prefixes with more than one origin AS (MOAS)
     ///
@@ -68,7 +68,7 @@ pub(crate) struct PathsArgs {
 }
 
 #[derive(Serialize)]
-struct Moas<'a> {
+struct MoasLine<'a> {
     prefix: AsText<IpPrefix>,
     origins: &'a [String],
 }
@@ -91,12 +91,12 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
         ..LoadOptions::new()
     };
     let mut source = open_paths(input, &options, wanted)?;
-    let mut report = Report {
+    let mut report = PathsReport {
         json: args.json,
-        output: Output::of_rows(match args.moas {
-            true => Form {
+        output: StandardOutput::of_rows(match args.moas {
+            true => RowForm {
                 separator: Some(' '),
-                ..Form::TABS
+                ..RowForm::TABS
             },
             false => FORM,
         }),
@@ -123,14 +123,14 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
 }
 
 /// Prints paths, or collects the origins of a prefix, whose paths follow each other in a dump.
-struct Report {
+struct PathsReport {
     json: bool,
-    output: Output,
+    output: StandardOutput,
     is_found: bool,
     origins: Option<(Option<IpPrefix>, Vec<String>)>,
 }
 
-impl Report {
+impl PathsReport {
     fn path(&mut self, path: &BgpPath) -> Result<(), Failure> {
         if let Some((prefix, _)) = &self.origins {
             if *prefix != Some(path.prefix) {
@@ -147,9 +147,9 @@ impl Report {
         }
         self.is_found = true;
         if self.json {
-            return self.output.json(&Line::new(path, path.seconds));
+            return self.output.json(&BgpPathLine::new(path, path.seconds));
         }
-        let head = Head {
+        let head = BgpdumpHead {
             kind: match path.id {
                 Some(_) => "TABLE_DUMP2_AP",
                 None => "TABLE_DUMP2",
@@ -168,14 +168,14 @@ impl Report {
         if let Some(prefix) = prefix.take().filter(|_| origins.len() > 1) {
             self.is_found = true;
             if self.json {
-                self.output.json(&Moas {
+                self.output.json(&MoasLine {
                     prefix: AsText(prefix),
                     origins,
                 })?;
             } else {
                 let origins = origins.join(" ");
                 self.output
-                    .row([Field::styled(PREFIX, &prefix), Field::new(&origins)])?;
+                    .row([RowField::styled(PREFIX, &prefix), RowField::new(&origins)])?;
             }
         }
         origins.clear();

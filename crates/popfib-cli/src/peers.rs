@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::args::DumpArgs;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::{Field, Form, LEFT, RIGHT};
+use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::table::{note_skipped, take_all};
 
 /// List the peers of a route collector's dump.
@@ -34,7 +34,7 @@ pub(crate) struct PeersArgs {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct PeersLine {
     index: usize,
     address: IpAddr,
     r#as: u32,
@@ -66,9 +66,9 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
         .into());
     }
     let columns = &[RIGHT, LEFT, LEFT, RIGHT, RIGHT];
-    let mut output = Output::of_rows(Form::tabs(columns));
+    let mut output = StandardOutput::of_rows(RowForm::tabs(columns));
     for (index, peer) in source.peers().iter().enumerate() {
-        let line = Line {
+        let line = PeersLine {
             index,
             address: peer.address,
             r#as: peer.asn,
@@ -79,11 +79,11 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
             output.json(&line)?;
         } else {
             output.row([
-                Field::new(&index),
-                Field::new(&line.address),
-                Field::new(&format_args!("AS{}", line.r#as)),
-                Field::new(&line.ipv4_routes),
-                Field::new(&line.ipv6_routes),
+                RowField::new(&index),
+                RowField::new(&line.address),
+                RowField::new(&format_args!("AS{}", line.r#as)),
+                RowField::new(&line.ipv4_routes),
+                RowField::new(&line.ipv6_routes),
             ])?;
         }
     }

@@ -47,10 +47,10 @@ impl Terminal {
 
 /// A bar that is gone when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
+pub(crate) struct BarGuard(Option<(Sender<()>, JoinHandle<()>)>);
 
 /// Draws the reading of a file on standard error from now on, if that is a terminal.
-pub(crate) fn watch(progress: Progress) -> Watch {
+pub(crate) fn watch(progress: Progress) -> BarGuard {
     let template = match progress.total() {
         Some(_) => "reading {wide_bar} {bytes}/{total_bytes} {eta}",
         None => "reading {spinner} {bytes}",
@@ -60,12 +60,12 @@ pub(crate) fn watch(progress: Progress) -> Watch {
 }
 
 /// The same of a step that does not know how far it is.
-pub(crate) fn step(what: &str) -> Watch {
+pub(crate) fn step(what: &str) -> BarGuard {
     draw(format!("{what} {{spinner}}"), None, || 0)
 }
 
 /// The same of `total` things, of which the work counts those that are done.
-pub(crate) fn counted(what: &str, total: u64) -> (Watch, Arc<AtomicU64>) {
+pub(crate) fn counted(what: &str, total: u64) -> (BarGuard, Arc<AtomicU64>) {
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
     let template = format!("{what} {{wide_bar}} {{percent:>3}} % {{eta}}");
@@ -77,9 +77,9 @@ fn draw(
     template: String,
     total: Option<u64>,
     position: impl Fn() -> u64 + Send + 'static,
-) -> Watch {
+) -> BarGuard {
     if !io::stderr().is_terminal() {
-        return Watch(None);
+        return BarGuard(None);
     }
     let (sender, stopped) = channel();
     let thread = thread::spawn(move || {
@@ -110,10 +110,10 @@ fn draw(
             terminal.owner = None;
         }
     });
-    Watch(Some((sender, thread)))
+    BarGuard(Some((sender, thread)))
 }
 
-impl Drop for Watch {
+impl Drop for BarGuard {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);

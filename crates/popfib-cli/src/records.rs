@@ -14,7 +14,7 @@ use crate::table;
 pub(crate) const NEXT_HOP: &str = "next_hop";
 
 /// A column by its name, and its value, if there is one.
-pub(crate) type Named<'a> = (&'a str, Option<Cell<'a>>);
+pub(crate) type NamedCell<'a> = (&'a str, Option<Cell<'a>>);
 
 /// The names of these columns of `records`.
 pub(crate) fn names(records: &Records, columns: impl ExactSizeIterator<Item = usize>) -> Vec<&str> {
@@ -47,22 +47,25 @@ pub(crate) fn said(column: &str, cell: Cell<'_>) -> String {
 }
 
 /// A value as a row of text has it.
-pub(crate) struct Shown<'a>(pub(crate) Cow<'a, str>);
+pub(crate) struct CellText<'a>(pub(crate) Cow<'a, str>);
 
-impl<'a> Shown<'a> {
+impl<'a> CellText<'a> {
     pub(crate) fn new(cell: Option<Cell<'a>>) -> Self {
         Self(cell.map_or(Cow::Borrowed("-"), shown))
     }
 }
 
-impl Display for Shown<'_> {
+impl Display for CellText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Escaped(&self.0).fmt(f)
     }
 }
 
 /// Writes a member for each column. A list without values has no next hops.
-pub(crate) fn members<M: SerializeMap>(map: &mut M, cells: &[Named<'_>]) -> Result<(), M::Error> {
+pub(crate) fn members<M: SerializeMap>(
+    map: &mut M,
+    cells: &[NamedCell<'_>],
+) -> Result<(), M::Error> {
     for &(name, cell) in cells {
         if cell != Some(Cell::Scalar(Scalar::Text(""))) || name != NEXT_HOP {
             map.serialize_entry(name, &cell.map(CellJson))?;

@@ -14,14 +14,14 @@ use popfib_formats::RouteTable;
 use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::args::{Family, FileArgs, TableArgs};
+use crate::args::{FamilyArg, FileArgs, TableArgs};
 use crate::condition::{self, Condition};
 use crate::failure::Failure;
-use crate::output::{AsText, Output};
+use crate::output::{AsText, StandardOutput};
 use crate::places::{PlaceArgs, Relation, set_of};
 use crate::program::Verdict;
-use crate::records::{self, Named, Shown};
-use crate::rows::{Field, Form};
+use crate::records::{self, CellText, NamedCell};
+use crate::rows::{RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
 
@@ -79,7 +79,7 @@ pub(crate) struct RoutesArgs {
 
     /// Routes of one family
     #[arg(long, value_enum)]
-    family: Option<Family>,
+    family: Option<FamilyArg>,
 
     /// Print one JSON object a line
     #[arg(long)]
@@ -90,13 +90,13 @@ pub(crate) struct RoutesArgs {
 }
 
 /// The conditions, read and understood.
-struct Conditions<'a> {
+struct RouteConditions<'a> {
     /// Of each option that was given: its prefixes as they came.
     places: Vec<(Relation, Vec<IpPrefix>)>,
     args: &'a RoutesArgs,
 }
 
-impl<'a> Conditions<'a> {
+impl<'a> RouteConditions<'a> {
     fn new(args: &'a RoutesArgs) -> Result<Self, Failure> {
         let places = args.places.read(&args.table.read, args.table.is_stdin())?;
         if args.each && places.len() != 1 {
@@ -122,7 +122,7 @@ impl<'a> Conditions<'a> {
 
     /// Whether routes of the family are asked for.
     fn wants<A: popfib::family::Family>(&self) -> bool {
-        self.args.family.is_none_or(Family::is::<A>)
+        self.args.family.is_none_or(FamilyArg::is::<A>)
     }
 
     /// The routes of a family that meet the conditions, which are about the prefixes of these sets, in prefix order.
@@ -182,7 +182,7 @@ fn ip<A: popfib::family::Family>((prefix, to): (Prefix<A>, NextHop)) -> (IpPrefi
 }
 
 /// What the routes say: their records, of which some columns are printed.
-struct Said {
+struct RouteRecords {
     records: Records,
     columns: Vec<usize>,
     /// By their numbers, the records that meet the conditions.
@@ -193,7 +193,7 @@ struct Said {
     all: bool,
 }
 
-impl Said {
+impl RouteRecords {
     fn new(args: &RoutesArgs, table: &mut RouteTable) -> Result<Self, Failure> {
         let others = others(table);
         let records = table.take_records();
@@ -232,7 +232,7 @@ impl Said {
     }
 
     /// The columns of a record that are printed, absent ones of none.
-    fn cells(&self, to: Option<NextHop>) -> Vec<Named<'_>> {
+    fn cells(&self, to: Option<NextHop>) -> Vec<NamedCell<'_>> {
         let columns = self.columns.iter().copied();
         let names = records::names(&self.records, columns.clone());
         let cells = columns.map(|column| self.records.cell(to?, column));
@@ -241,13 +241,13 @@ impl Said {
 }
 
 /// A route as JSON, or that there is none.
-struct Line<'a> {
+struct RoutesLine<'a> {
     query: Option<IpPrefix>,
     prefix: Option<IpPrefix>,
-    cells: &'a [Named<'a>],
+    cells: &'a [NamedCell<'a>],
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for RoutesLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(query) = self.query {
@@ -260,15 +260,15 @@ impl Serialize for Line<'_> {
 }
 
 /// Prints routes.
-struct Report<'a> {
-    said: &'a Said,
+struct RoutesReport<'a> {
+    said: &'a RouteRecords,
     json: bool,
-    output: Output,
+    output: StandardOutput,
     /// Whether there was a route.
     is_found: bool,
 }
 
-impl Report<'_> {
+impl RoutesReport<'_> {
     fn route(
         &mut self,
         query: Option<IpPrefix>,
@@ -278,7 +278,7 @@ impl Report<'_> {
         let (prefix, to) = route.unzip();
         let cells = self.said.cells(to);
         if self.json {
-            return self.output.json(&Line {
+            return self.output.json(&RoutesLine {
                 query,
                 prefix,
                 cells: &cells,
@@ -291,21 +291,24 @@ impl Report<'_> {
         let is_one = cells.len() == 1;
         let both;
         let route = match &query {
-            None => [None, Some(Field::styled(PREFIX, prefix))],
-            Some(query) if is_one => [Some(Field::new(query)), Some(Field::styled(PREFIX, prefix))],
+            None => [None, Some(RowField::styled(PREFIX, prefix))],
+            Some(query) if is_one => [
+                Some(RowField::new(query)),
+                Some(RowField::styled(PREFIX, prefix)),
+            ],
             // What separates values is not between these.
             Some(query) => {
                 both = format!("{query} {prefix}");
-                [None, Some(Field::styled(PREFIX, &both))]
+                [None, Some(RowField::styled(PREFIX, &both))]
             }
         };
-        let values = cells.iter().map(|(_, cell)| Shown::new(*cell));
+        let values = cells.iter().map(|(_, cell)| CellText::new(*cell));
         let values: Vec<_> = values
             .filter(|value| !is_one || !value.0.is_empty())
             .collect();
         let values = values.iter().map(|value| match &*value.0 {
-            "-" => Field::new(value),
-            _ => Field::styled(VALUE, value),
+            "-" => RowField::new(value),
+            _ => RowField::styled(VALUE, value),
         });
         self.output.row(route.into_iter().flatten().chain(values))
     }
@@ -340,15 +343,15 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
     // What a later line replaces may meet the conditions.
     let all = args.all || !args.conditions.is_empty();
     let mut table = table::load_chosen(&asked, all)?;
-    let said = Said::new(args, &mut table)?;
-    let conditions = Conditions::new(args)?;
-    let mut report = Report {
+    let said = RouteRecords::new(args, &mut table)?;
+    let conditions = RouteConditions::new(args)?;
+    let mut report = RoutesReport {
         said: &said,
         json: args.json,
         // Values with blanks in them stay apart.
-        output: Output::of_rows(Form {
+        output: StandardOutput::of_rows(RowForm {
             separator: Some(if said.columns.len() > 1 { '\t' } else { ' ' }),
-            ..Form::TABS
+            ..RowForm::TABS
         }),
         is_found: false,
     };

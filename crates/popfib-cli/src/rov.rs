@@ -22,10 +22,10 @@ use serde::Serialize;
 use crate::args::{FILE, FileArgs, ReadArgs, is_stdin};
 use crate::failure::{Failure, parse_asn};
 use crate::image::is_image_table;
-use crate::output::{AsText, Output, note};
+use crate::output::{AsText, StandardOutput, note};
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::{Column, Field, Form};
+use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{HEADING, PREFIX};
 use crate::table::{self, counted, note_skipped};
 
@@ -69,7 +69,7 @@ pub(crate) struct RovArgs {
     ///
     /// With --vrps-before, those that were or are in one of them.
     #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
-    state: Vec<State>,
+    state: Vec<RovState>,
 
     /// Validate one announcement in place of a table
     ///
@@ -96,9 +96,9 @@ pub(crate) struct RovArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct State(pub(crate) Validity);
+pub(crate) struct RovState(pub(crate) Validity);
 
-impl State {
+impl RovState {
     pub(crate) fn name(self) -> &'static str {
         match self.0 {
             Validity::InvalidAs => "invalid-as",
@@ -109,7 +109,7 @@ impl State {
     }
 }
 
-impl ValueEnum for State {
+impl ValueEnum for RovState {
     fn value_variants<'a>() -> &'a [Self] {
         &[
             Self(Validity::Valid),
@@ -126,7 +126,7 @@ impl ValueEnum for State {
 
 /// How many routes of a family are in which state.
 #[derive(Default, Serialize)]
-struct Counts {
+struct RovCounts {
     routes: u64,
     valid: u64,
     invalid_as: u64,
@@ -134,7 +134,7 @@ struct Counts {
     not_found: u64,
 }
 
-impl Counts {
+impl RovCounts {
     fn add(&mut self, state: Validity) {
         self.routes += 1;
         *match state {
@@ -147,9 +147,9 @@ impl Counts {
 }
 
 #[derive(Serialize)]
-struct Summary {
-    ipv4: Counts,
-    ipv6: Counts,
+struct RovSummary {
+    ipv4: RovCounts,
+    ipv6: RovCounts,
 }
 
 pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
@@ -181,16 +181,16 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         .as_deref()
         .map(|path| read_vrps(path, &args.table.read));
     let before = before.transpose()?;
-    let origins = Origins::of(&table.next_hops);
-    let mut report = Report {
+    let origins = ValueOrigins::of(&table.next_hops);
+    let mut report = RovReport {
         args: &args,
-        output: Output::new(),
+        output: StandardOutput::new(),
         printed: 0,
         left_out: 0,
     };
     let old = before.as_ref();
     let bar = progress::is_apart().then(|| progress::step("validating"));
-    let summary = Summary {
+    let summary = RovSummary {
         ipv4: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv4)?,
         ipv6: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv6)?,
     };
@@ -215,14 +215,14 @@ pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failur
 }
 
 /// An AS, none if it is a set, and how it is written.
-type Written = (Option<u32>, String);
+type WrittenOrigin = (Option<u32>, String);
 
 /// The origins that each value of a table stands for.
-struct Origins {
-    of: Vec<Option<Vec<Written>>>,
+struct ValueOrigins {
+    of: Vec<Option<Vec<WrittenOrigin>>>,
 }
 
-impl Origins {
+impl ValueOrigins {
     fn of(names: &Dictionary) -> Self {
         let of = names.iter().map(|name| {
             let origin = |(origin, text)| match origin {
@@ -235,15 +235,15 @@ impl Origins {
         Self { of: of.collect() }
     }
 
-    fn get(&self, value: NextHop) -> Option<&[Written]> {
+    fn get(&self, value: NextHop) -> Option<&[WrittenOrigin]> {
         self.of.get(value.get() as usize - 1)?.as_deref()
     }
 }
 
 /// Counts, and prints what was asked for.
-struct Report<'a> {
+struct RovReport<'a> {
     args: &'a RovArgs,
-    output: Output,
+    output: StandardOutput,
     printed: u64,
     /// Routes whose value is no origin.
     left_out: u64,
@@ -267,7 +267,7 @@ impl VrpCell {
 }
 
 #[derive(Serialize)]
-struct RouteLine<'a> {
+struct RovRouteLine<'a> {
     prefix: AsText<IpPrefix>,
     origin: &'a str,
     state: &'static str,
@@ -275,25 +275,25 @@ struct RouteLine<'a> {
 }
 
 #[derive(Serialize)]
-struct ChangeLine<'a> {
+struct RovChangeLine<'a> {
     prefix: AsText<IpPrefix>,
     origin: &'a str,
     before: &'static str,
     after: &'static str,
 }
 
-impl Report<'_> {
+impl RovReport<'_> {
     /// Validates the routes of a family.
     fn family<A: Family>(
         &mut self,
         table: &RouteTable,
-        origins: &Origins,
+        origins: &ValueOrigins,
         vrps: &VrpTable,
         before: Option<&VrpTable>,
         of: fn(&VrpTable) -> &Vrps<A>,
-    ) -> Result<Counts, Failure> {
+    ) -> Result<RovCounts, Failure> {
         let (vrps, before) = (of(vrps), before.map(of));
-        let mut counts = Counts::default();
+        let mut counts = RovCounts::default();
         for (prefix, value) in A::of(&table.ribs) {
             let Some(found) = origins.get(value) else {
                 if self.args.table.read.skip_invalid {
@@ -317,7 +317,7 @@ impl Report<'_> {
                         let before = before.validate(prefix, origin);
                         self.change(A::ip_prefix(prefix), text, before, state)?;
                     }
-                    None if self.args.state.contains(&State(state)) => {
+                    None if self.args.state.contains(&RovState(state)) => {
                         self.route(prefix, (origin, text), state, vrps)?;
                     }
                     None => {}
@@ -338,10 +338,10 @@ impl Report<'_> {
         let deciding = vrps.deciding(prefix, origin, state);
         if self.args.json {
             let vrps = deciding.map(VrpCell::of);
-            return self.output.json(&RouteLine {
+            return self.output.json(&RovRouteLine {
                 prefix: AsText(A::ip_prefix(prefix)),
                 origin: text,
-                state: State(state).name(),
+                state: RovState(state).name(),
                 vrps: vrps.collect(),
             });
         }
@@ -358,12 +358,12 @@ impl Report<'_> {
             );
         }
         let cell = if cell.is_empty() { "-" } else { &cell };
-        let state = State(state).name();
+        let state = RovState(state).name();
         self.output.row([
-            Field::styled(PREFIX, &prefix),
-            Field::new(&Escaped(text)),
-            Field::new(&state),
-            Field::new(&cell),
+            RowField::styled(PREFIX, &prefix),
+            RowField::new(&Escaped(text)),
+            RowField::new(&state),
+            RowField::new(&cell),
         ])
     }
 
@@ -374,7 +374,7 @@ impl Report<'_> {
         before: Validity,
         after: Validity,
     ) -> Result<(), Failure> {
-        let (before, after) = (State(before), State(after));
+        let (before, after) = (RovState(before), RovState(after));
         let asked = &self.args.state;
         let is_asked = asked.is_empty() || asked.contains(&before) || asked.contains(&after);
         if before == after || !is_asked {
@@ -382,7 +382,7 @@ impl Report<'_> {
         }
         self.printed += 1;
         if self.args.json {
-            return self.output.json(&ChangeLine {
+            return self.output.json(&RovChangeLine {
                 prefix: AsText(prefix),
                 origin,
                 before: before.name(),
@@ -390,15 +390,15 @@ impl Report<'_> {
             });
         }
         self.output.row([
-            Field::styled(PREFIX, &prefix),
-            Field::new(&Escaped(origin)),
-            Field::new(&before.name()),
-            Field::new(&after.name()),
+            RowField::styled(PREFIX, &prefix),
+            RowField::new(&Escaped(origin)),
+            RowField::new(&before.name()),
+            RowField::new(&after.name()),
         ])
     }
 
     /// Prints the summary, if nothing else was asked for, and decides the exit status.
-    fn end(&mut self, summary: &Summary, is_diff: bool) -> Result<Verdict, Failure> {
+    fn end(&mut self, summary: &RovSummary, is_diff: bool) -> Result<Verdict, Failure> {
         if self.left_out > 0 {
             let routes = counted(self.left_out, "route");
             note(format_args!("{routes} without an origin AS left out"));
@@ -421,11 +421,15 @@ impl Report<'_> {
             self.output.json(summary)?;
             return Ok(Verdict::Good);
         }
-        let columns = &[Column::Left(16), Column::Right(8), Column::Right(8)];
-        self.output.begin_rows(Form::fixed(columns))?;
+        let columns = &[
+            Alignment::Left(16),
+            Alignment::Right(8),
+            Alignment::Right(8),
+        ];
+        self.output.begin_rows(RowForm::fixed(columns))?;
         let heading = ["", "ipv4", "ipv6"];
         self.output
-            .row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
+            .row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
         let (ipv4, ipv6) = (&summary.ipv4, &summary.ipv6);
         for (name, ipv4, ipv6) in [
             ("routes", ipv4.routes, ipv6.routes),
@@ -434,8 +438,11 @@ impl Report<'_> {
             ("invalid-length", ipv4.invalid_length, ipv6.invalid_length),
             ("not-found", ipv4.not_found, ipv6.not_found),
         ] {
-            self.output
-                .row([Field::new(&name), Field::new(&ipv4), Field::new(&ipv6)])?;
+            self.output.row([
+                RowField::new(&name),
+                RowField::new(&ipv4),
+                RowField::new(&ipv6),
+            ])?;
         }
         Ok(Verdict::Good)
     }

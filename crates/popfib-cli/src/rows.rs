@@ -14,18 +14,18 @@ use crate::screen::{self, BAR, Screen};
 
 /// How rows look.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
+pub(crate) struct RowForm {
     /// What is between two fields where nobody looks; without one, columns have their least width there.
     pub(crate) separator: Option<char>,
     /// The columns, and any after these.
-    pub(crate) columns: &'static [Column],
-    pub(crate) rest: Column,
+    pub(crate) columns: &'static [Alignment],
+    pub(crate) rest: Alignment,
 }
 
-impl Form {
+impl RowForm {
     pub(crate) const TABS: Self = Self::tabs(&[]);
 
-    pub(crate) const fn tabs(columns: &'static [Column]) -> Self {
+    pub(crate) const fn tabs(columns: &'static [Alignment]) -> Self {
         Self {
             separator: Some('\t'),
             columns,
@@ -34,11 +34,11 @@ impl Form {
     }
 
     /// The same, any columns after these being as `rest`.
-    pub(crate) const fn then(self, rest: Column) -> Self {
+    pub(crate) const fn then(self, rest: Alignment) -> Self {
         Self { rest, ..self }
     }
 
-    pub(crate) const fn fixed(columns: &'static [Column]) -> Self {
+    pub(crate) const fn fixed(columns: &'static [Alignment]) -> Self {
         Self {
             separator: None,
             columns,
@@ -46,32 +46,32 @@ impl Form {
         }
     }
 
-    fn column(&self, index: usize) -> Column {
+    fn column(&self, index: usize) -> Alignment {
         self.columns.get(index).copied().unwrap_or(self.rest)
     }
 }
 
 /// On which side fields of different lengths begin or end together, and how wide the column is at least.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Column {
+pub(crate) enum Alignment {
     Left(usize),
     Right(usize),
 }
 
 /// A column of texts, and one of numbers.
-pub(crate) const LEFT: Column = Column::Left(0);
-pub(crate) const RIGHT: Column = Column::Right(0);
+pub(crate) const LEFT: Alignment = Alignment::Left(0);
+pub(crate) const RIGHT: Alignment = Alignment::Right(0);
 
 /// A field of a row.
 #[derive(Clone, Copy)]
-pub(crate) enum Field<'f> {
+pub(crate) enum RowField<'f> {
     /// A text without control characters.
     Text(&'f dyn Display, Style),
     /// A bar, as long as this part of the longest. On a terminal only.
     Bar(f64),
 }
 
-impl<'f> Field<'f> {
+impl<'f> RowField<'f> {
     pub(crate) fn new(text: &'f dyn Display) -> Self {
         Self::styled(Style::new(), text)
     }
@@ -96,19 +96,19 @@ const BARS: (usize, usize) = (10, 50);
 
 /// Rows of one form.
 #[derive(Debug)]
-pub(crate) struct Rows {
-    form: Form,
+pub(crate) struct RowWriter {
+    form: RowForm,
     screen: Screen,
     /// Of the columns so far.
     widths: Vec<usize>,
-    kept: Vec<Vec<Kept>>,
+    kept: Vec<Vec<KeptField>>,
     /// The bytes of those.
     size: usize,
 }
 
 /// A field of a row that is kept.
 #[derive(Debug)]
-enum Kept {
+enum KeptField {
     Text {
         text: String,
         style: Style,
@@ -117,8 +117,8 @@ enum Kept {
     Bar(f64),
 }
 
-impl Rows {
-    pub(crate) fn new(form: Form, screen: Screen) -> Self {
+impl RowWriter {
+    pub(crate) fn new(form: RowForm, screen: Screen) -> Self {
         Self {
             form,
             screen,
@@ -131,7 +131,7 @@ impl Rows {
     /// Writes a row to `out`, or keeps it.
     pub(crate) fn row<'f>(
         &mut self,
-        fields: impl IntoIterator<Item = Field<'f>>,
+        fields: impl IntoIterator<Item = RowField<'f>>,
         out: &mut impl Write,
     ) -> io::Result<()> {
         if let (Some(separator), false) = (self.form.separator, self.screen.is_terminal) {
@@ -142,23 +142,23 @@ impl Rows {
                     out.write_all(separator)?;
                 }
                 match field {
-                    Field::Text(text, style) if self.screen.is_coloured => {
+                    RowField::Text(text, style) if self.screen.is_coloured => {
                         write!(out, "{}", self.screen.paint(style, text))?;
                     }
-                    Field::Text(text, _) => write!(out, "{text}")?,
-                    Field::Bar(_) => {}
+                    RowField::Text(text, _) => write!(out, "{text}")?,
+                    RowField::Bar(_) => {}
                 }
             }
             return out.write_all(b"\n");
         }
         let keep = |field| match field {
-            Field::Text(text, style) => {
+            RowField::Text(text, style) => {
                 let text = text.to_string();
                 let width = text.width();
                 self.size += text.len();
-                Kept::Text { text, style, width }
+                KeptField::Text { text, style, width }
             }
-            Field::Bar(part) => Kept::Bar(part),
+            RowField::Bar(part) => KeptField::Bar(part),
         };
         self.kept.push(fields.into_iter().map(keep).collect());
         if !self.screen.is_terminal || self.kept.len() >= ROWS || self.size >= BYTES {
@@ -188,17 +188,17 @@ impl Rows {
     }
 
     /// Makes room for the fields of these rows.
-    fn widen(&mut self, rows: &[Vec<Kept>]) {
+    fn widen(&mut self, rows: &[Vec<KeptField>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         self.widths.resize(self.widths.len().max(columns), 0);
         let mut bar = None;
         for (index, field) in rows.iter().flat_map(|fields| fields.iter().enumerate()) {
             match field {
-                Kept::Text { width, .. } => {
+                KeptField::Text { width, .. } => {
                     let before = self.widths[index];
                     self.widths[index] = before.max((*width).min(WIDEST));
                 }
-                Kept::Bar(_) => bar = Some(index),
+                KeptField::Bar(_) => bar = Some(index),
             }
         }
         // A bar's heading is its first field, and it has the room that is left.
@@ -209,9 +209,9 @@ impl Rows {
         }
     }
 
-    fn write(&self, fields: &[Kept], out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, fields: &[KeptField], out: &mut impl Write) -> io::Result<()> {
         // On a terminal nothing is written that cannot be seen.
-        let is_seen = |field: &Kept| !matches!(field, Kept::Text { width: 0, .. });
+        let is_seen = |field: &KeptField| !matches!(field, KeptField::Text { width: 0, .. });
         let fields = match self.screen.is_terminal {
             true => &fields[..fields.iter().rposition(is_seen).map_or(0, |at| at + 1)],
             false => fields,
@@ -220,11 +220,11 @@ impl Rows {
             let width = self.widths.get(index).copied().unwrap_or(0);
             let is_last = index + 1 == fields.len();
             let column = self.form.column(index);
-            let (Column::Left(least) | Column::Right(least)) = column;
+            let (Alignment::Left(least) | Alignment::Right(least)) = column;
             let bar;
             let (text, style, taken) = match field {
-                Kept::Text { text, style, width } => (&text[..], *style, *width),
-                Kept::Bar(part) => {
+                KeptField::Text { text, style, width } => (&text[..], *style, *width),
+                KeptField::Bar(part) => {
                     let len = (part.clamp(0.0, 1.0) * width as f64).ceil() as usize;
                     bar = "█".repeat(len);
                     (&bar[..], BAR, len)
@@ -232,9 +232,9 @@ impl Rows {
             };
             let blanks = width.max(least).saturating_sub(taken);
             let (before, after) = match column {
-                Column::Left(_) if is_last => (0, 0),
-                Column::Left(_) => (0, blanks),
-                Column::Right(_) => (blanks, 0),
+                Alignment::Left(_) if is_last => (0, 0),
+                Alignment::Left(_) => (0, blanks),
+                Alignment::Right(_) => (blanks, 0),
             };
             let gap = if is_last { 0 } else { GAP };
             let style = if text.is_empty() { Style::new() } else { style };
@@ -264,13 +264,13 @@ mod tests {
     };
 
     /// What is written of rows of texts; `settled` rows go together.
-    fn written(form: Form, screen: Screen, rows: &[&str], settled: usize) -> String {
-        let mut all = Rows::new(form, screen);
+    fn written(form: RowForm, screen: Screen, rows: &[&str], settled: usize) -> String {
+        let mut all = RowWriter::new(form, screen);
         let mut out = Vec::new();
         for rows in rows.chunks(settled) {
             for row in rows {
                 let fields: Vec<&str> = row.split(' ').collect();
-                let fields = fields.iter().map(|text| Field::new(text));
+                let fields = fields.iter().map(|text| RowField::new(text));
                 all.row(fields, &mut out).unwrap();
             }
             all.settle(&mut out).unwrap();
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_longest_field() {
-        let form = Form::tabs(&[LEFT, RIGHT]);
+        let form = RowForm::tabs(&[LEFT, RIGHT]);
         let rows = ["a 1 x", "bbb 100 yy", "cc 20 z"];
         let aligned = "a      1  x\nbbb  100  yy\ncc    20  z\n";
         assert_eq!(written(form, SHOWN, &rows, 3), aligned);
@@ -294,21 +294,24 @@ mod tests {
     #[test]
     fn characters_that_take_two_places_are_counted_so() {
         let rows = ["東京 1", "Ürö 2"];
-        assert_eq!(written(Form::TABS, SHOWN, &rows, 2), "東京  1\nÜrö   2\n");
+        assert_eq!(
+            written(RowForm::TABS, SHOWN, &rows, 2),
+            "東京  1\nÜrö   2\n"
+        );
     }
 
     #[test]
     fn one_long_field_leaves_the_other_rows_alone() {
         let long = "x".repeat(100);
         let row = format!("{long} 1");
-        let text = written(Form::TABS, SHOWN, &["a 1", &row], 2);
+        let text = written(RowForm::TABS, SHOWN, &["a 1", &row], 2);
         let wide = " ".repeat(WIDEST + GAP - 1);
         assert_eq!(text, format!("a{wide}1\n{long}  1\n"));
     }
 
     #[test]
     fn fixed_columns_are_the_same_everywhere() {
-        let form = Form::fixed(&[Column::Left(6), Column::Right(10), LEFT]);
+        let form = RowForm::fixed(&[Alignment::Left(6), Alignment::Right(10), LEFT]);
         let rows = ["IPv4 12 x", "longest 1 y"];
         let in_a_pipe = "IPv4            12  x\nlongest           1  y\n";
         assert_eq!(written(form, Screen::NONE, &rows, 2), in_a_pipe);
@@ -318,18 +321,18 @@ mod tests {
 
     #[test]
     fn no_more_than_some_rows_are_kept() {
-        let mut rows = Rows::new(Form::TABS, SHOWN);
+        let mut rows = RowWriter::new(RowForm::TABS, SHOWN);
         let mut out = Vec::new();
         for _ in 0..ROWS - 1 {
-            rows.row([Field::new(&1), Field::new(&2)], &mut out)
+            rows.row([RowField::new(&1), RowField::new(&2)], &mut out)
                 .unwrap();
         }
         assert!(out.is_empty());
-        rows.row([Field::new(&1)], &mut out).unwrap();
+        rows.row([RowField::new(&1)], &mut out).unwrap();
         assert!(out.ends_with(b"1  2\n1\n") && rows.kept.is_empty());
         let long = "x".repeat(BYTES);
         out.clear();
-        rows.row([Field::new(&long)], &mut out).unwrap();
+        rows.row([RowField::new(&long)], &mut out).unwrap();
         assert_eq!(out.len(), BYTES + 1);
     }
 
@@ -339,9 +342,9 @@ mod tests {
             is_terminal: true,
             is_coloured: true,
         };
-        let mut rows = Rows::new(Form::TABS, screen);
+        let mut rows = RowWriter::new(RowForm::TABS, screen);
         let mut out = Vec::new();
-        let fields = [Field::styled(screen::PREFIX, &"a"), Field::new(&"b")];
+        let fields = [RowField::styled(screen::PREFIX, &"a"), RowField::new(&"b")];
         rows.row(fields, &mut out).unwrap();
         rows.settle(&mut out).unwrap();
         assert_eq!(out, b"\x1b[36ma\x1b[0m  b\n");

@@ -18,13 +18,13 @@ use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
 use serde::Serialize;
 
-use crate::args::{Family, ReadArgs, is_stdin};
+use crate::args::{FamilyArg, ReadArgs, is_stdin};
 use crate::destination::{Destination, DestinationArgs};
 use crate::failure::Failure;
-use crate::output::{AsText, Output, note};
+use crate::output::{AsText, StandardOutput, note};
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::Field;
+use crate::rows::RowField;
 use crate::screen::PREFIX;
 use crate::table::{self, counted};
 
@@ -49,11 +49,11 @@ Exit status: 0 success, 1 an empty result (coverage: a prefix of A is not
 entirely in B), 2 bad usage or input. A list without prefixes is bad input.")]
 pub(crate) struct SetArgs {
     #[command(subcommand)]
-    operation: Operation,
+    operation: SetOperation,
 }
 
 #[derive(Subcommand)]
-enum Operation {
+enum SetOperation {
     /// Addresses in any of the lists
     ///
     /// Of a single list, the smallest equal one.
@@ -66,7 +66,7 @@ Examples:
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
-        common: Common,
+        common: SetCommonArgs,
     },
     /// Addresses in all of the lists
     #[command(after_help = "\
@@ -83,7 +83,7 @@ Examples:
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
-        common: Common,
+        common: SetCommonArgs,
     },
     /// Addresses in the first list and in none of the others
     #[command(after_help = "\
@@ -99,7 +99,7 @@ Examples:
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
-        common: Common,
+        common: SetCommonArgs,
     },
     /// Addresses in none of the lists
     #[command(after_help = "\
@@ -110,7 +110,7 @@ Examples:
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
-        common: Common,
+        common: SetCommonArgs,
     },
     /// Addresses in exactly one of two lists
     ///
@@ -123,7 +123,7 @@ Examples:
         #[arg(value_name = "FILE", num_args = 2.., required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
-        common: Common,
+        common: SetCommonArgs,
     },
     /// Prefixes of one length with the addresses of the lists
     ///
@@ -183,7 +183,7 @@ Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
         others: Vec<PathBuf>,
         /// Addresses of one family
         #[arg(long, value_enum)]
-        family: Option<Family>,
+        family: Option<FamilyArg>,
         /// Print one JSON object a line
         #[arg(long)]
         json: bool,
@@ -193,10 +193,10 @@ Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
 }
 
 #[derive(Args)]
-struct Common {
+struct SetCommonArgs {
     /// Addresses of one family
     #[arg(long, value_enum)]
-    family: Option<Family>,
+    family: Option<FamilyArg>,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -207,7 +207,7 @@ struct Common {
 
 /// What is done with the lists, one after the other.
 #[derive(Clone, Copy)]
-enum Rule {
+enum SetRule {
     Union,
     Intersect,
     Subtract,
@@ -216,23 +216,23 @@ enum Rule {
 }
 
 /// A list: prefixes in order, each once.
-type List = ByFamily<Sorted>;
+type SetList = ByFamily<SortedPrefixes>;
 
-struct Sorted;
+struct SortedPrefixes;
 
-impl PerFamily for Sorted {
+impl PerFamily for SortedPrefixes {
     type Of<A: popfib::family::Family> = Vec<Prefix<A>>;
 }
 
-type Prefixes<'a, A> = Box<dyn Iterator<Item = Prefix<A>> + 'a>;
+type BoxedPrefixes<'a, A> = Box<dyn Iterator<Item = Prefix<A>> + 'a>;
 
-fn prefixes<A: popfib::family::Family>(list: &List) -> impl Iterator<Item = Prefix<A>> {
+fn prefixes<A: popfib::family::Family>(list: &SetList) -> impl Iterator<Item = Prefix<A>> {
     A::of(list).iter().copied()
 }
 
-impl Rule {
+impl SetRule {
     /// The addresses of `lists`, of which there is at least one, under this rule.
-    fn of<'a, A: popfib::family::Family>(self, lists: &'a [List]) -> Prefixes<'a, A> {
+    fn of<'a, A: popfib::family::Family>(self, lists: &'a [SetList]) -> BoxedPrefixes<'a, A> {
         match self {
             Self::Union => {
                 // What is sorted list by list is merged: operation after operation would cost more each.
@@ -265,7 +265,7 @@ impl Rule {
     fn routes<A: popfib::family::Family>(
         self,
         table: &RouteTable,
-        others: &[List],
+        others: &[SetList],
     ) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
         let (others, wanted) = match self {
             Self::Intersect => (Self::Intersect.of(others), true),
@@ -282,24 +282,24 @@ impl Rule {
 
 pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let (rule, files, keep_routes, common) = match &args.operation {
-        Operation::Union { files, common } => (Rule::Union, files, false, common),
-        Operation::Intersect {
+        SetOperation::Union { files, common } => (SetRule::Union, files, false, common),
+        SetOperation::Intersect {
             files,
             keep_routes,
             common,
-        } => (Rule::Intersect, files, *keep_routes, common),
-        Operation::Subtract {
+        } => (SetRule::Intersect, files, *keep_routes, common),
+        SetOperation::Subtract {
             files,
             keep_routes,
             common,
-        } => (Rule::Subtract, files, *keep_routes, common),
-        Operation::Complement { files, common } => (Rule::Complement, files, false, common),
-        Operation::Symmetric { files, common } => (Rule::Symmetric, files, false, common),
-        Operation::Compare(args) => return compare::run(args),
-        Operation::Split(args) => return split::run(args),
-        Operation::Free(args) => return free::run(args),
-        Operation::Overlaps(args) => return overlaps::run(args),
-        Operation::Coverage {
+        } => (SetRule::Subtract, files, *keep_routes, common),
+        SetOperation::Complement { files, common } => (SetRule::Complement, files, false, common),
+        SetOperation::Symmetric { files, common } => (SetRule::Symmetric, files, false, common),
+        SetOperation::Compare(args) => return compare::run(args),
+        SetOperation::Split(args) => return split::run(args),
+        SetOperation::Free(args) => return free::run(args),
+        SetOperation::Overlaps(args) => return overlaps::run(args),
+        SetOperation::Coverage {
             list,
             others,
             family,
@@ -336,16 +336,16 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
 
 /// A table of the prefixes of one family or of both, without values.
 fn table_of(
-    family: Option<Family>,
+    family: Option<FamilyArg>,
     ipv4: impl Iterator<Item = Prefix<u32>>,
     ipv6: impl Iterator<Item = Prefix<u128>>,
 ) -> RouteTable {
     let mut table = RouteTable::default();
     let value = table.next_hops.intern("");
-    if family != Some(Family::Ipv6) {
+    if family != Some(FamilyArg::Ipv6) {
         table.ribs.ipv4 = ipv4.map(|prefix| (prefix, value)).collect();
     }
-    if family != Some(Family::Ipv4) {
+    if family != Some(FamilyArg::Ipv4) {
         table.ribs.ipv6 = ipv6.map(|prefix| (prefix, value)).collect();
     }
     table
@@ -353,7 +353,7 @@ fn table_of(
 
 /// Writes the result; an empty one is a negative answer.
 fn finish(
-    common: &Common,
+    common: &SetCommonArgs,
     destination: Destination,
     result: &RouteTable,
 ) -> Result<Verdict, Failure> {
@@ -380,7 +380,7 @@ fn one_stdin(files: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
-fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<List>, Failure> {
+fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<SetList>, Failure> {
     one_stdin(files)?;
     table::one_column(&read.options())?;
     let list = |file: &PathBuf| Ok(of_prefixes(table::load_list(file, read)?));
@@ -388,7 +388,7 @@ fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<List>, Failure> {
 }
 
 /// The prefixes as a list.
-fn of_prefixes(prefixes: Vec<IpPrefix>) -> List {
+fn of_prefixes(prefixes: Vec<IpPrefix>) -> SetList {
     fn of<A: popfib::family::Family>(prefixes: &[IpPrefix]) -> Vec<Prefix<A>> {
         let mut found: Vec<_> = prefixes
             .iter()
@@ -405,30 +405,30 @@ fn of_prefixes(prefixes: Vec<IpPrefix>) -> List {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct CoverageLine {
     prefix: AsText<IpPrefix>,
     covered: &'static str,
 }
 
 /// How many prefixes lie in the other list.
 #[derive(Default)]
-struct Counts {
+struct CoverageCounts {
     whole: u64,
     part: u64,
     none: u64,
 }
 
-fn coverage(lists: &[List], family: Option<Family>, json: bool) -> Result<Verdict, Failure> {
-    let mut output = Output::new();
-    let mut counts = Counts::default();
-    if family != Some(Family::Ipv6) {
+fn coverage(lists: &[SetList], family: Option<FamilyArg>, json: bool) -> Result<Verdict, Failure> {
+    let mut output = StandardOutput::new();
+    let mut counts = CoverageCounts::default();
+    if family != Some(FamilyArg::Ipv6) {
         coverage_of_family::<u32>(lists, json, &mut output, &mut counts)?;
     }
-    if family != Some(Family::Ipv4) {
+    if family != Some(FamilyArg::Ipv4) {
         coverage_of_family::<u128>(lists, json, &mut output, &mut counts)?;
     }
     output.flush()?;
-    let Counts { whole, part, none } = counts;
+    let CoverageCounts { whole, part, none } = counts;
     if part + none == 0 {
         return Ok(Verdict::Good);
     }
@@ -446,12 +446,12 @@ fn counted_prefixes(count: u64) -> String {
 }
 
 fn coverage_of_family<A: popfib::family::Family>(
-    lists: &[List],
+    lists: &[SetList],
     json: bool,
-    output: &mut Output,
-    counts: &mut Counts,
+    output: &mut StandardOutput,
+    counts: &mut CoverageCounts,
 ) -> Result<(), Failure> {
-    let others = Rule::Union.of(&lists[1..]);
+    let others = SetRule::Union.of(&lists[1..]);
     for (prefix, how) in algebra::compare(prefixes::<A>(&lists[0]), others) {
         let (covered, count) = match how {
             Coverage::Whole => ("whole", &mut counts.whole),
@@ -461,9 +461,9 @@ fn coverage_of_family<A: popfib::family::Family>(
         *count += 1;
         if json {
             let prefix = AsText(A::ip_prefix(prefix));
-            output.json(&Line { prefix, covered })?;
+            output.json(&CoverageLine { prefix, covered })?;
         } else {
-            output.row([Field::styled(PREFIX, &prefix), Field::new(&covered)])?;
+            output.row([RowField::styled(PREFIX, &prefix), RowField::new(&covered)])?;
         }
     }
     Ok(())

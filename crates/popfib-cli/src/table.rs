@@ -17,7 +17,7 @@ use crate::args::{ReadArgs, TableArgs, is_special, is_stdin};
 #[cfg(not(feature = "parquet"))]
 use crate::failure::NO_PARQUET;
 use crate::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
-use crate::image::{self, Opened};
+use crate::image::{self, OpenedImage};
 use crate::output::{self, note};
 use crate::{live, progress};
 
@@ -59,7 +59,7 @@ pub(crate) fn load_updated(args: &TableArgs, updates: UpdateFiles) -> Result<Rou
 }
 
 /// The image of `args`, from a file or another process; `None` if they ask for a table.
-pub(crate) fn open_image(args: &TableArgs) -> Result<Option<Opened>, Failure> {
+pub(crate) fn open_image(args: &TableArgs) -> Result<Option<OpenedImage>, Failure> {
     match &args.live {
         Some(socket) => live::open(socket, &args.read).map(Some),
         None => image::open_file(args.table.as_deref(), args.trust, &args.read),

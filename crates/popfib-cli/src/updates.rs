@@ -14,14 +14,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, is_stdin};
-use crate::bgp_lines::{FORM, Head, Line};
+use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
 use crate::failure::Failure;
-use crate::output::{AsText, Output, note};
-use crate::path_conditions::Conditions;
+use crate::output::{AsText, StandardOutput, note};
+use crate::path_conditions::PathConditions;
 use crate::places::PlaceArgs;
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::Field;
+use crate::rows::RowField;
 use crate::table::{note_skipped, take_all};
 
 /// Print updates of route collectors.
@@ -60,7 +60,7 @@ pub(crate) struct UpdatesArgs {
     peer: Option<PeerFilter>,
 
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: PathConditions,
 
     /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
@@ -99,11 +99,11 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
         max_size: args.max_size,
         ..ReadArgs::default()
     };
-    let mut report = Report {
+    let mut report = UpdatesReport {
         args,
         wanted: args.places.wanted(&read, stdin_count > 0)?,
         has_conditions: args.places.are_given() || args.conditions.are_given(),
-        output: Output::of_rows(FORM),
+        output: StandardOutput::of_rows(FORM),
         path: BgpPath::default(),
         is_found: false,
         invalid: 0,
@@ -118,12 +118,12 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
     })
 }
 
-struct Report<'a> {
+struct UpdatesReport<'a> {
     args: &'a UpdatesArgs,
     wanted: PrefixFilter,
     /// Whether prefixes or paths are asked for, which the state of a session has none of.
     has_conditions: bool,
-    output: Output,
+    output: StandardOutput,
     path: BgpPath,
     is_found: bool,
     /// How many updates have been skipped whose attributes are invalid.
@@ -132,8 +132,8 @@ struct Report<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Object<'a> {
-    Announce(Line<'a, Box<RawValue>>),
+enum UpdatesLine<'a> {
+    Announce(BgpPathLine<'a, Box<RawValue>>),
     Withdraw {
         prefix: AsText<IpPrefix>,
         peer: IpAddr,
@@ -150,7 +150,7 @@ enum Object<'a> {
     },
 }
 
-impl Report<'_> {
+impl UpdatesReport<'_> {
     fn file(&mut self, file: &Path) -> Result<(), Failure> {
         let args = self.args;
         let input = Input::open(file)?.max_size(args.max_size);
@@ -221,8 +221,8 @@ impl Report<'_> {
         if self.args.json {
             let time = number(time)?;
             return self.output.json(&match is_withdrawn {
-                false => Object::Announce(Line::new(path, time)),
-                true => Object::Withdraw {
+                false => UpdatesLine::Announce(BgpPathLine::new(path, time)),
+                true => UpdatesLine::Withdraw {
                     prefix: AsText(path.prefix),
                     peer,
                     peer_as,
@@ -237,7 +237,7 @@ impl Report<'_> {
             (true, None) => "BGP4MP_ET",
             (true, Some(_)) => "BGP4MP_ET_AP",
         };
-        let head = Head {
+        let head = BgpdumpHead {
             kind,
             time: &seconds(time),
             what: if is_withdrawn { "W" } else { "A" },
@@ -255,7 +255,7 @@ impl Report<'_> {
         } = session;
         if self.args.json {
             let time = number(time)?;
-            return self.output.json(&Object::State {
+            return self.output.json(&UpdatesLine::State {
                 peer,
                 peer_as,
                 time,
@@ -269,13 +269,13 @@ impl Report<'_> {
             "BGP4MP"
         };
         self.output.row([
-            Field::new(&kind),
-            Field::new(&seconds(time)),
-            Field::new(&"STATE"),
-            Field::new(&peer),
-            Field::new(&peer_as),
-            Field::new(&old),
-            Field::new(&new),
+            RowField::new(&kind),
+            RowField::new(&seconds(time)),
+            RowField::new(&"STATE"),
+            RowField::new(&peer),
+            RowField::new(&peer_as),
+            RowField::new(&old),
+            RowField::new(&new),
         ])
     }
 }

@@ -6,8 +6,8 @@ use clap::Args;
 use popfib::IpPrefix;
 
 use crate::failure::Failure;
-use crate::live::Place;
-use crate::output::Output;
+use crate::live::FollowSocket;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
 
 /// Print the changes of a live table as they happen.
@@ -36,9 +36,9 @@ pub(crate) struct WatchArgs {
 }
 
 pub(crate) fn run(args: &WatchArgs) -> Result<Verdict, Failure> {
-    let place = Place::of_table(&args.socket, args.table.clone());
+    let place = FollowSocket::of_table(&args.socket, args.table.clone());
     let mut live = place.connect()?;
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     live.watch(args.covered, |bytes| {
         output.bytes(bytes)?;
         output.flush()

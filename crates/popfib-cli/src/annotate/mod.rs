@@ -15,7 +15,7 @@ use std::thread;
 use clap::{Args, ValueEnum};
 use popfib_formats::{AddressBatch, Anonymizer};
 
-use crate::args::{Lengths, kernel};
+use crate::args::{PrefixLengths, kernel};
 use crate::destination::Destination;
 use crate::failure::{Failure, NO_PARQUET};
 use crate::program::Verdict;
@@ -77,7 +77,7 @@ pub(crate) struct AnnotateArgs {
     ///
     /// /24 or /24,/48: the length of IPv4 and that of IPv6, /48 unless it is given. Otherwise as --anonymize.
     #[arg(long, value_name = "LENGTHS", conflicts_with = "value_only")]
-    cut: Option<Lengths>,
+    cut: Option<PrefixLengths>,
 
     /// Number of threads; 0 uses all cores
     ///
@@ -123,7 +123,7 @@ impl AnnotateArgs {
     fn anonymizer(&self) -> Result<Option<Arc<Anonymizer>>, Failure> {
         let anonymizer = match (&self.anonymize, self.cut) {
             (Some(file), _) => Anonymizer::crypto_pan(&key::read(file)?),
-            (None, Some(Lengths { ipv4, ipv6 })) => Anonymizer::cut(ipv4, ipv6),
+            (None, Some(PrefixLengths { ipv4, ipv6 })) => Anonymizer::cut(ipv4, ipv6),
             (None, None) => return Ok(None),
         };
         Ok(Some(Arc::new(anonymizer)))

@@ -22,7 +22,7 @@ use self::column::{ClickhouseColumn, ClickhouseType};
 use crate::args::{TableArgs, kernel};
 use crate::failure::Failure;
 use crate::image::without_routes;
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
 use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
         // Not of files: of the processes of one query, each would change at its own time.
         None => (make(Arc::new(load(&args.table, with_prefixes)?))?, None),
     };
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     if let Some(name) = &args.xml {
         native::argument_type(&args.argument).map_err(|reason| format!("--argument: {reason}"))?;
         let xml = configuration::xml(name, &args.argument, &function.type_name)?;

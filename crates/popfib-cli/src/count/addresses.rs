@@ -8,7 +8,7 @@ use popfib::Prefix;
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib_table::{Cell, PrefixText, Scalar};
 
-use crate::args::Lengths;
+use crate::args::PrefixLengths;
 use crate::failure::Failure;
 
 /// The name that stands for the addresses themselves in `--by`.
@@ -29,7 +29,7 @@ impl PerFamily for AddressNumbers {
 /// The addresses or networks that came, numbered.
 pub(super) struct CountedAddresses {
     /// `Some` if networks of these lengths are counted in place of addresses.
-    lengths: Option<Lengths>,
+    lengths: Option<PrefixLengths>,
     number_of: ByFamily<AddressNumbers>,
     /// The texts of the numbers from 1 on.
     texts: Vec<Box<str>>,

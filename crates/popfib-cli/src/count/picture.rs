@@ -2,7 +2,7 @@
 
 use popfib_draw::{Bar, BarChart, BarPanel, BarRow, bar_chart, counted, grouped};
 
-use super::{Row, ratio};
+use super::{CountRow, ratio};
 use crate::records::said;
 
 /// How many bars there are without `--top`.
@@ -12,12 +12,12 @@ pub(super) const TOP: usize = 20;
 pub(super) fn draw(
     what: &str,
     columns: &[String],
-    rows: &[Row<'_>],
+    rows: &[CountRow<'_>],
     total: f64,
     top: usize,
 ) -> Vec<u8> {
     let (shown, others) = rows.split_at(top.min(rows.len()));
-    let share = |rows: &[Row<'_>]| {
+    let share = |rows: &[CountRow<'_>]| {
         rows.iter()
             .map(|row| ratio(row.0, total) * 100.0)
             .sum::<f64>()
@@ -33,7 +33,7 @@ pub(super) fn draw(
     };
     let named = columns.iter().map(|name| name.replace('_', " "));
     let named: Vec<String> = named.collect();
-    let name = |row: &Row<'_>| {
+    let name = |row: &CountRow<'_>| {
         let cells = named.iter().zip(&row.1);
         let texts = cells.filter_map(|(name, cell)| Some(said(name, (*cell)?)));
         match texts.collect::<Vec<_>>().join(", ") {
@@ -41,7 +41,7 @@ pub(super) fn draw(
             text => text,
         }
     };
-    let bar = |row: &Row<'_>| {
+    let bar = |row: &CountRow<'_>| {
         let count = row.0.to_string();
         let count = count.parse().map_or(count, grouped);
         Bar {

@@ -11,17 +11,17 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::text::CountText;
 use super::weight::Sum;
-use super::{Count, Row, picture, ratio};
+use super::{AddressCounter, CountRow, picture, ratio};
 use crate::args::ReportForm;
 use crate::records::shown;
 use crate::screen::Screen;
 use crate::stream::form::text;
 
-impl Count<'_> {
+impl AddressCounter<'_> {
     /// The output: all counts, the most frequent first, in the form that was asked for.
     pub(super) fn lines(&self, screen: Screen) -> Vec<u8> {
         let mut rows = sorted(self.merged());
-        let sum = |rows: &[Row<'_>]| {
+        let sum = |rows: &[CountRow<'_>]| {
             let mut sum = Sum::default();
             rows.iter().for_each(|row| sum += row.0);
             sum
@@ -95,7 +95,7 @@ impl Count<'_> {
 }
 
 /// The rows, the most frequent first; equal counts by their texts.
-fn sorted(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
+fn sorted(mut rows: Vec<CountRow<'_>>) -> Vec<CountRow<'_>> {
     // With each row go the first bytes of its text, which nearly always decide: the texts themselves are far apart in memory.
     let keys = rows.iter().enumerate();
     let mut order: Vec<_> = keys
@@ -113,7 +113,7 @@ fn sorted(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
 }
 
 /// The first bytes of a row's first text, as a number: numbers are in the order of texts.
-fn start(row: &Row<'_>) -> u128 {
+fn start(row: &CountRow<'_>) -> u128 {
     let text = row.1.first().copied().flatten().map(shown);
     let mut bytes = [0; 16];
     for (byte, of_text) in bytes

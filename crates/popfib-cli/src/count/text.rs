@@ -5,13 +5,13 @@ use popfib_table::Cell;
 
 use super::ratio;
 use super::weight::Sum;
-use crate::records::Shown;
-use crate::rows::{Field, Form, RIGHT, Rows};
+use crate::records::CellText;
+use crate::rows::{RIGHT, RowField, RowForm, RowWriter};
 use crate::screen::{HEADING, Screen};
 
 /// Writes counts as rows of text.
 pub(super) struct CountText {
-    rows: Rows,
+    rows: RowWriter,
     is_terminal: bool,
     with_shares: bool,
     /// The count whose bar is the longest.
@@ -21,7 +21,7 @@ pub(super) struct CountText {
 impl CountText {
     pub(super) fn new(screen: Screen, with_shares: bool, most: f64) -> Self {
         Self {
-            rows: Rows::new(Form::tabs(&[RIGHT, RIGHT]), screen),
+            rows: RowWriter::new(RowForm::tabs(&[RIGHT, RIGHT]), screen),
             is_terminal: screen.is_terminal,
             with_shares,
             most,
@@ -36,7 +36,7 @@ impl CountText {
         let names = columns.iter().map(|name| Escaped(name).to_string());
         let heading = ["count", "share", ""].map(str::to_owned);
         let heading: Vec<_> = heading.into_iter().chain(names).collect();
-        let fields = heading.iter().map(|name| Field::styled(HEADING, name));
+        let fields = heading.iter().map(|name| RowField::styled(HEADING, name));
         // Writing to a Vec cannot fail.
         let _ = self.rows.row(fields, out);
     }
@@ -53,13 +53,13 @@ impl CountText {
             true => Some(format!("{share:.1} %")),
             false => self.with_shares.then(|| format!("{share:.3}")),
         };
-        let share = share.as_ref().map(|share| Field::new(share));
+        let share = share.as_ref().map(|share| RowField::new(share));
         let bar = self
             .is_terminal
-            .then(|| Field::Bar(ratio(count, self.most)));
-        let cells: Vec<_> = cells.map(Shown::new).collect();
-        let fields = [Some(Field::new(&count)), share, bar];
-        let cells = cells.iter().map(|cell| Field::new(cell));
+            .then(|| RowField::Bar(ratio(count, self.most)));
+        let cells: Vec<_> = cells.map(CellText::new).collect();
+        let fields = [Some(RowField::new(&count)), share, bar];
+        let cells = cells.iter().map(|cell| RowField::new(cell));
         let _ = self
             .rows
             .row(fields.into_iter().flatten().chain(cells), out);

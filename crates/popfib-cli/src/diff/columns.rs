@@ -8,7 +8,7 @@ use popfib_formats::text::CellJson;
 use popfib_table::{Cell, Column, Records};
 use serde::ser::{Serialize, Serializer};
 
-use crate::records::{self, NEXT_HOP, Named, Shown, shown};
+use crate::records::{self, CellText, NEXT_HOP, NamedCell, shown};
 
 /// Which of the two tables.
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ impl ComparedColumns {
 }
 
 /// The value of a route, column by column; `None` if there is no route.
-pub(super) struct DiffValue<'a>(pub(super) Option<Vec<Named<'a>>>);
+pub(super) struct DiffValue<'a>(pub(super) Option<Vec<NamedCell<'a>>>);
 
 impl<'a> DiffValue<'a> {
     /// A key that equal values share: the texts of the columns with their lengths, since values are equal if they are written the
@@ -107,9 +107,9 @@ impl<'a> DiffValue<'a> {
     }
 
     /// The values of its columns, as they are shown; none if there is no route.
-    pub(super) fn shown(&self) -> impl Iterator<Item = Shown<'a>> {
+    pub(super) fn shown(&self) -> impl Iterator<Item = CellText<'a>> {
         let cells = self.0.iter().flatten();
-        cells.map(|(_, cell)| Shown::new(*cell))
+        cells.map(|(_, cell)| CellText::new(*cell))
     }
 }
 
@@ -132,7 +132,7 @@ impl Serialize for DiffValue<'_> {
 pub(super) fn changed<'a>(
     old: &DiffValue<'a>,
     new: &DiffValue<'a>,
-) -> Vec<(Shown<'a>, Shown<'a>, Shown<'a>)> {
+) -> Vec<(CellText<'a>, CellText<'a>, CellText<'a>)> {
     let some = old.0.as_ref().or(new.0.as_ref()).into_iter().flatten();
     let at =
         |value: &DiffValue<'a>, index: usize| value.0.as_ref().and_then(|cells| cells[index].1);
@@ -141,6 +141,12 @@ pub(super) fn changed<'a>(
     let other =
         |(_, old, new): &(_, Option<Cell<'a>>, Option<Cell<'a>>)| old.map(shown) != new.map(shown);
     all.filter(other)
-        .map(|(name, old, new)| (Shown(Cow::Borrowed(name)), Shown::new(old), Shown::new(new)))
+        .map(|(name, old, new)| {
+            (
+                CellText(Cow::Borrowed(name)),
+                CellText::new(old),
+                CellText::new(new),
+            )
+        })
         .collect()
 }

@@ -15,9 +15,9 @@ use popfib_table::Ribs;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{AsText, Output};
-use crate::rov::{State, no_origin};
-use crate::rows::Field;
+use crate::output::{AsText, StandardOutput};
+use crate::rov::{RovState, no_origin};
+use crate::rows::RowField;
 use crate::screen::{ADDED, CHANGED};
 use crate::table::counted;
 
@@ -77,7 +77,7 @@ pub(super) fn print(
     new: &RouteTable,
     vrps: Option<&VrpTable>,
     json: bool,
-    output: &mut Output,
+    output: &mut StandardOutput,
 ) -> Result<Option<String>, Failure> {
     let values = [read(old)?, read(new)?];
     let numbers = (1..).filter_map(NextHop::new);
@@ -115,7 +115,7 @@ struct OriginReport<'a> {
     /// For each value of the new table, the number of the equal one of the old.
     in_old: &'a [Option<NextHop>],
     json: bool,
-    output: &'a mut Output,
+    output: &'a mut StandardOutput,
     changed: u64,
     inside: u64,
 }
@@ -161,7 +161,7 @@ impl OriginReport<'_> {
         let state = |prefix, value: &OriginsOfValue| {
             let vrps = vrps?;
             let origins = value.origins.iter();
-            let states = origins.map(|asn| State(vrps.validate(prefix, *asn)).name());
+            let states = origins.map(|asn| RovState(vrps.validate(prefix, *asn)).name());
             Some(states.collect::<Vec<_>>().join("_"))
         };
         let is_inside = before.0 != prefix;
@@ -191,12 +191,12 @@ impl OriginReport<'_> {
         let route = format!("{sign} {prefix}");
         let [old, new] = [Escaped(line.old), Escaped(line.new)];
         let fields = [
-            Field::styled(style, &route),
-            Field::new(&line.old_prefix.0),
-            Field::new(&old),
-            Field::new(&new),
+            RowField::styled(style, &route),
+            RowField::new(&line.old_prefix.0),
+            RowField::new(&old),
+            RowField::new(&new),
         ];
-        let states = states.map(|state| Field::new(state));
+        let states = states.map(|state| RowField::new(state));
         self.output.row(fields.into_iter().chain(states))
     }
 }

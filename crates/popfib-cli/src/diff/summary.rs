@@ -8,8 +8,8 @@ use popfib_formats::Escaped;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::rows::{Field, Form, LEFT, RIGHT};
+use crate::output::StandardOutput;
+use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;
 
 /// The changes of routes, counted by next hop.
@@ -62,7 +62,7 @@ impl<'a> DiffSummary<'a> {
     }
 
     /// Prints the next hops, those with most changes first.
-    pub(super) fn print(self, output: &mut Output, json: bool) -> Result<(), Failure> {
+    pub(super) fn print(self, output: &mut StandardOutput, json: bool) -> Result<(), Failure> {
         let mut lines: Vec<_> = self.counts.into_iter().collect();
         let total = |c: &DiffCounts| c.added + c.removed + c.gained + c.lost;
         lines.sort_unstable_by(|(a, of_a), (b, of_b)| {
@@ -71,9 +71,9 @@ impl<'a> DiffSummary<'a> {
                 .then_with(|| a.cmp(b))
         });
         if !json && !lines.is_empty() {
-            output.begin_rows(Form::tabs(&[LEFT, RIGHT, RIGHT, RIGHT, RIGHT]))?;
+            output.begin_rows(RowForm::tabs(&[LEFT, RIGHT, RIGHT, RIGHT, RIGHT]))?;
             let heading = ["next_hop", "added", "removed", "gained", "lost"];
-            output.row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
+            output.row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
         }
         for (next_hop, counts) in lines {
             if json {
@@ -88,11 +88,11 @@ impl<'a> DiffSummary<'a> {
                 lost,
             } = counts;
             output.row([
-                Field::new(&Escaped(&next_hop)),
-                Field::new(&added),
-                Field::new(&removed),
-                Field::new(&gained),
-                Field::new(&lost),
+                RowField::new(&Escaped(&next_hop)),
+                RowField::new(&added),
+                RowField::new(&removed),
+                RowField::new(&gained),
+                RowField::new(&lost),
             ])?;
         }
         Ok(())

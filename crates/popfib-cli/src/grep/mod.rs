@@ -21,7 +21,7 @@ use popfib_formats::AddressBatch;
 use crate::args::{is_stdin, kernel};
 use crate::condition;
 use crate::failure::Failure;
-use crate::output::{Output, error};
+use crate::output::{StandardOutput, error};
 use crate::program::Verdict;
 use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
 use crate::stream::follower::Follower;
@@ -192,7 +192,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
             args.before_context.or(args.context),
             args.after_context.or(args.context.map(|n| n as u64)),
         ),
-        output: Output::new(),
+        output: StandardOutput::new(),
         with_name: args.with_filename || files.len() > 1 || args.recursive,
         name: String::new(),
         is_found: false,
@@ -316,7 +316,7 @@ struct Grep<'t> {
     /// How many cells a row has.
     cells: usize,
     context: LineContext,
-    output: Output,
+    output: StandardOutput,
     with_name: bool,
     /// The name of the file at hand.
     name: String,

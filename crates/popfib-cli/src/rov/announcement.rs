@@ -7,11 +7,11 @@ use popfib::{IpPrefix, Prefix};
 use popfib_formats::VrpTable;
 use serde::Serialize;
 
-use super::{State, VrpCell};
+use super::{RovState, VrpCell};
 use crate::failure::Failure;
-use crate::output::{AsText, Output};
+use crate::output::{AsText, StandardOutput};
 use crate::program::Verdict;
-use crate::rows::Field;
+use crate::rows::RowField;
 use crate::screen::PREFIX;
 
 /// The announcement and its state as JSON.
@@ -46,7 +46,7 @@ pub(super) fn print(
     let answer = RovAnnouncement {
         prefix: AsText(prefix),
         origin: asn,
-        state: State(state).name(),
+        state: RovState(state).name(),
         reason: match state {
             Validity::InvalidAs => Some("as"),
             Validity::InvalidLength => Some("length"),
@@ -54,20 +54,20 @@ pub(super) fn print(
         },
         vrps,
     };
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     if json {
         output.json(&answer)?;
     } else {
         output.row([
-            Field::styled(PREFIX, &prefix),
-            Field::new(&format_args!("AS{asn}")),
-            Field::new(&answer.state),
+            RowField::styled(PREFIX, &prefix),
+            RowField::new(&format_args!("AS{asn}")),
+            RowField::new(&answer.state),
         ])?;
         for CoveringVrp { vrp, mismatch } in &answer.vrps {
             output.row([
-                Field::styled(PREFIX, &format_args!("{}-{}", vrp.prefix.0, vrp.max_length)),
-                Field::new(&format_args!("AS{}", vrp.asn)),
-                Field::new(&mismatch.map_or("match", |mismatch| match mismatch {
+                RowField::styled(PREFIX, &format_args!("{}-{}", vrp.prefix.0, vrp.max_length)),
+                RowField::new(&format_args!("AS{}", vrp.asn)),
+                RowField::new(&mismatch.map_or("match", |mismatch| match mismatch {
                     "as" => "another AS",
                     _ => "too long",
                 })),

@@ -9,13 +9,13 @@ use popfib_formats::Escaped;
 use popfib_formats::text::csv_field;
 use serde::Serialize;
 
-use super::{List, load, prefixes};
-use crate::args::{Family, ReadArgs, ReportArgs, ReportForm};
+use super::{SetList, load, prefixes};
+use crate::args::{FamilyArg, ReadArgs, ReportArgs, ReportForm};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::StandardOutput;
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::{Field, Form, LEFT, RIGHT};
+use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;
 
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub(super) struct CompareArgs {
 
     /// Addresses of one family
     #[arg(long, value_enum)]
-    family: Option<Family>,
+    family: Option<FamilyArg>,
 
     /// Print shares of the list's addresses, in percent, in place of their numbers
     #[arg(long)]
@@ -57,10 +57,10 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
     let names: Vec<_> = names.collect();
     let mut compared = Vec::new();
     let bar = progress::step("comparing");
-    if args.family != Some(Family::Ipv6) {
+    if args.family != Some(FamilyArg::Ipv6) {
         compare::<u32>(&lists, &mut compared);
     }
-    if args.family != Some(Family::Ipv4) {
+    if args.family != Some(FamilyArg::Ipv4) {
         compare::<u128>(&lists, &mut compared);
     }
     drop(bar);
@@ -73,7 +73,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
 }
 
 /// Compares the addresses of one family, if any list has some.
-fn compare<A: popfib::family::Family>(lists: &[List], to: &mut Vec<ComparedList>) {
+fn compare<A: popfib::family::Family>(lists: &[SetList], to: &mut Vec<ComparedList>) {
     if lists.iter().all(|list| A::of(list).is_empty()) {
         return;
     }
@@ -111,17 +111,17 @@ fn rows(names: &[String], compared: &[ComparedList], shares: bool) -> Vec<Vec<St
 }
 
 fn print_rows(rows: &[Vec<String>]) -> Result<(), Failure> {
-    let mut output = Output::of_rows(Form::tabs(&[LEFT, LEFT]).then(RIGHT));
+    let mut output = StandardOutput::of_rows(RowForm::tabs(&[LEFT, LEFT]).then(RIGHT));
     for (index, row) in rows.iter().enumerate() {
         let style = if index == 0 { HEADING } else { Style::new() };
         let fields: Vec<_> = row.iter().map(|field| Escaped(field)).collect();
-        output.row(fields.iter().map(|field| Field::styled(style, field)))?;
+        output.row(fields.iter().map(|field| RowField::styled(style, field)))?;
     }
     output.flush()
 }
 
 fn print_csv(rows: &[Vec<String>]) -> Result<(), Failure> {
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     for row in rows {
         let mut line = Vec::new();
         for (index, field) in row.iter().enumerate() {
@@ -164,7 +164,7 @@ struct SetCompareShared<'a> {
 }
 
 fn print_json(names: &[String], compared: &[ComparedList]) -> Result<(), Failure> {
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     for row in compared {
         let others = names.iter().zip(&row.shared).enumerate();
         let others = others.filter(|(index, _)| *index != row.list);

@@ -7,7 +7,7 @@ use clap::Args;
 use popfib::family::Family;
 use popfib::{IpPrefix, Prefix, algebra};
 
-use super::{Common, List, Rule, finish, load, parse_length, table_of};
+use super::{SetCommonArgs, SetList, SetRule, finish, load, parse_length, table_of};
 use crate::args::at_least_one;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -39,7 +39,7 @@ pub(super) struct FreeArgs {
     largest: Option<NonZeroUsize>,
 
     #[command(flatten)]
-    common: Common,
+    common: SetCommonArgs,
 }
 
 pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
@@ -55,14 +55,14 @@ pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
 fn free<A: Family>(
     args: &FreeArgs,
     space: &[IpPrefix],
-    lists: &[List],
+    lists: &[SetList],
 ) -> Result<Vec<Prefix<A>>, Failure> {
     let space = space.iter().filter_map(|&prefix| A::prefix(prefix));
     let space: Vec<Prefix<A>> = space.collect();
     if space.is_empty() {
         return Ok(Vec::new());
     }
-    let free = algebra::difference(space, Rule::Union.of(lists));
+    let free = algebra::difference(space, SetRule::Union.of(lists));
     Ok(match (args.length, args.largest) {
         (Some(length), _) if length > A::WIDTH => {
             let (family, width) = (A::NAME, A::WIDTH);

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::args::{self, ReadArgs};
 use crate::failure::Failure;
-use crate::output::{AsText, Output};
+use crate::output::{AsText, StandardOutput};
 use crate::program::Verdict;
-use crate::records::Shown;
-use crate::rows::Field;
+use crate::records::CellText;
+use crate::rows::RowField;
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
 
@@ -26,7 +26,7 @@ pub(super) struct OverlapsArgs {
 
     /// Prefixes of one family
     #[arg(long, value_enum)]
-    family: Option<args::Family>,
+    family: Option<args::FamilyArg>,
 
     /// Print one JSON object a line
     #[arg(long)]
@@ -47,12 +47,12 @@ struct SetOverlapLine<'a> {
 
 pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
     let list = table::load_file(&args.file, &args.read)?;
-    let mut output = Output::new();
+    let mut output = StandardOutput::new();
     let mut is_any = false;
-    if args.family != Some(args::Family::Ipv6) {
+    if args.family != Some(args::FamilyArg::Ipv6) {
         is_any |= print::<u32>(&list, args.json, &mut output)?;
     }
-    if args.family != Some(args::Family::Ipv4) {
+    if args.family != Some(args::FamilyArg::Ipv4) {
         is_any |= print::<u128>(&list, args.json, &mut output)?;
     }
     output.flush()?;
@@ -60,11 +60,15 @@ pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
 }
 
 /// Prints those of one family; returns whether there are any.
-fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Result<bool, Failure> {
+fn print<A: Family>(
+    list: &RouteTable,
+    json: bool,
+    output: &mut StandardOutput,
+) -> Result<bool, Failure> {
     let value = |number| list.next_hops.get(number).unwrap_or_default();
     let shown = |value| match value {
-        "" => Shown::new(None),
-        value => Shown(Cow::Borrowed(value)),
+        "" => CellText::new(None),
+        value => CellText(Cow::Borrowed(value)),
     };
     // The prefixes that cover the one at hand, the longest last: prefixes come in order, a covering one before the covered.
     let mut open: Vec<(Prefix<A>, &str)> = Vec::new();
@@ -83,10 +87,10 @@ fn print<A: Family>(list: &RouteTable, json: bool, output: &mut Output) -> Resul
             match json {
                 true => output.json(&line)?,
                 false => output.row([
-                    Field::styled(PREFIX, &prefix),
-                    Field::styled(VALUE, &shown(value)),
-                    Field::styled(PREFIX, &outer),
-                    Field::styled(VALUE, &shown(outer_value)),
+                    RowField::styled(PREFIX, &prefix),
+                    RowField::styled(VALUE, &shown(value)),
+                    RowField::styled(PREFIX, &outer),
+                    RowField::styled(VALUE, &shown(outer_value)),
                 ])?,
             }
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use popfib::Prefix;
 use popfib::family::Family;
 
-use super::{Common, List, Rule, finish, load, parse_length, table_of};
+use super::{SetCommonArgs, SetList, SetRule, finish, load, parse_length, table_of};
 use crate::args;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -25,7 +25,7 @@ pub(super) struct SplitArgs {
     files: Vec<PathBuf>,
 
     #[command(flatten)]
-    common: Common,
+    common: SetCommonArgs,
 }
 
 pub(super) fn run(args: &SplitArgs) -> Result<Verdict, Failure> {
@@ -42,11 +42,11 @@ pub(super) fn run(args: &SplitArgs) -> Result<Verdict, Failure> {
 /// The prefixes of one family; longer ones stay.
 fn split<A: Family>(
     args: &SplitArgs,
-    lists: &[List],
+    lists: &[SetList],
 ) -> Result<impl Iterator<Item = Prefix<A>>, Failure> {
     let length = args.length;
-    let prefixes = || Rule::Union.of::<A>(lists);
-    let is_asked = args.common.family.is_none_or(args::Family::is::<A>);
+    let prefixes = || SetRule::Union.of::<A>(lists);
+    let is_asked = args.common.family.is_none_or(args::FamilyArg::is::<A>);
     if is_asked && length > A::WIDTH && prefixes().next().is_some() {
         let (family, width) = (A::NAME, A::WIDTH);
         let reason = format!("{family} has at most {width} bits");

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::failure::Failure;
-use crate::live::{Live, Place};
+use crate::live::{FollowClient, FollowSocket};
 use crate::output::note;
 
 use super::replaced::WatchedFiles;
@@ -122,9 +122,9 @@ impl<'a, T> Follower<'a, T> {
 
 /// The table of a running `popfib follow`, which is fetched as an image.
 pub(super) struct FetchedTable {
-    place: Place,
+    place: FollowSocket,
     with_prefixes: bool,
-    live: Option<Live>,
+    live: Option<FollowClient>,
     version: Option<u64>,
 }
 
@@ -136,7 +136,7 @@ impl FetchedTable {
         with_prefixes: bool,
     ) -> Result<(Self, NamedTable), Failure> {
         let mut source = Self {
-            place: Place::new(socket, read)?,
+            place: FollowSocket::new(socket, read)?,
             with_prefixes,
             live: None,
             version: None,

@@ -7,7 +7,7 @@ use popfib_table::{Cell, Column, Records, Table};
 
 use crate::args::TableArgs;
 use crate::failure::Failure;
-use crate::image::{Opened, without_routes};
+use crate::image::{OpenedImage, without_routes};
 use crate::table;
 
 /// A table, and the columns of its records that are asked for.
@@ -69,7 +69,7 @@ impl NamedTable {
     }
 
     /// The table of an image, which needs its routes if prefixes are asked for.
-    pub(crate) fn of_image(opened: Opened, with_prefixes: bool) -> Result<Self, Failure> {
+    pub(crate) fn of_image(opened: OpenedImage, with_prefixes: bool) -> Result<Self, Failure> {
         has_prefixes(&opened.name, &opened.table, with_prefixes)?;
         Ok(Self::new(None, opened.into_table()?, with_prefixes))
     }

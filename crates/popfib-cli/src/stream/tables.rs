@@ -14,7 +14,7 @@ use popfib_formats::LookupTable;
 use crate::args::{ReadArgs, is_stdin};
 use crate::condition::{self, Condition};
 use crate::failure::Failure;
-use crate::image::{self, Opened};
+use crate::image::{self, OpenedImage};
 use crate::{live, table};
 
 use super::follower::{FetchedTable, Follower};
@@ -311,7 +311,7 @@ impl TablesArgs {
         }
         let asked: Vec<_> = self.reads.iter().map(asked).collect();
         let reads = asked.iter().map(|(read, _)| read);
-        let files = self.read_files(reads, Opened::into_named)?;
+        let files = self.read_files(reads, OpenedImage::into_named)?;
         let tables = files.into_iter().zip(&asked);
         let tables = tables.map(|((name, loaded), &(_, with_prefixes))| {
             has_prefixes(&loaded.name, &loaded.table, with_prefixes)?;
@@ -335,7 +335,7 @@ impl TablesArgs {
     fn read_files<'r>(
         &self,
         reads: impl Iterator<Item = &'r ReadArgs>,
-        of_image: fn(Opened) -> Result<LookupTable, Failure>,
+        of_image: fn(OpenedImage) -> Result<LookupTable, Failure>,
     ) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
         let mut tables: Vec<(Option<String>, _)> = Vec::new();
         for (table, read) in self.given.tables.iter().zip(reads) {

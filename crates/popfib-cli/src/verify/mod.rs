@@ -22,10 +22,10 @@ use self::probes::probes;
 use crate::args::{FileArgs, kernel};
 use crate::failure::Failure;
 use crate::image::without_routes;
-use crate::output::{Output, note};
+use crate::output::{StandardOutput, note};
 use crate::program::Verdict;
 use crate::progress;
-use crate::rows::{Column, Field, Form};
+use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::HEADING;
 use crate::table;
 
@@ -143,13 +143,17 @@ impl VerifyCount {
 }
 
 fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<Verdict, Failure> {
-    let columns = &[Column::Left(6), Column::Right(10), Column::Right(10)];
-    let mut output = Output::of_rows(Form::fixed(columns));
+    let columns = &[
+        Alignment::Left(6),
+        Alignment::Right(10),
+        Alignment::Right(10),
+    ];
+    let mut output = StandardOutput::of_rows(RowForm::fixed(columns));
     if json {
         output.json(&VerifyReport { ipv4, ipv6 })?;
     } else {
         let heading = ["", "addresses", "mismatches"];
-        output.row(heading.iter().map(|name| Field::styled(HEADING, name)))?;
+        output.row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
         for (name, count) in [("IPv4", ipv4), ("IPv6", ipv6)] {
             let VerifyCount {
                 addresses,
@@ -157,9 +161,9 @@ fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<Verdict, Fa
                 ..
             } = count;
             output.row([
-                Field::new(&name),
-                Field::new(&addresses),
-                Field::new(&mismatches),
+                RowField::new(&name),
+                RowField::new(&addresses),
+                RowField::new(&mismatches),
             ])?;
         }
     }

@@ -1,4 +1,5 @@
-//! `popfib aggregate`: a smaller table with the same answers, or the addresses of some of its answers as a list.
+//! `popfib aggregate`: a table in; out comes a smaller one with the same answers, the addresses with some of its answers as a list
+//! (`--where`), or at most N prefixes that cover a list (`--at-most`). What that saved or added is printed on standard error.
 
 use std::num::NonZeroUsize;
 
@@ -46,7 +47,7 @@ pub(crate) struct AggregateArgs {
     /// Make at most N prefixes of each family
     ///
     /// They cover the list with the fewest addresses more: exactly so if the list has n prefixes, and n times N or n - N is at
-    /// most 2^27; else nearly, and how nearly is told.
+    /// most 2^27; else nearly, and a note says how nearly.
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "method")]
     at_most: Option<NonZeroUsize>,
 
@@ -133,6 +134,7 @@ fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
         ..RouteTable::default()
     };
     let value = list.next_hops.intern("");
+    /// Adds the addresses of one family.
     fn put<A: Family>(
         table: &RouteTable,
         selected: &[bool],
@@ -148,7 +150,7 @@ fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
     Ok(list)
 }
 
-/// Refuses a table of several values: which of them more addresses would have is not to be known.
+/// Refuses a table of several values: the addresses that a cover adds could have any of them.
 fn one_value(table: &RouteTable) -> Result<(), Failure> {
     let mut routes = table.routes().map(|(_, value)| value);
     let first = routes.next();
@@ -161,7 +163,7 @@ fn one_value(table: &RouteTable) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Covers the routes of one family by at most so many.
+/// Covers the routes of one family by at most so many prefixes, and notes how many addresses these have more.
 fn cover<A: Family>(table: &mut RouteTable, at_most: NonZeroUsize) {
     let rib = A::of_mut(&mut table.ribs);
     let Some((_, value)) = rib.first() else {

@@ -1,4 +1,7 @@
-//! Options that several subcommands share.
+//! Options that several subcommands share: words of the command line in, the library's options out (`LoadOptions`, `Kernel` and others).
+//!
+//! Types named `...Arg` are values of an option. They repeat types of the library (`popfib::Keep`, `popfib::Size`) because a value
+//! has a help text here, which clap takes from its comment.
 
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
@@ -50,7 +53,7 @@ impl TableArgs {
     }
 }
 
-/// The same where the table may also be an argument by itself.
+/// The same for commands that take the table also as an argument by itself.
 #[derive(Clone, Debug)]
 pub(crate) struct FileArgs(TableArgs);
 
@@ -107,8 +110,8 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Whether `path`, where a table is meant, stands for the built-in one of special-purpose addresses. A file of that name is
-/// `./special`, as one called `-` is `./-`.
+/// Whether `path`, given for a table, stands for the built-in one of special-purpose addresses. A file of that name is `./special`, as
+/// one called `-` is `./-`.
 pub(crate) fn is_special(path: &Path) -> bool {
     path.as_os_str() == SPECIAL_TABLE_NAME
 }
@@ -198,13 +201,13 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// The first option that was given and means nothing without a file.
+    /// The first option that was given although it means nothing without a file.
     pub(crate) fn of_file(&self) -> Option<&'static str> {
         let given = [
             ("--format", self.format.is_some()),
             ("--peer", self.peer.is_some()),
             ("--value", self.value.is_some()),
-            // All columns of a table without a file are its one.
+            // A table without a file has all columns anyway.
             ("--columns", self.columns.iter().any(|column| column != "*")),
             ("--locations", self.locations.is_some()),
             ("--prefix-column", self.prefix_column.is_some()),
@@ -232,7 +235,7 @@ impl ReadArgs {
         }
     }
 
-    /// The same for the library.
+    /// These options as the library takes them.
     pub(crate) fn options(&self) -> LoadOptions {
         LoadOptions {
             format: self.format,
@@ -283,7 +286,7 @@ pub(crate) struct DumpArgs {
 }
 
 impl DumpArgs {
-    /// The file, of which clap takes care that there is one.
+    /// The file; clap has made sure that there is one.
     pub(crate) fn path(&self) -> &Path {
         let path = self.file.as_ref().or(self.table.as_ref());
         path.expect("one of the two is required")
@@ -345,7 +348,7 @@ pub(crate) fn kernel() -> Result<Kernel, Failure> {
     Ok(Kernel::best())
 }
 
-/// How many first bits of an address count, by family.
+/// How many leading bits of an address count, by family: `/24,/48`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PrefixLengths {
     pub(crate) ipv4: u8,
@@ -353,7 +356,7 @@ pub(crate) struct PrefixLengths {
 }
 
 impl PrefixLengths {
-    /// That of a family.
+    /// The length for addresses `A`.
     pub(crate) fn of<A: popfib::family::Family>(self) -> u8 {
         if A::WIDTH == u32::WIDTH {
             self.ipv4
@@ -379,7 +382,7 @@ impl FromStr for PrefixLengths {
     }
 }
 
-/// A number of which 0 would ask for nothing.
+/// A number from 1 on, for options with which 0 would ask for nothing.
 pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "a number from 1 on, please")
 }

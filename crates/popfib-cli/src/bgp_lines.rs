@@ -1,4 +1,5 @@
-//! Paths and updates as lines of `bgpdump -m` and as JSON, for the commands that print them.
+//! A path to a prefix or an update of it in, its line as `bgpdump -m` prints it or its JSON object out: for `popfib paths` and
+//! `popfib updates`.
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -12,21 +13,24 @@ use crate::output::{AsText, StandardOutput};
 use crate::rows::{RowField, RowForm};
 use crate::screen::PREFIX;
 
-/// The fields of a line stand between bars.
+/// Bars separate the fields of a line.
 pub(crate) const FORM: RowForm = RowForm {
     separator: Some('|'),
     ..RowForm::TABS
 };
 
-/// What a line begins with: the type of the record, its time, and what it says.
+/// What a line of `bgpdump -m` begins with.
 pub(crate) struct BgpdumpHead<'a> {
-    pub(crate) kind: &'a str,
+    /// The type of the record in MRT: `TABLE_DUMP2`.
+    pub(crate) record_type: &'a str,
+    /// In seconds since 1970.
     pub(crate) time: &'a dyn Display,
+    /// `B` for a path of a table, `A` for an announcement, `W` for a withdrawal.
     pub(crate) what: &'a str,
 }
 
 impl BgpdumpHead<'_> {
-    /// Prints the line of a path; of its head alone if it is withdrawn.
+    /// Prints the line of a path; that of a withdrawal ends after the prefix.
     pub(crate) fn line(
         &self,
         path: &BgpPath,
@@ -39,7 +43,7 @@ impl BgpdumpHead<'_> {
         let med = path.med.unwrap_or_default();
         let atomic = if path.is_atomic { "AG" } else { "NAG" };
         let head = [
-            RowField::new(&self.kind),
+            RowField::new(&self.record_type),
             RowField::new(self.time),
             RowField::new(&self.what),
             RowField::new(&path.peer),
@@ -56,6 +60,7 @@ impl BgpdumpHead<'_> {
             RowField::new(&path.communities),
             RowField::new(&atomic),
             RowField::new(&path.aggregator),
+            // The bar at the end of each line.
             RowField::new(&""),
         ];
         let tail = tail.into_iter().filter(|_| !is_withdrawn);
@@ -63,7 +68,7 @@ impl BgpdumpHead<'_> {
     }
 }
 
-/// A path as JSON.
+/// A path as a JSON object.
 #[derive(Serialize)]
 pub(crate) struct BgpPathLine<'a, T> {
     prefix: AsText<IpPrefix>,

@@ -1,4 +1,4 @@
-//! `popfib compile`: a table into an image, which other commands then open as their table.
+//! `popfib compile`: tables in, an image out. Other commands open it as their table, without compiling it again.
 
 use std::path::PathBuf;
 
@@ -38,13 +38,13 @@ pub(crate) struct CompileArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// What the data is, for who gets the image
+    /// What the data is, for whoever gets the image
     ///
     /// [default: what a MaxMind database says of itself]
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
-    /// The terms that the data is under, for who gets the image
+    /// The terms that the data is under, for whoever gets the image
     #[arg(long, value_name = "TEXT")]
     licence: Option<String>,
 

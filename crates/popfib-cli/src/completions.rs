@@ -1,4 +1,4 @@
-//! `popfib completions`: a shell's completion script on standard output.
+//! `popfib completions`: the definitions of all options in, a shell's completion script on standard output.
 
 use clap::{Args, Command};
 use clap_complete::Shell;
@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArgs {
 }
 
 pub(crate) fn run(args: &CompletionsArgs, mut command: Command) -> Result<Verdict, Failure> {
-    // Into memory first: the generator panics where a write fails.
+    // Into memory first: the generator panics if a write fails.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "popfib", &mut script);
     let mut output = StandardOutput::new();

@@ -1,4 +1,7 @@
-//! `--where`: conditions on the records of a table.
+//! `--where`: conditions as text and the records of a table in, the records that meet them all out.
+//!
+//! A condition is asked of each different value of its column and not of each record: what a record says is then a look at the code
+//! of its value.
 
 use std::str::FromStr;
 
@@ -11,7 +14,7 @@ use crate::args::ReadArgs;
 use crate::failure::Failure;
 use crate::output::note;
 
-/// The value of a table by the name of a column, whatever that one is called.
+/// The name that stands for the column with the value of a lookup, whatever that column is called.
 const VALUE: &str = "value";
 
 /// A condition on a column: that it has one of several values, or none of them.
@@ -22,7 +25,7 @@ pub(crate) struct Condition {
     values: Vec<WantedValue>,
 }
 
-/// A value as each type has it.
+/// A value of a condition, as a column of each type would have it.
 #[derive(Clone, Debug, PartialEq)]
 struct WantedValue {
     text: String,
@@ -78,7 +81,7 @@ impl WantedValue {
 impl FromStr for Condition {
     type Err = String;
 
-    /// `COLUMN=VALUE,...` or `COLUMN!=VALUE,...`; a backslash takes the meaning from what follows it.
+    /// `COLUMN=VALUE,...` or `COLUMN!=VALUE,...`; a character after a backslash has no special meaning.
     fn from_str(text: &str) -> Result<Self, String> {
         const SHAPE: &str = "a condition is COLUMN=VALUE,... or COLUMN!=VALUE,...";
         let mut parts = vec![String::new()];
@@ -106,7 +109,7 @@ impl FromStr for Condition {
     }
 }
 
-/// The option, for each time that it is given a condition.
+/// The option; each time that it is given adds a condition.
 pub(crate) fn arg() -> Arg {
     Arg::new("where")
         .help_heading(None::<&str>)
@@ -116,8 +119,8 @@ pub(crate) fn arg() -> Arg {
         .value_parser(Condition::from_str)
 }
 
-/// The columns to read for these conditions, as `--columns` has them. Others than the value need all: a record without a
-/// value of the columns that are read is left out, and then a wider prefix would answer for it.
+/// The columns to read for these conditions, as `--columns` has them. Conditions on others than the value need all columns: with fewer,
+/// a record without a value in them would be left out, and then a wider prefix would answer for it.
 pub(crate) fn columns(conditions: &[Condition]) -> Vec<String> {
     match conditions.iter().all(|condition| condition.column == VALUE) {
         true => Vec::new(),
@@ -125,7 +128,7 @@ pub(crate) fn columns(conditions: &[Condition]) -> Vec<String> {
     }
 }
 
-/// Asks for these columns, where no others are asked for.
+/// Asks for the columns of these conditions; an error if `--columns` is given as well.
 pub(crate) fn ask(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), &'static str> {
     if !read.columns.is_empty() {
         return Err("--where names the columns that it needs; --columns has no meaning beside it");
@@ -162,7 +165,7 @@ impl Condition {
     /// By the codes of the column, whether it has one of the values; 0 is absent.
     fn values_of(&self, column: &Column) -> Result<Vec<bool>, Failure> {
         let name = Escaped(&self.column);
-        // AS64500 where numbers alone are, and the reverse.
+        // AS64500 is 64500 in a column of bare numbers, and the reverse.
         let fitting = |value: &WantedValue| match value.other() {
             Some(other) if !column_has(column, value) && column_has(column, &other) => other,
             _ => value.clone(),
@@ -187,7 +190,7 @@ impl Condition {
             (1..=column.len() as u32).map(|code| match column.value(code) {
                 None => false,
                 Some(Cell::Scalar(scalar)) => is_one(scalar),
-                // All of them, so that each value that is there is known.
+                // All elements, without stopping at the first, so that `is_known` learns of each.
                 Some(Cell::List(list)) => list.iter().fold(false, |any, one| is_one(one) | any),
             }),
         );

@@ -1,4 +1,4 @@
-//! `popfib convert`: a table in another form.
+//! `popfib convert`: a table in any format in, the same table in another format out, with `--updates` as it was after these.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,7 @@
-//! `popfib count`: how often addresses come in a stream, by themselves or by values and prefixes of tables.
+//! `popfib count`: streams of addresses in; out comes how often each address, or each value or prefix of tables, came.
+//!
+//! A batch is turned into numbers: those of distinct addresses or networks, of records, or of the routes that matched. Counts are
+//! kept by these numbers, and texts are made at the end, once for each count and not for each address.
 
 mod addresses;
 mod picture;
@@ -121,7 +124,7 @@ fn by(columns: Arg) -> Arg {
         .long_help(format!("{help}\n\n{rest}"))
 }
 
-/// The column that is no part of a record.
+/// The column of matched prefixes, which no record has.
 const PREFIX: &str = "prefix";
 
 impl CountArgs {
@@ -205,7 +208,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// The routes of each table.
+/// By family, the routes of each table that matched so far.
 struct RoutesOfTables;
 
 impl PerFamily for RoutesOfTables {
@@ -215,25 +218,25 @@ impl PerFamily for RoutesOfTables {
 struct AddressCounter<'t> {
     args: &'t CountArgs,
     kernel: Kernel,
-    /// What the addresses are called that are counted together; one of no name where each is counted by itself.
+    /// The names of the addresses that are counted together (`--pairs`); one without a name if each is counted by itself.
     cells: Vec<String>,
-    /// What addresses are counted by before the tables, if by themselves.
+    /// The numbers of addresses or networks, if these are counted; their column comes before those of tables.
     addresses: Option<CountedAddresses>,
     tables: &'t [NamedTable],
-    /// The routes of each table, where prefixes are counted.
+    /// The routes of each table, if prefixes are counted.
     numbered: ByFamily<RoutesOfTables>,
     /// By family, the numbers of the addresses of the batch at hand if they are counted, and those of the answers of each table.
     numbers: [Vec<Vec<u32>>; 2],
-    /// What each number of a table's answers means, from 1, where prefixes are counted; otherwise they are those of records.
+    /// What each number of a table's answers means, from 1, if prefixes are counted; otherwise they are those of records.
     routes: Vec<Vec<CountedRoute>>,
     /// By the numbers of the address and the answers of all tables, 0 for none, cell by cell.
     crossed: HashMap<Box<[u32]>, Sum>,
-    /// The same where it is one number and nothing is added up.
+    /// The same if the key is one number and each address counts 1.
     single: Vec<Option<u64>>,
     seen: (HashSet<u32>, HashSet<u128>),
-    /// Where the number stands that is added.
+    /// Where the number stands that is added up.
     weight: Option<Weight>,
-    /// Rows without a number, and all.
+    /// Rows without such a number, and all rows.
     weightless: u64,
     weighed: u64,
 }
@@ -252,7 +255,7 @@ impl Consumer for AddressCounter<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
-        // Out of `self` while that adds up.
+        // Taken out of `self`, which counts meanwhile.
         let [mut of_4, mut of_6] = std::mem::take(&mut self.numbers);
         self.number(batch.ipv4(), &mut of_4)?;
         self.number(batch.ipv6(), &mut of_6)?;
@@ -279,7 +282,7 @@ type CountRow<'t> = (Sum, Vec<Option<Cell<'t>>>);
 /// A route that is counted: its prefix, and the number of its record.
 type CountedRoute = (String, NextHop);
 
-/// The numbers of the address at this place of the batch.
+/// Copies the numbers of the address at this place of the batch.
 fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
     for (answer, numbers) in key.iter_mut().zip(numbers) {
         *answer = numbers[at];
@@ -320,7 +323,7 @@ impl AddressCounter<'_> {
 
     /// Counts the addresses of a batch, row by row.
     fn add_each(&mut self, batch: &AddressBatch, of_4: &[Vec<u32>], of_6: &[Vec<u32>]) {
-        // One a row, and so one an address, or one for all of them.
+        // One weight a row, which has one address or is counted as a whole: `run` refuses anything else.
         let weights = self.weight.as_mut().map(|weight| weight.of_rows(batch));
         let mut weights = weights.iter().flatten();
         let width = self.width();
@@ -361,7 +364,7 @@ impl AddressCounter<'_> {
                     }
                     None => Sum::of(1),
                 };
-                // An address that was there before is none of its value's first.
+                // With --unique, an address that came before counts no more.
                 if is_new {
                     self.add(&key, weight);
                 }
@@ -369,7 +372,7 @@ impl AddressCounter<'_> {
         }
     }
 
-    /// The usual case of [`AddressCounter::add_each`]: one number, each address once.
+    /// The usual case of [`AddressCounter::add_each`]: one number, and each address counts 1.
     fn add_ones(&mut self, numbers: &[u32]) {
         let answers = 1 + match (&self.addresses, self.tables) {
             (Some(own), _) => own.len(),
@@ -391,7 +394,7 @@ impl AddressCounter<'_> {
         !self.args.unique || insert(&mut self.seen)
     }
 
-    /// Adds to what a combination of answers has.
+    /// Adds to the count of a combination of numbers.
     #[inline]
     fn add(&mut self, key: &[u32], weight: Sum) {
         match self.crossed.get_mut(key) {
@@ -402,7 +405,7 @@ impl AddressCounter<'_> {
         }
     }
 
-    /// All combinations that came, and what they have.
+    /// All combinations of numbers that came, and their counts.
     fn counts(&self) -> impl Iterator<Item = (Vec<u32>, Sum)> {
         let crossed = self.crossed.iter();
         let crossed = crossed.map(|(key, &sum)| (key.to_vec(), sum));
@@ -422,7 +425,7 @@ impl AddressCounter<'_> {
         self.cells.iter().flat_map(of_cell).collect()
     }
 
-    /// What a combination of numbers says, column by column; none where there is no match.
+    /// What a combination of numbers stands for, column by column; none without a match.
     fn cells(&self, key: &[u32]) -> Vec<Option<Cell<'_>>> {
         let mut cells = Vec::new();
         for key in key.chunks(self.width()) {
@@ -448,8 +451,7 @@ impl AddressCounter<'_> {
         cells
     }
 
-    /// The values of each combination of answers, and its count. Records that are equal in all columns that are counted are one
-    /// combination.
+    /// Each combination of values, and its count. Records that are equal in all columns that are counted are one combination.
     fn merged(&self) -> Vec<CountRow<'_>> {
         let own = self.addresses.iter().map(|_| None);
         let mut same: Vec<_> = own

@@ -1,5 +1,7 @@
-//! Where a command puts what it makes: standard output, or a file that is there
-//! as a whole or not at all.
+//! Where a command puts what it makes: a table or bytes in; standard output or a file out.
+//!
+//! A file is compressed if its name says so, and gets its name when it is complete: programs that read it never see half of it, and
+//! an error leaves the old one in place.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -57,14 +59,14 @@ pub(crate) struct DestinationArgs {
     output: Option<PathBuf>,
 }
 
-/// A form of tables.
+/// A form in which a table is written.
 #[derive(Clone)]
 pub(crate) enum DestinationForm {
-    /// One of those of the library.
+    /// One of the library's formats.
     Of(WriteFormat),
-    /// The user's own.
+    /// The user's own template.
     Template(Template),
-    /// Parquet, for which the command has to be built.
+    /// Parquet, which is written if the command was built with the feature `parquet`.
     Parquet,
 }
 
@@ -79,7 +81,7 @@ impl DestinationForm {
         }
     }
 
-    /// Refuses what this popfib was built without.
+    /// Refuses a form that this popfib was built without.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match self {
             Self::Parquet if cfg!(not(feature = "parquet")) => {
@@ -112,7 +114,7 @@ impl DestinationForm {
     }
 }
 
-/// Forms by their names, and templates.
+/// Parses the name of a form, or a template.
 #[derive(Clone)]
 pub(crate) struct DestinationFormParser;
 
@@ -157,7 +159,7 @@ impl TypedValueParser for DestinationFormParser {
 
 /// A template, or the file that has it.
 fn template(text: &str) -> Result<DestinationForm, String> {
-    /// More than anybody writes.
+    /// The size of templates that are refused, which is more than anybody writes.
     const MOST: u64 = 1 << 20;
     let template = match text.strip_prefix('@') {
         None => text.parse(),
@@ -183,8 +185,8 @@ impl DestinationArgs {
         Destination::open(self.output.as_deref())
     }
 
-    /// Asks for all columns, where a template names some and none are asked for: of fewer, a record without a value is left out,
-    /// and then a wider prefix answers for it.
+    /// Asks for all columns if a template names some and `--columns` is not given. With fewer columns, a record without a value in
+    /// them would be left out, and then a wider prefix would answer for it.
     pub(crate) fn ask(&self, read: &mut ReadArgs) {
         match &self.to {
             DestinationForm::Template(template)
@@ -212,7 +214,7 @@ impl DestinationArgs {
 pub(crate) enum Destination {
     /// Standard output.
     Stdout(StandardOutput),
-    /// A file by its path.
+    /// The file at this path.
     File(PathBuf, OutputFile),
 }
 
@@ -236,12 +238,12 @@ impl Destination {
         }
     }
 
-    /// Writes `bytes`, which are best many.
+    /// Writes `bytes`; many at a time are faster.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.sink().write_all(bytes).map_err(|e| self.failed(e))
     }
 
-    /// Hands what is written to a reader who waits for it.
+    /// Hands everything that was written so far to the reader.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         self.sink().flush().map_err(|e| self.failed(e))
     }
@@ -261,12 +263,12 @@ impl Destination {
             Ok(()) => self.finish(),
             Err(WriteError::Io(error)) => Err(self.failed(error)),
             Err(WriteError::Form(reason)) => Err(format!("--to {}: {reason}", form.name()).into()),
-            // The route is at fault, which is the table's.
+            // The fault is in a route of the table, so the message names the table.
             Err(error) => Err(format!("{}: {error}", table.name.escape_debug()).into()),
         }
     }
 
-    /// Gives the file its place.
+    /// Writes what is left and gives the file its name.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
         self.flush()?;
         match self {

@@ -1,4 +1,5 @@
-//! `popfib diff`: the differences between two tables, as routes or as answers.
+//! `popfib diff`: two tables in; out come the routes that differ or the ranges of addresses whose answers do, on request only their
+//! counts (`summary`), the updates between them (`updates`) or the changes of origins (`origins`).
 //!
 //! Each table numbers its records for itself; they are compared by what their columns say (`columns`). The records
 //! of the new table are looked up in the old one once, so that comparing two routes is comparing two numbers.
@@ -197,7 +198,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     }
 }
 
-/// The changes of origins alone.
+/// Prints the changes of origins.
 fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
     let vrps = args.vrps.as_deref().map(|path| read_vrps(path, &args.read));
     let vrps = vrps.transpose()?;
@@ -206,7 +207,7 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
             peer,
             ..args.read.clone()
         };
-        // The values of an image are what it was compiled with.
+        // The values of an image were chosen when it was compiled.
         if !is_image_table(path) {
             read.value.get_or_insert(RouteValue::OriginOrValue);
         }
@@ -226,7 +227,7 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
     })
 }
 
-/// `table` less its routes of exactly `prefixes`.
+/// `table` without its routes of exactly `prefixes`.
 fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Failure> {
     let mut rest = table.clone();
     for prefix in prefixes {
@@ -242,14 +243,14 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
     Ok(rest)
 }
 
-/// Prints differences.
+/// Prints differences, or counts them.
 struct DiffReport<'a> {
     columns: &'a ComparedColumns,
     json: bool,
     output: StandardOutput,
-    /// Where routes are counted in place of being printed.
+    /// The counts, if routes are counted and not printed.
     summary: Option<DiffSummary<'a>>,
-    /// Where they are printed as updates.
+    /// The form of updates, if routes are printed as such.
     updates: Option<updates::DiffUpdatesForm>,
 }
 
@@ -272,6 +273,7 @@ struct DiffAnswerLine<'a, A: Address> {
 }
 
 impl<'a> DiffReport<'a> {
+    /// Prints changed routes.
     fn routes<A: Family>(
         &mut self,
         changes: impl Iterator<Item = RouteChange<A>>,
@@ -326,6 +328,7 @@ impl<'a> DiffReport<'a> {
         Ok(())
     }
 
+    /// Prints ranges of addresses whose answers changed.
     fn answers<A: Address>(
         &mut self,
         changes: impl Iterator<Item = AnswerChange<A>>,
@@ -377,6 +380,7 @@ impl<'a> DiffReport<'a> {
     }
 }
 
+/// How many routes changed.
 #[derive(Default)]
 struct RouteChangeCounts {
     added: u64,
@@ -385,7 +389,7 @@ struct RouteChangeCounts {
 }
 
 impl RouteChangeCounts {
-    /// What there is to say, if anything.
+    /// The line for standard error, if there are differences.
     fn summary(&self) -> Option<String> {
         let Self {
             added,
@@ -399,13 +403,14 @@ impl RouteChangeCounts {
     }
 }
 
+/// How many ranges of addresses changed their answer, and how many addresses these have.
 #[derive(Default)]
 struct ChangedRanges {
     ranges: u64,
     addresses: AddressCount,
 }
 
-/// What there is to say, if anything.
+/// The line for standard error, if there are differences.
 fn effective_summary(ipv4: &ChangedRanges, ipv6: &ChangedRanges) -> Option<String> {
     let said: Vec<_> = [("IPv4", ipv4), ("IPv6", ipv6)]
         .into_iter()

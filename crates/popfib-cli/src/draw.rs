@@ -1,4 +1,5 @@
-//! `popfib draw`: pictures of a table.
+//! `popfib draw`: a table in, an SVG picture of it or of one lookup out. The crate `popfib-draw` draws; here are the options, the titles
+//! and what next hops are called.
 
 use std::path::{Path, PathBuf};
 
@@ -152,7 +153,7 @@ enum ColourBy {
     Length,
 }
 
-/// Of two densities side by side, with their surroundings; files beyond it are too large to share.
+/// The largest trie of a radial picture, which has two side by side: files of larger ones are too large to share.
 const MAX_RADIAL: u32 = 2048;
 
 pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
@@ -195,7 +196,7 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// The family that the options ask for, if they do.
+/// The family that the options ask for, if any.
 fn chosen_family(
     family: Option<FamilyArg>,
     prefix: Option<IpPrefix>,
@@ -212,7 +213,7 @@ fn chosen_family(
     }
 }
 
-/// The family that a table has.
+/// IPv4 if the table has any of it, else IPv6.
 fn present(table: &RouteTable) -> FamilyArg {
     if table.ribs.ipv4.is_empty() {
         FamilyArg::Ipv6
@@ -221,6 +222,7 @@ fn present(table: &RouteTable) -> FamilyArg {
     }
 }
 
+/// The picture, as SVG.
 fn draw<A: popfib::family::Family>(
     picture: &Picture,
     table: &RouteTable,
@@ -308,7 +310,7 @@ struct NextHopNames {
 impl NextHopNames {
     fn of(records: Records) -> Self {
         let columns = names(&records, 0..records.columns().len());
-        // As people say it.
+        // As people write names.
         let columns = columns.iter().map(|name| name.replace('_', " ")).collect();
         let is_text = |column: &Column| column.column_type() == ColumnType::Text;
         Self {
@@ -318,7 +320,7 @@ impl NextHopNames {
         }
     }
 
-    /// What is said for the value of a column, if there is one.
+    /// What a picture says for the value of a column, if there is one.
     fn said(&self, next_hop: NextHop, column: usize) -> Option<String> {
         let cell = self.records.cell(next_hop, column)?;
         Some(said(&self.columns[column], cell))
@@ -334,13 +336,13 @@ impl NextHopNames {
         })
     }
 
-    /// The value of the first column, as short as it is.
+    /// The value of the first column alone, where there is little room.
     fn first(&self, next_hop: NextHop) -> String {
         let cell = self.records.cell(next_hop, 0);
         cell.map_or_else(String::new, |cell| shown(cell).into_owned())
     }
 
-    /// All columns.
+    /// The values of all columns.
     fn all(&self, next_hop: NextHop) -> String {
         let said = (0..self.columns.len()).filter_map(|column| self.said(next_hop, column));
         said.collect::<Vec<_>>().join(", ")

@@ -1,4 +1,8 @@
-//! Why the command gave up: one line for standard error, exit 2, with the option or the command that helps where there is one.
+//! Why the command gave up: errors of the libraries and of usage in, one line for standard error out, with the option or the command
+//! that helps if there is one. The exit status is 2.
+//!
+//! The libraries do not know the options of the command, so what helps is found here, by the type of an error or the end of its
+//! message. An option is named only if the subcommand that runs has it.
 
 use std::error::Error;
 use std::fmt;
@@ -12,9 +16,9 @@ use popfib_table::TableError;
 /// The options of the command that runs, by their long names.
 static OPTIONS: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Says which options the command has, so that no other is named as the next step.
+/// Takes the options that the command has, so that no others are named as the next step.
 pub(crate) fn know_options(options: Vec<String>) {
-    // There is one command in a process.
+    // One command runs in a process.
     let _ = OPTIONS.set(options);
 }
 
@@ -43,12 +47,12 @@ pub(crate) enum Failure {
     Message(String),
     /// A file could not be read; its line names file, line and reason.
     Read(ReadError),
-    /// Standard output does not take what it is given.
+    /// A write to standard output failed.
     Output(io::Error),
 }
 
 impl Failure {
-    /// The same, whose option would not help.
+    /// The same without the option that helps with tables, for files of addresses that it does not help with.
     pub(crate) fn without_step(self) -> Self {
         match self {
             Self::Read(error) => Self::Message(error.to_string()),
@@ -56,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// Whether the reader of standard output has gone, of which there is nothing to say.
+    /// Whether the reader of standard output has gone, which needs no message.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -108,7 +112,7 @@ impl From<TableError> for Failure {
     }
 }
 
-/// The line of what keeps a table from an answer.
+/// The line of an error of a table, with what helps.
 pub(crate) fn of_table(error: &TableError) -> String {
     match error {
         TableError::NoRoutes | TableError::NoValues => format!("{error}; {KEEPS}"),
@@ -132,6 +136,7 @@ fn next_step(error: &ReadError) -> Option<String> {
     }
     const NO_TABLE: &str =
         "--format any finds the prefixes in any text, --prefix-column those of a column or member";
+    // The message itself says what helps.
     let steps = ["--", "unpack it first", "convert it to"];
     if steps.iter().any(|step| text.contains(step)) {
         return None;
@@ -154,7 +159,7 @@ fn next_step(error: &ReadError) -> Option<String> {
     has_options_of(help).then(|| help.to_owned())
 }
 
-/// Whether the bits after the length of a prefix are what is wrong.
+/// Whether the error is that bits are set after the length of a prefix.
 pub(crate) fn is_about_host_bits(error: &ReadError) -> bool {
     error
         .to_string()
@@ -176,7 +181,7 @@ pub(crate) fn parse_asn(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "an AS number, please: 64500 or AS64500".to_owned())
 }
 
-/// What is asked for by an address, a prefix or an AS number where a file is meant.
+/// The commands that answer for an address, a prefix or an AS number, if `file` is one and no file: somebody left out the command.
 pub(crate) fn instead_of(file: &str) -> Option<String> {
     if let Some(number) = as_number(file) {
         return Some(format!(

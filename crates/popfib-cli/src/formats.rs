@@ -1,4 +1,4 @@
-//! `popfib formats`: what can be read.
+//! `popfib formats`: the list of all formats that can be read, with the names and descriptions that the library has for them.
 
 use clap::Args;
 use popfib_formats::{AddressFormat, Format, UpdateFormat};

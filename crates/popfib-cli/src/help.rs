@@ -18,7 +18,7 @@ pub(crate) fn arrange(command: Command) -> Command {
     arrange_as(command, &name)
 }
 
-/// The same; `name` is how it is called.
+/// The same; `name` is that of the command with those above it (`popfib set union`).
 fn arrange_as(command: Command, name: &str) -> Command {
     let examples = command.get_after_help().map(ToString::to_string);
     let rest = command.get_after_long_help().map(ToString::to_string);
@@ -35,7 +35,7 @@ fn arrange_as(command: Command, name: &str) -> Command {
     })
 }
 
-/// An option with or without a line in `-h`.
+/// The option, with a line in `-h` or without one.
 fn visible(arg: Arg) -> Arg {
     let is_shared = arg.get_help_heading().is_some();
     let hides = is_shared && !SHOWN.contains(&arg.get_id().as_str());
@@ -44,7 +44,7 @@ fn visible(arg: Arg) -> Arg {
         false => arg,
     };
     match (arg.get_help().cloned(), arg.get_long_help()) {
-        // Manual pages take the short text of none that `-h` does not show.
+        // Manual pages leave out the short text of an option that `-h` does not show.
         (Some(help), None) if arg.is_hide_short_help_set() => arg.long_help(help),
         _ => arg,
     }
@@ -99,7 +99,7 @@ mod tests {
         });
     }
 
-    /// Longer ones would be cut where nobody would cut them.
+    /// A terminal would break longer ones anywhere.
     #[test]
     fn lines_after_the_options_are_of_eighty_columns() {
         walk(&Cli::command(), &mut |command| {

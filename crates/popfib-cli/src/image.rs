@@ -1,4 +1,8 @@
-//! Tables from images: opened once, then asked as they are.
+//! Images as the tables of commands: a file or the bytes of one in; a table for lookups out, or all routes for what needs more. And the
+//! reverse: tables in, an image out (`ImagePlace`).
+//!
+//! An image is compiled already, so options that choose how a table is read are refused here, except those that choose a table of
+//! several, or columns.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,7 +21,7 @@ use crate::failure::{CHOOSES, Failure, KEEPS, of_table};
 use crate::output::tell;
 use crate::progress;
 
-/// A table of an image and how long it took to open.
+/// A table of an image, and how long it took to open it.
 #[derive(Debug)]
 pub(crate) struct OpenedImage {
     /// The file, as messages name it.
@@ -32,8 +36,8 @@ pub(crate) struct OpenedImage {
     pub(crate) open_time: Duration,
 }
 
-/// The image at `path`, if there is a path and the file is one, by its beginning; without validating it if it is trusted. What
-/// comes from a pipe or is compressed is read as any other table.
+/// The image at `path`; `None` without a path, or if the file does not begin as an image does. An image that is trusted is not
+/// validated. One that comes from a pipe or is compressed is read like any other table.
 pub(crate) fn open_file(
     path: Option<&Path>,
     trust: bool,
@@ -65,7 +69,7 @@ pub(crate) fn open_file(
     Ok(Some(OpenedImage::new(name, image, start, read)?))
 }
 
-/// Whether what is meant by `path`, where a table is, is an image.
+/// Whether `path`, given for a table, is the file of an image.
 pub(crate) fn is_image_table(path: &Path) -> bool {
     !is_stdin(path) && !is_special(path) && is_image_file(path)
 }
@@ -73,7 +77,7 @@ pub(crate) fn is_image_table(path: &Path) -> bool {
 /// Whether the file is an image, by its beginning.
 pub(crate) fn is_image_file(path: &Path) -> bool {
     let mut head = Vec::new();
-    // What is no regular file is read once.
+    // What is no regular file can be read only once.
     let file = File::open(path).ok().filter(|_| path.is_file());
     let read = file.map(|file| file.take(16).read_to_end(&mut head));
     read.is_some_and(|read| read.is_ok()) && popfib_formats::image::is_image(&head)
@@ -95,7 +99,7 @@ impl OpenedImage {
         })
     }
 
-    /// The image in `bytes`, for which somebody was asked at `start`.
+    /// The image in `bytes`, which was asked for at `start`.
     pub(crate) fn of_bytes(name: &str, bytes: &[u8], start: Instant) -> Result<Self, TableError> {
         let image = Image::from_bytes(bytes)?;
         let in_image = image.table(None)?.clone();
@@ -114,7 +118,7 @@ impl OpenedImage {
         self.routes(false)
     }
 
-    /// The same with all columns, where it has several.
+    /// The same with all columns, if it has several.
     pub(crate) fn into_all_routes(self) -> Result<RouteTable, Failure> {
         self.routes(true)
     }
@@ -140,13 +144,13 @@ impl OpenedImage {
         LookupTable::of(self.name, self.in_image.sources(), self.table)
     }
 
-    /// The same, whose values have texts: numbers where the image has none.
+    /// The same with a text for each value, which is its number if the image has no texts.
     pub(crate) fn into_named(self) -> Result<LookupTable, Failure> {
         let (name, sources) = (self.name.clone(), self.sources());
         Ok(LookupTable::of(name, sources, self.into_table()?))
     }
 
-    /// Its table, whose values have texts: numbers where the image has none.
+    /// The table with a text for each value, which is its number if the image has no texts.
     pub(crate) fn into_table(self) -> Result<Table, Failure> {
         match self.table.record_count() {
             Some(_) => Ok(self.table),
@@ -155,7 +159,7 @@ impl OpenedImage {
     }
 }
 
-/// Why the image called `name` does not do `to` something.
+/// The error of the image called `name`, which lacks the routes that it takes `to` do something.
 pub(crate) fn without_routes(name: &str, to: &str) -> Failure {
     let name = name.escape_debug();
     format!("{name}: the image was compiled without the routes to {to}; {KEEPS}").into()
@@ -168,7 +172,7 @@ pub(crate) struct ImagePlace<'p> {
 }
 
 impl<'p> ImagePlace<'p> {
-    /// Known before anything is read, so that what is wrong with it is told at once.
+    /// Made before any table is read, so that errors of the path or the time come at once.
     pub(crate) fn new(path: &'p Path) -> Result<Self, Failure> {
         if is_stdin(path) {
             return Err("-o: an image has to be a file, not `-`".into());
@@ -192,7 +196,7 @@ impl<'p> ImagePlace<'p> {
         for (name, loaded) in tables {
             let mut sources = loaded.sources.clone();
             for source in &mut sources {
-                // Files that were written later make no other image.
+                // No date of a file is after the time of the image, so that newer copies of the same data make an equal one.
                 if let Some(latest) = latest.as_ref().filter(|latest| source.date > **latest) {
                     source.date.clone_from(latest);
                 }
@@ -210,7 +214,7 @@ impl<'p> ImagePlace<'p> {
     }
 }
 
-/// The variable that fixes it, as reproducible builds do.
+/// The variable that fixes the time of an image, as for reproducible builds.
 const EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 /// The time to put into the image, in seconds since 1970.

@@ -1,4 +1,5 @@
-//! `popfib info`: the compiled table in numbers, those of the paper's Table 2.
+//! `popfib info`: a table or an image in; out come its numbers, among them those of the Poptrie paper's Table 2, its columns and where
+//! its data comes from. A table is compiled to know its sizes.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -55,22 +56,22 @@ pub(crate) struct InfoArgs {
     table: FileArgs,
 }
 
-/// What is printed.
+/// All that is printed.
 #[derive(Debug, Serialize)]
-pub(crate) struct InfoReport {
+struct InfoReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageInfo>,
     /// Those of an image, and of a file that says something of its data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sources: Vec<SourceInfo>,
-    /// Where there are several.
+    /// If there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<ColumnInfo>>,
     ipv4: FamilyInfo,
     ipv6: FamilyInfo,
 }
 
-/// Where an image comes from.
+/// The file of an image.
 #[derive(Debug, Serialize)]
 struct ImageInfo {
     file: String,
@@ -126,7 +127,7 @@ impl ColumnInfo {
 
 /// One family in numbers.
 #[derive(Debug, Serialize)]
-pub(crate) struct FamilyInfo {
+struct FamilyInfo {
     routes: usize,
     next_hops: usize,
     nodes: usize,
@@ -136,20 +137,20 @@ pub(crate) struct FamilyInfo {
     compile_ms: f64,
     rib_bytes: usize,
     #[serde(flatten)]
-    space: RouteDistribution,
+    distribution: RouteDistribution,
 }
 
 /// Where the routes are in the family's address space.
 #[derive(Debug, Default, Serialize)]
 struct RouteDistribution {
-    /// The part of all addresses that has a route, where the routes are known.
+    /// The part of all addresses that has a route, if the routes are known.
     share: Option<f64>,
     /// How many routes have each prefix length.
     lengths: Vec<usize>,
 }
 
 impl RouteDistribution {
-    /// That of `routes`, in prefix order.
+    /// The distribution of `routes`, which are in prefix order.
     fn of<A: Address>(routes: impl Iterator<Item = Prefix<A>>) -> Self {
         let mut lengths = vec![0; usize::from(A::WIDTH) + 1];
         let (mut share, mut outermost) = (0.0, None::<Prefix<A>>);
@@ -173,14 +174,14 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         Some(opened) => (Some(image_info(&opened)), opened.sources(), opened.table),
         None => {
             let mut read = args.table.read.clone();
-            // All columns of a built-in table, as of an image.
+            // All columns of a built-in table are described, as those of an image.
             let is_built_in = args.table.table.as_deref().is_none_or(is_special);
             if is_built_in && read.columns.is_empty() {
                 read.columns.push("*".to_owned());
             }
             let loaded = table::load_records(args.table.table.as_deref(), &read)?;
             let mut sources = loaded.sources;
-            // The name and the time of a file are no news.
+            // The name and the time of a file alone are no news.
             sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));
             (None, sources, loaded.table)
         }
@@ -215,7 +216,7 @@ impl FamilyInfo {
             true => Duration::ZERO,
             false => start.elapsed(),
         };
-        let space = match table.routes() {
+        let distribution = match table.routes() {
             Ok(routes) if table.has_routes() => {
                 RouteDistribution::of(routes.map(|(prefix, _)| prefix))
             }
@@ -230,14 +231,14 @@ impl FamilyInfo {
             bytes: fib.bytes(),
             compile_ms: milliseconds(compile_time),
             rib_bytes: if is_image { 0 } else { table.rib()?.bytes() },
-            space,
+            distribution,
         })
     }
 }
 
 impl InfoReport {
     /// Prints it as text, with the routes of each prefix length if `by_length`, or JSON.
-    pub(crate) fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
+    fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
         let mut output = StandardOutput::of_rows(NAMED);
         if json {
             output.json(self)?;
@@ -253,10 +254,11 @@ impl InfoReport {
 }
 
 /// A duration in milliseconds with three decimals, as the JSON shows it.
-pub(crate) fn milliseconds(duration: Duration) -> f64 {
+fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
+/// What there is to say of an image's file.
 fn image_info(opened: &OpenedImage) -> ImageInfo {
     let image = &opened.image;
     ImageInfo {
@@ -269,6 +271,7 @@ fn image_info(opened: &OpenedImage) -> ImageInfo {
     }
 }
 
+/// Prints everything but the routes of each prefix length.
 fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
     if let Some(image) = &info.image {
         let created = rfc3339(image.created);
@@ -305,7 +308,7 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
         ipv4: a, ipv6: b, ..
     } = info;
     heading(output, FAMILIES, ["", "IPv4", "IPv6"])?;
-    let share = |info: &FamilyInfo| match info.space.share {
+    let share = |info: &FamilyInfo| match info.distribution.share {
         Some(share) => format!("{:.4} %", 100.0 * share),
         None => "-".to_owned(),
     };
@@ -360,7 +363,7 @@ const FAMILIES: RowForm = RowForm::fixed(&[
 /// The columns of records.
 const COLUMNS: RowForm = RowForm::fixed(&[Alignment::Left(12), Alignment::Right(12)]);
 
-/// Begins rows of other columns, of these names.
+/// Begins rows of another form, under these headings.
 fn heading(output: &mut StandardOutput, form: RowForm, names: [&str; 3]) -> Result<(), Failure> {
     output.begin_rows(form)?;
     output.row(names.iter().map(|name| RowField::styled(HEADING, name)))
@@ -372,7 +375,7 @@ fn lengths(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure
     output.text("\n")?;
     heading(output, FAMILIES, ["length", "IPv4", "IPv6"])?;
     for length in 0..=128 {
-        let counts = families.map(|family| family.space.lengths.get(length).copied());
+        let counts = families.map(|family| family.distribution.lengths.get(length).copied());
         if counts
             .iter()
             .any(|count| count.is_some_and(|count| count > 0))

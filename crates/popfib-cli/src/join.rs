@@ -1,4 +1,5 @@
-//! `popfib join`: several tables and folders of lists as one image, whose records have the columns of all.
+//! `popfib join`: several tables and folders of lists in; out comes one image, or one table in another format, whose records have the
+//! columns of all.
 
 use std::path::{Path, PathBuf};
 
@@ -91,6 +92,7 @@ pub(crate) struct JoinArgs {
     max_size: u64,
 }
 
+/// The name and the file of `NAME=FILE`.
 fn named(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
@@ -117,7 +119,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
         mask: args.mask,
         leading_zeros: args.leading_zeros,
     };
-    // The bar of a file goes when the next is opened.
+    // The bar of a file ends when the next file is opened.
     let mut bar = None;
     let mut open_next = |path: &Path| {
         drop(bar.take());
@@ -146,7 +148,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// What becomes of a joined table.
+/// Where a joined table goes: into an image, or into a file of another format.
 enum JoinDestination<'a> {
     Image(ImagePlace<'a>),
     Form(&'a DestinationForm, Destination),

@@ -1,4 +1,4 @@
-//! `popfib kernels`: the ways to look up many addresses at a time, and which is taken.
+//! `popfib kernels`: the list of the kernels, the ways to look up many addresses at a time, and which of them is chosen.
 
 use clap::Args;
 use popfib::Kernel;

@@ -1,6 +1,10 @@
-//! The command `popfib`: one subcommand a file, and what they share: how the program ends (`program`), what it says
-//! (`output`, `failure`, `progress`) and how that looks (`rows`, `screen`), the options of a table (`args`) and how it is read (`table`,
-//! `image`), where results go (`destination`).
+//! The command `popfib`: arguments, tables and addresses in; answers on standard output, notes and errors on standard error, and an
+//! exit status out.
+//!
+//! Each subcommand is a file (and a folder of that name) with its options and a function `run`. The other files are what they share:
+//! how the program begins and ends (`program`, `help`), what it says (`output`, `failure`, `progress`) and how that looks (`rows`,
+//! `screen`), the options of a table (`args`) and how it is read (`table`, `image`, `live`), how streams of addresses are read and
+//! answered (`stream`), where results go (`destination`).
 
 mod aggregate;
 mod annotate;
@@ -88,7 +92,7 @@ struct Cli {
     color: Color,
 }
 
-/// When colours are used, as everywhere else.
+/// `--color` with a help of ours, which is not in `-h`.
 fn color(color: Arg) -> Arg {
     color.hide_short_help(true).help(
         "Use colours: on a terminal (auto), always or never. In auto, NO_COLOR and CLICOLOR_FORCE in the environment decide first",
@@ -167,5 +171,5 @@ pub fn main() -> ExitCode {
     {
         arguments.insert(first, "lookup".into());
     }
-    program::main("popfib", arguments, run)
+    program::main(arguments, run)
 }

@@ -1,4 +1,5 @@
-//! A running `popfib follow` as its clients see it: lookups and images by its Unix socket (`--live`).
+//! A running `popfib follow` as its clients see it (`--live`): queries go to its Unix socket; matches, images of the current table and
+//! changes of its routes come back. `follow/protocol.rs` answers them, and says how.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::IpAddr;
@@ -12,10 +13,10 @@ use crate::failure::Failure;
 use crate::image::OpenedImage;
 use crate::output::note;
 
-/// Questions that are sent before the first answer is read: their answers fit into what a socket holds.
+/// How many queries are sent before the first answer is read: their answers fit into a socket's buffer.
 const AHEAD: usize = 64;
 
-/// What a connection reads and writes.
+/// A connection's two directions. The trait stands for a Unix socket, so that all of this compiles where there are none.
 trait ReadWrite: Read + Write + Send {}
 impl<T: Read + Write + Send> ReadWrite for T {}
 
@@ -29,20 +30,20 @@ fn connect(_: &Path) -> io::Result<Box<dyn ReadWrite>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Where a `popfib follow` answers, and which of its tables is asked.
+/// Where a `popfib follow` answers, and which of its tables is meant.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowSocket {
     socket: PathBuf,
     table: Option<String>,
 }
 
-/// A connection to it.
+/// A connection to a `popfib follow`.
 pub(crate) struct FollowClient {
     name: String,
     stream: BufReader<Box<dyn ReadWrite>>,
 }
 
-/// An image, and its version among those of the same process.
+/// An image of the table at a moment, and its version among those of the same process.
 pub(crate) struct VersionedImage {
     pub(crate) version: u64,
     pub(crate) opened: OpenedImage,
@@ -52,7 +53,7 @@ pub(crate) struct VersionedImage {
 pub(crate) type LiveMatch = Option<(IpPrefix, String)>;
 
 impl FollowSocket {
-    /// The socket at this path; the table is that of `--vrf`, and other options mean nothing.
+    /// The socket at this path and the table of `--vrf`; an error if other options of tables are given.
     pub(crate) fn new(socket: &Path, read: &ReadArgs) -> Result<Self, Failure> {
         let mut of_file = read.clone();
         let table = of_file.vrf.take();
@@ -65,7 +66,7 @@ impl FollowSocket {
         Ok(Self::of_table(socket, table))
     }
 
-    /// The table of that name there.
+    /// The table of that name at this socket.
     pub(crate) fn of_table(socket: &Path, table: Option<String>) -> Self {
         let socket = socket.to_owned();
         Self { socket, table }
@@ -97,7 +98,7 @@ impl FollowClient {
     fn send(&mut self, lines: &str) -> Result<(), Failure> {
         let sent = self.stream.get_mut().write_all(lines.as_bytes());
         sent.map_err(|error| match self.line() {
-            // It was closed for a reason that is there to be read.
+            // The other side closed it, and sent the reason before.
             Err(reason) if error.kind() == io::ErrorKind::BrokenPipe => reason,
             _ => self.failed(error),
         })
@@ -148,7 +149,7 @@ impl FollowClient {
         Ok(matches)
     }
 
-    /// Hands all lines of changes to `each`, until the other process ends.
+    /// Hands all lines of changes to `each` as they come, until the other process ends.
     pub(crate) fn watch(
         &mut self,
         covered: Option<IpPrefix>,
@@ -169,7 +170,7 @@ impl FollowClient {
         }
     }
 
-    /// The table as it is now, compiled; `None` if it is of this version still.
+    /// The table as it is now, compiled; `None` if it is still of this version.
     pub(crate) fn image(
         &mut self,
         version: Option<u64>,
@@ -202,7 +203,7 @@ impl FollowClient {
     }
 }
 
-/// What helps where nobody does.
+/// What helps if nobody answers at the socket.
 const ANSWERS: &str = "`popfib follow --socket FILE` answers there";
 
 const NO_ANSWER: &str = "this is no answer of popfib follow";

@@ -1,4 +1,4 @@
-//! `popfib lookup`: the longest match of each address, from arguments or a stream.
+//! `popfib lookup`: addresses and prefixes in, from arguments or as lines of standard input; the longest match of each out.
 //!
 //! Arguments are few, so the RIB answers them: compiling a FIB would take longer than all of their
 //! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
@@ -89,6 +89,7 @@ impl fmt::Display for AddressOrPrefix {
     }
 }
 
+/// The answer to an argument, as JSON.
 struct LookupLine<'a> {
     asked: AddressOrPrefix,
     prefix: Option<IpPrefix>,
@@ -131,7 +132,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         });
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
         let mut live = FollowSocket::new(socket, &args.table.read)?.connect()?;
-        // Each by itself, of the table of that moment: no image has to be made for them.
+        // Each is answered from the table of that moment: a query is cheaper than an image of all of it.
         for (asked, found) in asked.iter().zip(live.look_up(&addresses)?) {
             let (prefix, value) = found.unzip();
             let cell = value
@@ -152,7 +153,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     };
     for asked in asked {
         let (prefix, number) = longest_match(&table, asked)?;
-        // An image may have been made without names.
+        // Without records, as in an image of next hops alone, the number is the value.
         let bare = number.filter(|_| table.records().is_none());
         let bare = bare.map(|number| number.to_string());
         let cell = |column| match (table.records(), number) {
@@ -192,7 +193,7 @@ fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> {
             "'{shown}': there are several addresses in it; each is an argument of its own"
         )
         .into()),
-        // One with a length that is none is no address.
+        // What follows a slash was meant as a length; if it is none, all of it is no address.
         Some(found) if !text[found.range.end..].starts_with('/') || text.contains("://") => {
             Ok(AddressOrPrefix(IpPrefix::host(found.address)))
         }
@@ -211,7 +212,7 @@ fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> {
     }
 }
 
-/// Whether a first argument is something to look up, and no name of a command.
+/// Whether the first argument is something to look up, and not the name of a command.
 pub(crate) fn is_asked(argument: &OsStr) -> bool {
     let text = argument.to_str();
     text.is_some_and(|text| {
@@ -225,7 +226,7 @@ struct LookupStream<'a> {
     lines: AnswerLines,
     buffers: LineBuffers,
     output: StandardOutput,
-    /// The names of the columns, if somebody looks at them or their colours.
+    /// The names of the columns, if the output is a terminal or coloured.
     names: Option<Vec<String>>,
     skip_invalid: bool,
     /// Whether somebody types the lines.
@@ -265,7 +266,7 @@ impl Consumer for LookupStream<'_> {
                     AddressRun::Missing(_) => {
                         let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
                         let line = line.trim_end().escape_debug().to_string();
-                        // Who types may type again.
+                        // Whoever types may type again.
                         if self.is_typed {
                             note(format_args!("\"{line}\": no address"));
                             continue;
@@ -292,7 +293,7 @@ impl Consumer for LookupStream<'_> {
             None => self.output.bytes(lines)?,
         }
         if let Some(wrong) = wrong {
-            // What was asked before the bad line is answered before the error is reported.
+            // The answers to the lines before the bad one come before the error.
             self.output.flush()?;
             return Err(wrong.into());
         }
@@ -308,9 +309,10 @@ fn is_blank(line: &[u8]) -> bool {
     matches!(line.trim_ascii(), [] | [b'#' | b';', ..])
 }
 
-/// Answers to addresses that come one by one, of which the first do not tell how long others are.
+/// The columns of answers that come one by one: the first do not show how wide the others are.
 const ONE_BY_ONE: &[Alignment] = &[Alignment::Left(15), Alignment::Left(18)];
 
+/// Answers the lines of standard input.
 fn stream(args: &LookupArgs) -> Result<(), Failure> {
     let names = OnceLock::new();
     let make = |table| with_same_columns(vec![table], &names);
@@ -343,7 +345,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         lines: AnswerLines::new(query, form, LineLead::Address),
     };
     let input = InputArgs::default();
-    // A line without an address is an error here, or told.
+    // Nothing is asked of it in the end: a line without an address was an error, or noted, when it came.
     let mut seen = FilesSeen::default();
     let path = Path::new("-");
     stream::read(path, &input, &args.table.read, &mut stream, &mut seen)?;
@@ -352,6 +354,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints the answer to an argument.
 fn write_answer(
     output: &mut StandardOutput,
     asked: AddressOrPrefix,
@@ -379,10 +382,11 @@ fn write_answer(
     write_texts(output, &names, texts.iter().map(String::as_str))
 }
 
-/// What stands for a prefix or value that there is not.
+/// What stands for a missing prefix or value.
 const NONE: &str = "-";
 
-/// Writes an answer: what was asked, the prefix, and the values of these columns. On a terminal each of three or more is a line.
+/// Prints an answer: what was asked for, the prefix, and the values of these columns. On a terminal each of three values or more has a
+/// line of its own.
 fn write_texts<'t>(
     output: &mut StandardOutput,
     names: &[impl AsRef<str>],
@@ -397,7 +401,7 @@ fn write_texts<'t>(
     });
     let mut answers: Vec<_> = answers.collect();
     let screen = output.screen();
-    // Two have room in a row.
+    // Two values have room in a row.
     let is_block = names.len() > 2 && screen.is_terminal;
     let values = answers.split_off(if is_block { 1 } else { answers.len() });
     let answers = answers

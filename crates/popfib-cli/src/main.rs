@@ -1,4 +1,4 @@
-//! The command `popfib`.
+//! The executable `popfib`, all of which is in the library of this crate.
 
 use std::process::ExitCode;
 

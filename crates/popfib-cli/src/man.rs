@@ -1,4 +1,4 @@
-//! `popfib man`: the manual pages, made from the same text as `--help`.
+//! `popfib man`: the definitions of all options in, manual pages with the text of `--help` out.
 
 use std::fs;
 use std::path::PathBuf;

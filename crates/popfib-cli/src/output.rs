@@ -1,8 +1,7 @@
-//! Standard output with its errors kept, and one-line notes on standard error.
+//! Texts, rows and JSON in, standard output out, with its errors kept; and one-line notes on standard error.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
-use std::sync::OnceLock;
 
 use anstyle::Style;
 use serde::{Serialize, Serializer};
@@ -12,8 +11,8 @@ use crate::progress;
 use crate::rows::{RowField, RowForm, RowWriter};
 use crate::screen::{ERROR, Screen};
 
-/// Standard output behind a buffer; nothing is lost silently: every error,
-/// a full disk as much as a closed pipe, comes back as [`Failure::Output`].
+/// Standard output with a buffer and rows. Nothing is lost silently: every error, a full disk as much as a closed pipe, comes back as
+/// [`Failure::Output`], which `println!` would turn into a panic.
 #[derive(Debug)]
 pub(crate) struct StandardOutput {
     buffer: BufWriter<StdoutBesideBar>,
@@ -91,21 +90,21 @@ impl StandardOutput {
             .map_err(Failure::Output)
     }
 
-    /// Hands everything written so far to the reader.
+    /// Hands everything that was written so far to the reader.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         self.settle()?;
         self.buffer.flush().map_err(Failure::Output)
     }
 }
 
-/// After an error, what was there before it is written.
+/// Writes the rows that are still kept, which after an error are those before it.
 impl Drop for StandardOutput {
     fn drop(&mut self) {
         let _ = self.settle();
     }
 }
 
-/// Standard output; on a terminal apart from a bar.
+/// Standard output; on a terminal the bar is erased before each write.
 #[derive(Debug)]
 struct StdoutBesideBar {
     stdout: Stdout,
@@ -129,7 +128,7 @@ impl Write for StdoutBesideBar {
     }
 }
 
-/// For what writes by itself; its errors are for the caller to keep.
+/// For libraries that write to a `Write`; the caller turns errors into a [`Failure`].
 impl Write for StandardOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.buffer.write(bytes)
@@ -140,28 +139,18 @@ impl Write for StandardOutput {
     }
 }
 
-/// The name of this program in front of notes.
-static PROGRAM: OnceLock<&str> = OnceLock::new();
-
-/// Says which program this is; the first call counts.
-pub(crate) fn name_program(name: &'static str) {
-    let _ = PROGRAM.set(name);
-}
-
 /// One line on standard error, whatever is in it: control characters are escaped.
 pub(crate) fn note(line: impl Display) {
     tell_line(Style::new(), line);
 }
 
-/// The same of an error.
+/// The same for an error.
 pub(crate) fn error(line: impl Display) {
     tell_line(ERROR, line);
 }
 
 fn tell_line(style: Style, line: impl Display) {
-    let program = PROGRAM.get().copied().unwrap_or("popfib");
-    let program = format!("{program}:");
-    let mut text = format!("{} ", Screen::stderr().paint(style, program));
+    let mut text = format!("{} ", Screen::stderr().paint(style, "popfib:"));
     for character in line.to_string().chars() {
         if character.is_control() {
             text.extend(character.escape_default());
@@ -179,14 +168,14 @@ pub(crate) fn to_stderr(text: &str) {
     let _ = progress::apart(true, || io::stderr().write_all(text.as_bytes()));
 }
 
-/// Notes what a table lacks of its source, called `name`.
+/// Notes what was left out of the source called `name`, or changed in it.
 pub(crate) fn tell(name: &str, remarks: &[String]) {
     for line in remarks {
         note(format_args!("{}: {line}", name.escape_debug()));
     }
 }
 
-/// A value that JSON shows as its text form.
+/// A value that is a string of JSON: its text.
 #[derive(Debug)]
 pub(crate) struct AsText<T>(pub T);
 

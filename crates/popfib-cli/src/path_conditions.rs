@@ -1,4 +1,5 @@
-//! Conditions on the attributes of a path: its AS path, origin AS and communities.
+//! Conditions on the attributes of a path: its AS path, origin AS and communities. Options of `popfib paths` and `popfib updates` in;
+//! whether a path meets all of them out.
 
 use std::str::FromStr;
 
@@ -64,7 +65,7 @@ impl FromStr for AsPathPattern {
     fn from_str(text: &str) -> Result<Self, String> {
         let pattern = text.replace('_', r"(?:^|$|[ ,{}()\[\]])");
         let regex = Regex::new(&pattern);
-        // What is wrong is said of what was typed, which is not what was compiled.
+        // The message has no place in the pattern, which is not what was typed.
         regex.map(Self).map_err(|error| error.to_string())
     }
 }
@@ -81,7 +82,7 @@ impl FromStr for OriginAsn {
     }
 }
 
-/// A community, each part of which may be any.
+/// A community, in which `*` stands for any part.
 #[derive(Clone)]
 struct CommunityPattern(String);
 

@@ -1,4 +1,5 @@
-//! `popfib paths`: every path of a collector's dump to the prefixes asked for.
+//! `popfib paths`: a route collector's dump in; out come all paths that meet the conditions, in the order of the dump, or the prefixes
+//! that several AS originate (`--moas`).
 
 use clap::Args;
 use popfib::IpPrefix;
@@ -67,6 +68,7 @@ pub(crate) struct PathsArgs {
     dump: DumpArgs,
 }
 
+/// A prefix with several origins, as JSON.
 #[derive(Serialize)]
 struct MoasLine<'a> {
     prefix: AsText<IpPrefix>,
@@ -122,11 +124,12 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     })
 }
 
-/// Prints paths, or collects the origins of a prefix, whose paths follow each other in a dump.
+/// Prints paths, or with `--moas` collects the origins of each prefix, whose paths follow one another in a dump.
 struct PathsReport {
     json: bool,
     output: StandardOutput,
     is_found: bool,
+    /// With `--moas`, the prefix at hand and its origins so far.
     origins: Option<(Option<IpPrefix>, Vec<String>)>,
 }
 
@@ -150,7 +153,7 @@ impl PathsReport {
             return self.output.json(&BgpPathLine::new(path, path.seconds));
         }
         let head = BgpdumpHead {
-            kind: match path.id {
+            record_type: match path.id {
                 Some(_) => "TABLE_DUMP2_AP",
                 None => "TABLE_DUMP2",
             },
@@ -160,7 +163,7 @@ impl PathsReport {
         head.line(path, false, &mut self.output)
     }
 
-    /// Prints the prefix whose paths are done, if it comes from several ASes.
+    /// Prints the prefix whose paths are done, if it comes from several AS.
     fn finish_prefix(&mut self) -> Result<(), Failure> {
         let Some((prefix, origins)) = &mut self.origins else {
             return Ok(());

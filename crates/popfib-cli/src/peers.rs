@@ -1,4 +1,5 @@
-//! `popfib peers`: whose routes a collector's dump holds.
+//! `popfib peers`: a route collector's dump in, its peers with the numbers of their routes out. The whole dump is read, for nothing but
+//! the routes themselves says how many there are.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,5 @@
-//! Where routes have to be: the prefixes that `popfib routes`, `paths` and `updates` are asked about.
+//! Where routes have to be: options of `popfib routes`, `paths` and `updates` in (`--covering PREFIX`, `--exact @FILE`); out come their
+//! prefixes, each with the relation that a route must have to it.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use crate::args::{ReadArgs, is_stdin};
 use crate::failure::{Failure, MASKS};
 use crate::table;
 
-/// Prefixes, each an option's.
+/// The options that name prefixes.
 #[derive(Args)]
 pub(crate) struct PlaceArgs {
     /// Routes that cover PREFIX, including PREFIX itself
@@ -44,7 +45,7 @@ impl PlaceArgs {
         all.iter().any(|texts| !texts.is_empty())
     }
 
-    /// Whether a prefix is where all of them ask for it.
+    /// The test whether a prefix meets all of the options.
     pub(crate) fn wanted(
         &self,
         read: &ReadArgs,
@@ -64,7 +65,7 @@ impl PlaceArgs {
         read: &ReadArgs,
         mut is_stdin_taken: bool,
     ) -> Result<Vec<(Relation, Vec<IpPrefix>)>, Failure> {
-        // The narrowest first: the Rib is searched by it.
+        // The narrowest relation first: a Rib is searched by the first, and the others are tests of what was found.
         let given = [
             (Relation::Exact, "--exact", &self.exact),
             (Relation::Covering, "--covering", &self.covering),
@@ -147,7 +148,7 @@ impl Relation {
     }
 }
 
-/// `prefixes` as routes to anywhere: nobody looks up addresses in them, so they need no Fib as a `PrefixSet` has one.
+/// `prefixes` as a Rib. Not as a `PrefixSet`: that has a Fib, too, and nobody looks up addresses here.
 pub(crate) fn set_of(prefixes: &[IpPrefix]) -> ByFamily<Ribs> {
     let mut set = ByFamily::<Ribs>::default();
     for &prefix in prefixes {
@@ -161,7 +162,7 @@ pub(crate) fn set_of(prefixes: &[IpPrefix]) -> ByFamily<Ribs> {
 
 /// The prefixes of the list or table in the file at `path`, IPv4 before IPv6, each in prefix order.
 fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
-    // What the options say of values and peers is about the table.
+    // The options for values and peers are meant for the table, not for this list.
     let read = ReadArgs {
         format: None,
         peer: None,

@@ -1,10 +1,10 @@
-//! How a command begins and ends, the same for every command of popfib.
+//! How a command begins and ends, the same for every command of popfib: words of the command line in, options for `run` and at the end
+//! an exit status out.
 //!
-//! Data goes to standard output, notes and errors to standard error. Exit 0 is
-//! success, 1 a negative answer, 2 bad usage or bad input, told in one line. A
-//! reader that closes standard output early (`popfib routes | head`) ends the
-//! command quietly, with the status that a shell shows for one that the signal of a closed
-//! pipe ended: what was cut is no success, and a difference that was found stays one.
+//! Data goes to standard output, notes and errors to standard error. Exit 0 is success, 1 a negative answer, 2 bad usage or bad input,
+//! with one line that says why. If the reader closes standard output early (`popfib routes | head`), the command ends without a
+//! message, with the status 141 that shells show for a program that SIGPIPE ended: output that was cut is no success, and a script
+//! sees that `popfib diff` did not end with 0.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::help;
 use crate::output;
 use crate::screen::Screen;
 
-/// What a command that did its work has to say.
+/// The answer of a command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The answer is yes, or all is done: exit 0.
@@ -31,16 +31,14 @@ pub(crate) enum Verdict {
 /// 128 and the number of SIGPIPE.
 const CLOSED_PIPE: u8 = 141;
 
-/// Parses the arguments, of which the first is the program, for `run` and turns what it says into an exit status.
+/// Parses the arguments, of which the first is the program, for `run`, and turns its result into an exit status.
 pub(crate) fn main<C: Parser>(
-    name: &'static str,
     arguments: impl IntoIterator<Item = OsString>,
     run: impl FnOnce(C) -> Result<Verdict, Failure>,
 ) -> ExitCode {
-    output::name_program(name);
     let arguments: Vec<_> = arguments.into_iter().collect();
     let color = color(&arguments);
-    // The helps of both lengths are put together for who asks for one: it takes longer than to read arguments.
+    // Help is put together only if somebody asks for it: that takes longer than parsing the arguments.
     let parsed = parse(C::command(), arguments.clone()).or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             parse(help::arrange(C::command()), arguments)
@@ -50,7 +48,7 @@ pub(crate) fn main<C: Parser>(
     let verdict = match parsed {
         Ok(arguments) => run(arguments),
         Err(error) => {
-            // Help and errors come before the arguments are known.
+            // Help and errors are printed although the arguments were not parsed, so `--color` was searched for by itself.
             color.unwrap_or_default().write_global();
             usage(&error)
         }
@@ -69,7 +67,7 @@ pub(crate) fn main<C: Parser>(
     }
 }
 
-/// What the arguments of the command say.
+/// Parses the arguments, and notes which options the subcommand has.
 fn parse<C: Parser>(mut command: Command, arguments: Vec<OsString>) -> Result<C, clap::Error> {
     let matches = command.try_get_matches_from_mut(arguments);
     let parsed = matches.and_then(|matches| {
@@ -79,7 +77,7 @@ fn parse<C: Parser>(mut command: Command, arguments: Vec<OsString>) -> Result<C,
     parsed.map_err(|error| error.format(&mut command))
 }
 
-/// Where the first argument is that is no option for colours.
+/// The index of the first argument that is not about colours.
 pub(crate) fn first(arguments: &[OsString]) -> usize {
     let mut at = 1;
     while let Some(argument) = arguments.get(at).and_then(|argument| argument.to_str()) {
@@ -92,7 +90,7 @@ pub(crate) fn first(arguments: &[OsString]) -> usize {
     at
 }
 
-/// What the last argument for colours says.
+/// What the last argument about colours says.
 fn color(arguments: &[OsString]) -> Option<Color> {
     let arguments = arguments.iter().filter_map(|argument| argument.to_str());
     let mut arguments = arguments.take_while(|argument| *argument != "--");
@@ -108,7 +106,7 @@ fn color(arguments: &[OsString]) -> Option<Color> {
     last
 }
 
-/// The long names of the options of the command that `matches` are of.
+/// The long names of the options of the subcommand that was given, or of `command` if there was none.
 fn options(command: &Command, matches: &ArgMatches) -> Vec<String> {
     let below = matches.subcommand();
     let below = below.and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
@@ -135,7 +133,7 @@ fn usage(error: &clap::Error) -> Result<Verdict, Failure> {
             let written = written.and_then(|()| stdout.flush());
             written.map(|()| Verdict::Good).map_err(Failure::Output)
         }
-        // Help in place of an error, where nothing was asked for.
+        // Without any argument: the help in place of an error.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Failure::Help(shown(Screen::stderr())))
         }
@@ -151,7 +149,7 @@ fn one_line(text: &str) -> String {
         words.join(" ")
     });
     let told: Vec<String> = paragraphs
-        // What clap says of values that begin with a hyphen is seldom what is meant.
+        // Clap's tip for values that begin with a hyphen seldom fits.
         .filter(|paragraph| {
             let noise = ["Usage:", "tip: to "];
             !paragraph.is_empty() && !noise.iter().any(|noise| paragraph.starts_with(noise))

@@ -1,7 +1,7 @@
-//! How far something has come, as a bar on the terminal.
+//! A count of what is done in, a bar on the terminal out.
 //!
-//! A thread of its own looks at a count and draws: the work does nothing for it. Only what takes a while gets a bar, only on a
-//! terminal, and what else is written there comes before it.
+//! A thread of its own looks at the count and draws: the work only counts. Work that takes a while gets a bar, and only if standard
+//! error is a terminal. Other text that is written there erases the bar first, and it comes again after that text.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,16 +13,16 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use popfib_formats::Progress;
 
-/// How long there is no bar, and how long it stays the same.
+/// After how long there is a bar, and how long it stays the same.
 const PATIENCE: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(100);
 
-/// What is on the terminal that a bar has to know.
+/// What a bar has to know of the terminal.
 struct Terminal {
     bar: Option<ProgressBar>,
     /// The thread that draws.
     owner: Option<ThreadId>,
-    /// Whether what was written last has not ended its line, of which a bar would take the place.
+    /// Whether the last text did not end its line: a bar would erase it.
     is_in_line: bool,
 }
 
@@ -45,7 +45,7 @@ impl Terminal {
     }
 }
 
-/// A bar that is gone when this is dropped.
+/// A bar, which is erased when this is dropped.
 #[derive(Debug)]
 pub(crate) struct BarGuard(Option<(Sender<()>, JoinHandle<()>)>);
 
@@ -59,12 +59,12 @@ pub(crate) fn watch(progress: Progress) -> BarGuard {
     draw(template.to_owned(), total, move || progress.read())
 }
 
-/// The same of a step that does not know how far it is.
+/// The same for a step that does not know how far it is.
 pub(crate) fn step(what: &str) -> BarGuard {
     draw(format!("{what} {{spinner}}"), None, || 0)
 }
 
-/// The same of `total` things, of which the work counts those that are done.
+/// The same for `total` things, of which the work counts those that are done.
 pub(crate) fn counted(what: &str, total: u64) -> (BarGuard, Arc<AtomicU64>) {
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
@@ -117,7 +117,7 @@ impl Drop for BarGuard {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);
-            // It can't fail, and if it did, the work is more than its bar.
+            // A bar that failed is no reason for the work to fail.
             let _ = thread.join();
         }
     }
@@ -128,7 +128,7 @@ fn new_bar(template: &str, total: Option<u64>) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(template).expect("a valid template"))
 }
 
-/// Writes to the terminal what has nothing to do with the bar, which comes after it again when a line ends.
+/// Calls `write`, which writes other text to the terminal, without the bar; that comes again when a line has ended.
 pub(crate) fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
     let mut terminal = terminal();
     terminal.erase();
@@ -136,8 +136,8 @@ pub(crate) fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
     write()
 }
 
-/// Whether a bar may stand beside what is written to standard output meanwhile: on a terminal both are written in turn, and a
-/// file is elsewhere. What reads a pipe may write to the same terminal at any time.
+/// Whether there may be a bar while standard output is written: on a terminal both are written in turn, and a file is elsewhere. The
+/// reader of a pipe, however, may write to the same terminal at any time.
 pub(crate) fn is_apart() -> bool {
     #[cfg(unix)]
     {

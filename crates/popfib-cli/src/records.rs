@@ -1,4 +1,4 @@
-//! The columns of records in output: what they are called, and as members of JSON.
+//! Records in; the names of their columns and the texts of their values out, for rows, pictures and JSON.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -10,7 +10,7 @@ use serde::ser::SerializeMap;
 
 use crate::table;
 
-/// What the value of a table is called that has no name.
+/// What the only column of a table is called if it has no name.
 pub(crate) const NEXT_HOP: &str = "next_hop";
 
 /// A column by its name, and its value, if there is one.
@@ -26,7 +26,7 @@ pub(crate) fn names(records: &Records, columns: impl ExactSizeIterator<Item = us
     columns.map(name).collect()
 }
 
-/// What is shown for a value.
+/// The text of a value, with whatever characters it has.
 pub(crate) fn shown(cell: Cell<'_>) -> Cow<'_, str> {
     match cell {
         Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
@@ -46,7 +46,7 @@ pub(crate) fn said(column: &str, cell: Cell<'_>) -> String {
     }
 }
 
-/// A value as a row of text has it.
+/// A value as a field of a row: `-` if there is none, and escaped when it is printed.
 pub(crate) struct CellText<'a>(pub(crate) Cow<'a, str>);
 
 impl<'a> CellText<'a> {

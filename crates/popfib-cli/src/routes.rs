@@ -1,8 +1,7 @@
-//! `popfib routes`: the routes that several conditions leave, in prefix order.
+//! `popfib routes`: a table in, its routes that meet all conditions out, in prefix order.
 //!
-//! The Rib finds those that touch the prefixes asked for, without a walk over
-//! the whole table; the other conditions are asked of what it finds. The prefixes of
-//! an option are a set, so that many of them cost each route no more than one.
+//! The Rib finds the routes at the prefixes of one option, without a walk over the whole table; the other conditions are tests of what
+//! it found. The prefixes of an option are a set, so that many of them cost each route no more than one.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -89,7 +88,7 @@ pub(crate) struct RoutesArgs {
     table: FileArgs,
 }
 
-/// The conditions, read and understood.
+/// The conditions on prefixes, their lengths and their family.
 struct RouteConditions<'a> {
     /// Of each option that was given: its prefixes as they came.
     places: Vec<(Relation, Vec<IpPrefix>)>,
@@ -125,7 +124,7 @@ impl<'a> RouteConditions<'a> {
         self.args.family.is_none_or(FamilyArg::is::<A>)
     }
 
-    /// The routes of a family that meet the conditions, which are about the prefixes of these sets, in prefix order.
+    /// The routes of a family that meet the conditions, in prefix order; `places` has the prefixes of each option as a set.
     fn select<A: popfib::family::Family>(
         &self,
         table: &RouteTable,
@@ -140,7 +139,7 @@ impl<'a> RouteConditions<'a> {
             Some((relation, set)) => {
                 let set = A::of(set);
                 for (place, _) in set {
-                    // What lies inside another place comes with that one.
+                    // A place inside another one brings no route that the outer one does not.
                     let is_inside = set
                         .supernets(place)
                         .next()
@@ -177,11 +176,12 @@ impl<'a> RouteConditions<'a> {
     }
 }
 
+/// The route with a prefix of either family.
 fn ip<A: popfib::family::Family>((prefix, to): (Prefix<A>, NextHop)) -> (IpPrefix, NextHop) {
     (A::ip_prefix(prefix), to)
 }
 
-/// What the routes say: their records, of which some columns are printed.
+/// The records that routes lead to: which meet the conditions, and which of their columns are printed.
 struct RouteRecords {
     records: Records,
     columns: Vec<usize>,
@@ -189,7 +189,7 @@ struct RouteRecords {
     selected: Vec<bool>,
     /// The other records of each prefix, each once, in the order of the file.
     others: HashMap<IpPrefix, Vec<NextHop>>,
-    /// Whether each that meets the conditions counts, and not the last alone.
+    /// Whether all records of a prefix that meet the conditions are printed, or only the last of them.
     all: bool,
 }
 
@@ -216,7 +216,7 @@ impl RouteRecords {
         })
     }
 
-    /// These routes, each by its records that meet the conditions.
+    /// These routes with their records that meet the conditions; those without any are left out.
     fn routes(&self, found: Vec<(IpPrefix, NextHop)>) -> Vec<(IpPrefix, NextHop)> {
         let mut routes = Vec::with_capacity(found.len());
         for (prefix, last) in found {
@@ -231,7 +231,7 @@ impl RouteRecords {
         routes
     }
 
-    /// The columns of a record that are printed, absent ones of none.
+    /// The printed columns of a record; without a record all are absent.
     fn cells(&self, to: Option<NextHop>) -> Vec<NamedCell<'_>> {
         let columns = self.columns.iter().copied();
         let names = records::names(&self.records, columns.clone());
@@ -261,14 +261,15 @@ impl Serialize for RoutesLine<'_> {
 
 /// Prints routes.
 struct RoutesReport<'a> {
-    said: &'a RouteRecords,
+    records: &'a RouteRecords,
     json: bool,
     output: StandardOutput,
-    /// Whether there was a route.
+    /// Whether a route was printed.
     is_found: bool,
 }
 
 impl RoutesReport<'_> {
+    /// Prints a route, or that there is none, after the `query` that it answers.
     fn route(
         &mut self,
         query: Option<IpPrefix>,
@@ -276,7 +277,7 @@ impl RoutesReport<'_> {
     ) -> Result<(), Failure> {
         self.is_found |= route.is_some();
         let (prefix, to) = route.unzip();
-        let cells = self.said.cells(to);
+        let cells = self.records.cells(to);
         if self.json {
             return self.output.json(&RoutesLine {
                 query,
@@ -296,7 +297,7 @@ impl RoutesReport<'_> {
                 Some(RowField::new(query)),
                 Some(RowField::styled(PREFIX, prefix)),
             ],
-            // What separates values is not between these.
+            // A blank stands between these two, whatever separates the values.
             Some(query) => {
                 both = format!("{query} {prefix}");
                 [None, Some(RowField::styled(PREFIX, &both))]
@@ -314,7 +315,7 @@ impl RoutesReport<'_> {
     }
 }
 
-/// The other records of each prefix, each once, in the order of the file.
+/// The records of each prefix besides that of its route, each once, in the order of the file.
 fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
     let mut others: HashMap<_, Vec<_>> = HashMap::new();
     let mut known = HashSet::new();
@@ -340,17 +341,17 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
             false => vec!["*".to_owned()],
         };
     }
-    // What a later line replaces may meet the conditions.
+    // A record may meet the conditions although a later line of its prefix replaces it.
     let all = args.all || !args.conditions.is_empty();
     let mut table = table::load_chosen(&asked, all)?;
-    let said = RouteRecords::new(args, &mut table)?;
+    let records = RouteRecords::new(args, &mut table)?;
     let conditions = RouteConditions::new(args)?;
     let mut report = RoutesReport {
-        said: &said,
+        records: &records,
         json: args.json,
-        // Values with blanks in them stay apart.
+        // Several values, which may have blanks in them, are separated by tabs.
         output: StandardOutput::of_rows(RowForm {
-            separator: Some(if said.columns.len() > 1 { '\t' } else { ' ' }),
+            separator: Some(if records.columns.len() > 1 { '\t' } else { ' ' }),
             ..RowForm::TABS
         }),
         is_found: false,
@@ -362,7 +363,7 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
                     IpPrefix::V4(place) => conditions.answer(&table, *relation, place),
                     IpPrefix::V6(place) => conditions.answer(&table, *relation, place),
                 };
-                let found = said.routes(found);
+                let found = records.routes(found);
                 if found.is_empty() {
                     report.route(Some(query), None)?;
                 }
@@ -374,10 +375,10 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
     } else {
         let places = conditions.places.iter();
         let places: Vec<_> = places.map(|(r, p)| (*r, set_of(p))).collect();
-        for route in said.routes(conditions.select::<u32>(&table, &places)) {
+        for route in records.routes(conditions.select::<u32>(&table, &places)) {
             report.route(None, Some(route))?;
         }
-        for route in said.routes(conditions.select::<u128>(&table, &places)) {
+        for route in records.routes(conditions.select::<u128>(&table, &places)) {
             report.route(None, Some(route))?;
         }
     }

@@ -1,8 +1,8 @@
-//! `popfib rov`: route origin validation (RFC 6811) of every route of a table.
+//! `popfib rov`: route origin validation (RFC 6811). A table and VRPs in; out comes how many routes are in each state, or the routes in
+//! some states, or those whose state other VRPs change.
 //!
-//! The values of the table are origin AS numbers. Each distinct value is read once, into the origins
-//! that it stands for: mostly one AS, an AS set as one that no VRP can match, and several where
-//! a table joins the origins of a prefix.
+//! The values of the table are origin AS numbers. Each different value is parsed once, into the origins that it stands for: mostly one
+//! AS, an AS set as one that no VRP can match, and several if the table joins the origins of a prefix.
 
 mod announcement;
 
@@ -95,6 +95,7 @@ pub(crate) struct RovArgs {
     table: FileArgs,
 }
 
+/// A state of validation by its name, in options and output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RovState(pub(crate) Validity);
 
@@ -165,7 +166,7 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         let vrps = read_vrps(&args.vrps, &args.table.read)?;
         return announcement::print(prefix, asn, &vrps, args.json);
     }
-    // The values of an image are what it was compiled with.
+    // The values of an image were chosen when it was compiled.
     if let Some(path) = &args.table.table
         && !is_image_table(path)
     {
@@ -214,7 +215,7 @@ pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failur
     Ok(vrps)
 }
 
-/// An AS, none if it is a set, and how it is written.
+/// An AS, or none if it is a set, and how it is written.
 type WrittenOrigin = (Option<u32>, String);
 
 /// The origins that each value of a table stands for.
@@ -235,12 +236,13 @@ impl ValueOrigins {
         Self { of: of.collect() }
     }
 
+    /// The origins of a value; `None` if it is no origin.
     fn get(&self, value: NextHop) -> Option<&[WrittenOrigin]> {
         self.of.get(value.get() as usize - 1)?.as_deref()
     }
 }
 
-/// Counts, and prints what was asked for.
+/// Counts routes, and prints those that were asked for.
 struct RovReport<'a> {
     args: &'a RovArgs,
     output: StandardOutput,
@@ -283,7 +285,7 @@ struct RovChangeLine<'a> {
 }
 
 impl RovReport<'_> {
-    /// Validates the routes of a family.
+    /// Validates the routes of a family, and counts those in each state.
     fn family<A: Family>(
         &mut self,
         table: &RouteTable,
@@ -327,6 +329,7 @@ impl RovReport<'_> {
         Ok(counts)
     }
 
+    /// Prints a route with its state and the VRPs that decided it.
     fn route<A: Family>(
         &mut self,
         prefix: Prefix<A>,
@@ -367,6 +370,7 @@ impl RovReport<'_> {
         ])
     }
 
+    /// Prints a route if its state changed, and one of the two states was asked for.
     fn change(
         &mut self,
         prefix: IpPrefix,
@@ -448,7 +452,7 @@ impl RovReport<'_> {
     }
 }
 
-/// The error of a table with other values than origins.
+/// The error of a table that has a value which is no origin.
 pub(crate) fn no_origin(
     table: &RouteTable,
     prefix: IpPrefix,

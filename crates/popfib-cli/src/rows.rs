@@ -1,8 +1,7 @@
-//! Rows of fields: in aligned columns on a terminal, else with a separator between fields or in columns of fixed width.
+//! Rows of fields in, lines out: in aligned columns on a terminal, else with a separator between fields or in columns of fixed width.
 //!
-//! On a terminal rows are kept until there are many or nothing more lies ready, and a column is as wide as the longest field
-//! of these and of all before. A field that is longer than any range of addresses moves what is after it in its row, and
-//! nothing else. Nothing is cut.
+//! On a terminal rows are kept until there are many or nothing more lies ready, and a column is as wide as the longest field of these
+//! and of all before. A field that is longer than any range of addresses moves the rest of its row, and no other rows. Nothing is cut.
 
 use std::fmt::{self, Display};
 use std::io::{self, Write};
@@ -15,9 +14,9 @@ use crate::screen::{self, BAR, Screen};
 /// How rows look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowForm {
-    /// What is between two fields where nobody looks; without one, columns have their least width there.
+    /// The separator of fields if the output is no terminal; without one, columns have their least width there.
     pub(crate) separator: Option<char>,
-    /// The columns, and any after these.
+    /// The first columns, and all after these.
     pub(crate) columns: &'static [Alignment],
     pub(crate) rest: Alignment,
 }
@@ -33,7 +32,7 @@ impl RowForm {
         }
     }
 
-    /// The same, any columns after these being as `rest`.
+    /// The same form, with columns after the first ones like `rest`.
     pub(crate) const fn then(self, rest: Alignment) -> Self {
         Self { rest, ..self }
     }
@@ -51,14 +50,14 @@ impl RowForm {
     }
 }
 
-/// On which side fields of different lengths begin or end together, and how wide the column is at least.
+/// On which side the fields of a column are aligned, and how wide it is at least.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Alignment {
     Left(usize),
     Right(usize),
 }
 
-/// A column of texts, and one of numbers.
+/// The alignment of texts, and that of numbers.
 pub(crate) const LEFT: Alignment = Alignment::Left(0);
 pub(crate) const RIGHT: Alignment = Alignment::Right(0);
 
@@ -67,7 +66,7 @@ pub(crate) const RIGHT: Alignment = Alignment::Right(0);
 pub(crate) enum RowField<'f> {
     /// A text without control characters.
     Text(&'f dyn Display, Style),
-    /// A bar, as long as this part of the longest. On a terminal only.
+    /// A bar, as long as this part of the longest; on a terminal only.
     Bar(f64),
 }
 
@@ -91,18 +90,18 @@ const BYTES: usize = 1 << 20;
 /// The widest that a column gets: that of two IPv6 addresses with all their digits, and a hyphen.
 const WIDEST: usize = 79;
 
-/// The shortest and the longest bar, where there is room.
+/// The shortest bar, and the longest, if there is room.
 const BARS: (usize, usize) = (10, 50);
 
-/// Rows of one form.
+/// Writes rows of one form.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     form: RowForm,
     screen: Screen,
-    /// Of the columns so far.
+    /// Those of the columns so far.
     widths: Vec<usize>,
     kept: Vec<Vec<KeptField>>,
-    /// The bytes of those.
+    /// The bytes of the kept rows.
     size: usize,
 }
 
@@ -187,7 +186,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Makes room for the fields of these rows.
+    /// Widens the columns to the fields of these rows.
     fn widen(&mut self, rows: &[Vec<KeptField>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         self.widths.resize(self.widths.len().max(columns), 0);
@@ -210,7 +209,7 @@ impl RowWriter {
     }
 
     fn write(&self, fields: &[KeptField], out: &mut impl Write) -> io::Result<()> {
-        // On a terminal nothing is written that cannot be seen.
+        // On a terminal no blanks are written at the end of a line.
         let is_seen = |field: &KeptField| !matches!(field, KeptField::Text { width: 0, .. });
         let fields = match self.screen.is_terminal {
             true => &fields[..fields.iter().rposition(is_seen).map_or(0, |at| at + 1)],

@@ -1,4 +1,5 @@
-//! What standard output and standard error can show: columns on a terminal, and colours where others show them.
+//! What standard output and standard error can show: whether they are terminals and so have aligned columns, and whether they have
+//! colours. The styles of all that is coloured are here, too.
 //!
 //! Whether there are colours is decided as by clap for its help (anstream): by `--color`, else by NO_COLOR, CLICOLOR_FORCE,
 //! CLICOLOR and TERM, else on a terminal.
@@ -17,12 +18,12 @@ pub(crate) const BAR: Style = AnsiColor::Blue.on_default();
 pub(crate) const ADDED: Style = AnsiColor::Green.on_default();
 pub(crate) const REMOVED: Style = AnsiColor::Red.on_default();
 pub(crate) const CHANGED: Style = AnsiColor::Yellow.on_default();
-/// Those of grep.
+/// The colours of `grep`.
 pub(crate) const MATCH: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const FILE_NAME: Style = AnsiColor::Magenta.on_default();
 pub(crate) const LINE_NUMBER: Style = AnsiColor::Green.on_default();
 pub(crate) const MARK: Style = AnsiColor::Cyan.on_default();
-/// That of clap.
+/// The colour of clap's errors.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 /// What a stream can show.
@@ -34,7 +35,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// That of a file: bytes and nothing else.
+    /// A file's: bytes and nothing else.
     pub(crate) const NONE: Self = Self {
         is_terminal: false,
         is_coloured: false,
@@ -56,7 +57,7 @@ impl Screen {
         }
     }
 
-    /// `text` in this style, if there are any.
+    /// `text` in this style, if there are colours.
     pub(crate) fn paint<T: Display>(self, style: Style, text: T) -> Painted<T> {
         let style = if self.is_coloured {
             style

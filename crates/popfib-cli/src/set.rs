@@ -1,7 +1,7 @@
-//! `popfib set`: tables and lists as sets of addresses, put together and compared.
+//! `popfib set`: tables and lists in, as sets of addresses; a combination of them out as a table, or a comparison as lines.
 //!
-//! Only the prefixes count, not their values. The library's algebra is lazy, so an operation on
-//! several lists is a chain of iterators over their Ribs, and what comes out of it a new Rib.
+//! Only the prefixes count, not their values. The library's algebra is lazy, so an operation on several lists is a chain of iterators
+//! over their sorted prefixes.
 
 mod compare;
 mod free;
@@ -205,7 +205,7 @@ struct SetCommonArgs {
     destination: DestinationArgs,
 }
 
-/// What is done with the lists, one after the other.
+/// How a list is made of several.
 #[derive(Clone, Copy)]
 enum SetRule {
     Union,
@@ -218,6 +218,7 @@ enum SetRule {
 /// A list: prefixes in order, each once.
 type SetList = ByFamily<SortedPrefixes>;
 
+/// For each family, its prefixes in order.
 struct SortedPrefixes;
 
 impl PerFamily for SortedPrefixes {
@@ -226,6 +227,7 @@ impl PerFamily for SortedPrefixes {
 
 type BoxedPrefixes<'a, A> = Box<dyn Iterator<Item = Prefix<A>> + 'a>;
 
+/// The prefixes of one family.
 fn prefixes<A: popfib::family::Family>(list: &SetList) -> impl Iterator<Item = Prefix<A>> {
     A::of(list).iter().copied()
 }
@@ -235,7 +237,7 @@ impl SetRule {
     fn of<'a, A: popfib::family::Family>(self, lists: &'a [SetList]) -> BoxedPrefixes<'a, A> {
         match self {
             Self::Union => {
-                // What is sorted list by list is merged: operation after operation would cost more each.
+                // One sort, which merges what is sorted already: in a chain of unions a prefix would go through many.
                 let mut all: Vec<_> = lists.iter().flat_map(prefixes).collect();
                 all.sort();
                 Box::new(algebra::fewest(all))
@@ -245,7 +247,7 @@ impl SetRule {
                 Box::new(algebra::difference(prefixes(&lists[0]), others))
             }
             Self::Complement => Box::new(algebra::complement(Self::Union.of(lists))),
-            // By halves, so that of many lists a prefix goes through few operations.
+            // By halves, so that a prefix goes through few operations, however many lists there are.
             Self::Intersect | Self::Symmetric => match lists {
                 [] => Box::new(empty()),
                 [list] => Box::new(algebra::fewest(prefixes(list))),
@@ -373,6 +375,7 @@ fn parse_length(text: &str) -> Result<u8, String> {
     number.ok_or_else(|| "a length from /0 to /128, please".to_owned())
 }
 
+/// Refuses to read standard input twice.
 fn one_stdin(files: &[PathBuf]) -> Result<(), Failure> {
     match files.iter().filter(|file| is_stdin(file)).count() {
         0 | 1 => Ok(()),
@@ -380,6 +383,7 @@ fn one_stdin(files: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
+/// The lists in these files.
 fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<SetList>, Failure> {
     one_stdin(files)?;
     table::one_column(&read.options())?;
@@ -404,6 +408,7 @@ fn of_prefixes(prefixes: Vec<IpPrefix>) -> SetList {
     }
 }
 
+/// A line of `popfib set coverage` as JSON.
 #[derive(Serialize)]
 struct CoverageLine {
     prefix: AsText<IpPrefix>,
@@ -418,6 +423,7 @@ struct CoverageCounts {
     none: u64,
 }
 
+/// Prints how much of each prefix of the first list is in the others.
 fn coverage(lists: &[SetList], family: Option<FamilyArg>, json: bool) -> Result<Verdict, Failure> {
     let mut output = StandardOutput::new();
     let mut counts = CoverageCounts::default();

@@ -101,9 +101,27 @@ pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<Ro
     }
 }
 
-/// The table in the file at `path`, as [`load`] does it.
+/// The table in the file at `path`, with one column.
 pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
-    load_with(path, args, &args.options())
+    let options = args.options();
+    one_column(&options)?;
+    load_routes(path, args, &options)
+}
+
+/// The same with all columns that are asked for.
+pub(crate) fn load_columns(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
+    load_routes(path, args, &args.options())
+}
+
+/// The same, as `options` say.
+fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
+    let input = open(path)?.max_size(args.max_size);
+    let bar = progress::watch(input.progress());
+    let table = load_from(input, options);
+    drop(bar);
+    let table = table?;
+    output::tell(&table.name, &table.remarks());
+    Ok(table)
 }
 
 /// The prefixes of the list or table in the file at `path`.
@@ -149,26 +167,6 @@ pub(crate) fn prefixes_of_text(
     Ok(found?.prefixes)
 }
 
-/// The same with all columns that are asked for.
-pub(crate) fn load_columns(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
-    load_routes(path, args, &args.options())
-}
-
-fn load_with(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
-    one_column(options)?;
-    load_routes(path, args, options)
-}
-
-fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
-    let input = open(path)?.max_size(args.max_size);
-    let bar = progress::watch(input.progress());
-    let table = load_from(input, options);
-    drop(bar);
-    let table = table?;
-    output::tell(&table.name, &table.remarks());
-    Ok(table)
-}
-
 /// Opens the file at `path`, or the built-in table of that name; the rows of a Parquet file are lines of JSON.
 pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
     if is_special(path) {
@@ -178,7 +176,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
         return Ok(special_table());
     }
     let mut head = [0; 4];
-    // Of a pipe what is read here would be gone.
+    // Bytes of a pipe that were read here would be lost.
     let is_file = !is_stdin(path) && path.is_file();
     let read = |mut file: File| file.read_exact(&mut head);
     if !is_file || File::open(path).and_then(read).is_err() || head != *b"PAR1" {
@@ -195,7 +193,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
     }
 }
 
-/// Refuses several columns, where one value or none is looked at.
+/// Refuses several columns, for commands that look at one value or none.
 pub(crate) fn one_column(options: &LoadOptions) -> Result<(), Failure> {
     match options.columns.are_records() {
         true => Err("--columns takes the name of one column here".into()),
@@ -217,7 +215,7 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     Ok(loaded)
 }
 
-/// What the only column of a table is called; `None` where it was given no name.
+/// The name of the only column of a table; `None` if it was given none.
 pub(crate) fn own_name(column: &Column) -> Option<&str> {
     Some(column.name()).filter(|name| *name != "value")
 }

@@ -1,4 +1,5 @@
-//! `popfib updates`: the updates of a collector's files that meet conditions.
+//! `popfib updates`: a route collector's files of updates in; out come those that meet the conditions, and changes of sessions, in
+//! the order of the files.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -118,18 +119,20 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
     })
 }
 
+/// Prints updates.
 struct UpdatesReport<'a> {
     args: &'a UpdatesArgs,
     wanted: PrefixFilter,
-    /// Whether prefixes or paths are asked for, which the state of a session has none of.
+    /// Whether there are conditions on prefixes or paths: a change of a session has neither, and is left out then.
     has_conditions: bool,
     output: StandardOutput,
     path: BgpPath,
     is_found: bool,
-    /// How many updates have been skipped whose attributes are invalid.
+    /// How many updates were skipped because their attributes are invalid.
     invalid: u64,
 }
 
+/// An update as JSON.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum UpdatesLine<'a> {
@@ -151,6 +154,7 @@ enum UpdatesLine<'a> {
 }
 
 impl UpdatesReport<'_> {
+    /// Prints the updates of a file.
     fn file(&mut self, file: &Path) -> Result<(), Failure> {
         let args = self.args;
         let input = Input::open(file)?.max_size(args.max_size);
@@ -181,6 +185,7 @@ impl UpdatesReport<'_> {
         Ok(())
     }
 
+    /// Prints an update if it meets the conditions. `path` is used again for each: most attributes are texts.
     fn update(&mut self, name: &str, update: &Update<'_>) -> Result<(), Failure> {
         if !(self.wanted)(update.prefix) {
             return Ok(());
@@ -231,14 +236,14 @@ impl UpdatesReport<'_> {
                 },
             });
         }
-        let kind = match (is_exact(time), path.id) {
+        let record_type = match (is_exact(time), path.id) {
             (false, None) => "BGP4MP",
             (false, Some(_)) => "BGP4MP_AP",
             (true, None) => "BGP4MP_ET",
             (true, Some(_)) => "BGP4MP_ET_AP",
         };
         let head = BgpdumpHead {
-            kind,
+            record_type,
             time: &seconds(time),
             what: if is_withdrawn { "W" } else { "A" },
         };
@@ -263,13 +268,13 @@ impl UpdatesReport<'_> {
                 new,
             });
         }
-        let kind = if is_exact(time) {
+        let record_type = if is_exact(time) {
             "BGP4MP_ET"
         } else {
             "BGP4MP"
         };
         self.output.row([
-            RowField::new(&kind),
+            RowField::new(&record_type),
             RowField::new(&seconds(time)),
             RowField::new(&"STATE"),
             RowField::new(&peer),
@@ -280,12 +285,12 @@ impl UpdatesReport<'_> {
     }
 }
 
-/// Whether a time in microseconds is more exact than seconds.
+/// Whether a time in microseconds is not one of whole seconds.
 fn is_exact(time: u64) -> bool {
     !time.is_multiple_of(1_000_000)
 }
 
-/// The seconds of a time, with six digits after the point if it is more exact.
+/// The seconds of a time in microseconds, with six digits after the point if they are not whole.
 fn seconds(time: u64) -> String {
     let (seconds, rest) = (time / 1_000_000, time % 1_000_000);
     match rest {

@@ -1,4 +1,4 @@
-//! `popfib watch`: the changes of a live table as they come.
+//! `popfib watch`: the changes of a live table, as lines, from the socket of a running `popfib follow` to standard output as they come.
 
 use std::path::PathBuf;
 

@@ -110,6 +110,17 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Refuses standard input for more than one of the files, which the message calls `what`.
+pub(crate) fn at_most_one_stdin<'p>(
+    files: impl IntoIterator<Item = &'p PathBuf>,
+    what: &str,
+) -> Result<(), Failure> {
+    match files.into_iter().filter(|file| is_stdin(file)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(format!("only one of the {what} can be standard input").into()),
+    }
+}
+
 /// Whether `path`, given for a table, stands for the built-in one of special-purpose addresses. A file of that name is `./special`, as
 /// one called `-` is `./-`.
 pub(crate) fn is_special(path: &Path) -> bool {

@@ -1,7 +1,7 @@
 //! `--where`: conditions as text and the records of a table in, the records that meet them all out.
 //!
-//! A condition is asked of each different value of its column and not of each record: what a record says is then a look at the code
-//! of its value.
+//! A condition is asked of each different value of its column and not of each record. A record then needs no more than a look at the
+//! code of its value.
 
 use std::str::FromStr;
 

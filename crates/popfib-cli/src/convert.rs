@@ -6,7 +6,7 @@ use clap::Args;
 use popfib_formats::UpdateFiles;
 use popfib_formats::text::parse_time;
 
-use crate::args::{FamilyArg, FileArgs, TableArgs, is_stdin};
+use crate::args::{FamilyArg, FileArgs, TableArgs, at_most_one_stdin};
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -59,9 +59,7 @@ pub(crate) struct ConvertArgs {
 pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
     let inputs = args.updates.iter().chain(&args.table.table);
-    if inputs.filter(|path| is_stdin(path)).count() > 1 {
-        return Err("only one of the table and the updates can be standard input".into());
-    }
+    at_most_one_stdin(inputs, "table and the updates")?;
     let mut asked = TableArgs::clone(&args.table);
     args.destination.ask(&mut asked.read);
     let mut table = if args.updates.is_empty() {

@@ -21,7 +21,7 @@ use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::args::{ReadArgs, is_stdin};
+use crate::args::{ReadArgs, at_most_one_stdin};
 use crate::failure::Failure;
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
@@ -125,15 +125,7 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     let inputs = [Some(&args.old), args.new.as_ref(), args.vrps.as_ref()];
-    if inputs
-        .into_iter()
-        .flatten()
-        .filter(|path| is_stdin(path))
-        .count()
-        > 1
-    {
-        return Err("only one of the tables and the VRPs can be standard input".into());
-    }
+    at_most_one_stdin(inputs.into_iter().flatten(), "tables and the VRPs")?;
     if let (true, Some(new)) = (args.origins, &args.new) {
         return origins(args, new);
     }
@@ -189,13 +181,15 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     };
     drop(bar);
     report.output.flush()?;
-    match summary {
-        Some(summary) => {
-            note(summary);
-            Ok(Verdict::Bad)
-        }
-        None => Ok(Verdict::Good),
+    Ok(verdict(summary))
+}
+
+/// Notes the line that sums up the differences; without one there are none.
+fn verdict(summary: Option<String>) -> Verdict {
+    if let Some(summary) = &summary {
+        note(summary);
     }
+    Verdict::good_if(summary.is_none())
 }
 
 /// Prints the changes of origins.
@@ -218,13 +212,7 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
     let mut output = StandardOutput::new();
     let summary = origins::print(&old, &new, vrps.as_ref(), args.json, &mut output)?;
     output.flush()?;
-    Ok(match summary {
-        Some(summary) => {
-            note(summary);
-            Verdict::Bad
-        }
-        None => Verdict::Good,
-    })
+    Ok(verdict(summary))
 }
 
 /// `table` without its routes of exactly `prefixes`.

@@ -92,7 +92,7 @@ struct Cli {
     color: Color,
 }
 
-/// `--color` with a help of ours, which is not in `-h`.
+/// `--color` with our own help text, which `-h` leaves out.
 fn color(color: Arg) -> Arg {
     color.hide_short_help(true).help(
         "Use colours: on a terminal (auto), always or never. In auto, NO_COLOR and CLICOLOR_FORCE in the environment decide first",

@@ -117,11 +117,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     note_skipped(&name, skipped);
     report.finish_prefix()?;
     report.output.flush()?;
-    Ok(if report.is_found {
-        Verdict::Good
-    } else {
-        Verdict::Bad
-    })
+    Ok(Verdict::good_if(report.is_found))
 }
 
 /// Prints paths, or with `--moas` collects the origins of each prefix, whose paths follow one another in a dump.

@@ -28,6 +28,13 @@ pub(crate) enum Verdict {
     Bad,
 }
 
+impl Verdict {
+    /// Whether the answer is yes.
+    pub(crate) fn good_if(is_yes: bool) -> Self {
+        if is_yes { Self::Good } else { Self::Bad }
+    }
+}
+
 /// 128 and the number of SIGPIPE.
 const CLOSED_PIPE: u8 = 141;
 

@@ -26,7 +26,7 @@ pub(crate) fn names(records: &Records, columns: impl ExactSizeIterator<Item = us
     columns.map(name).collect()
 }
 
-/// The text of a value, with whatever characters it has.
+/// The text of a value, which may have any characters.
 pub(crate) fn shown(cell: Cell<'_>) -> Cow<'_, str> {
     match cell {
         Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),

@@ -383,9 +383,5 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
         }
     }
     report.output.flush()?;
-    Ok(if report.is_found {
-        Verdict::Good
-    } else {
-        Verdict::Bad
-    })
+    Ok(Verdict::good_if(report.is_found))
 }

@@ -19,7 +19,7 @@ use popfib_formats::{Escaped, Input, RouteTable, RouteValue, VrpTable, load_vrps
 use popfib_table::Dictionary;
 use serde::Serialize;
 
-use crate::args::{FILE, FileArgs, ReadArgs, is_stdin};
+use crate::args::{FILE, FileArgs, ReadArgs, at_most_one_stdin};
 use crate::failure::{Failure, parse_asn};
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
@@ -159,9 +159,7 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         args.vrps_before.as_ref(),
         args.table.table.as_ref(),
     ];
-    if inputs.into_iter().flatten().filter(|p| is_stdin(p)).count() > 1 {
-        return Err("only one of the table and the VRPs can be standard input".into());
-    }
+    at_most_one_stdin(inputs.into_iter().flatten(), "table and the VRPs")?;
     if let (Some(prefix), Some(asn)) = (args.prefix, args.asn) {
         let vrps = read_vrps(&args.vrps, &args.table.read)?;
         return announcement::print(prefix, asn, &vrps, args.json);
@@ -416,10 +414,7 @@ impl RovReport<'_> {
             return Ok(Verdict::Bad);
         }
         if !self.args.state.is_empty() {
-            return Ok(match self.printed {
-                0 => Verdict::Bad,
-                _ => Verdict::Good,
-            });
+            return Ok(Verdict::good_if(self.printed > 0));
         }
         if self.args.json {
             self.output.json(summary)?;

@@ -18,7 +18,7 @@ use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
 use serde::Serialize;
 
-use crate::args::{FamilyArg, ReadArgs, is_stdin};
+use crate::args::{FamilyArg, ReadArgs, at_most_one_stdin};
 use crate::destination::{Destination, DestinationArgs};
 use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput, note};
@@ -314,7 +314,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     };
     let destination = common.destination.open()?;
     if keep_routes {
-        one_stdin(files)?;
+        at_most_one_stdin(files, "lists")?;
         let others = load(&files[1..], &common.read)?;
         let mut asked = common.read.clone();
         common.destination.ask(&mut asked);
@@ -375,17 +375,9 @@ fn parse_length(text: &str) -> Result<u8, String> {
     number.ok_or_else(|| "a length from /0 to /128, please".to_owned())
 }
 
-/// Refuses to read standard input twice.
-fn one_stdin(files: &[PathBuf]) -> Result<(), Failure> {
-    match files.iter().filter(|file| is_stdin(file)).count() {
-        0 | 1 => Ok(()),
-        _ => Err("only one of the lists can be standard input".into()),
-    }
-}
-
 /// The lists in these files.
 fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<SetList>, Failure> {
-    one_stdin(files)?;
+    at_most_one_stdin(files, "lists")?;
     table::one_column(&read.options())?;
     let list = |file: &PathBuf| Ok(of_prefixes(table::load_list(file, read)?));
     files.iter().map(list).collect()

@@ -14,7 +14,7 @@ use popfib_formats::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::args::{ReadArgs, is_stdin};
+use crate::args::{ReadArgs, at_most_one_stdin, is_stdin};
 use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
 use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput, note};
@@ -90,10 +90,8 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
         [] => &stdin,
         files => files,
     };
-    let stdin_count = files.iter().filter(|path| is_stdin(path)).count();
-    if stdin_count > 1 {
-        return Err("only one of the files can be standard input".into());
-    }
+    at_most_one_stdin(files, "files")?;
+    let is_stdin_taken = files.iter().any(|path| is_stdin(path));
     let read = ReadArgs {
         skip_invalid: args.skip_invalid,
         mask: args.mask,
@@ -102,7 +100,7 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
     };
     let mut report = UpdatesReport {
         args,
-        wanted: args.places.wanted(&read, stdin_count > 0)?,
+        wanted: args.places.wanted(&read, is_stdin_taken)?,
         has_conditions: args.places.are_given() || args.conditions.are_given(),
         output: StandardOutput::of_rows(FORM),
         path: BgpPath::default(),
@@ -113,10 +111,7 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
         report.file(file)?;
     }
     report.output.flush()?;
-    Ok(match report.is_found {
-        true => Verdict::Good,
-        false => Verdict::Bad,
-    })
+    Ok(Verdict::good_if(report.is_found))
 }
 
 /// Prints updates.

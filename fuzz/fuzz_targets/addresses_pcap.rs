@@ -5,8 +5,8 @@
 use std::io::{Cursor, Read, Result};
 
 use libfuzzer_sys::fuzz_target;
+use popfib_formats::addresses::{PacketSide, PcapAddresses};
 use popfib_formats::{AddressBatch, AddressSource, Input};
-use popfib_formats::addresses::{PcapAddresses, PacketSide};
 
 struct Pieces(Cursor<Vec<u8>>, usize);
 
@@ -53,5 +53,8 @@ fuzz_target!(|data: &[u8]| {
     whole.sort();
     pieces.sort();
     assert_eq!(whole, pieces);
-    assert_eq!(read(data, usize::MAX, PacketSide::Source).len(), whole.len());
+    assert_eq!(
+        read(data, usize::MAX, PacketSide::Source).len(),
+        whole.len()
+    );
 });

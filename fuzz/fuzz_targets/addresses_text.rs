@@ -5,8 +5,10 @@
 use std::io::{Cursor, Read, Result};
 
 use libfuzzer_sys::fuzz_target;
-use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input};
-use popfib_formats::addresses::{AddressColumn, LinePart, AddressPick, find_address};
+use popfib_formats::addresses::{AddressColumn, AddressPick, LinePart, find_address};
+use popfib_formats::{
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
+};
 
 struct Pieces(Cursor<Vec<u8>>, usize);
 
@@ -102,7 +104,10 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(read(data, 1, format, &options), (rows, addresses));
     }
     // The lines up to where the names of the fields change.
-    for column in [AddressColumn::Number(2), AddressColumn::Name("ip".to_owned())] {
+    for column in [
+        AddressColumn::Number(2),
+        AddressColumn::Name("ip".to_owned()),
+    ] {
         let options = AddressOptions {
             columns: vec![column],
             ..Default::default()

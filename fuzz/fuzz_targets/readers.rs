@@ -4,7 +4,10 @@
 
 use std::io::Cursor;
 
-use popfib_formats::{Format, Input, LoadOptions, PeerFilter, ReadError, RouteValue, UpdateFormat, UpdateOptions, open_routes, open_updates};
+use popfib_formats::{
+    Format, Input, LoadOptions, PeerFilter, ReadError, RouteValue, UpdateFormat, UpdateOptions,
+    open_routes, open_updates,
+};
 
 fn input(data: &[u8]) -> Input {
     Input::from_reader("fuzz", Cursor::new(data.to_vec()))

@@ -1,8 +1,8 @@
-//! Feeds any bytes to the reader that the first byte picks, and to detection.
+//! Feeds any bytes to the reader that the first line names, and to detection.
 //!
-//! Whatever comes: no panic, no endless reading, errors of one line, prefixes
-//! without host bits. Its highest bit asks for host bits to be cleared, the one below for all columns, as records; in any text,
-//! for values by an expression.
+//! Whatever comes: no panic, no endless reading, errors of one line, prefixes without host bits. The first line is the name of a
+//! format, as kept inputs have it; of any other its first byte is the place in the list of formats, or means detection. After it, `mask` asks for host bits to be cleared, and `all` for all columns, as records;
+//! in any text, for values by an expression.
 
 #![no_main]
 
@@ -12,63 +12,26 @@ use libfuzzer_sys::fuzz_target;
 use popfib::NextHop;
 use popfib_formats::{ColumnSelection, Format, Input, LoadOptions, load_from, open_routes};
 
-/// What the low six bits of the first byte pick; what lies beyond is detected.
-/// Only ever added to at the end, so that kept inputs keep their meaning.
-const NAMES: [&str; 36] = [
-    "text",
-    "pfx2as",
-    "csv",
-    "json-lines",
-    "json",
-    "mmdb",
-    "ip-route",
-    "ip-route-json",
-    "frr-json",
-    "show-route",
-    "show-bgp",
-    "bird",
-    "nxos",
-    "junos",
-    "vrp",
-    "panos",
-    "routeros",
-    "riswhois",
-    "geofeed",
-    "json-lists",
-    "route-n",
-    "ipset",
-    "nftables",
-    "filters",
-    "prefix-lists",
-    "iptables",
-    "bgpctl",
-    "hosts",
-    "bgpdump",
-    "bgpscanner",
-    "nftables-json",
-    "rir",
-    "any",
-    "netstat",
-    "route-print",
-    "rpsl",
-];
-
 /// What has an empty match, and one without the group.
 const VALUE: &str = "a(.*)b|c";
 
 fuzz_target!(|data: &[u8]| {
-    let Some((&first, data)) = data.split_first() else {
+    let end = data.iter().position(|&byte| byte == b'\n');
+    let Some((first, data)) = end.and_then(|end| data.split_at_checked(end + 1)) else {
         return;
     };
-    let format = match NAMES.get(usize::from(first & 0x3f)) {
-        Some(name) => Format::by_name(name).expect("a format of this name"),
-        None => Format::detect(data),
-    };
+    let first = String::from_utf8_lossy(first);
+    let words: Vec<_> = first.split_whitespace().collect();
+    let name = words.first().copied().unwrap_or_default();
+    let place = usize::from(first.bytes().next().unwrap_or_default());
+    let format = Format::by_name(name)
+        .or_else(|| Format::all().nth(place))
+        .unwrap_or_else(|| Format::detect(data));
     let is_any = format.name() == "any";
-    let all = first & 0x40 != 0;
+    let all = words.contains(&"all");
     let options = LoadOptions {
         format: Some(format),
-        mask: first & 0x80 != 0,
+        mask: words.contains(&"mask"),
         columns: match all && !is_any {
             false => ColumnSelection::Value,
             true => ColumnSelection::All,

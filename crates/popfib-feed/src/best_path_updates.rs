@@ -18,20 +18,20 @@ use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction};
 pub struct BestPathUpdates {
     updates: FileUpdates,
     transaction: Transaction,
-    ipv4: MultiRib<u32, Path>,
-    ipv6: MultiRib<u128, Path>,
+    ipv4: MultiRib<u32, PeerPath>,
+    ipv6: MultiRib<u128, PeerPath>,
     /// What the end of a session has changed and is still to be returned.
     lost: Vec<(IpPrefix, Option<Target>)>,
 }
 
 #[derive(Debug)]
-struct Path {
+struct PeerPath {
     /// The peer and the path identifier. Of equal paths that of the peer seen first is the best, as in a live table.
     key: (StreamId, u32),
     target: Target,
 }
 
-impl popfib::multi_rib::Path for Path {
+impl popfib::multi_rib::Path for PeerPath {
     type Key = (StreamId, u32);
 
     fn key(&self) -> Self::Key {
@@ -89,7 +89,7 @@ impl BestPathUpdates {
 
 /// Withdraws the paths of a stream, and adds what is the best then of each prefix that had another.
 fn lose<A: Family>(
-    paths: &mut MultiRib<A, Path>,
+    paths: &mut MultiRib<A, PeerPath>,
     stream: StreamId,
     lost: &mut Vec<(IpPrefix, Option<Target>)>,
 ) {
@@ -106,13 +106,13 @@ fn lose<A: Family>(
 
 /// Applies a change, and returns what is the best then.
 fn apply<A: Address>(
-    paths: &mut MultiRib<A, Path>,
+    paths: &mut MultiRib<A, PeerPath>,
     prefix: Prefix<A>,
     change: &PathChange,
 ) -> Option<Target> {
     let key = (change.stream, change.path);
     match change.target.clone() {
-        Some(target) => drop(paths.announce(prefix, Path { key, target })),
+        Some(target) => drop(paths.announce(prefix, PeerPath { key, target })),
         None => drop(paths.withdraw(prefix, &key)),
     }
     Some(paths.best(prefix)?.target.clone())

@@ -15,10 +15,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib_formats::bgp::{BgpChange, BgpForm, BgpUpdate};
 
-use self::open::Forms;
-use crate::buffer::Buffer;
+use self::open::SessionForms;
 use crate::left_out::{LeftOutByReason, LeftOutMessages};
-use crate::shared::SharedTargets;
+use crate::message_buffer::MessageBuffer;
+use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
     Commit, DecodeError, Decoder, MessageCounts, PathChange, Stream, StreamEvent, StreamId,
@@ -48,8 +48,8 @@ const POLICIES: [&str; 5] = [
 /// The [`Decoder`] of one BMP connection.
 #[derive(Debug, Default)]
 pub struct BmpDecoder {
-    buffer: Buffer,
-    reader: Reader,
+    buffer: MessageBuffer,
+    reader: BmpReader,
     transaction: Transaction,
 }
 
@@ -106,19 +106,19 @@ fn length(head: &[u8]) -> Result<usize, DecodeError> {
 }
 
 /// A peer of the router: its type, distinguisher and address.
-type PeerKey = (u8, [u8; 8], [u8; 16]);
+type BmpPeerKey = (u8, [u8; 8], [u8; 16]);
 
 /// What is known about a peer.
 #[derive(Debug, Default)]
-struct Peer {
+struct BmpPeer {
     /// What it has negotiated with the router.
-    session: Forms,
+    session: SessionForms,
     streams: [Option<StreamId>; POLICIES.len()],
 }
 
 #[derive(Debug, Default)]
-struct Reader {
-    peers: HashMap<PeerKey, Peer>,
+struct BmpReader {
+    peers: HashMap<BmpPeerKey, BmpPeer>,
     router: Option<String>,
     shared: SharedTargets,
     streams: Streams,
@@ -128,7 +128,7 @@ struct Reader {
     packed: Vec<u8>,
 }
 
-impl Reader {
+impl BmpReader {
     fn message(&mut self, message: &[u8], to: &mut Transaction) -> Result<(), DecodeError> {
         self.counts.messages += 1;
         let body = &message[HEADER..];
@@ -151,7 +151,7 @@ impl Reader {
             self.leave_out(reason, String::new, body);
             return Ok(());
         };
-        let head = PeerHeader::read(head);
+        let head = BmpPeerHeader::read(head);
         match kind {
             0 => self.routes(&head, rest, to),
             2 => {
@@ -166,7 +166,7 @@ impl Reader {
                     Some(session) => self.peers.entry(head.key).or_default().session = session,
                     None => {
                         let about = || head.about();
-                        self.leave_out("the OPENs of a Peer Up are invalid", about, rest);
+                        self.leave_out("the OPENs of a BmpPeer Up are invalid", about, rest);
                     }
                 }
                 let peer = self.peers.entry(head.key).or_default();
@@ -195,13 +195,13 @@ impl Reader {
 
     fn routes(
         &mut self,
-        head: &PeerHeader,
+        head: &BmpPeerHeader,
         message: &[u8],
         to: &mut Transaction,
     ) -> Result<(), DecodeError> {
         let policy = head.policy();
         let peer = self.peers.entry(head.key).or_default();
-        let Forms {
+        let SessionForms {
             forms,
             may_have_two_byte_as,
         } = peer.session;
@@ -327,13 +327,13 @@ impl Reader {
 }
 
 /// The header of every message about a peer.
-struct PeerHeader {
+struct BmpPeerHeader {
     kind: u8,
     flags: u8,
-    key: PeerKey,
+    key: BmpPeerKey,
 }
 
-impl PeerHeader {
+impl BmpPeerHeader {
     fn read(bytes: &[u8; PEER_HEADER]) -> Self {
         let (kind, flags) = (bytes[0], bytes[1]);
         let mut distinguisher = [0; 8];

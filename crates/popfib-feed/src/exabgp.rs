@@ -20,7 +20,7 @@ use crate::ris;
 const MAX_SPLIT: u8 = 16;
 
 /// A command, without its verb.
-pub(crate) struct Command {
+pub(crate) struct ExabgpCommand {
     /// The prefixes: several if the command splits one.
     pub(crate) prefixes: Vec<IpPrefix>,
     /// The path identifier (RFC 7911), 0 without one.
@@ -30,14 +30,14 @@ pub(crate) struct Command {
 }
 
 /// Takes the words that say what kind of command it is; `None`, and no word taken, if it is none of ExaBGP's.
-pub(crate) fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<Kind> {
+pub(crate) fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<ExabgpForm> {
     let mut after = words.clone();
     let kind = match (after.next()?, after.clone().next()) {
-        ("route", _) => Kind::Route,
-        ("attributes" | "attribute", _) => Kind::Attributes,
+        ("route", _) => ExabgpForm::Route,
+        ("attributes" | "attribute", _) => ExabgpForm::Attributes,
         ("ipv4" | "ipv6", Some("unicast")) => {
             after.next();
-            Kind::Route
+            ExabgpForm::Route
         }
         _ => return None,
     };
@@ -47,7 +47,7 @@ pub(crate) fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<Kind> {
 
 /// Where a command has its prefixes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ExabgpForm {
     /// One, before the attributes.
     Route,
     /// Any number, after them and `nlri`.
@@ -60,14 +60,14 @@ fn prefix(text: &str) -> Result<IpPrefix, String> {
 
 /// Reads a command. In a withdrawal, attributes have no effect, so they may be anything.
 pub(crate) fn read(
-    kind: Kind,
+    kind: ExabgpForm,
     words: &mut SplitAsciiWhitespace<'_>,
     is_new: bool,
-) -> Result<Command, String> {
-    let mut command = Command {
+) -> Result<ExabgpCommand, String> {
+    let mut command = ExabgpCommand {
         prefixes: match kind {
-            Kind::Route => vec![prefix(words.next().ok_or("no prefix")?)?],
-            Kind::Attributes => Vec::new(),
+            ExabgpForm::Route => vec![prefix(words.next().ok_or("no prefix")?)?],
+            ExabgpForm::Attributes => Vec::new(),
         },
         id: 0,
         path: BgpPath::default(),
@@ -88,7 +88,7 @@ pub(crate) fn read(
                 };
                 command.prefixes = split(prefix, to)?;
             }
-            "nlri" if kind == Kind::Attributes => {
+            "nlri" if kind == ExabgpForm::Attributes => {
                 command.prefixes = words.by_ref().map(prefix).collect::<Result<_, _>>()?;
             }
             _ if !is_new => {
@@ -195,7 +195,11 @@ mod tests {
     use super::*;
 
     fn prefixes(command: &str) -> Result<Vec<String>, String> {
-        let command = read(Kind::Route, &mut command.split_ascii_whitespace(), true)?;
+        let command = read(
+            ExabgpForm::Route,
+            &mut command.split_ascii_whitespace(),
+            true,
+        )?;
         Ok(command.prefixes.iter().map(IpPrefix::to_string).collect())
     }
 

@@ -6,12 +6,12 @@ use popfib::family::{Family, PerFamily};
 use popfib::multi_rib::{BestChange, Path, Position};
 use popfib::{Address, MultiRib, NextHop, Prefix};
 
+use crate::table_view::BestPathChangeOf;
 use crate::target::Target;
-use crate::view::BestPathChangeOf;
 
 /// One path of one source.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct StoredPath {
     pub(crate) target: Target,
     pub(crate) source: u16,
     pub(crate) generation: u16,
@@ -19,12 +19,12 @@ pub(crate) struct Held {
 }
 
 /// The source and the path identifier.
-pub(crate) type Key = (u16, u32);
+pub(crate) type PathKey = (u16, u32);
 
-impl Path for Held {
-    type Key = Key;
+impl Path for StoredPath {
+    type Key = PathKey;
 
-    fn key(&self) -> Key {
+    fn key(&self) -> PathKey {
         (self.source, self.id)
     }
 
@@ -38,26 +38,26 @@ impl Path for Held {
 }
 
 /// A position among the paths.
-pub(crate) type After<A> = Option<Position<A, Key>>;
+pub(crate) type PathPosition<A> = Option<Position<A, PathKey>>;
 
 /// One family of a table: every path, and changes of the best ones that readers do not see yet.
-pub(crate) struct Half<A: Address> {
-    pub(crate) paths: MultiRib<A, Held>,
+pub(crate) struct FamilyPaths<A: Address> {
+    pub(crate) paths: MultiRib<A, StoredPath>,
     pub(crate) waiting: Vec<BestPathChangeOf<A>>,
     /// How many paths are gone, and have to be removed.
     pub(crate) gone: usize,
     /// What the sweep has reached.
-    pub(crate) swept: After<A>,
+    pub(crate) swept: PathPosition<A>,
 }
 
-/// Makes of [`ByFamily`](popfib::family::ByFamily) both halves.
-pub(crate) enum Halves {}
+/// Makes of [`ByFamily`](popfib::family::ByFamily) both families.
+pub(crate) enum PathsByFamily {}
 
-impl PerFamily for Halves {
-    type Of<A: Family> = Half<A>;
+impl PerFamily for PathsByFamily {
+    type Of<A: Family> = FamilyPaths<A>;
 }
 
-impl<A: Address> Default for Half<A> {
+impl<A: Address> Default for FamilyPaths<A> {
     fn default() -> Self {
         Self {
             paths: MultiRib::new(),
@@ -68,13 +68,13 @@ impl<A: Address> Default for Half<A> {
     }
 }
 
-impl<A: Address> Half<A> {
+impl<A: Address> FamilyPaths<A> {
     /// The generation of a path, if it is there.
-    pub(crate) fn generation(&self, prefix: Prefix<A>, key: &Key) -> Option<u16> {
+    pub(crate) fn generation(&self, prefix: Prefix<A>, key: &PathKey) -> Option<u16> {
         Some(self.paths.get(prefix, key)?.generation)
     }
 
-    pub(crate) fn announce(&mut self, prefix: Prefix<A>, held: Held) {
+    pub(crate) fn announce(&mut self, prefix: Prefix<A>, held: StoredPath) {
         let target = held.target.clone();
         match self.paths.announce(prefix, held) {
             // The path that was just announced need not be looked up.
@@ -86,18 +86,22 @@ impl<A: Address> Half<A> {
     }
 
     /// Returns the generation of the path; `None` if there is no such path.
-    pub(crate) fn withdraw(&mut self, prefix: Prefix<A>, key: Key) -> Option<u16> {
+    pub(crate) fn withdraw(&mut self, prefix: Prefix<A>, key: PathKey) -> Option<u16> {
         let (path, change) = self.paths.withdraw(prefix, &key)?;
         self.note(prefix, change);
         Some(path.generation)
     }
 
     /// Visits the next `count` paths and removes those for which `keep` returns false. Returns whether it has reached the last.
-    pub(crate) fn sweep(&mut self, count: usize, mut keep: impl FnMut(&Held) -> bool) -> bool {
+    pub(crate) fn sweep(
+        &mut self,
+        count: usize,
+        mut keep: impl FnMut(&StoredPath) -> bool,
+    ) -> bool {
         let mut changes = Vec::new();
         let changed = |prefix, change| changes.push((prefix, change));
         let after = self.swept.take();
-        let keep = |_, path: &Held| keep(path);
+        let keep = |_, path: &StoredPath| keep(path);
         self.swept = self.paths.retain_some(after, count, keep, changed);
         for (prefix, change) in changes {
             self.note(prefix, change);

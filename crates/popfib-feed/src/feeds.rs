@@ -30,7 +30,7 @@ pub(crate) struct Feed {
     /// In an order, so that a walk over them can be interrupted. Nothing here is moved when there are many.
     pub(crate) sources: BTreeMap<Arc<Stream>, u16>,
     /// What its events have left to do, in their order.
-    pub(crate) walks: VecDeque<Walk>,
+    pub(crate) walks: VecDeque<FeedWalk>,
 }
 
 pub(crate) struct Connection {
@@ -44,7 +44,7 @@ pub(crate) struct Connection {
 }
 
 /// The rest of an event of a feed that concerns many of its sources.
-pub(crate) enum Walk {
+pub(crate) enum FeedWalk {
     /// These are no longer streams of a connection.
     Leave(Vec<Option<u16>>),
     /// Tables of the connection have changed, from this stream on.

@@ -7,7 +7,7 @@ use popfib::IpPrefix;
 use popfib_formats::updates::Message;
 use popfib_formats::{Change, ReadError, UpdateSource};
 
-use crate::shared::SharedTargets;
+use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
     DecodeError, PathChange, Stream, StreamEvent, StreamId, Streams, Transaction,

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::buffer::Buffer;
 use crate::left_out::LeftOutMessages;
 use crate::memory_budget::MemoryBudget;
+use crate::message_buffer::MessageBuffer;
 use crate::netlink;
 use crate::rtnetlink::RouteMessages;
 use crate::transaction::{Commit, DecodeError, Decoder, MessageCounts, Stream, Transaction};
@@ -17,7 +17,7 @@ const HEADER: usize = 4;
 /// The [`Decoder`] of one FPM connection.
 #[derive(Debug)]
 pub struct FpmDecoder {
-    buffer: Buffer,
+    buffer: MessageBuffer,
     routes: RouteMessages,
     transaction: Transaction,
 }
@@ -38,7 +38,7 @@ impl FpmDecoder {
     /// [tables](crate::Tables::memory_budget).
     pub fn within(budget: &Arc<MemoryBudget>) -> Self {
         Self {
-            buffer: Buffer::default(),
+            buffer: MessageBuffer::default(),
             routes: RouteMessages::new(budget),
             transaction: Transaction::default(),
         }

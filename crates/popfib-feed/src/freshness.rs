@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The paths of one stream and family: how many there are, and which of them are valid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Freshness {
-    phase: Phase,
+    phase: StreamPhase,
     /// That of paths that are announced now.
     generation: u16,
     /// Paths of older generations than this are gone.
@@ -31,7 +31,7 @@ pub(crate) struct Freshness {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum StreamPhase {
     /// There is no connection.
     Away,
     /// The other side is sending its routes; a stale path was last announced again at that time.
@@ -42,7 +42,7 @@ enum Phase {
 
 /// What a path of some generation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum PathStatus {
     /// Announced by the current connection.
     Fresh,
     /// Announced before, and expected again.
@@ -55,7 +55,7 @@ impl Freshness {
     /// The state of a stream of a new connection.
     pub(crate) fn new(now: Instant) -> Self {
         Self {
-            phase: Phase::Sending(now),
+            phase: StreamPhase::Sending(now),
             generation: 0,
             valid: 0,
             oldest: 0,
@@ -72,7 +72,7 @@ impl Freshness {
 
     /// Counts a path of the current generation, in place of one of the generation `before`.
     pub(crate) fn announced(&mut self, before: Option<u16>) {
-        self.counts[Status::Fresh as usize] += 1;
+        self.counts[PathStatus::Fresh as usize] += 1;
         if let Some(before) = before {
             self.removed(before);
         }
@@ -85,13 +85,13 @@ impl Freshness {
     }
 
     /// What a path of this generation is.
-    pub(crate) fn status(&self, generation: u16) -> Status {
+    pub(crate) fn status(&self, generation: u16) -> PathStatus {
         let age = self.generation.wrapping_sub(generation);
         match age {
-            _ if self.is_exhausted => Status::Gone,
-            0 => Status::Fresh,
-            _ if age <= self.generation.wrapping_sub(self.valid) => Status::Stale,
-            _ => Status::Gone,
+            _ if self.is_exhausted => PathStatus::Gone,
+            0 => PathStatus::Fresh,
+            _ if age <= self.generation.wrapping_sub(self.valid) => PathStatus::Stale,
+            _ => PathStatus::Gone,
         }
     }
 
@@ -101,7 +101,7 @@ impl Freshness {
     }
 
     /// The number of paths of this status.
-    pub(crate) fn count(&self, status: Status) -> usize {
+    pub(crate) fn count(&self, status: PathStatus) -> usize {
         self.counts[status as usize]
     }
 
@@ -109,17 +109,17 @@ impl Freshness {
     pub(crate) fn connected(&mut self, now: Instant) {
         self.begin();
         self.grown = 0;
-        self.phase = Phase::Sending(now);
+        self.phase = StreamPhase::Sending(now);
     }
 
     /// The connection has ended.
     pub(crate) fn disconnected(&mut self) {
-        self.phase = Phase::Away;
+        self.phase = StreamPhase::Away;
     }
 
     /// A stale path was announced again.
     pub(crate) fn confirmed(&mut self, now: Instant) {
-        if let Phase::Sending(last) = &mut self.phase {
+        if let StreamPhase::Sending(last) = &mut self.phase {
             *last = now.max(*last);
         }
     }
@@ -149,7 +149,7 @@ impl Freshness {
 
     /// Ends the wait for stale paths if none was announced again for the idle time.
     pub(crate) fn wait(&mut self, now: Instant, idle: Duration) {
-        if let Phase::Sending(last) = self.phase
+        if let StreamPhase::Sending(last) = self.phase
             && now.saturating_duration_since(last) >= idle
         {
             self.end();
@@ -158,12 +158,12 @@ impl Freshness {
 
     /// Whether the other side is still sending its routes, as far as is known.
     pub(crate) fn is_sending(&self) -> bool {
-        matches!(self.phase, Phase::Sending(_))
+        matches!(self.phase, StreamPhase::Sending(_))
     }
 
     /// Whether all paths are those of the other side, as far as is known.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.phase == Phase::Complete && self.paths() == self.count(Status::Fresh)
+        self.phase == StreamPhase::Complete && self.paths() == self.count(PathStatus::Fresh)
     }
 
     /// Begins a generation: all valid paths are stale. If no path is of the current one, it is the next one, too: so generations
@@ -186,7 +186,7 @@ impl Freshness {
     fn end(&mut self) {
         let [fresh, stale, gone] = self.counts;
         self.counts = [fresh, 0, stale + gone];
-        self.phase = Phase::Complete;
+        self.phase = StreamPhase::Complete;
         self.forget();
     }
 
@@ -231,20 +231,20 @@ mod tests {
         state.wait(at(100_000), IDLE);
         assert_eq!(
             (state.status(first), state.is_fresh()),
-            (Status::Fresh, false)
+            (PathStatus::Fresh, false)
         );
         state.connected(at(100_000));
-        assert_eq!(state.status(first), Status::Stale);
+        assert_eq!(state.status(first), PathStatus::Stale);
         let again = announce(&mut state, Some(first)).unwrap();
         state.confirmed(at(100_009));
         // The clock may jump back.
         state.confirmed(at(100_001));
         state.wait(at(100_018), IDLE);
-        assert_eq!(state.status(first), Status::Stale);
+        assert_eq!(state.status(first), PathStatus::Stale);
         state.wait(at(100_019), IDLE);
         assert_eq!(
             (state.status(first), state.status(again)),
-            (Status::Gone, Status::Fresh)
+            (PathStatus::Gone, PathStatus::Fresh)
         );
         assert!(!state.is_fresh());
         state.removed(first);
@@ -281,11 +281,11 @@ mod tests {
     struct Model {
         state: Freshness,
         generations: [Option<u16>; 2],
-        expected: [Option<Status>; 2],
+        expected: [Option<PathStatus>; 2],
     }
 
     impl Model {
-        fn all(&mut self, change: impl Fn(Status) -> Status) {
+        fn all(&mut self, change: impl Fn(PathStatus) -> PathStatus) {
             self.expected = self.expected.map(|status| status.map(&change));
         }
 
@@ -298,7 +298,7 @@ mod tests {
                     *counts.entry(status as u8).or_default() += 1;
                 }
             }
-            for status in [Status::Fresh, Status::Stale, Status::Gone] {
+            for status in [PathStatus::Fresh, PathStatus::Stale, PathStatus::Gone] {
                 let count = counts.get(&(status as u8)).copied().unwrap_or_default();
                 assert_eq!(self.state.count(status), count, "{events:?}");
             }
@@ -328,11 +328,11 @@ mod tests {
                 let mut model = model.clone();
                 let state = &mut model.state;
                 let aged = |status| match status {
-                    Status::Fresh => Status::Stale,
+                    PathStatus::Fresh => PathStatus::Stale,
                     other => other,
                 };
                 let ended = |status| match status {
-                    Status::Stale => Status::Gone,
+                    PathStatus::Stale => PathStatus::Gone,
                     other => other,
                 };
                 let is_sending = state.is_sending();
@@ -340,7 +340,7 @@ mod tests {
                     0 | 1 => {
                         let at = usize::from(event);
                         model.generations[at] = announce(state, model.generations[at]);
-                        model.expected[at] = Some(Status::Fresh);
+                        model.expected[at] = Some(PathStatus::Fresh);
                     }
                     // A withdrawal, or the sweep of what is gone.
                     2 => match model.generations[0].take() {
@@ -351,7 +351,7 @@ mod tests {
                         }
                     },
                     3 => match model.generations[1] {
-                        Some(generation) if state.status(generation) == Status::Gone => {
+                        Some(generation) if state.status(generation) == PathStatus::Gone => {
                             state.removed(generation);
                             model.generations[1] = None;
                             model.expected[1] = None;
@@ -365,7 +365,7 @@ mod tests {
                     5 => state.disconnected(),
                     6 => {
                         state.lost();
-                        model.all(|_| Status::Gone);
+                        model.all(|_| PathStatus::Gone);
                     }
                     7 => {
                         state.all_sent();
@@ -400,7 +400,10 @@ mod tests {
             state.lost();
             assert!(held.len() <= 1 << 16);
             if held.len().is_multiple_of(1000) || held.len() >= 1 << 16 {
-                assert!(held.iter().all(|&held| state.status(held) == Status::Gone));
+                assert!(
+                    held.iter()
+                        .all(|&held| state.status(held) == PathStatus::Gone)
+                );
             }
         }
         assert_eq!(held.len(), 1 << 16);
@@ -410,14 +413,14 @@ mod tests {
         }
         assert_eq!(state.paths(), 0);
         let generation = announce(&mut state, None).unwrap();
-        assert_eq!(state.status(generation), Status::Fresh);
+        assert_eq!(state.status(generation), PathStatus::Fresh);
         // Connections without routes need no generation.
         for _ in 0..1 << 17 {
             state.connected(now);
             state.lost();
         }
-        assert_eq!(state.status(generation), Status::Gone);
+        assert_eq!(state.status(generation), PathStatus::Gone);
         let again = announce(&mut state, Some(generation)).unwrap();
-        assert_eq!((state.status(again), state.paths()), (Status::Fresh, 1));
+        assert_eq!((state.status(again), state.paths()), (PathStatus::Fresh, 1));
     }
 }

@@ -30,11 +30,11 @@ const CREATE: u16 = 0x400;
 const APPEND: u16 = 0x800;
 
 /// Table, prefix and metric.
-pub(crate) type Key = (u32, IpPrefix, u32);
+pub(crate) type KernelRouteKey = (u32, IpPrefix, u32);
 
 /// A route.
 #[derive(Clone, Debug)]
-pub(crate) struct Route {
+pub(crate) struct KernelRoute {
     /// A hash of what distinguishes it from the others, without the state of its links.
     pub(crate) identity: u64,
     /// `None` if none of its links is up.
@@ -43,7 +43,7 @@ pub(crate) struct Route {
     pub(crate) set: Option<Vec<NetlinkHop>>,
 }
 
-impl Route {
+impl KernelRoute {
     fn is_set(&self) -> bool {
         self.set.is_some()
     }
@@ -62,31 +62,31 @@ impl Route {
 }
 
 /// What the change means for the table: nothing, or the new target.
-pub(crate) type Shown = Option<Option<Target>>;
+pub(crate) type UsedRouteChange = Option<Option<Target>>;
 
 /// The routes of a key in the kernel's order; `None` is one whose message was not seen.
-type List = Vec<Option<Route>>;
+type KernelRouteList = Vec<Option<KernelRoute>>;
 
 /// A key whose routes are coming in a dump.
 #[derive(Debug)]
-struct Last {
-    key: Key,
-    first: Route,
+struct DumpedKey {
+    key: KernelRouteKey,
+    first: KernelRoute,
     /// How many have come.
     count: usize,
     /// Its list before the dump.
-    before: List,
+    before: KernelRouteList,
 }
 
 /// The routes of keys that have several, or a route whose next hops come and go.
 #[derive(Debug, Default)]
 pub(crate) struct KernelRoutes {
     /// With the dump in which the list was last touched.
-    lists: HashMap<Key, (List, u32)>,
+    lists: HashMap<KernelRouteKey, (KernelRouteList, u32)>,
     /// The last key in the dump.
-    last: Option<Last>,
+    last: Option<DumpedKey>,
     /// What messages have changed during the dump.
-    changed: HashMap<Key, List>,
+    changed: HashMap<KernelRouteKey, KernelRouteList>,
     is_dumping: bool,
     dump: u32,
     is_unsure: bool,
@@ -125,9 +125,9 @@ impl KernelRoutes {
         if let Some((list, _)) = self.lists.get_mut(&last.key)
             && let Some(set) = list
                 .iter()
-                .position(|route| route.as_ref().is_some_and(Route::has_several))
+                .position(|route| route.as_ref().is_some_and(KernelRoute::has_several))
         {
-            let is_hidden = |route: &Option<Route>| {
+            let is_hidden = |route: &Option<KernelRoute>| {
                 let known = route.as_ref();
                 known.is_none_or(|route| !route.is_set() && place(list, route).is_none())
             };
@@ -148,16 +148,21 @@ impl KernelRoutes {
     }
 
     /// Takes a route that was announced by a message with these flags.
-    pub(crate) fn announced(&mut self, key: Key, flags: u16, route: Route) -> Shown {
+    pub(crate) fn announced(
+        &mut self,
+        key: KernelRouteKey,
+        flags: u16,
+        route: KernelRoute,
+    ) -> UsedRouteChange {
         if flags & MULTI != 0 {
             return self.dumped(key, route);
         }
         let known = self.lists.remove(&key).map(|(list, _)| list);
         let may_be_first = flags & (ALONE | REPLACE) != 0 || flags & CREATE == 0;
         let mut list = match known {
-            _ if flags & ALONE != 0 => List::new(),
+            _ if flags & ALONE != 0 => KernelRouteList::new(),
             Some(list) => list,
-            None if may_be_first => List::new(),
+            None if may_be_first => KernelRouteList::new(),
             None => vec![None],
         };
         let is_ipv6 = matches!(key.1, IpPrefix::V6(_));
@@ -169,7 +174,7 @@ impl KernelRoutes {
             list.push(Some(route));
         } else if flags & REPLACE != 0 {
             // Of IPv6, one through gateways replaces the like, if there is one, even if another one is equal.
-            let is_of_kind = |other: &Option<Route>| {
+            let is_of_kind = |other: &Option<KernelRoute>| {
                 let other = other.as_ref();
                 !is_ipv6 || other.is_none_or(|other| other.is_set() == route.is_set())
             };
@@ -198,7 +203,7 @@ impl KernelRoutes {
     }
 
     /// Takes a route of a dump, which has the routes of a key one after the other.
-    fn dumped(&mut self, key: Key, route: Route) -> Shown {
+    fn dumped(&mut self, key: KernelRouteKey, route: KernelRoute) -> UsedRouteChange {
         let is_next = self.last.as_ref().is_some_and(|last| last.key == key);
         if !is_next {
             self.end_key();
@@ -211,7 +216,7 @@ impl KernelRoutes {
         let (mut list, _) = self.lists.remove(&key).unwrap_or_default();
         let Some(last) = &mut self.last else {
             let target = route.target.clone();
-            self.last = Some(Last {
+            self.last = Some(DumpedKey {
                 key,
                 first: route.clone(),
                 count: 1,
@@ -236,13 +241,13 @@ impl KernelRoutes {
     /// Takes a route that was withdrawn; `share` makes the target of next hops. If not all are withdrawn, `hop` is the one that was.
     pub(crate) fn withdrawn(
         &mut self,
-        key: Key,
-        route: &Route,
+        key: KernelRouteKey,
+        route: &KernelRoute,
         is_whole: bool,
         share: impl FnOnce(NetlinkHops) -> Target,
-    ) -> Shown {
+    ) -> UsedRouteChange {
         let Some((mut list, _)) = self.lists.remove(&key) else {
-            return self.keep(key, List::new());
+            return self.keep(key, KernelRouteList::new());
         };
         let unknown = list.iter().position(Option::is_none);
         let Some(place) = place(&list, route).or(unknown) else {
@@ -266,7 +271,7 @@ impl KernelRoutes {
             Some(hops) => {
                 // If it was the first one, another route may come before the next one.
                 self.is_unsure |= list.len() > 1;
-                list[place] = Some(Route {
+                list[place] = Some(KernelRoute {
                     identity: route.identity,
                     target: Some(share(NetlinkHops::Through(hops.clone()))),
                     set: Some(hops),
@@ -280,7 +285,7 @@ impl KernelRoutes {
     }
 
     /// [Stores](Self::store) a list that a message has changed.
-    fn keep(&mut self, key: Key, list: List) -> Shown {
+    fn keep(&mut self, key: KernelRouteKey, list: KernelRouteList) -> UsedRouteChange {
         if self.is_dumping {
             self.changed.insert(key, list.clone());
         }
@@ -288,8 +293,9 @@ impl KernelRoutes {
     }
 
     /// Stores the list if it says more than the table. Returns the target of the route that is used.
-    fn store(&mut self, key: Key, list: List) -> Shown {
-        let usable = |route: &Option<Route>| route.as_ref().is_none_or(|r| r.target.is_some());
+    fn store(&mut self, key: KernelRouteKey, list: KernelRouteList) -> UsedRouteChange {
+        let usable =
+            |route: &Option<KernelRoute>| route.as_ref().is_none_or(|r| r.target.is_some());
         let used = match list.iter().find(|route| usable(route)) {
             None => Some(None),
             Some(Some(route)) => Some(route.target.clone()),
@@ -308,11 +314,11 @@ impl KernelRoutes {
 }
 
 /// Where the list has this route. A list has one set.
-fn place(list: &List, route: &Route) -> Option<usize> {
-    let is_same = |other: &Route| match route.is_set() {
+fn place(list: &KernelRouteList, route: &KernelRoute) -> Option<usize> {
+    let is_same = |other: &KernelRoute| match route.is_set() {
         true => other.is_set(),
         false => !other.is_set() && other.identity == route.identity,
     };
-    let is_same = |other: &Option<Route>| other.as_ref().is_some_and(is_same);
+    let is_same = |other: &Option<KernelRoute>| other.as_ref().is_some_and(is_same);
     list.iter().position(is_same)
 }

@@ -13,7 +13,6 @@
 
 mod best_path_updates;
 mod bmp;
-mod buffer;
 mod exabgp;
 mod family_paths;
 mod feeds;
@@ -25,19 +24,20 @@ mod kernel;
 mod kernel_routes;
 mod left_out;
 mod memory_budget;
+mod message_buffer;
 mod netlink;
 mod netlink_hops;
-mod objects;
+mod next_hop_objects;
 mod ris;
 mod rtnetlink;
-mod shared;
-mod slots;
+mod shared_targets;
+mod stable_slots;
 mod table_info;
+mod table_view;
 mod tables;
 mod target;
 mod transaction;
 mod update_lines;
-mod view;
 
 pub use bmp::BmpDecoder;
 pub use feeds::ConnectionId;
@@ -46,6 +46,7 @@ pub use journal::BestPathChange;
 pub use kernel::{KernelReader, KernelStep};
 pub use memory_budget::MemoryBudget;
 pub use table_info::{BestRoutes, Limits};
+pub use table_view::TableView;
 pub use tables::Tables;
 pub use tables::publication::Publication;
 pub use target::Target;
@@ -53,7 +54,6 @@ pub use transaction::{
     Commit, DecodeError, Decoder, PathChange, Stream, StreamEvent, StreamId, Transaction,
 };
 pub use update_lines::UpdateLinesDecoder;
-pub use view::TableView;
 
 /// Updates of files that `popfib-formats` opens, as transactions or as changes of best paths.
 pub mod files {

@@ -1,18 +1,18 @@
 //! Netlink messages and their attributes. Each begins with its length, and all numbers are in the byte order of this machine.
 
 /// Why a message is invalid.
-pub(crate) type Wrong = &'static str;
+pub(crate) type InvalidReason = &'static str;
 
 /// A message: its type, its flags, and the bytes after the header.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Message<'a> {
+pub(crate) struct NetlinkMessage<'a> {
     pub(crate) kind: u16,
     pub(crate) flags: u16,
     pub(crate) body: &'a [u8],
 }
 
 /// Removes the first message from `bytes`.
-pub(crate) fn message<'a>(bytes: &mut &'a [u8]) -> Result<Message<'a>, Wrong> {
+pub(crate) fn message<'a>(bytes: &mut &'a [u8]) -> Result<NetlinkMessage<'a>, InvalidReason> {
     const HEADER: usize = 16;
     let length = u32_of(bytes).ok_or("a netlink message is shorter than its header")? as usize;
     let message = bytes.get(..length).ok_or("a netlink message is cut off")?;
@@ -22,17 +22,17 @@ pub(crate) fn message<'a>(bytes: &mut &'a [u8]) -> Result<Message<'a>, Wrong> {
     let kind = u16::from_ne_bytes([message[4], message[5]]);
     let flags = u16::from_ne_bytes([message[6], message[7]]);
     *bytes = bytes.get(aligned(length)..).unwrap_or_default();
-    Ok(Message { kind, flags, body })
+    Ok(NetlinkMessage { kind, flags, body })
 }
 
 /// Calls `see` for each attribute: its type without flags, and its value.
 pub(crate) fn attributes<'a>(
     mut bytes: &'a [u8],
-    mut see: impl FnMut(u16, &'a [u8]) -> Result<(), Wrong>,
-) -> Result<(), Wrong> {
+    mut see: impl FnMut(u16, &'a [u8]) -> Result<(), InvalidReason>,
+) -> Result<(), InvalidReason> {
     /// Nested, and in network byte order.
     const FLAGS: u16 = 0xc000;
-    const CUT: Wrong = "a netlink attribute is cut off";
+    const CUT: InvalidReason = "a netlink attribute is cut off";
     while !bytes.is_empty() {
         let head: [u8; 4] = *bytes.first_chunk().ok_or(CUT)?;
         let length = usize::from(u16::from_ne_bytes([head[0], head[1]]));
@@ -44,7 +44,7 @@ pub(crate) fn attributes<'a>(
 }
 
 /// The number that an attribute consists of.
-pub(crate) fn number(value: &[u8]) -> Result<u32, Wrong> {
+pub(crate) fn number(value: &[u8]) -> Result<u32, InvalidReason> {
     let bytes = value
         .try_into()
         .map_err(|_| "an attribute is not 4 bytes long")?;

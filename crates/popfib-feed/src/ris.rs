@@ -7,45 +7,45 @@ use popfib_formats::bgp::BgpPath;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Envelope {
-    data: Option<Message>,
+struct RisEnvelope {
+    data: Option<RisMessage>,
 }
 
 /// The parts of a message that are used.
 #[derive(Deserialize)]
-struct Message {
+struct RisMessage {
     peer: Option<IpAddr>,
     #[serde(rename = "type")]
     kind: Option<String>,
     state: Option<String>,
     #[serde(default)]
-    path: Vec<Step>,
+    path: Vec<AsPathStep>,
     origin: Option<String>,
     med: Option<u32>,
     #[serde(default)]
     community: Vec<[u16; 2]>,
     #[serde(default)]
-    announcements: Vec<Announcement>,
+    announcements: Vec<RisAnnouncement>,
     #[serde(default)]
     withdrawals: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Step {
+enum AsPathStep {
     One(u32),
     Set(Vec<u32>),
 }
 
 #[derive(Deserialize)]
-struct Announcement {
+struct RisAnnouncement {
     next_hop: String,
     prefixes: Vec<String>,
 }
 
 /// The content of a line.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum RisEvent {
     /// The prefixes of a peer: withdrawn ones, then announced ones with their next hop. The other attributes are those of all.
     Update {
         peer: IpAddr,
@@ -60,10 +60,10 @@ pub(crate) enum Said {
 }
 
 /// Reads a line; `None` if it is invalid.
-pub(crate) fn read(line: &str) -> Option<Said> {
-    let message = match serde_json::from_str::<Envelope>(line) {
-        Ok(Envelope { data: Some(data) }) => data,
-        Ok(Envelope { data: None }) => serde_json::from_str::<Message>(line).ok()?,
+pub(crate) fn read(line: &str) -> Option<RisEvent> {
+    let message = match serde_json::from_str::<RisEnvelope>(line) {
+        Ok(RisEnvelope { data: Some(data) }) => data,
+        Ok(RisEnvelope { data: None }) => serde_json::from_str::<RisMessage>(line).ok()?,
         Err(_) => return None,
     };
     let peer = match message.kind.as_deref() {
@@ -71,11 +71,11 @@ pub(crate) fn read(line: &str) -> Option<Said> {
         Some("RIS_PEER_STATE" | "STATE") => {
             let peer = message.peer?;
             return Some(match message.state.as_deref() {
-                Some("down") => Said::Down(peer),
-                _ => Said::Other,
+                Some("down") => RisEvent::Down(peer),
+                _ => RisEvent::Other,
             });
         }
-        _ => return Some(Said::Other),
+        _ => return Some(RisEvent::Other),
     };
     let prefixes = |texts: Vec<String>| -> Option<Vec<IpPrefix>> {
         let read = |text: String| IpPrefix::parse_masked(&text).ok();
@@ -95,7 +95,7 @@ pub(crate) fn read(line: &str) -> Option<Said> {
     path.as_path = as_path(&message.path);
     path.med = message.med;
     path.communities = communities.join(" ");
-    Some(Said::Update {
+    Some(RisEvent::Update {
         peer,
         withdrawn,
         path,
@@ -112,10 +112,10 @@ pub(crate) fn origin(name: &str) -> &'static str {
     }
 }
 
-fn as_path(path: &[Step]) -> String {
-    let step = |step: &Step| match step {
-        Step::One(number) => number.to_string(),
-        Step::Set(numbers) => {
+fn as_path(path: &[AsPathStep]) -> String {
+    let step = |step: &AsPathStep| match step {
+        AsPathStep::One(number) => number.to_string(),
+        AsPathStep::Set(numbers) => {
             let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
             format!("{{{}}}", numbers.join(","))
         }

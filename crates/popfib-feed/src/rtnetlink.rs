@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use popfib::{IpPrefix, Prefix};
 
-use crate::kernel_routes::{KernelRoutes, Route, Shown};
+use crate::kernel_routes::{KernelRoute, KernelRoutes, UsedRouteChange};
 use crate::left_out::LeftOutByReason;
 use crate::memory_budget::MemoryBudget;
-use crate::netlink::{Message, Wrong, aligned, attributes, number};
+use crate::netlink::{InvalidReason, NetlinkMessage, aligned, attributes, number};
 use crate::netlink_hops::{NetlinkHop, NetlinkHops};
-use crate::objects::{Object, Objects};
-use crate::shared::SharedTargets;
+use crate::next_hop_objects::{NextHopObject, NextHopObjects};
+use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{DecodeError, MessageCounts, PathChange, StreamId, Streams, Transaction};
 
@@ -30,7 +30,7 @@ const DEAD: u32 = 1;
 
 /// The maximum number of next hops of a route, whose text no other limit then refuses. Routers have up to 256.
 const MAX_HOPS: usize = 512;
-const TOO_MANY: Wrong = "more than 512 next hops";
+const TOO_MANY: InvalidReason = "more than 512 next hops";
 
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
@@ -38,7 +38,7 @@ pub(crate) const IPV6: u8 = 10;
 /// Converts rtnetlink messages to transactions.
 #[derive(Debug)]
 pub(crate) struct RouteMessages {
-    objects: Arc<Objects>,
+    objects: Arc<NextHopObjects>,
     /// Next hops that routes contain or name; routes with equal ones share them.
     shared: SharedTargets,
     tables: HashMap<u32, StreamId>,
@@ -85,7 +85,7 @@ impl RouteMessages {
 
     pub(crate) fn new(budget: &Arc<MemoryBudget>) -> Self {
         Self {
-            objects: Arc::new(Objects::new(budget)),
+            objects: Arc::new(NextHopObjects::new(budget)),
             shared: SharedTargets::default(),
             tables: HashMap::new(),
             has_changed: false,
@@ -99,7 +99,7 @@ impl RouteMessages {
     /// Reads a message. An invalid message is counted and left out.
     pub(crate) fn message(
         &mut self,
-        message: Message<'_>,
+        message: NetlinkMessage<'_>,
         to: &mut Transaction,
     ) -> Result<(), DecodeError> {
         self.counts.messages += 1;
@@ -122,7 +122,7 @@ impl RouteMessages {
     }
 
     /// Counts an invalid message.
-    pub(crate) fn leave_out(&mut self, reason: Wrong, message: &[u8]) {
+    pub(crate) fn leave_out(&mut self, reason: InvalidReason, message: &[u8]) {
         self.counts.invalid += 1;
         self.left_out.add(reason, String::new, message);
     }
@@ -134,9 +134,9 @@ impl RouteMessages {
 
     fn route(
         &mut self,
-        message: Message<'_>,
+        message: NetlinkMessage<'_>,
         to: &mut Transaction,
-    ) -> Result<Result<(), DecodeError>, Wrong> {
+    ) -> Result<Result<(), DecodeError>, InvalidReason> {
         const CLONED: u32 = 0x200;
         let (head, rest) = message
             .body
@@ -227,7 +227,7 @@ impl RouteMessages {
         parts: &RouteParts<'_>,
         flags: u16,
         is_new: bool,
-    ) -> Result<Shown, Wrong> {
+    ) -> Result<UsedRouteChange, InvalidReason> {
         /// Those of redirects, of the kernel itself and of router advertisements.
         const AUTOMATIC: [u8; 3] = [1, 2, 9];
         let hops = self.hops(parts)?;
@@ -243,7 +243,7 @@ impl RouteMessages {
             (&all, parts.source, parts.metrics),
         );
         let mut kernel = self.kernel.take().expect("the messages are a kernel's");
-        let route = Route {
+        let route = KernelRoute {
             identity: kernel.identity(&content),
             target,
             set: is_set.then_some(all),
@@ -263,7 +263,7 @@ impl RouteMessages {
     }
 
     /// The next hops that a route message contains, and whether each can be used.
-    fn hops(&self, parts: &RouteParts<'_>) -> Result<Vec<(NetlinkHop, bool)>, Wrong> {
+    fn hops(&self, parts: &RouteParts<'_>) -> Result<Vec<(NetlinkHop, bool)>, InvalidReason> {
         let mut hops = match parts.paths {
             Some(paths) => multipath(paths)?,
             None => {
@@ -283,7 +283,7 @@ impl RouteMessages {
     }
 
     /// The target of a route; `None` if none of its next hops can be used.
-    fn target(&mut self, parts: &RouteParts<'_>) -> Result<Option<Target>, Wrong> {
+    fn target(&mut self, parts: &RouteParts<'_>) -> Result<Option<Target>, InvalidReason> {
         let hops = match parts.kind {
             6 => NetlinkHops::Blackhole,
             7 => NetlinkHops::Unreachable,
@@ -304,7 +304,7 @@ impl RouteMessages {
         Ok(is_usable.then(|| self.shared.share(Target::hops(hops))))
     }
 
-    fn new_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
+    fn new_next_hop(&mut self, body: &[u8]) -> Result<(), InvalidReason> {
         let rest = body
             .get(8..)
             .ok_or("a next hop is shorter than its header")?;
@@ -344,15 +344,15 @@ impl RouteMessages {
             return Err(TOO_MANY);
         }
         let object = match members.is_empty() {
-            true if is_blackhole => Object::Blackhole,
-            true => Object::Hop(hop),
-            false => Object::Group(members.into()),
+            true if is_blackhole => NextHopObject::Blackhole,
+            true => NextHopObject::Hop(hop),
+            false => NextHopObject::Group(members.into()),
         };
         self.objects.set(id, object);
         Ok(())
     }
 
-    fn delete_next_hop(&mut self, body: &[u8]) -> Result<(), Wrong> {
+    fn delete_next_hop(&mut self, body: &[u8]) -> Result<(), InvalidReason> {
         let rest = body
             .get(8..)
             .ok_or("a next hop is shorter than its header")?;
@@ -386,7 +386,7 @@ impl RouteMessages {
     }
 }
 
-fn address(value: &[u8]) -> Result<IpAddr, Wrong> {
+fn address(value: &[u8]) -> Result<IpAddr, InvalidReason> {
     if let Ok(bytes) = <[u8; 4]>::try_from(value) {
         return Ok(Ipv4Addr::from(bytes).into());
     }
@@ -395,12 +395,12 @@ fn address(value: &[u8]) -> Result<IpAddr, Wrong> {
 }
 
 /// An address of any family, which follows the number of the family.
-fn via(value: &[u8]) -> Result<IpAddr, Wrong> {
+fn via(value: &[u8]) -> Result<IpAddr, InvalidReason> {
     address(value.get(2..).ok_or("an address without its family")?)
 }
 
-fn prefix(family: u8, destination: Option<&[u8]>, length: u8) -> Result<IpPrefix, Wrong> {
-    const TOO_LONG: Wrong = "a prefix is longer than its addresses";
+fn prefix(family: u8, destination: Option<&[u8]>, length: u8) -> Result<IpPrefix, InvalidReason> {
+    const TOO_LONG: InvalidReason = "a prefix is longer than its addresses";
     let address = match (destination, family) {
         (Some(bytes), _) => address(bytes)?,
         (None, _) if length != 0 => return Err("a route without its destination"),
@@ -421,8 +421,8 @@ fn prefix(family: u8, destination: Option<&[u8]>, length: u8) -> Result<IpPrefix
 }
 
 /// The next hops of a route that has several, and whether each can be used. Each has a header and its own attributes.
-fn multipath(mut bytes: &[u8]) -> Result<Vec<(NetlinkHop, bool)>, Wrong> {
-    const CUT: Wrong = "a next hop is cut off";
+fn multipath(mut bytes: &[u8]) -> Result<Vec<(NetlinkHop, bool)>, InvalidReason> {
+    const CUT: InvalidReason = "a next hop is cut off";
     let mut hops = Vec::new();
     while !bytes.is_empty() {
         let &[low, high, flags, weight, ref interface @ ..] =

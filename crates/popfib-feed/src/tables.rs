@@ -20,14 +20,14 @@ use std::time::Instant;
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{IpPrefix, Prefix};
 
-use crate::family_paths::{Halves, Held};
-use crate::feeds::{ConnectionId, Feed, Walk};
-use crate::freshness::{Freshness, Status};
+use crate::family_paths::{PathsByFamily, StoredPath};
+use crate::feeds::{ConnectionId, Feed, FeedWalk};
+use crate::freshness::{Freshness, PathStatus};
 use crate::memory_budget::MemoryBudget;
-use crate::slots::Slots;
+use crate::stable_slots::StableSlots;
 use crate::table_info::{DroppedPaths, Limits, Totals};
+use crate::table_view::{PublishedCounts, TableView};
 use crate::transaction::{PathChange, Stream, StreamEvent, Transaction, TransactionPart};
-use crate::view::{Published, TableView};
 
 /// The number of changes and events that are applied at a time, and of sources, feeds and tables that are visited.
 const PIECE: usize = 256;
@@ -42,36 +42,36 @@ const MAX_PREFIX_PATHS: usize = 1 << 16;
 #[derive(Default)]
 pub struct Tables {
     limits: Limits,
-    feeds: Slots<Feed>,
+    feeds: StableSlots<Feed>,
     feed_names: BTreeMap<String, usize>,
     /// Feeds without connections, by the number of the last one, and feeds whose events have not reached all sources.
     away: BTreeSet<(u64, usize)>,
     walking: BTreeSet<usize>,
-    sources: Slots<Source>,
+    sources: StableSlots<FeedSource>,
     /// The number of sources so far.
     serial: u64,
-    tables: Slots<Table>,
+    tables: StableSlots<FeedTable>,
     table_names: BTreeMap<String, usize>,
     /// The names of tables that a followed feed has.
     followed: BTreeSet<String>,
     totals: Totals,
-    tally: Tally,
+    sums: FreshnessSums,
     /// The last version that a table's view was given: no two are equal.
     version: u64,
     /// The time since which changes wait to be published, their number, and the tables that have some.
     waiting: Option<Instant>,
     waiting_count: usize,
     changed: VecDeque<usize>,
-    published: Arc<Published>,
+    published: Arc<PublishedCounts>,
     budget: Arc<MemoryBudget>,
-    round: Round,
+    round: SweepRound,
     /// Tables that had no source at some time since the last sweep, and those that have been removed.
     unused: VecDeque<usize>,
-    old: Vec<Table>,
+    old: Vec<FeedTable>,
     dropped: Vec<DroppedPaths>,
 }
 
-pub(crate) struct Source {
+pub(crate) struct FeedSource {
     /// No two sources have the same.
     serial: u64,
     feed: usize,
@@ -86,18 +86,18 @@ pub(crate) struct Source {
     is_followed: bool,
     /// Whether it has announced more paths than allowed.
     is_dropped: bool,
-    sides: ByFamily<Sides>,
+    freshness: ByFamily<FreshnessByFamily>,
 }
 
 /// Makes of [`ByFamily`] what each family of a source has.
-enum Sides {}
+enum FreshnessByFamily {}
 
-impl PerFamily for Sides {
+impl PerFamily for FreshnessByFamily {
     type Of<A: Family> = Freshness;
 }
 
-pub(crate) struct Table {
-    halves: ByFamily<Halves>,
+pub(crate) struct FeedTable {
+    families: ByFamily<PathsByFamily>,
     view: Arc<TableView>,
     /// The number of its sources, and of those whose feeds are followed.
     sources: usize,
@@ -108,7 +108,7 @@ pub(crate) struct Table {
 
 /// What the sweep has reached: the next source whose wait may be over, and the next table and family of the round.
 #[derive(Default)]
-struct Round {
+struct SweepRound {
     source: usize,
     table: usize,
     is_ipv6: bool,
@@ -116,7 +116,7 @@ struct Round {
 
 /// Sums over all sources.
 #[derive(Clone, Copy, Default)]
-struct Tally {
+struct FreshnessSums {
     paths: usize,
     older: usize,
     gone: usize,
@@ -127,17 +127,17 @@ struct Tally {
     unfresh: usize,
 }
 
-impl Tally {
-    fn of(side: &Freshness) -> Self {
-        let paths = side.paths();
-        let older = paths - side.count(Status::Fresh);
+impl FreshnessSums {
+    fn of(freshness: &Freshness) -> Self {
+        let paths = freshness.paths();
+        let older = paths - freshness.count(PathStatus::Fresh);
         Self {
             paths,
             older,
-            gone: side.count(Status::Gone),
-            sending: usize::from(side.is_sending()),
-            loading: usize::from(side.is_sending() && older == 0),
-            unfresh: usize::from(!side.is_fresh()),
+            gone: freshness.count(PathStatus::Gone),
+            sending: usize::from(freshness.is_sending()),
+            loading: usize::from(freshness.is_sending() && older == 0),
+            unfresh: usize::from(!freshness.is_fresh()),
         }
     }
 
@@ -207,7 +207,7 @@ impl Tables {
                 // Tables with routes of the connection have another version, since next-hop objects have changed.
                 let connection = id.connection;
                 let next = 0;
-                self.leave(id.feed, Walk::Change { connection, next });
+                self.leave(id.feed, FeedWalk::Change { connection, next });
             }
         }
         if self.walk(id.feed, now) {
@@ -249,35 +249,36 @@ impl Tables {
         let is_peer_full = source.valid_paths() >= self.limits.max_peer_paths;
         let table = self.tables.at_mut(source.table);
         let key = (number, change.path);
-        let half = A::of_mut(&mut table.halves);
-        let old = match A::of(&source.sides) {
+        let family = A::of_mut(&mut table.families);
+        let old = match A::of(&source.freshness) {
             // All are fresh. Whether one is replaced is seen later.
-            side if side.paths() == side.count(Status::Fresh) => None,
-            _ => half.generation(prefix, &key),
+            freshness if freshness.paths() == freshness.count(PathStatus::Fresh) => None,
+            _ => family.generation(prefix, &key),
         };
-        let generation = A::of(&source.sides)
+        let generation = A::of(&source.freshness)
             .current()
             .filter(|_| !source.is_dropped);
-        let (bytes, waiting) = (half.paths.bytes(), half.waiting.len());
-        let was_stale = old.is_some_and(|old| A::of(&source.sides).status(old) == Status::Stale);
-        let before = Tally::of(A::of(&source.sides));
+        let (bytes, waiting) = (family.paths.bytes(), family.waiting.len());
+        let was_stale =
+            old.is_some_and(|old| A::of(&source.freshness).status(old) == PathStatus::Stale);
+        let before = FreshnessSums::of(A::of(&source.freshness));
         match change.target {
             None => {
                 self.totals.withdrawn += 1;
-                if let Some(generation) = half.withdraw(prefix, key) {
-                    A::of_mut(&mut source.sides).removed(generation);
+                if let Some(generation) = family.withdraw(prefix, key) {
+                    A::of_mut(&mut source.freshness).removed(generation);
                 }
             }
             Some(target) => {
-                let is_new = || match half.generation(prefix, &key) {
+                let is_new = || match family.generation(prefix, &key) {
                     None => true,
-                    Some(held) => A::of(&source.sides).status(held) == Status::Gone,
+                    Some(held) => A::of(&source.freshness).status(held) == PathStatus::Gone,
                 };
                 let is_crowded = || {
                     let (low, high) = ((number, 0), (number, u32::MAX));
                     // Without path identifiers there is only one.
                     change.path != 0
-                        && half.paths.count_keys(prefix, &low, &high) >= MAX_PREFIX_PATHS
+                        && family.paths.count_keys(prefix, &low, &high) >= MAX_PREFIX_PATHS
                 };
                 let is_refused = (is_full || is_peer_full || is_crowded()) && is_new();
                 let Some(generation) = generation.filter(|_| !is_refused) else {
@@ -288,29 +289,29 @@ impl Tables {
                     return;
                 };
                 self.totals.announced += 1;
-                let paths = half.paths.path_count();
-                let held = Held {
+                let paths = family.paths.path_count();
+                let held = StoredPath {
                     target,
                     source: number,
                     generation,
                     id: change.path,
                 };
-                half.announce(prefix, held);
-                let is_replaced = half.paths.path_count() == paths;
+                family.announce(prefix, held);
+                let is_replaced = family.paths.path_count() == paths;
                 let old = old.or_else(|| is_replaced.then_some(generation));
-                A::of_mut(&mut source.sides).announced(old);
+                A::of_mut(&mut source.freshness).announced(old);
             }
         }
-        let side = A::of_mut(&mut source.sides);
+        let freshness = A::of_mut(&mut source.freshness);
         if was_stale {
             self.feeds.at_mut(id.feed).confirmed = now;
-        } else if side.count(Status::Stale) == 0 {
-            side.grew(now);
+        } else if freshness.count(PathStatus::Stale) == 0 {
+            freshness.grew(now);
         }
-        let after = Tally::of(side);
-        half.gone = half.gone + after.gone - before.gone;
-        let new_bytes = half.paths.bytes();
-        let more = half.waiting.len() - waiting;
+        let after = FreshnessSums::of(freshness);
+        family.gone = family.gone + after.gone - before.gone;
+        let new_bytes = family.paths.bytes();
+        let more = family.waiting.len() - waiting;
         if bytes != new_bytes {
             self.budget.change(bytes, new_bytes);
         }
@@ -325,11 +326,11 @@ impl Tables {
     /// Changes the state of a source in one family, and the sums.
     fn edit<A: Family>(&mut self, number: u16, edit: impl FnOnce(&mut Freshness)) {
         let source = self.sources.at_mut(number.into());
-        let before = Tally::of(A::of(&source.sides));
-        edit(A::of_mut(&mut source.sides));
-        let after = Tally::of(A::of(&source.sides));
-        let half = A::of_mut(&mut self.tables.at_mut(source.table).halves);
-        half.gone = half.gone + after.gone - before.gone;
+        let before = FreshnessSums::of(A::of(&source.freshness));
+        edit(A::of_mut(&mut source.freshness));
+        let after = FreshnessSums::of(A::of(&source.freshness));
+        let family = A::of_mut(&mut self.tables.at_mut(source.table).families);
+        family.gone = family.gone + after.gone - before.gone;
         self.count(before, after);
     }
 
@@ -338,10 +339,10 @@ impl Tables {
         self.edit::<u128>(number, &edit);
     }
 
-    fn count(&mut self, before: Tally, after: Tally) {
-        self.tally.replace(before, after);
-        self.totals.paths = self.tally.paths;
-        self.totals.older = self.tally.older;
+    fn count(&mut self, before: FreshnessSums, after: FreshnessSums) {
+        self.sums.replace(before, after);
+        self.totals.paths = self.sums.paths;
+        self.totals.older = self.sums.older;
     }
 
     /// All paths of the source are gone.

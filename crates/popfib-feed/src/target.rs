@@ -15,51 +15,53 @@ use popfib_formats::bgp::{BgpPath, unpack_path};
 
 use crate::memory_budget;
 use crate::netlink_hops::{NetlinkHop, NetlinkHops};
-use crate::objects::Objects;
+use crate::next_hop_objects::NextHopObjects;
 
 /// The target of a route. It is cheap to clone.
 ///
 /// A BGP path is displayed as its next hop, followed by the words `as-path`, `local-pref`, `med` and `communities`
 /// with their values, for those attributes that it has.
 #[derive(Clone)]
-pub struct Target(Arc<Inner>);
+pub struct Target(Arc<TargetInner>);
 
 /// A target whose content may be gone: keeps its place in memory from being used again.
 #[derive(Clone)]
-pub struct WeakTarget(#[expect(dead_code, reason = "holding it is its use")] Weak<Inner>);
+pub struct WeakTarget(#[expect(dead_code, reason = "holding it is its use")] Weak<TargetInner>);
 
-struct Inner {
+struct TargetInner {
     number: NextHop,
     /// The hash of the content, which tables need for every route.
     hash: u64,
     is_restored: bool,
-    kind: Kind,
+    kind: TargetKind,
 }
 
-impl Inner {
+impl TargetInner {
     /// Heap bytes, including the two counts of an `Arc`. The next hops of an object are counted with the objects.
     fn bytes(&self) -> usize {
         let content = match &self.kind {
-            Kind::Name(name) => name.len(),
-            Kind::Hops(NetlinkHops::Through(hops)) => hops.capacity() * size_of::<NetlinkHop>(),
-            Kind::Hops(_) | Kind::Object(..) => 0,
-            Kind::Path { bytes, .. } => bytes.len(),
+            TargetKind::Name(name) => name.len(),
+            TargetKind::Hops(NetlinkHops::Through(hops)) => {
+                hops.capacity() * size_of::<NetlinkHop>()
+            }
+            TargetKind::Hops(_) | TargetKind::Object(..) => 0,
+            TargetKind::Path { bytes, .. } => bytes.len(),
         };
         size_of::<Self>() + 2 * size_of::<usize>() + content
     }
 }
 
-impl Drop for Inner {
+impl Drop for TargetInner {
     fn drop(&mut self) {
         memory_budget::remove_target(self.bytes());
     }
 }
 
-enum Kind {
+enum TargetKind {
     Name(Box<str>),
     Hops(NetlinkHops),
-    Object(u32, Arc<Objects>),
-    Path { rank: Rank, bytes: Box<[u8]> },
+    Object(u32, Arc<NextHopObjects>),
+    Path { rank: PathRank, bytes: Box<[u8]> },
 }
 
 /// Each target has its own number. Numbers repeat after 2^31 targets, when the earlier ones are long gone.
@@ -72,17 +74,17 @@ const MAX_PATH: usize = 19_000;
 const HIGHEST: u32 = u32::MAX >> 1;
 
 impl Target {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: TargetKind) -> Self {
         let number = NEXT.fetch_add(1, Memory::Relaxed) % HIGHEST + 1;
         let number = NextHop::new(number).expect("between 1 and the highest");
         let is_restored = false;
         let hash = match &kind {
-            Kind::Name(name) => HASHER.hash_one(name),
-            Kind::Hops(hops) => HASHER.hash_one(hops),
-            Kind::Object(id, objects) => HASHER.hash_one((id, Arc::as_ptr(objects))),
-            Kind::Path { bytes, .. } => Self::hash_of_path(bytes),
+            TargetKind::Name(name) => HASHER.hash_one(name),
+            TargetKind::Hops(hops) => HASHER.hash_one(hops),
+            TargetKind::Object(id, objects) => HASHER.hash_one((id, Arc::as_ptr(objects))),
+            TargetKind::Path { bytes, .. } => Self::hash_of_path(bytes),
         };
-        let inner = Inner {
+        let inner = TargetInner {
             number,
             hash,
             is_restored,
@@ -94,17 +96,17 @@ impl Target {
 
     /// A target that consists of a name only.
     pub fn name(name: &str) -> Self {
-        Self::new(Kind::Name(name.into()))
+        Self::new(TargetKind::Name(name.into()))
     }
 
     /// Next hops that the route itself contains.
     pub fn hops(hops: NetlinkHops) -> Self {
-        Self::new(Kind::Hops(hops))
+        Self::new(TargetKind::Hops(hops))
     }
 
     /// The next-hop object of this number, which may change.
-    pub(crate) fn object(id: u32, objects: &Arc<Objects>) -> Self {
-        Self::new(Kind::Object(id, objects.clone()))
+    pub(crate) fn object(id: u32, objects: &Arc<NextHopObjects>) -> Self {
+        Self::new(TargetKind::Object(id, objects.clone()))
     }
 
     /// The BGP attributes of a route, as written by [`pack_path`](popfib_formats::bgp::pack_path).
@@ -118,7 +120,7 @@ impl Target {
         }
         let mut path = BgpPath::default();
         unpack_path(bytes, &mut path)?;
-        Ok(Self::new(Kind::Path {
+        Ok(Self::new(TargetKind::Path {
             rank: rank(&path),
             bytes: bytes.into(),
         }))
@@ -141,7 +143,7 @@ impl Target {
     /// Its name, if it consists of a name only.
     pub fn as_name(&self) -> Option<&str> {
         match &self.0.kind {
-            Kind::Name(name) => Some(name),
+            TargetKind::Name(name) => Some(name),
             _ => None,
         }
     }
@@ -149,16 +151,16 @@ impl Target {
     /// Its next hops, if it is from the kernel or FRR.
     pub fn as_hops(&self) -> Option<Arc<NetlinkHops>> {
         match &self.0.kind {
-            Kind::Hops(hops) => Some(Arc::new(hops.clone())),
-            Kind::Object(id, objects) => Some(Arc::new(objects.hops(*id))),
-            Kind::Name(_) | Kind::Path { .. } => None,
+            TargetKind::Hops(hops) => Some(Arc::new(hops.clone())),
+            TargetKind::Object(id, objects) => Some(Arc::new(objects.hops(*id))),
+            TargetKind::Name(_) | TargetKind::Path { .. } => None,
         }
     }
 
     /// Its BGP attributes, if it is from BGP.
     /// The prefix, time and peer of the returned path have no meaning.
     pub fn as_path(&self) -> Option<BgpPath> {
-        let Kind::Path { bytes, .. } = &self.0.kind else {
+        let TargetKind::Path { bytes, .. } = &self.0.kind else {
             return None;
         };
         let mut path = BgpPath::default();
@@ -169,7 +171,7 @@ impl Target {
     /// The bytes that were passed to [`Target::path`].
     pub(crate) fn path_bytes(&self) -> Option<&[u8]> {
         match &self.0.kind {
-            Kind::Path { bytes, .. } => Some(bytes),
+            TargetKind::Path { bytes, .. } => Some(bytes),
             _ => None,
         }
     }
@@ -187,7 +189,7 @@ impl Target {
 
     /// Whether its content may change, as that of a next-hop object.
     pub fn can_change(&self) -> bool {
-        matches!(self.0.kind, Kind::Object(..))
+        matches!(self.0.kind, TargetKind::Object(..))
     }
 
     /// The number of the target. No other target has it now, except clones of this one.
@@ -220,18 +222,18 @@ impl Target {
     /// AS. If these do not decide, the paths are equal.
     pub(crate) fn preference(&self, other: &Self) -> Ordering {
         match (&self.0.kind, &other.0.kind) {
-            (Kind::Path { rank: a, .. }, Kind::Path { rank: b, .. }) => b.cmp(a),
+            (TargetKind::Path { rank: a, .. }, TargetKind::Path { rank: b, .. }) => b.cmp(a),
             _ => Ordering::Equal,
         }
     }
 }
 
 /// Decides between two paths: the lower rank wins. Local preference (inverted), length, origin, neighbour, MED.
-type Rank = (u32, u32, u8, u32, u32);
+type PathRank = (u32, u32, u8, u32, u32);
 
 /// MEDs of different neighbours are not comparable. But comparing them only within one neighbour gives no total order
 /// of all paths (a beats b beats c beats a). So they are compared last, by neighbour and then MED.
-fn rank(path: &BgpPath) -> Rank {
+fn rank(path: &BgpPath) -> PathRank {
     let preference = path.local_preference.unwrap_or(100);
     let origin = match path.origin.as_str() {
         "IGP" => 0u8,
@@ -252,10 +254,12 @@ fn rank(path: &BgpPath) -> Rank {
 impl PartialEq for Target {
     fn eq(&self, other: &Self) -> bool {
         let is_same = || match (&self.0.kind, &other.0.kind) {
-            (Kind::Name(a), Kind::Name(b)) => a == b,
-            (Kind::Hops(a), Kind::Hops(b)) => a == b,
-            (Kind::Object(a, of), Kind::Object(b, other)) => a == b && Arc::ptr_eq(of, other),
-            (Kind::Path { bytes: a, .. }, Kind::Path { bytes: b, .. }) => a == b,
+            (TargetKind::Name(a), TargetKind::Name(b)) => a == b,
+            (TargetKind::Hops(a), TargetKind::Hops(b)) => a == b,
+            (TargetKind::Object(a, of), TargetKind::Object(b, other)) => {
+                a == b && Arc::ptr_eq(of, other)
+            }
+            (TargetKind::Path { bytes: a, .. }, TargetKind::Path { bytes: b, .. }) => a == b,
             _ => false,
         };
         Arc::ptr_eq(&self.0, &other.0) || self.0.is_restored == other.0.is_restored && is_same()
@@ -273,10 +277,10 @@ impl Hash for Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = match &self.0.kind {
-            Kind::Name(name) => return Escaped(name).fmt(f),
-            Kind::Hops(hops) => return hops.fmt(f),
-            Kind::Object(id, objects) => return objects.hops(*id).fmt(f),
-            Kind::Path { .. } => self.as_path().unwrap_or_default(),
+            TargetKind::Name(name) => return Escaped(name).fmt(f),
+            TargetKind::Hops(hops) => return hops.fmt(f),
+            TargetKind::Object(id, objects) => return objects.hops(*id).fmt(f),
+            TargetKind::Path { .. } => self.as_path().unwrap_or_default(),
         };
         match path.next_hop {
             Some(next_hop) => write!(f, "{next_hop}")?,

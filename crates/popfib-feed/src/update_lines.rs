@@ -18,8 +18,8 @@ use popfib::IpPrefix;
 use popfib_formats::text::MAX_NEXT_HOP_LENGTH;
 
 use crate::exabgp;
-use crate::ris::{self, Said};
-use crate::shared::SharedTargets;
+use crate::ris::{self, RisEvent};
+use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
     Commit, DecodeError, Decoder, MessageCounts, PathChange, Stream, StreamEvent, StreamId,
@@ -36,12 +36,12 @@ pub struct UpdateLinesDecoder {
     line: Vec<u8>,
     /// Whether the rest of a line that is too long is being skipped.
     is_skipping: bool,
-    reader: Reader,
+    reader: UpdateLineReader,
     transaction: Transaction,
 }
 
 #[derive(Debug, Default)]
-struct Reader {
+struct UpdateLineReader {
     /// The number of the line, from 1 on, and that of the first invalid one with the reason.
     number: u64,
     invalid: Option<(u64, String)>,
@@ -129,32 +129,32 @@ impl Decoder for UpdateLinesDecoder {
 }
 
 /// Why a line has no effect.
-enum Wrong {
+enum LineError {
     /// It is invalid.
     Line(String),
     /// The connection has to be closed.
     End(DecodeError),
 }
 
-impl From<String> for Wrong {
+impl From<String> for LineError {
     fn from(reason: String) -> Self {
         Self::Line(reason)
     }
 }
 
-impl From<&str> for Wrong {
+impl From<&str> for LineError {
     fn from(reason: &str) -> Self {
         Self::Line(reason.to_owned())
     }
 }
 
-impl From<DecodeError> for Wrong {
+impl From<DecodeError> for LineError {
     fn from(error: DecodeError) -> Self {
         Self::End(error)
     }
 }
 
-impl Reader {
+impl UpdateLineReader {
     fn line(&mut self, line: &[u8], to: &mut Transaction) -> Result<(), DecodeError> {
         self.number += 1;
         let line = line.trim_ascii();
@@ -163,14 +163,14 @@ impl Reader {
         }
         self.counts.messages += 1;
         let done = match str::from_utf8(line) {
-            Err(_) => Err(Wrong::from("this is not text: invalid UTF-8")),
+            Err(_) => Err(LineError::from("this is not text: invalid UTF-8")),
             Ok(line) if line.starts_with('{') => self.json(line, to),
             Ok(line) => self.words(line, to),
         };
         match done {
             Ok(()) => Ok(()),
-            Err(Wrong::End(error)) => Err(error),
-            Err(Wrong::Line(reason)) => {
+            Err(LineError::End(error)) => Err(error),
+            Err(LineError::Line(reason)) => {
                 to.clear();
                 self.invalid(reason);
                 Ok(())
@@ -189,14 +189,14 @@ impl Reader {
         self.invalid(format!("the line is longer than {MAX_LINE} bytes"));
     }
 
-    fn json(&mut self, line: &str, to: &mut Transaction) -> Result<(), Wrong> {
+    fn json(&mut self, line: &str, to: &mut Transaction) -> Result<(), LineError> {
         match ris::read(line).ok_or("not a message of RIS Live")? {
-            Said::Other => self.counts.other += 1,
-            Said::Down(peer) => {
+            RisEvent::Other => self.counts.other += 1,
+            RisEvent::Down(peer) => {
                 let stream = self.stream(Some(peer))?;
                 to.event(StreamEvent::Down(stream));
             }
-            Said::Update {
+            RisEvent::Update {
                 peer,
                 withdrawn,
                 mut path,
@@ -231,7 +231,7 @@ impl Reader {
         Ok(())
     }
 
-    fn words(&mut self, line: &str, to: &mut Transaction) -> Result<(), Wrong> {
+    fn words(&mut self, line: &str, to: &mut Transaction) -> Result<(), LineError> {
         let mut words = line.split_ascii_whitespace();
         let mut peer = None;
         let mut verb = words.next().unwrap_or_default();
@@ -250,7 +250,8 @@ impl Reader {
             _ => return Err("neither announce nor withdraw".into()),
         };
         if let Some(kind) = exabgp::kind(&mut words) {
-            let exabgp::Command { prefixes, id, path } = exabgp::read(kind, &mut words, is_new)?;
+            let exabgp::ExabgpCommand { prefixes, id, path } =
+                exabgp::read(kind, &mut words, is_new)?;
             let target = match is_new {
                 true => Some(self.shared.path(&path)?),
                 false => None,

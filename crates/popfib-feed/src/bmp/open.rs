@@ -8,7 +8,7 @@ const SEND: u8 = 2;
 
 /// The capabilities of one side.
 #[derive(Default)]
-struct Capabilities {
+struct OpenCapabilities {
     /// Whether it receives and sends path identifiers, for IPv4 and for IPv6.
     paths: [u8; 2],
     /// Whether its AS numbers have four bytes (RFC 6793).
@@ -17,7 +17,7 @@ struct Capabilities {
 
 /// The forms of the messages of a session.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Forms {
+pub(super) struct SessionForms {
     /// Of those that the router receives, and of those that it sends.
     pub(super) forms: [BgpForm; 2],
     /// Whether AS numbers have two bytes on the session. The router may show them with four all the same.
@@ -27,12 +27,12 @@ pub(super) struct Forms {
 /// What was negotiated; `None` if the message is invalid.
 ///
 /// For the router's own table, both OPENs are fabricated and equal.
-pub(super) fn forms(body: &[u8], is_own: bool) -> Option<Forms> {
+pub(super) fn forms(body: &[u8], is_own: bool) -> Option<SessionForms> {
     // The router's address and two ports.
     let mut rest = body.get(20..)?;
     let sent = open(&mut rest)?;
     let received = open(&mut rest)?;
-    let form = |receives: &Capabilities, sends: &Capabilities| {
+    let form = |receives: &OpenCapabilities, sends: &OpenCapabilities| {
         let agreed = |family: usize| match (is_own, receives.paths[family], sends.paths[family]) {
             (true, a, b) => a != 0 && b != 0,
             (false, a, b) => a & RECEIVE != 0 && b & SEND != 0,
@@ -43,14 +43,14 @@ pub(super) fn forms(body: &[u8], is_own: bool) -> Option<Forms> {
             ipv6_path_ids: agreed(1),
         }
     };
-    Some(Forms {
+    Some(SessionForms {
         forms: [form(&sent, &received), form(&received, &sent)],
         may_have_two_byte_as: !(is_own || sent.has_long_as && received.has_long_as),
     })
 }
 
 /// Removes an OPEN from the front (RFC 4271, section 4.2).
-fn open(bytes: &mut &[u8]) -> Option<Capabilities> {
+fn open(bytes: &mut &[u8]) -> Option<OpenCapabilities> {
     const HEADER: usize = 19;
     let length = usize::from(u16::from_be_bytes([*bytes.get(16)?, *bytes.get(17)?]));
     let (message, rest) = bytes.split_at_checked(length)?;
@@ -71,7 +71,7 @@ fn open(bytes: &mut &[u8]) -> Option<Capabilities> {
     } else {
         parameters = parameters.get(..usize::from(length))?;
     }
-    let mut all = Capabilities::default();
+    let mut all = OpenCapabilities::default();
     while let [kind, rest @ ..] = parameters {
         let (length, rest) = match *rest {
             [high, low, ref rest @ ..] if is_extended => (u16::from_be_bytes([high, low]), rest),
@@ -88,7 +88,7 @@ fn open(bytes: &mut &[u8]) -> Option<Capabilities> {
     Some(all)
 }
 
-fn capabilities(mut bytes: &[u8], all: &mut Capabilities) -> Option<()> {
+fn capabilities(mut bytes: &[u8], all: &mut OpenCapabilities) -> Option<()> {
     const LONG_AS: u8 = 65;
     const ADDITIONAL_PATHS: u8 = 69;
     while let [code, length, ref rest @ ..] = *bytes {

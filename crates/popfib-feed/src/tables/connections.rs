@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use super::{PIECE, Tables};
-use crate::feeds::{Connection, ConnectionId, Feed, SourceEvent, Walk};
+use crate::feeds::{Connection, ConnectionId, Feed, FeedWalk, SourceEvent};
 use crate::transaction::{Stream, StreamId};
 
 /// There is no place for another source.
-pub(super) struct TooMany;
+pub(super) struct TooManySources;
 
 impl Tables {
     /// Call this when the feed called `name` has connected. If it is already connected, the new connection takes over: the
@@ -70,7 +70,7 @@ impl Tables {
             successor: successor.map(|next| next.number),
             at: now,
         };
-        self.leave(id.feed, Walk::Leave(ended.streams));
+        self.leave(id.feed, FeedWalk::Leave(ended.streams));
         self.leave_event(id.feed, event);
         self.walk(id.feed, now);
     }
@@ -108,7 +108,7 @@ impl Tables {
         self.totals.connected -= usize::from(!ended.is_empty());
         self.away.insert((known.last, feed));
         for connection in ended {
-            self.leave(feed, Walk::Leave(connection.streams));
+            self.leave(feed, FeedWalk::Leave(connection.streams));
         }
     }
 
@@ -139,7 +139,7 @@ impl Tables {
         streams: &[Stream],
         stream: StreamId,
         now: Instant,
-    ) -> Result<Option<u16>, TooMany> {
+    ) -> Result<Option<u16>, TooManySources> {
         let at = stream.0 as usize;
         let connection = self.feeds.at(id.feed).connection(id.connection);
         let known = connection.and_then(|connection| connection.streams.get(at));
@@ -147,7 +147,7 @@ impl Tables {
             (Some(&Some(number)), _) => number,
             (Some(None), Some(name)) => {
                 let source = self.add_source(id.feed, name, id.connection, now);
-                let number = source.ok_or(TooMany)?;
+                let number = source.ok_or(TooManySources)?;
                 self.attach(id, at, number, now);
                 number
             }
@@ -208,6 +208,6 @@ impl Tables {
         source.owner = owner;
         source.is_claimed = false;
         source.is_dropped = false;
-        self.edit_both(number, |side| side.connected(now));
+        self.edit_both(number, |freshness| freshness.connected(now));
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use popfib::family::ByFamily;
 
-use super::{PIECE, Table, Tables};
-use crate::view::{Batch, TableView};
+use super::{FeedTable, PIECE, Tables};
+use crate::table_view::{ChangeBatch, TableView};
 
 /// How long changes wait to be published, if they arrive faster than they can be published one by one.
 const LATE: Duration = Duration::from_millis(500);
@@ -18,7 +18,7 @@ const LATE: Duration = Duration::from_millis(500);
 pub struct Publication {
     pub(super) views: Vec<Arc<TableView>>,
     /// What nobody uses any more: it is dropped without the lock of the tables.
-    old: Vec<Table>,
+    old: Vec<FeedTable>,
     /// Whether other tables have waiting changes.
     has_more: bool,
 }
@@ -69,10 +69,10 @@ impl Tables {
             };
             let table = self.tables.at_mut(number);
             table.is_changed = false;
-            let ByFamily { ipv4, ipv6 } = &mut table.halves;
+            let ByFamily { ipv4, ipv6 } = &mut table.families;
             self.version += 1;
             self.waiting_count -= ipv4.waiting.len() + ipv6.waiting.len();
-            table.view.push(Batch {
+            table.view.push(ChangeBatch {
                 ipv4: std::mem::take(&mut ipv4.waiting),
                 ipv6: std::mem::take(&mut ipv6.waiting),
                 version: self.version,

@@ -8,10 +8,10 @@ use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, Prefix};
 
 use super::Tables;
-use crate::family_paths::Held;
-use crate::freshness::Status;
+use crate::family_paths::StoredPath;
+use crate::freshness::PathStatus;
 use crate::table_info::{BestRoutes, PathInfo, TableInfo, Totals};
-use crate::view::TableView;
+use crate::table_view::TableView;
 
 /// The number of paths that a [`PathsQuery`] returns at a time.
 const PATHS: usize = 256;
@@ -21,7 +21,7 @@ const PATHS: usize = 256;
 pub struct PathsQuery {
     table: String,
     prefix: IpPrefix,
-    last: Option<Held>,
+    last: Option<StoredPath>,
 }
 
 impl PathsQuery {
@@ -53,9 +53,9 @@ impl PathsQuery {
         prefix: Prefix<A>,
         to: &mut Vec<PathInfo>,
     ) -> bool {
-        let paths = &A::of(&tables.tables.at(table).halves).paths;
+        let paths = &A::of(&tables.tables.at(table).families).paths;
         let last = self.last.take();
-        let held: Vec<Held> = match &last {
+        let held: Vec<StoredPath> = match &last {
             None => paths.paths(prefix).take(PATHS).cloned().collect(),
             Some(last) => paths
                 .paths_after(prefix, last)
@@ -66,13 +66,13 @@ impl PathsQuery {
         let has_more = held.len() == PATHS;
         for held in &held {
             let source = tables.sources.at(held.source.into());
-            let status = A::of(&source.sides).status(held.generation);
-            if status != Status::Gone {
+            let status = A::of(&source.freshness).status(held.generation);
+            if status != PathStatus::Gone {
                 to.push(PathInfo {
                     feed: tables.feeds.at(source.feed).name.clone(),
                     peer: source.name.peer.clone(),
                     id: held.id,
-                    is_older: status == Status::Stale,
+                    is_older: status == PathStatus::Stale,
                     target: held.target.clone(),
                 });
             }
@@ -108,7 +108,7 @@ impl Tables {
         let names = self.table_names.range::<str, _>((begin, Bound::Unbounded));
         names.map(|(name, &table)| {
             let table = self.tables.at(table);
-            let ByFamily { ipv4, ipv6 } = &table.halves;
+            let ByFamily { ipv4, ipv6 } = &table.families;
             TableInfo {
                 name: name.clone(),
                 prefixes: table.view.prefixes(),
@@ -155,11 +155,11 @@ impl Tables {
         self.is_published()
             && self.walking.is_empty()
             && self.sources.len() > 0
-            && self.tally.loading == 0
+            && self.sums.loading == 0
     }
 
     /// Whether every known stream is connected and has sent all its routes, as far as is known.
     pub fn is_fresh(&self) -> bool {
-        self.tally.unfresh == 0 && self.walking.is_empty()
+        self.sums.unfresh == 0 && self.walking.is_empty()
     }
 }

@@ -29,11 +29,11 @@ use popfib::{Address, IpPrefix, Prefix};
 use serde::{Deserialize, Serialize};
 
 use super::{Limits, Stream, Tables};
-use crate::family_paths::{After, Half, Held};
-use crate::freshness::Status;
+use crate::family_paths::{FamilyPaths, PathPosition, StoredPath};
+use crate::freshness::PathStatus;
 use crate::netlink_hops::{NetlinkHop, NetlinkHops};
+use crate::table_view::BestPathChangeOf;
 use crate::target::Target;
-use crate::view::BestPathChangeOf;
 
 const FIRST: &str = "# popfib follow snapshot 1";
 
@@ -43,7 +43,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// The content of a comment line.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Said {
+enum SnapshotComment {
     Source {
         feed: String,
         table: String,
@@ -69,10 +69,10 @@ pub struct Snapshot {
     table: Option<String>,
     is_done: bool,
     is_ipv6: bool,
-    after: ByFamily<Afters>,
+    after: ByFamily<PositionsByFamily>,
     /// The paths that were taken and not yet written.
-    taken: Vec<Taken>,
-    sources: Vec<Said>,
+    taken: Vec<SnapshotPath>,
+    sources: Vec<SnapshotComment>,
     /// By the number of a source and its serial number, since numbers are used again.
     source_numbers: BTreeMap<(u16, u64), usize>,
     /// The number of each value, and its word in a text table.
@@ -82,13 +82,13 @@ pub struct Snapshot {
 }
 
 /// Makes of [`ByFamily`] the position in each family of a table.
-enum Afters {}
+enum PositionsByFamily {}
 
-impl PerFamily for Afters {
-    type Of<A: Family> = After<A>;
+impl PerFamily for PositionsByFamily {
+    type Of<A: Family> = PathPosition<A>;
 }
 
-struct Taken {
+struct SnapshotPath {
     prefix: IpPrefix,
     source: usize,
     id: u32,
@@ -145,21 +145,21 @@ impl Snapshot {
     /// Takes paths of one table and family; returns whether the last is taken.
     fn walk<A: Family>(&mut self, tables: &mut Tables, number: usize, count: usize) -> bool {
         let after = A::of_mut(&mut self.after);
-        let paths = &mut A::of_mut(&mut tables.tables.at_mut(number).halves).paths;
-        let take = |prefix: Prefix<A>, path: &Held| {
+        let paths = &mut A::of_mut(&mut tables.tables.at_mut(number).families).paths;
+        let take = |prefix: Prefix<A>, path: &StoredPath| {
             let source = tables.sources.at(path.source.into());
-            if A::of(&source.sides).status(path.generation) != Status::Gone {
+            if A::of(&source.freshness).status(path.generation) != PathStatus::Gone {
                 let next = self.source_numbers.len();
                 let key = (path.source, source.serial);
                 let number = *self.source_numbers.entry(key).or_insert_with(|| {
-                    self.sources.push(Said::Source {
+                    self.sources.push(SnapshotComment::Source {
                         feed: tables.feeds.at(source.feed).name.clone(),
                         table: source.name.table.clone(),
                         peer: source.name.peer.clone(),
                     });
                     next
                 });
-                self.taken.push(Taken {
+                self.taken.push(SnapshotPath {
                     prefix: A::ip_prefix(prefix),
                     source: number,
                     id: path.id,
@@ -182,7 +182,7 @@ impl Snapshot {
             self.say(&source);
         }
         for taken in mem::take(&mut self.taken) {
-            let Taken { prefix, target, .. } = &taken;
+            let SnapshotPath { prefix, target, .. } = &taken;
             if !self.values.contains_key(target) {
                 let value = (self.values.len(), first_word(target));
                 self.values.insert(target.clone(), value);
@@ -212,12 +212,12 @@ impl Snapshot {
     /// # Errors
     /// Those of `to`.
     pub fn finish(mut self, to: &mut impl Write) -> io::Result<u64> {
-        self.say(&Said::End(self.written));
+        self.say(&SnapshotComment::End(self.written));
         self.write(to)?;
         Ok(self.written)
     }
 
-    fn say(&mut self, said: &Said) {
+    fn say(&mut self, said: &SnapshotComment) {
         let json = serde_json::to_string(said).expect("strings and numbers");
         let _ = writeln!(self.text, "#{json}");
     }
@@ -232,25 +232,25 @@ impl fmt::Debug for Snapshot {
 }
 
 /// The comment line that describes a value.
-fn said(target: &Target) -> Said {
+fn said(target: &Target) -> SnapshotComment {
     if let Some(bytes) = target.path_bytes() {
         let mut hex = String::with_capacity(bytes.len() * 2);
         for byte in bytes {
             let _ = write!(hex, "{byte:02x}");
         }
-        return Said::Path(hex);
+        return SnapshotComment::Path(hex);
     }
     match target.as_hops().as_deref() {
         Some(NetlinkHops::Through(hops)) => {
             let parts = |hop: &NetlinkHop| (hop.gateway, hop.interface, hop.weight);
-            Said::Hops(hops.iter().map(parts).collect())
+            SnapshotComment::Hops(hops.iter().map(parts).collect())
         }
-        Some(NetlinkHops::Blackhole) => Said::Blackhole,
-        Some(NetlinkHops::Unreachable) => Said::Unreachable,
-        Some(NetlinkHops::Prohibit) => Said::Prohibit,
-        Some(NetlinkHops::Throw) => Said::Throw,
-        Some(NetlinkHops::Unknown(id)) => Said::Unknown(*id),
-        None => Said::Name(target.as_name().unwrap_or_default().to_owned()),
+        Some(NetlinkHops::Blackhole) => SnapshotComment::Blackhole,
+        Some(NetlinkHops::Unreachable) => SnapshotComment::Unreachable,
+        Some(NetlinkHops::Prohibit) => SnapshotComment::Prohibit,
+        Some(NetlinkHops::Throw) => SnapshotComment::Throw,
+        Some(NetlinkHops::Unknown(id)) => SnapshotComment::Unknown(*id),
+        None => SnapshotComment::Name(target.as_name().unwrap_or_default().to_owned()),
     }
 }
 
@@ -366,15 +366,15 @@ impl Tables {
         let mut tables = restoring.tables;
         for number in 0..tables.sources.places() as u32 {
             let number = number as u16;
-            tables.edit_both(number, |side| {
-                side.connected(now);
-                side.disconnected();
+            tables.edit_both(number, |freshness| {
+                freshness.connected(now);
+                freshness.disconnected();
             });
             tables.free_source(number);
         }
         let mut bytes = 0;
         for (number, table) in tables.tables.iter_mut() {
-            let ByFamily { ipv4, ipv6 } = &mut table.halves;
+            let ByFamily { ipv4, ipv6 } = &mut table.families;
             bytes += ipv4.paths.bytes() + ipv6.paths.bytes();
             ipv4.waiting = best(ipv4);
             ipv6.waiting = best(ipv6);
@@ -393,11 +393,11 @@ impl Restoring<'_> {
     fn hear(&mut self, json: &str) -> Result<(), String> {
         let wrong = |error: serde_json::Error| error.to_string();
         let target = match serde_json::from_str(json).map_err(wrong)? {
-            Said::End(end) => {
+            SnapshotComment::End(end) => {
                 self.end = Some(end);
                 return Ok(());
             }
-            Said::Source { feed, table, peer } => {
+            SnapshotComment::Source { feed, table, peer } => {
                 let source = (self.keeps)(&feed).then(|| {
                     let feed = self.tables.feed(&feed, self.now);
                     self.tables
@@ -406,12 +406,12 @@ impl Restoring<'_> {
                 self.sources.push(source.flatten());
                 return Ok(());
             }
-            Said::Name(name) if name.contains(char::is_control) => {
+            SnapshotComment::Name(name) if name.contains(char::is_control) => {
                 return Err("a name with control characters".to_owned());
             }
-            Said::Name(name) => Target::name(&name),
-            Said::Path(hex) => Target::path(&bytes(&hex).ok_or("not hexadecimal")?)?,
-            Said::Hops(hops) => {
+            SnapshotComment::Name(name) => Target::name(&name),
+            SnapshotComment::Path(hex) => Target::path(&bytes(&hex).ok_or("not hexadecimal")?)?,
+            SnapshotComment::Hops(hops) => {
                 let hop = |(gateway, interface, weight)| NetlinkHop {
                     gateway,
                     interface,
@@ -419,11 +419,11 @@ impl Restoring<'_> {
                 };
                 Target::hops(NetlinkHops::Through(hops.into_iter().map(hop).collect()))
             }
-            Said::Blackhole => Target::hops(NetlinkHops::Blackhole),
-            Said::Unreachable => Target::hops(NetlinkHops::Unreachable),
-            Said::Prohibit => Target::hops(NetlinkHops::Prohibit),
-            Said::Throw => Target::hops(NetlinkHops::Throw),
-            Said::Unknown(id) => Target::hops(NetlinkHops::Unknown(id)),
+            SnapshotComment::Blackhole => Target::hops(NetlinkHops::Blackhole),
+            SnapshotComment::Unreachable => Target::hops(NetlinkHops::Unreachable),
+            SnapshotComment::Prohibit => Target::hops(NetlinkHops::Prohibit),
+            SnapshotComment::Throw => Target::hops(NetlinkHops::Throw),
+            SnapshotComment::Unknown(id) => Target::hops(NetlinkHops::Unknown(id)),
         };
         self.values.push(target.restored());
         Ok(())
@@ -459,14 +459,14 @@ impl Restoring<'_> {
             return;
         }
         let at = tables.sources.at(source.into());
-        let Some(generation) = A::of(&at.sides).current() else {
+        let Some(generation) = A::of(&at.freshness).current() else {
             return;
         };
-        let paths = &mut A::of_mut(&mut tables.tables.at_mut(at.table).halves).paths;
+        let paths = &mut A::of_mut(&mut tables.tables.at_mut(at.table).families).paths;
         let before = paths.path_count();
         let _ = paths.announce(
             prefix,
-            Held {
+            StoredPath {
                 target,
                 source,
                 generation,
@@ -474,15 +474,15 @@ impl Restoring<'_> {
             },
         );
         if paths.path_count() > before {
-            tables.edit::<A>(source, |side| side.announced(None));
+            tables.edit::<A>(source, |freshness| freshness.announced(None));
         }
     }
 }
 
 /// The best paths.
-fn best<A: Address>(half: &Half<A>) -> Vec<BestPathChangeOf<A>> {
-    let mut routes: Vec<BestPathChangeOf<A>> = Vec::with_capacity(half.paths.len());
-    for (prefix, path) in half.paths.iter() {
+fn best<A: Address>(family: &FamilyPaths<A>) -> Vec<BestPathChangeOf<A>> {
+    let mut routes: Vec<BestPathChangeOf<A>> = Vec::with_capacity(family.paths.len());
+    for (prefix, path) in family.paths.iter() {
         if routes.last().is_none_or(|(last, _)| *last != prefix) {
             routes.push((prefix, Some(path.target.clone())));
         }

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use popfib::family::ByFamily;
 
-use super::{Source, Table, Tables, Tally};
+use super::{FeedSource, FeedTable, FreshnessSums, Tables};
 use crate::feeds::{Feed, SourceEvent};
-use crate::freshness::{Freshness, Status};
+use crate::freshness::{Freshness, PathStatus};
 use crate::table_info::DroppedPaths;
+use crate::table_view::TableView;
 use crate::transaction::{MAX_STREAMS, Stream};
-use crate::view::TableView;
 
 /// The maximum number of sources: their numbers have 16 bits.
 const MAX_SOURCES: usize = 1 << 16;
@@ -21,15 +21,15 @@ const SPARE_SOURCES: usize = MAX_STREAMS;
 /// The number of tables that are removed at a time.
 const TABLES: usize = 128;
 
-impl Source {
+impl FeedSource {
     /// The number of its paths that are not gone.
     pub(super) fn valid_paths(&self) -> usize {
-        let of = |side: &Freshness| side.paths() - side.count(Status::Gone);
-        of(&self.sides.ipv4) + of(&self.sides.ipv6)
+        let of = |freshness: &Freshness| freshness.paths() - freshness.count(PathStatus::Gone);
+        of(&self.freshness.ipv4) + of(&self.freshness.ipv6)
     }
 
     fn is_empty(&self) -> bool {
-        self.sides.ipv4.paths() + self.sides.ipv6.paths() == 0
+        self.freshness.ipv4.paths() + self.freshness.ipv6.paths() == 0
     }
 
     /// About the heap bytes that it takes.
@@ -95,7 +95,7 @@ impl Tables {
         table.sources += 1;
         self.serial += 1;
         let name = Arc::new(name.clone());
-        let source = Source {
+        let source = FeedSource {
             serial: self.serial,
             feed,
             owner,
@@ -105,14 +105,20 @@ impl Tables {
             streams: 0,
             is_followed: false,
             is_dropped: false,
-            sides: ByFamily {
+            freshness: ByFamily {
                 ipv4: Freshness::new(now),
                 ipv6: Freshness::new(now),
             },
         };
         self.budget.change(0, source.bytes());
-        self.count(Tally::default(), Tally::of(&source.sides.ipv4));
-        self.count(Tally::default(), Tally::of(&source.sides.ipv6));
+        self.count(
+            FreshnessSums::default(),
+            FreshnessSums::of(&source.freshness.ipv4),
+        );
+        self.count(
+            FreshnessSums::default(),
+            FreshnessSums::of(&source.freshness.ipv6),
+        );
         let number = self.sources.add(source) as u16;
         self.feeds.at_mut(feed).sources.insert(name, number);
         self.follow(number);
@@ -129,8 +135,8 @@ impl Tables {
         // Without routes it is another version than with its first ones.
         self.version += 1;
         let view = TableView::new(name, self.version, &self.budget, &self.published);
-        let table = self.tables.add(Table {
-            halves: ByFamily::default(),
+        let table = self.tables.add(FeedTable {
+            families: ByFamily::default(),
             view: Arc::new(view),
             sources: 0,
             followed: 0,
@@ -142,7 +148,7 @@ impl Tables {
 
     /// Removes a source that has no path and is no stream of a connection, and with the last its feed, if that is not connected.
     pub(super) fn free_source(&mut self, number: u16) {
-        let is_needed = |source: &Source| source.streams > 0 || !source.is_empty();
+        let is_needed = |source: &FeedSource| source.streams > 0 || !source.is_empty();
         if self.sources.get(number.into()).is_none_or(is_needed) {
             return;
         }
@@ -150,8 +156,14 @@ impl Tables {
             return;
         };
         self.budget.change(source.bytes(), 0);
-        self.count(Tally::of(&source.sides.ipv4), Tally::default());
-        self.count(Tally::of(&source.sides.ipv6), Tally::default());
+        self.count(
+            FreshnessSums::of(&source.freshness.ipv4),
+            FreshnessSums::default(),
+        );
+        self.count(
+            FreshnessSums::of(&source.freshness.ipv6),
+            FreshnessSums::default(),
+        );
         let feed = self.feeds.at_mut(source.feed);
         feed.sources.remove(&source.name);
         if source.is_followed {
@@ -180,7 +192,7 @@ impl Tables {
     /// Routes of a router that is there come before those of one that may never return.
     pub(super) fn make_places(&mut self) {
         let has_places = self.sources.len() <= MAX_SOURCES - SPARE_SOURCES;
-        if has_places || self.tally.gone > 0 || !self.walking.is_empty() {
+        if has_places || self.sums.gone > 0 || !self.walking.is_empty() {
             return;
         }
         let Some(&(_, feed)) = self.away.first() else {

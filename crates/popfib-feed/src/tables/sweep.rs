@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use popfib::family::Family;
 
-use super::{Source, Tables, Tally};
-use crate::freshness::Status;
+use super::{FeedSource, FreshnessSums, Tables};
+use crate::freshness::PathStatus;
 
 /// How long a stream without stale paths has to be silent to be complete, if its protocol has no mark for that.
 const SETTLED: Duration = Duration::from_secs(5);
@@ -51,7 +51,7 @@ impl Tables {
         if has_swept {
             self.waiting.get_or_insert(now);
         }
-        let has_more = self.tally.gone > 0 || !self.walking.is_empty();
+        let has_more = self.sums.gone > 0 || !self.walking.is_empty();
         Swept {
             has_more,
             is_round,
@@ -63,7 +63,7 @@ impl Tables {
     /// Ends the waits of sources that are over, of some sources at a time.
     fn wait(&mut self, now: Instant) {
         let places = self.sources.places();
-        if self.tally.sending == 0 {
+        if self.sums.sending == 0 {
             return;
         }
         for _ in 0..places.min(WAITS) {
@@ -78,19 +78,19 @@ impl Tables {
         let Some(source) = self.sources.get(number.into()) else {
             return;
         };
-        let side = A::of(&source.sides);
-        if !side.is_sending() {
+        let freshness = A::of(&source.freshness);
+        if !freshness.is_sending() {
             return;
         }
         let confirmed = self.feeds.at(source.feed).confirmed;
         let idle = self.limits.idle;
-        let is_first = side.count(Status::Stale) == 0;
-        self.edit::<A>(number, |side| {
+        let is_first = freshness.count(PathStatus::Stale) == 0;
+        self.edit::<A>(number, |freshness| {
             if is_first {
-                side.wait(now, idle.min(SETTLED));
+                freshness.wait(now, idle.min(SETTLED));
             } else {
-                side.confirmed(confirmed);
-                side.wait(now, idle);
+                freshness.confirmed(confirmed);
+                freshness.wait(now, idle);
             }
         });
     }
@@ -98,7 +98,7 @@ impl Tables {
     /// Removes what is gone; returns whether the round has ended.
     fn remove(&mut self, count: usize) -> bool {
         let mut left = count.max(1);
-        while self.tally.gone > 0 && left > 0 {
+        while self.sums.gone > 0 && left > 0 {
             let (seen, is_end) = match self.round.is_ipv6 {
                 false => self.remove_from::<u32>(left),
                 true => self.remove_from::<u128>(left),
@@ -122,47 +122,47 @@ impl Tables {
         let Some(table) = self.tables.get_mut(number) else {
             return (0, true);
         };
-        let half = A::of_mut(&mut table.halves);
-        if half.gone == 0 {
-            half.swept = None;
+        let family = A::of_mut(&mut table.families);
+        if family.gone == 0 {
+            family.swept = None;
             return (0, true);
         }
-        let (bytes, waiting, gone) = (half.paths.bytes(), half.waiting.len(), half.gone);
+        let (bytes, waiting, gone) = (family.paths.bytes(), family.waiting.len(), family.gone);
         let (mut seen, mut removed) = (0, 0);
         let mut emptied = Vec::new();
         let sources = &mut self.sources;
-        let tally = &mut self.tally;
-        let is_end = half.sweep(count, |path| {
+        let sums = &mut self.sums;
+        let is_end = family.sweep(count, |path| {
             seen += 1;
-            let source: &mut Source = sources.at_mut(path.source.into());
-            let side = A::of_mut(&mut source.sides);
-            if side.status(path.generation) != Status::Gone {
+            let source: &mut FeedSource = sources.at_mut(path.source.into());
+            let freshness = A::of_mut(&mut source.freshness);
+            if freshness.status(path.generation) != PathStatus::Gone {
                 return true;
             }
-            let before = Tally::of(side);
-            side.removed(path.generation);
-            tally.replace(before, Tally::of(side));
+            let before = FreshnessSums::of(freshness);
+            freshness.removed(path.generation);
+            sums.replace(before, FreshnessSums::of(freshness));
             removed += 1;
-            if side.paths() == 0 {
+            if freshness.paths() == 0 {
                 emptied.push(path.source);
             }
             false
         });
-        half.gone -= removed;
-        if half.gone == 0 {
-            half.swept = None;
+        family.gone -= removed;
+        if family.gone == 0 {
+            family.swept = None;
         }
-        let is_end = is_end || half.gone == 0;
-        self.budget.change(bytes, half.paths.bytes());
+        let is_end = is_end || family.gone == 0;
+        self.budget.change(bytes, family.paths.bytes());
         debug_assert!(gone >= removed);
-        let more = half.waiting.len() - waiting;
+        let more = family.waiting.len() - waiting;
         self.waiting_count += more;
         if more > 0 && !table.is_changed {
             table.is_changed = true;
             self.changed.push_back(number);
         }
         self.totals.swept += removed as u64;
-        self.count(Tally::default(), Tally::default());
+        self.count(FreshnessSums::default(), FreshnessSums::default());
         for source in emptied {
             self.free_source(source);
         }

@@ -9,19 +9,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{PIECE, Tables};
-use crate::feeds::{SourceEvent, Walk};
+use crate::feeds::{FeedWalk, SourceEvent};
 use crate::transaction::Stream;
 
 impl Tables {
     /// Leaves a walk to do.
-    pub(super) fn leave(&mut self, feed: usize, walk: Walk) {
+    pub(super) fn leave(&mut self, feed: usize, walk: FeedWalk) {
         self.feeds.at_mut(feed).walks.push_back(walk);
         self.walking.insert(feed);
     }
 
     /// Leaves an event to all sources of a feed.
     pub(super) fn leave_event(&mut self, feed: usize, event: SourceEvent) {
-        self.leave(feed, Walk::Sources { event, after: None });
+        self.leave(feed, FeedWalk::Sources { event, after: None });
     }
 
     /// Does a piece of what is left to do in a feed; returns whether there is more.
@@ -38,11 +38,11 @@ impl Tables {
                 return true;
             }
             let (rest, visited) = match walk {
-                Walk::Leave(streams) => self.walk_left(streams, left),
-                Walk::Change { connection, next } => {
+                FeedWalk::Leave(streams) => self.walk_left(streams, left),
+                FeedWalk::Change { connection, next } => {
                     self.walk_changed(feed, connection, next, left, now)
                 }
-                Walk::Sources { event, after } => self.walk_sources(feed, event, after, left),
+                FeedWalk::Sources { event, after } => self.walk_sources(feed, event, after, left),
             };
             left = left.saturating_sub(visited.max(1));
             if let Some(rest) = rest {
@@ -52,12 +52,16 @@ impl Tables {
         false
     }
 
-    fn walk_left(&mut self, mut streams: Vec<Option<u16>>, count: usize) -> (Option<Walk>, usize) {
+    fn walk_left(
+        &mut self,
+        mut streams: Vec<Option<u16>>,
+        count: usize,
+    ) -> (Option<FeedWalk>, usize) {
         let some = streams.split_off(streams.len().saturating_sub(count));
         for number in some.iter().flatten() {
             self.sources.at_mut((*number).into()).streams -= 1;
         }
-        let rest = (!streams.is_empty()).then_some(Walk::Leave(streams));
+        let rest = (!streams.is_empty()).then_some(FeedWalk::Leave(streams));
         (rest, some.len())
     }
 
@@ -68,7 +72,7 @@ impl Tables {
         next: usize,
         count: usize,
         now: Instant,
-    ) -> (Option<Walk>, usize) {
+    ) -> (Option<FeedWalk>, usize) {
         let known = self.feeds.at(feed).connection(connection);
         let streams = known.and_then(|connection| connection.streams.get(next..));
         let streams = streams.unwrap_or_default();
@@ -84,7 +88,7 @@ impl Tables {
             }
         }
         let next = next + visited;
-        let rest = (!is_end).then_some(Walk::Change { connection, next });
+        let rest = (!is_end).then_some(FeedWalk::Change { connection, next });
         (rest, visited)
     }
 
@@ -94,7 +98,7 @@ impl Tables {
         event: SourceEvent,
         after: Option<Arc<Stream>>,
         count: usize,
-    ) -> (Option<Walk>, usize) {
+    ) -> (Option<FeedWalk>, usize) {
         let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
         let sources = &self.feeds.at(feed).sources;
         let some = sources.range((begin, Bound::Unbounded)).take(count);
@@ -105,7 +109,7 @@ impl Tables {
         }
         let visited = some.len();
         let last = some.into_iter().next_back().filter(|_| visited == count);
-        let rest = last.map(|(name, _)| Walk::Sources {
+        let rest = last.map(|(name, _)| FeedWalk::Sources {
             event,
             after: Some(name),
         });
@@ -128,11 +132,11 @@ impl Tables {
                 at,
             } if source.owner == connection => match successor {
                 Some(next) => self.begin(number, next, at),
-                None => self.edit_both(number, |side| side.disconnected()),
+                None => self.edit_both(number, |freshness| freshness.disconnected()),
             },
-            SourceEvent::Lost => self.edit_both(number, |side| {
-                side.lost();
-                side.disconnected();
+            SourceEvent::Lost => self.edit_both(number, |freshness| {
+                freshness.lost();
+                freshness.disconnected();
             }),
             _ => {}
         }
@@ -146,7 +150,7 @@ mod tests {
     use super::*;
     use crate::feeds::ConnectionId;
     use crate::freshness::Freshness;
-    use crate::tables::Source;
+    use crate::tables::FeedSource;
     use crate::target::Target;
     use crate::transaction::{PathChange, StreamId, Transaction};
 
@@ -176,7 +180,7 @@ mod tests {
     }
 
     /// Counts sources.
-    fn sources(is_one: impl Fn(&Source) -> bool) -> impl Fn(&Tables) -> usize {
+    fn sources(is_one: impl Fn(&FeedSource) -> bool) -> impl Fn(&Tables) -> usize {
         move |tables| {
             let places = 0..tables.sources.places();
             let known = places.filter_map(|number| tables.sources.get(number));
@@ -214,7 +218,7 @@ mod tests {
         let mut routes = Transaction::default();
         (0..MANY).for_each(|stream| routes.change(route(stream, Some("a"))));
         let streams = streams();
-        let all = |_: &Source| true;
+        let all = |_: &FeedSource| true;
         in_pieces(tables, sources(all), |tables| {
             tables.take(id, &streams, &mut routes, now)
         });
@@ -258,11 +262,11 @@ mod tests {
         assert_eq!(tables.totals().transactions, 2);
         tables.publish(now, false);
 
-        let is_sending = |side: &Freshness| side.is_sending();
+        let is_sending = |freshness: &Freshness| freshness.is_sending();
         let end = then_sweep(now, |tables| tables.disconnected(id, now));
         in_pieces(
             &mut tables,
-            sources(move |s| is_sending(&s.sides.ipv4)),
+            sources(move |s| is_sending(&s.freshness.ipv4)),
             end,
         );
         assert_eq!(sources(|source| source.streams > 0)(&tables), 0);
@@ -274,7 +278,7 @@ mod tests {
         one.change(route(MANY - 1, Some("b")));
         in_pieces(
             &mut tables,
-            sources(move |source| is_sending(&source.sides.ipv4)),
+            sources(move |source| is_sending(&source.freshness.ipv4)),
             |tables| match again {
                 None => {
                     again = Some(tables.joined("router", now));

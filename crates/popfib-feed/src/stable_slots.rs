@@ -5,12 +5,12 @@
 const BLOCK: usize = 256;
 
 /// Values by number.
-pub(crate) struct Slots<T> {
+pub(crate) struct StableSlots<T> {
     blocks: Vec<Vec<Option<T>>>,
     free: Vec<usize>,
 }
 
-impl<T> Default for Slots<T> {
+impl<T> Default for StableSlots<T> {
     fn default() -> Self {
         Self {
             blocks: Vec::new(),
@@ -19,7 +19,7 @@ impl<T> Default for Slots<T> {
     }
 }
 
-impl<T> Slots<T> {
+impl<T> StableSlots<T> {
     /// The number of places, those that are empty among them.
     pub(crate) fn places(&self) -> usize {
         match self.blocks.split_last() {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn values_stay_where_they_are_and_places_are_used_again() {
-        let mut slots = Slots::default();
+        let mut slots = StableSlots::default();
         let all: Vec<usize> = (0..3 * BLOCK + 1).map(|value| slots.add(value)).collect();
         assert!(all.iter().all(|&number| *slots.at(number) == number));
         let first: *const usize = slots.at(0);

@@ -4,12 +4,12 @@ use crate::transaction::DecodeError;
 
 /// Bytes that were received and not yet returned. It grows with received bytes, never by a length in a header.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer {
+pub(crate) struct MessageBuffer {
     bytes: Vec<u8>,
     start: usize,
 }
 
-impl Buffer {
+impl MessageBuffer {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();

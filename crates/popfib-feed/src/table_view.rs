@@ -23,7 +23,7 @@ pub(crate) type BestPathChangeOf<A> = (Prefix<A>, Option<Target>);
 
 /// Changes that are published together, in their order.
 #[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct ChangeBatch {
     pub(crate) ipv4: Vec<BestPathChangeOf<u32>>,
     pub(crate) ipv6: Vec<BestPathChangeOf<u128>>,
     /// The version of the table with these changes.
@@ -32,7 +32,7 @@ pub(crate) struct Batch {
 
 /// Counts of all views.
 #[derive(Debug, Default)]
-pub(crate) struct Published {
+pub(crate) struct PublishedCounts {
     /// Batches in queues.
     pub(crate) queued: AtomicUsize,
     /// Changes that failed because there was no memory or no number left.
@@ -45,9 +45,9 @@ pub struct TableView {
     live: Mutex<Option<LiveIpMap<Target, Shared>>>,
     /// The first reader, which others are cloned from.
     reader: Mutex<Option<IpMapReader<Target>>>,
-    queue: Mutex<VecDeque<Batch>>,
+    queue: Mutex<VecDeque<ChangeBatch>>,
     journal: Mutex<Journal>,
-    published: Arc<Published>,
+    published: Arc<PublishedCounts>,
     budget: Arc<MemoryBudget>,
     bytes: AtomicUsize,
     prefixes: [AtomicUsize; 2],
@@ -63,7 +63,7 @@ impl TableView {
         name: &str,
         version: u64,
         budget: &Arc<MemoryBudget>,
-        published: &Arc<Published>,
+        published: &Arc<PublishedCounts>,
     ) -> Self {
         // The table is made later, without a lock, but counted now.
         budget.change(0, *EMPTY_BYTES);
@@ -133,7 +133,7 @@ impl TableView {
     }
 
     /// Puts changes into the queue.
-    pub(crate) fn push(&self, batch: Batch) {
+    pub(crate) fn push(&self, batch: ChangeBatch) {
         self.published.queued.fetch_add(1, Ordering::Relaxed);
         lock(&self.queue).push_back(batch);
     }
@@ -162,7 +162,7 @@ impl TableView {
     }
 
     /// Adds the changes to the journal.
-    fn note(&self, batch: &Batch) {
+    fn note(&self, batch: &ChangeBatch) {
         let mut journal = lock(&self.journal);
         for (prefix, target) in &batch.ipv4 {
             journal.add((*prefix).into(), || target.clone());

@@ -12,14 +12,14 @@ use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 
 /// What a number stands for.
 #[derive(Debug)]
-pub(crate) enum Object {
+pub(crate) enum NextHopObject {
     Hop(NetlinkHop),
     Blackhole,
     /// The members, with their weights. There are no groups of groups.
     Group(Box<[(u32, u16)]>),
 }
 
-impl Object {
+impl NextHopObject {
     /// How many next hops it has, at least one.
     fn parts(&self) -> usize {
         match self {
@@ -40,19 +40,19 @@ impl Object {
 
 /// All objects of a connection. They stay as long as a route names one of them.
 #[derive(Debug)]
-pub(crate) struct Objects {
-    known: RwLock<Known>,
+pub(crate) struct NextHopObjects {
+    known: RwLock<ObjectTable>,
     budget: Arc<MemoryBudget>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    objects: HashMap<u32, Object>,
+struct ObjectTable {
+    objects: HashMap<u32, NextHopObject>,
     parts: usize,
     bytes: usize,
 }
 
-impl Known {
+impl ObjectTable {
     fn remove(&mut self, id: u32) {
         if let Some(old) = self.objects.remove(&id) {
             self.parts -= old.parts();
@@ -61,7 +61,7 @@ impl Known {
     }
 }
 
-impl Objects {
+impl NextHopObjects {
     pub(crate) fn new(budget: &Arc<MemoryBudget>) -> Self {
         Self {
             known: RwLock::default(),
@@ -70,7 +70,7 @@ impl Objects {
     }
 
     /// Sets an object. If there is no room for it, the number is unknown then.
-    pub(crate) fn set(&self, id: u32, object: Object) {
+    pub(crate) fn set(&self, id: u32, object: NextHopObject) {
         self.change(|known| {
             known.remove(id);
             if self.budget.allows(known.parts + object.parts()) {
@@ -85,7 +85,7 @@ impl Objects {
         self.change(|known| known.remove(id));
     }
 
-    fn change(&self, change: impl FnOnce(&mut Known)) {
+    fn change(&self, change: impl FnOnce(&mut ObjectTable)) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let before = known.bytes;
         change(&mut known);
@@ -102,11 +102,11 @@ impl Objects {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         match known.objects.get(&id) {
             None => NetlinkHops::Unknown(id),
-            Some(Object::Blackhole) => NetlinkHops::Blackhole,
-            Some(Object::Hop(hop)) => NetlinkHops::Through(vec![*hop]),
-            Some(Object::Group(members)) => {
+            Some(NextHopObject::Blackhole) => NetlinkHops::Blackhole,
+            Some(NextHopObject::Hop(hop)) => NetlinkHops::Through(vec![*hop]),
+            Some(NextHopObject::Group(members)) => {
                 let hop = |&(member, weight): &(u32, u16)| match known.objects.get(&member) {
-                    Some(Object::Hop(hop)) => Some(NetlinkHop { weight, ..*hop }),
+                    Some(NextHopObject::Hop(hop)) => Some(NetlinkHop { weight, ..*hop }),
                     _ => None,
                 };
                 let hops: Vec<NetlinkHop> = members.iter().filter_map(hop).collect();
@@ -119,7 +119,7 @@ impl Objects {
     }
 }
 
-impl Drop for Objects {
+impl Drop for NextHopObjects {
     fn drop(&mut self) {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         self.budget.change(known.bytes, 0);

@@ -26,7 +26,7 @@ pub struct BarRow {
     pub is_strong: bool,
 }
 
-/// BarChart of all rows under one name.
+/// The bars of all rows under one name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarPanel {
     /// The name; may be empty if there is one panel.

@@ -2,8 +2,9 @@
 //!
 //!     cargo run --release -p popfib-table --example records -- IMAGE ADDRESSES COLUMN...
 //!
-//! ADDRESSES are IPv4 addresses of four bytes each, in network order; without a COLUMN the numbers of records alone are asked for. Prints the bytes of all values, the records that were found, and the
-//! million addresses a second of five passes: by batches, and one by one.
+//! ADDRESSES are IPv4 addresses of four bytes each, in network order; without a COLUMN only the numbers of records are asked for. Prints
+//! the records that were found and the bytes of all their values, and the million addresses a second (median, least and most of five
+//! passes) by batches, and one by one.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,8 +1,9 @@
-//! AddressColumn of both families out of one column, each with the row that it has there.
+//! A column of addresses of either family in, an array of addresses for each family out, with the row of each address: lookups of
+//! many addresses take arrays of one family, and their answers have to find their rows again.
 
 use popfib::family::{ByFamily, Family, PerFamily};
 
-/// Makes of [`ByFamily`] the rows of both families.
+/// Makes [`ByFamily`] an [`AddressColumn`].
 #[derive(Clone, Copy, Debug)]
 pub enum AddressRowsByFamily {}
 
@@ -10,10 +11,10 @@ impl PerFamily for AddressRowsByFamily {
     type Of<A: Family> = AddressRows<A>;
 }
 
-/// The addresses of a column by family, each with its row, as lookups of many want them.
+/// The addresses of a column by family, each with its row.
 pub type AddressColumn = ByFamily<AddressRowsByFamily>;
 
-/// AddressColumn of one family, and as many rows.
+/// The addresses of one family in a column, and the row of each.
 #[derive(Clone, Debug, Default)]
 pub struct AddressRows<A> {
     /// The addresses.
@@ -36,7 +37,7 @@ impl<A: Copy> AddressRows<A> {
         self.rows.push(row);
     }
 
-    /// Becomes those of `all` whose rows are chosen.
+    /// Replaces what is there by the addresses of `all` whose rows are chosen.
     pub fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool) {
         self.clear();
         for (&row, &address) in all.rows.iter().zip(&all.addresses) {

@@ -1,12 +1,12 @@
-//! Addresses as text, as core::net shows them and several times as fast: its
-//! formatting goes through `fmt`, digit by digit.
+//! An address in, its text out, as `core::net` displays it but several times as fast: the formatting of `core::net` goes through
+//! `fmt`, digit by digit, and here octets come out of a table.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Room for the longest IPv4 address, which is one byte shorter.
+/// The length of a buffer for any IPv4 address; the longest is one byte shorter.
 pub const IPV4_TEXT: usize = 16;
-/// Room for the longest IPv6 address, which is one byte shorter.
+/// The length of a buffer for any IPv6 address; the longest is one byte shorter.
 pub const IPV6_TEXT: usize = 40;
 
 /// Each octet as text with a dot after it.
@@ -56,8 +56,7 @@ pub fn write_ipv4(address: u32, text: &mut [u8; IPV4_TEXT]) -> usize {
     at - 1
 }
 
-/// Writes an IPv6 address to the start of `text` in its canonical form (RFC
-/// 5952); says how many bytes it takes.
+/// Writes an IPv6 address to the start of `text` in its canonical form (RFC 5952); says how many bytes it takes.
 #[inline]
 pub fn write_ipv6(address: u128, text: &mut [u8; IPV6_TEXT]) -> usize {
     if address >> 32 == 0xffff {

@@ -1,8 +1,8 @@
-//! Texts and their numbers.
+//! [`Dictionary`]: a text in, its number out, and back.
 //!
-//! Tables carry numbers only; here is what they stand for. All texts lie one
-//! after the other in one string, a hash index of bare numbers finds them
-//! again: no allocation per text, none at all for a text seen before.
+//! The structures for lookups carry numbers only; a dictionary says what they stand for. All texts lie one after the other in one
+//! string, and a hash index of bare numbers finds them again. So a text needs no allocation of its own, as in a map of `String`s,
+//! and a text seen before needs no memory at all.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
@@ -19,8 +19,7 @@ use crate::numbered_texts::NumberedTexts;
 pub struct Dictionary {
     texts: NumberedTexts,
     index: HashTable<NextHop>,
-    // Seeded at random: the texts come from outside, and must not be able to
-    // collide on purpose.
+    // Seeded at random: the texts come from outside, and must not be able to collide on purpose.
     hasher: DefaultHashBuilder,
 }
 
@@ -52,8 +51,8 @@ impl Dictionary {
 
     #[inline]
     fn find(&self, hash: u64, text: &str) -> Option<NextHop> {
-        // The empty text, that of each route of a list, is not left to `memcmp`: where no text has any bytes
-        // they are nowhere, and a masked vector load of no bytes from there takes some hundred cycles.
+        // The empty text, which every route of a value-less list has, is not left to `memcmp`: if no text has any bytes, the string
+        // has no memory, and a masked vector load of no bytes from its dangling address takes some hundred cycles.
         let is_same = |known: &str| known.len() == text.len() && (text.is_empty() || known == text);
         let is_it = |&number: &NextHop| self.texts.get(number).is_some_and(is_same);
         self.index.find(hash, is_it).copied()

@@ -1,17 +1,17 @@
-//! What keeps a table from an answer.
+//! [`TableError`]: why a table has no answer, or cannot be made.
 
 use std::error::Error;
 use std::fmt;
 
 use popfib::{CompileError, ImageError};
 
-/// Why a table has no answer.
+/// Why a table has no answer, or cannot be made.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TableError {
     /// It is an image that was compiled without its routes.
     NoRoutes,
-    /// It is an image of prefixes alone, which has no Fib of values: they come with the prefixes.
+    /// It is an image for prefixes alone: it has no Fib of values, which come with the prefixes.
     NoValues,
     /// Its routes could not be compiled.
     Compile(CompileError),

@@ -1,7 +1,8 @@
-//! The routes of one family, and what answers for them.
+//! [`FamilyTable`]: the routes of one family in, a record's number for each address out, or the matching prefix with it.
 //!
-//! They are in a Rib or in an image. A Fib of values and one of longest matches are there in an image; those of a Rib
-//! are compiled when they are first asked for, once, however many threads ask.
+//! The routes are in a Rib or in an image. Two Fibs answer for them: one has values alone, the other longest matches. An image has
+//! them as it was compiled. Those of a Rib are compiled when they are first asked for, once, however many threads ask: most programs
+//! need only one of the two, and one that looks up a few addresses needs none.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +14,7 @@ use popfib::{CompileError, Fib, Kernel, LongestFib, NextHop, Options, Prefix, Ri
 
 use crate::error::TableError;
 
-/// Makes of [`ByFamily`](popfib::family::ByFamily) the Ribs of both families.
+/// Makes [`ByFamily`](popfib::family::ByFamily) a Rib for each family.
 #[derive(Clone, Copy, Debug)]
 pub enum Ribs {}
 
@@ -23,11 +24,11 @@ impl PerFamily for Ribs {
 
 /// The routes of one family of a [`Table`](crate::Table). Threads may share it.
 ///
-/// Numbers are those of the values, from 1 on; 0 is no match.
+/// Answers are numbers of records, from 1 on; 0 is no match.
 #[derive(Clone, Debug)]
 pub struct FamilyTable<A: Family>(FamilyStorage<A>);
 
-/// Where the routes are, and their Fibs.
+/// Where the routes of a family are, and their Fibs.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant)] // A table has two, and a box would be a step of each lookup.
 enum FamilyStorage<A: Family> {
@@ -44,7 +45,7 @@ enum FamilyStorage<A: Family> {
     },
 }
 
-/// Lookups that answer the numbers of routes, made by [`FamilyTable::number_routes`].
+/// Answers the number of an address's route, where a table answers that of its record. Made by [`FamilyTable::number_routes`].
 #[derive(Clone, Debug)]
 pub struct RouteNumbers<A: Family>(Fib<A, u32>);
 
@@ -66,7 +67,7 @@ impl<A: Family> From<Rib<A>> for FamilyTable<A> {
 }
 
 impl<A: Family> FamilyTable<A> {
-    /// That of an image; without routes if the image has none of the family.
+    /// The routes of a family in an image; none if the image has none of it.
     pub(crate) fn of_image(image: &ImageTable) -> Self {
         let family = image.family::<A>();
         let Some(family) = family.filter(|family| family.route_count() > 0) else {
@@ -93,19 +94,19 @@ impl<A: Family> FamilyTable<A> {
         }
     }
 
-    /// The number of routes, also of an image that was compiled without them. O(1).
+    /// The number of routes; an image that was compiled without them knows it, too. O(1).
     pub fn route_count(&self) -> usize {
         let own = self.own().map(Rib::len);
         own.or_else(|| Some(self.image()?.route_count()))
             .unwrap_or(0)
     }
 
-    /// Whether the routes themselves are there: not in an image that was compiled without them.
+    /// Whether the routes themselves are there: false for an image that was compiled without them.
     pub fn has_routes(&self) -> bool {
         self.image().is_none_or(ImageFamily::has_routes)
     }
 
-    /// Whether longest matches can be asked for: not in an image of values alone.
+    /// Whether longest matches can be asked for: false for an image of values alone.
     pub fn has_prefixes(&self) -> bool {
         match &self.0 {
             FamilyStorage::Rib { .. } => true,
@@ -148,8 +149,8 @@ impl<A: Family> FamilyTable<A> {
         }
     }
 
-    /// The number of the value of the longest match of `address`; 0 if there is none. By the Fib where it is compiled,
-    /// else by the routes: for a few addresses a compilation takes longer than all of their lookups.
+    /// The number of the record of the longest prefix that contains `address`; 0 if there is none. It asks the Fib if that is
+    /// compiled, otherwise the routes: for a few addresses a compilation takes longer than all of their lookups.
     #[inline]
     pub fn lookup(&self, address: A) -> u32 {
         let compiled = match &self.0 {
@@ -169,7 +170,7 @@ impl<A: Family> FamilyTable<A> {
         }
     }
 
-    /// The longest prefix that contains `address`, and the number of its value. By a Fib as [`lookup`](Self::lookup).
+    /// The longest prefix that contains `address`, and the number of its record. It compiles nothing, as [`lookup`](Self::lookup).
     ///
     /// # Errors
     /// [`TableError::NoRoutes`].
@@ -225,7 +226,7 @@ impl<A: Family> FamilyTable<A> {
         self.with_routes(own.into_iter().flatten().chain(image))
     }
 
-    /// A Rib of the routes, which is made of those of an image.
+    /// The routes as a Rib: the table's own, or one that is made of an image's.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`].
@@ -236,7 +237,7 @@ impl<A: Family> FamilyTable<A> {
         })
     }
 
-    /// Puts the number of each address's value into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
+    /// Puts the number of each address's record into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
     ///
     /// # Errors
     /// As [`fib`](Self::fib).
@@ -260,7 +261,7 @@ impl<A: Family> FamilyTable<A> {
         Ok(())
     }
 
-    /// The same with numbers of matches: [`matched`](Self::matched) makes prefix and value of them.
+    /// Puts the number of each address's match into `numbers`, 0 for none; [`matched`](Self::matched) makes prefix and record of it.
     ///
     /// # Errors
     /// As [`longest`](Self::longest).
@@ -276,20 +277,20 @@ impl<A: Family> FamilyTable<A> {
         Ok(())
     }
 
-    /// The prefix, and the number of the value, of the match of `address` with this number. O(1).
+    /// The prefix of the match of `address` with this number, and the number of its record. O(1).
     #[inline(always)]
     pub fn matched(address: A, number: u32) -> Option<(Prefix<A>, NextHop)> {
         LongestFib::<A>::matched(address, number)
     }
 
-    /// The number of the value of the match with this number, 0 for no match. O(1).
+    /// The number of the record of the match with this number, 0 for no match. O(1).
     #[inline(always)]
     pub fn value_of_match(number: u32) -> u32 {
         number / LongestFib::<A>::LENGTHS
     }
 
-    /// Numbers the routes from 1 on in prefix order, as they are handed to `each`: for those who keep something for each
-    /// route.
+    /// Numbers the routes from 1 on in prefix order, hands each with the number of its record to `each` in this order, and returns
+    /// what answers these numbers: for callers that keep something for each route.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`], and as [`Fib::compile`].
@@ -310,7 +311,7 @@ impl<A: Family> FamilyTable<A> {
         Ok(RouteNumbers(fib))
     }
 
-    /// The number of different values of the routes. O(routes); O(1) in an image.
+    /// How many different records the routes of this family have. O(routes); O(1) in an image.
     pub fn value_count(&self) -> usize {
         match self.own() {
             Some(rib) => {
@@ -321,7 +322,7 @@ impl<A: Family> FamilyTable<A> {
         }
     }
 
-    /// The bytes of the Rib and of the Fibs, as far as they are there and not in an image.
+    /// The bytes of the Rib and of the Fibs compiled so far, without those of an image.
     pub fn bytes(&self) -> usize {
         match &self.0 {
             FamilyStorage::Image { .. } => 0,

@@ -1,10 +1,10 @@
-//! Several tables as one: each address gets the records of all.
+//! Several tables in, one out, in which each address has the records of all of them.
 //!
-//! The joined table has every prefix of every table. At each of them a table's record is that of its longest prefix which covers
-//! it: for the addresses that match it in the joined table, that is the table's longest match. So one walk over all prefixes in their
-//! order is enough, with a stack of those that cover the one at hand. What each of the tables has there is a key, and different keys are
-//! the joined records: rows of the tables' codes side by side, whose dictionaries are the tables' own. Time and memory are those of the
-//! sum of the routes.
+//! The joined table has every prefix of every table. At each prefix, a table's record is that of its own longest prefix which covers it:
+//! for the addresses that match the prefix in the joined table, that is the table's longest match. So one walk over all prefixes in
+//! their order is enough, with a stack of those that cover the one at hand. The numbers of the tables' records at a prefix are its key,
+//! and each different key becomes a joined record: the tables' codes side by side. The dictionaries of the columns are the tables' own.
+//! Time and memory follow the sum of the routes. To look up each address in each table would cost every later lookup the sum of them.
 
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{IpPrefix, NextHop, Prefix, Rib};
@@ -14,7 +14,7 @@ use crate::error::TableError;
 use crate::records::{Column, InternedCodeLists, MAX_COLUMNS, Records, VALUE};
 use crate::table::Table;
 
-/// Makes of [`ByFamily`] routes in prefix order, with the numbers of what they lead to.
+/// Makes [`ByFamily`] lists of prefixes, each with the number of what it leads to.
 #[derive(Clone, Debug)]
 enum NumberedRoutes {}
 
@@ -43,12 +43,12 @@ impl PerFamily for NumberedRoutes {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Join {
-    parts: Vec<JoinedTable>,
+    tables: Vec<JoinedTable>,
     lengths: bool,
     fill: bool,
 }
 
-/// A table that is joined. Its routes are kept in their order, as a Rib of them takes more memory, and time to go through.
+/// A table that is joined. Its routes are a list in prefix order: a Rib of them would take more memory, and more time to walk.
 #[derive(Clone, Debug)]
 struct JoinedTable {
     name: String,
@@ -68,7 +68,7 @@ impl Join {
         self
     }
 
-    /// Gives a value that a record lacks that of the next shorter prefix in its table which has one.
+    /// Where a record lacks a value, it gets that of the next shorter prefix of its table that has one.
     pub fn fill(mut self, fill: bool) -> Self {
         self.fill = fill;
         self
@@ -80,9 +80,9 @@ impl Join {
     /// [`TableError::NoRoutes`] and [`TableError::NoNames`] of an image without routes or names.
     pub fn table(mut self, name: &str, table: &Table) -> Result<Self, TableError> {
         let records = table.records().ok_or(TableError::NoNames)?;
-        // Of some columns of a table many records are equal.
+        // If only some columns of a table were selected, many of its records are equal.
         let firsts = firsts(records);
-        self.parts.push(JoinedTable {
+        self.tables.push(JoinedTable {
             name: name.to_owned(),
             records: records.clone(),
             routes: ByFamily {
@@ -100,7 +100,7 @@ impl Join {
             ipv4: of_sets(lists.routes.ipv4, &mut sets),
             ipv6: of_sets(lists.routes.ipv6, &mut sets),
         };
-        self.parts.push(JoinedTable {
+        self.tables.push(JoinedTable {
             name: name.to_owned(),
             records: Records::of_lists(VALUE, lists.names, sets),
             routes,
@@ -114,25 +114,25 @@ impl Join {
     /// [`TableError::TooManyColumns`] for more than 4096, [`TableError::DuplicateColumn`] for two of one name.
     pub fn build(mut self) -> Result<Table, TableError> {
         if self.fill {
-            self.parts.iter_mut().for_each(fill);
+            self.tables.iter_mut().for_each(fill);
         }
         let columns = self.columns()?;
         let mut keys = InternedCodeLists::default();
         let ribs = ByFamily {
-            ipv4: joined::<u32>(&mut self.parts, self.lengths, &mut keys),
-            ipv6: joined::<u128>(&mut self.parts, self.lengths, &mut keys),
+            ipv4: joined::<u32>(&mut self.tables, self.lengths, &mut keys),
+            ipv6: joined::<u128>(&mut self.tables, self.lengths, &mut keys),
         };
         let rows = keys.lists().iter().map(|key| {
-            let (numbers, lengths) = key.split_at(self.parts.len());
-            let codes = self.parts.iter().zip(numbers).enumerate();
-            let codes = codes.flat_map(|(index, (part, number))| {
-                let codes = part.records.codes(*number);
+            let (numbers, lengths) = key.split_at(self.tables.len());
+            let codes = self.tables.iter().zip(numbers).enumerate();
+            let codes = codes.flat_map(|(index, (table, number))| {
+                let codes = table.records.codes(*number);
                 codes.chain(lengths.get(index).copied())
             });
             codes.collect::<Vec<_>>()
         });
         let mut records = Records::of_rows(columns, rows);
-        if let Some(first) = self.parts.first() {
+        if let Some(first) = self.tables.first() {
             records.set_value_column(first.records.value_column());
         }
         Ok(Table::of_records(ribs, records))
@@ -141,7 +141,7 @@ impl Join {
     /// The columns of all tables, with their names in the joined one.
     fn columns(&self) -> Result<Vec<Column>, TableError> {
         let mut columns: Vec<Column> = Vec::new();
-        for JoinedTable { name, records, .. } in &self.parts {
+        for JoinedTable { name, records, .. } in &self.tables {
             let own = records.columns();
             for column in own {
                 let is_value = column.name() == VALUE;
@@ -199,7 +199,7 @@ impl Lists {
     }
 }
 
-/// By the number of a record, from 0 on, that of the first record which is equal.
+/// For the number of each record, from 0 on, the number of the first record that is equal.
 fn firsts(records: &Records) -> Vec<u32> {
     let mut rows = InternedCodeLists::default();
     let mut firsts: Vec<u32> = Vec::new();
@@ -224,7 +224,7 @@ fn routes<A: Family>(table: &Table, firsts: &[u32]) -> Result<Vec<(Prefix<A>, u3
         .collect())
 }
 
-/// Gives each different prefix of `routes`, which are in prefix order, the number that `number` finds for it, of its routes and of the
+/// Gives each different prefix of `routes`, which are in prefix order, a number. `number` finds it from the routes of the prefix and the
 /// number of the next shorter prefix that covers it.
 fn numbered<A: Family, V>(
     routes: &[(Prefix<A>, V)],
@@ -247,23 +247,23 @@ fn numbered<A: Family, V>(
     found.collect()
 }
 
-/// The prefixes of all parts in one family, which are taken, with the numbers of their keys: the number of each part's record, then, if
-/// they are wanted, the length of its prefix and 1.
+/// Takes the routes of one family out of all tables, and joins them: each prefix with the number of its key. A key has the number of
+/// each table's record, and then, if lengths are wanted, one more than the length of each table's prefix.
 fn joined<A: Family>(
-    parts: &mut [JoinedTable],
+    tables: &mut [JoinedTable],
     with_lengths: bool,
     keys: &mut InternedCodeLists,
 ) -> Rib<A> {
-    let count = parts.len();
+    let count = tables.len();
     let mut routes: Vec<(Prefix<A>, (u32, u32))> = Vec::new();
-    for (index, part) in parts.iter_mut().enumerate() {
-        let own = std::mem::take(A::of_mut(&mut part.routes));
+    for (index, table) in tables.iter_mut().enumerate() {
+        let own = std::mem::take(A::of_mut(&mut table.routes));
         routes.extend(
             own.into_iter()
                 .map(|(prefix, number)| (prefix, (index as u32, number))),
         );
     }
-    // Stable and quick with runs that are in order, of which there is one a part.
+    // A stable sort, quick for runs that are in order: each table is one.
     routes.sort_by_key(|(prefix, _)| *prefix);
     let mut key = Vec::new();
     let found = numbered(&routes, |routes, outer| {
@@ -272,11 +272,11 @@ fn joined<A: Family>(
             Some(outer) => key.extend_from_slice(outer),
             None => key.resize(count * (1 + usize::from(with_lengths)), 0),
         }
-        for (prefix, (part, number)) in routes {
-            let part = *part as usize;
-            key[part] = *number;
+        for (prefix, (table, number)) in routes {
+            let table = *table as usize;
+            key[table] = *number;
             if with_lengths {
-                key[count + part] = u32::from(prefix.len()) + 1;
+                key[count + table] = u32::from(prefix.len()) + 1;
             }
         }
         keys.intern(&key)
@@ -288,7 +288,7 @@ fn joined<A: Family>(
         .collect()
 }
 
-/// The prefixes with the number of the set of the lists that contain them.
+/// Each prefix with the number of the set of lists that cover it.
 fn of_sets<A: Family>(
     mut routes: Vec<(Prefix<A>, u32)>,
     sets: &mut InternedCodeLists,
@@ -306,18 +306,18 @@ fn of_sets<A: Family>(
     })
 }
 
-/// Takes the values that records lack from the next shorter prefixes that have them.
-fn fill(part: &mut JoinedTable) {
+/// Gives the records of a table the values that they lack, from the next shorter prefixes that have them.
+fn fill(table: &mut JoinedTable) {
     let mut rows = InternedCodeLists::default();
     let routes = ByFamily {
-        ipv4: filled(&part.routes.ipv4, &part.records, &mut rows),
-        ipv6: filled(&part.routes.ipv6, &part.records, &mut rows),
+        ipv4: filled(&table.routes.ipv4, &table.records, &mut rows),
+        ipv6: filled(&table.routes.ipv6, &table.records, &mut rows),
     };
-    part.routes = routes;
+    table.routes = routes;
     let rows = rows.lists().iter().map(|row| row.iter().copied());
-    let value_column = part.records.value_column();
-    part.records = Records::of_rows(part.records.columns().to_vec(), rows);
-    part.records.set_value_column(value_column);
+    let value_column = table.records.value_column();
+    table.records = Records::of_rows(table.records.columns().to_vec(), rows);
+    table.records.set_value_column(value_column);
 }
 
 fn filled<A: Family>(

@@ -1,12 +1,17 @@
-//! Tables of IP prefixes as programs use them: both families, and a record for each route.
+//! Tables of IP prefixes as programs use them: routes of IPv4 and IPv6, each with a record.
 //!
-//! A [`Table`] is made of routes ([`TableBuilder`]) or of an image, and does not change. It answers one address at a time, or
-//! many, by whole columns; what a lookup needs is compiled when it is first asked for. The answer is the *number* of the
-//! [record](Records) of the route that matches: mostly one text, or columns of any types. A caller turns each record into
-//! its own type once, and a number into that by an index.
+//! A [`Table`] has the routes of both families. Each route leads to a [record](Records): a row of values, one for each
+//! [column](Column). In the simplest table there is one column, of texts, called `value`. Routes with equal records share one, and
+//! records have numbers from 1 on. A lookup finds the longest prefix that contains the address and answers the number of its
+//! record, 0 or `None` if there is none; [`Table::value`] and [`Records::cell`] turn the number into values.
 //!
-//! The command, Python, SQL, C and JavaScript hold such a table and turn its answers into their own types. Files are read
-//! into tables by the crate `popfib-formats`, which programs with routes of their own do not need.
+//! Build a table from routes with [`TableBuilder`], from routes and [`RecordsBuilder`] with [`Table::of_records`], or take one out of
+//! an image with [`Table::of_image`]. It never changes after that, so threads may share it. One address is looked up by
+//! [`Table::lookup`], many by [`FamilyTable::value_numbers`], which takes an array and fills an array. What lookups of many need
+//! is compiled when it is first asked for.
+//!
+//! The command, Python, SQL, C and JavaScript hold such a table and turn its answers into their own types. The crate
+//! `popfib-formats` reads files into tables; a program with routes of its own does not need it.
 //!
 //! ```
 //! use popfib_table::TableBuilder;

@@ -1,4 +1,4 @@
-//! Texts by number, one after the other in one string.
+//! Texts by number, one after the other in one string: two allocations for all of them.
 
 use popfib::NextHop;
 
@@ -6,16 +6,16 @@ use popfib::NextHop;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NumberedTexts {
     text: String,
-    /// Where each ends in `text`. Not u32: text of more than 4 GiB is
-    /// possible, and an overflow would have to be an error of every reader.
+    /// Where each ends in `text`. Not u32: text of more than 4 GiB is possible, and an overflow would have to be an error of every
+    /// reader.
     ends: Vec<usize>,
 }
 
 impl NumberedTexts {
-    /// Those that end in `text` there.
+    /// The texts that end at these places in `text`.
     ///
     /// # Errors
-    /// The index of the first end that is none.
+    /// The index of the first of `ends` at which no text can end; their number if bytes follow the last.
     pub(crate) fn from_parts(text: String, ends: Vec<usize>) -> Result<Self, usize> {
         let mut last = 0;
         for (index, &end) in ends.iter().enumerate() {

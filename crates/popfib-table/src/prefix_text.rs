@@ -1,10 +1,10 @@
-//! Prefixes as text, without a heap.
+//! [`PrefixText`]: a prefix in, its text out, without a heap. Every door writes millions of them a second.
 
 use popfib::IpPrefix;
 
 use crate::address_text::{IPV6_TEXT, write_ip};
 
-/// The text of a prefix: as `Display` writes it, several times as fast.
+/// The text of a prefix, as `Display` writes it but several times as fast.
 #[derive(Clone, Copy, Debug)]
 pub struct PrefixText {
     text: [u8; PrefixText::ROOM],

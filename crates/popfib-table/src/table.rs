@@ -1,4 +1,7 @@
-//! A table of both families with a record for each route.
+//! [`Table`]: routes of both families and their records in, numbers of records out.
+//!
+//! It holds a [`FamilyTable`] for each family and the records of both. An address or a prefix of either family goes to its family
+//! here; whoever looks up many addresses goes to the family directly and so chooses once.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -20,18 +23,17 @@ impl PerFamily for FamilyTables {
     type Of<A: Family> = FamilyTable<A>;
 }
 
-/// A table of both families, whose routes have a [record](Records) each, mostly of one text. It never changes; threads may
-/// share it.
+/// Routes of IPv4 and IPv6, each with a [record](Records), mostly of one text. It never changes; threads may share it.
 ///
-/// Answers are numbers of records, from 1 on; equal records have one number. The *value* of a record is that of
-/// [one column](Records::value_column). Single lookups compile nothing. Lookups of many addresses go by [`family`](Self::family), whose Fibs are compiled
-/// when they are first asked for.
+/// Answers are numbers of records, from 1 on; equal records have one number. The *value* of a record is what it has in
+/// [one column](Records::value_column), the first unless another was chosen. Single lookups compile nothing. Lookups of many addresses
+/// go by [`family`](Self::family), whose Fibs are compiled when they are first asked for.
 #[derive(Clone, Debug)]
 pub struct Table {
     families: ByFamily<FamilyTables>,
-    /// None where an image has no names.
+    /// `None` for an image without names.
     records: Option<Records>,
-    /// That of the image.
+    /// The bytes of the image that the families and records are in, 0 without one.
     image_bytes: usize,
 }
 
@@ -58,8 +60,8 @@ impl Table {
         }
     }
 
-    /// A table in an image, whose memory it shares. It may have been compiled without its routes or for values alone, or made
-    /// without names, and then [has no values](Self::record_count).
+    /// A table of an image, whose memory it shares. The image may have been compiled [without its routes](Self::has_routes) or
+    /// [for values alone](Self::has_prefixes), or made without names: then the table has [no records](Self::records).
     ///
     /// # Errors
     /// [`TableError::Image`] for records that are damaged.
@@ -75,10 +77,10 @@ impl Table {
         })
     }
 
-    /// The table with these columns of its records alone, in this order. Nothing is copied but the columns' values.
+    /// Keeps only these columns of the records, in this order. Nothing is copied but the columns' values.
     ///
     /// # Errors
-    /// The first name that no column has.
+    /// The first of the names that no column has.
     pub fn select(&mut self, names: &[String]) -> Result<(), String> {
         match &mut self.records {
             Some(records) => records.select(names),
@@ -86,7 +88,7 @@ impl Table {
         }
     }
 
-    /// Makes the column of this name the [value](Self::value) of each record; the others stay.
+    /// From now on the [value](Self::value) of each record is what it has in the column of this name. The other columns stay.
     ///
     /// # Errors
     /// The name, if no column has it.
@@ -121,7 +123,7 @@ impl Table {
         self.ipv4().route_count() + self.ipv6().route_count()
     }
 
-    /// Whether the routes themselves are there: not in an image that was compiled without them.
+    /// Whether the routes themselves are there: false for an image that was compiled without them.
     pub fn has_routes(&self) -> bool {
         self.ipv4().has_routes() && self.ipv6().has_routes()
     }
@@ -131,7 +133,7 @@ impl Table {
         self.records.as_ref()
     }
 
-    /// Whether longest matches can be asked for: not in an image of values alone.
+    /// Whether longest matches can be asked for: false for an image of values alone.
     pub fn has_prefixes(&self) -> bool {
         self.ipv4().has_prefixes() && self.ipv6().has_prefixes()
     }
@@ -141,14 +143,14 @@ impl Table {
         self.records.as_ref().map(|records| records.len() as u32)
     }
 
-    /// The value of the record of this number, as it is written; `None` if it is absent. O(1) where it is a text, else its length.
+    /// The value of the record of this number, as text; `None` if it is absent. O(1) if it is a text, otherwise O(its length).
     #[inline]
     pub fn value(&self, number: NextHop) -> Option<Cow<'_, str>> {
         let column = self.records.as_ref().map_or(0, Records::value_column);
         self.value_in(number, column)
     }
 
-    /// The same of the [column](Records::columns) of this index.
+    /// What the record has in the [column](Records::columns) of this index, as [`value`](Self::value).
     ///
     /// # Panics
     /// If there is no such column.
@@ -167,7 +169,7 @@ impl Table {
         numbers.map(|number| self.value(number).unwrap_or_default())
     }
 
-    /// The number of the value of the longest match of `address`.
+    /// The number of the record of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: IpAddr) -> Option<NextHop> {
         NextHop::new(match address {
@@ -176,7 +178,7 @@ impl Table {
         })
     }
 
-    /// The longest prefix that contains `address`, and the number of its value.
+    /// The longest prefix that contains `address`, and the number of its record.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`].
@@ -191,7 +193,7 @@ impl Table {
         })
     }
 
-    /// All routes in prefix order, IPv4 first, with the numbers of their values.
+    /// All routes in prefix order, IPv4 first, with the numbers of their records.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`].
@@ -216,8 +218,8 @@ impl Table {
         Ok(())
     }
 
-    /// Puts the records and routes into the table that was [begun](ImageWriter::table) in an image, which has of them what
-    /// `keep` says.
+    /// Puts the records and routes into the table that was [begun](ImageWriter::table) in an image. `keep` says how much of the
+    /// routes the image has.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`], [`TableError::TooLarge`], and those of [`ImageWriter::family`].
@@ -238,7 +240,7 @@ impl Table {
         Ok(())
     }
 
-    /// The bytes that the table takes, with its image.
+    /// The bytes that the table takes, its image included.
     pub fn bytes(&self) -> usize {
         let records = self.records.as_ref().map_or(0, Records::bytes);
         self.ipv4().bytes() + self.ipv6().bytes() + records + self.image_bytes

@@ -1,4 +1,4 @@
-//! Routes that become a table or an image.
+//! [`TableBuilder`]: prefixes with texts in, a [`Table`] or an image out.
 
 use popfib::family::{ByFamily, Family};
 use popfib::image::Keep;
@@ -9,7 +9,8 @@ use crate::error::TableError;
 use crate::family::Ribs;
 use crate::table::Table;
 
-/// Collects the routes of a [`Table`] or an image. The last of two routes for one prefix stays.
+/// Collects routes, each with a text as its value, and makes a [`Table`] or an image of them. Of two routes for one prefix the later
+/// one stays.
 #[derive(Clone, Debug, Default)]
 pub struct TableBuilder {
     ribs: ByFamily<Ribs>,
@@ -22,7 +23,8 @@ impl TableBuilder {
         Self::default()
     }
 
-    /// Routes that are there already, whose next hops are numbers of `values`. One that is higher has no value.
+    /// A builder that begins with the routes of `ribs`, whose next hops are numbers of `values`. A route with a higher number has no
+    /// value.
     pub fn from_parts(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
         Self { ribs, values }
     }
@@ -57,7 +59,7 @@ impl TableBuilder {
         A::of_mut(&mut self.ribs).insert(prefix, number)
     }
 
-    /// As [`Table::write`].
+    /// Puts the values and routes into the table that was [begun](ImageWriter::table) in an image, as [`Table::write`] does.
     ///
     /// # Errors
     /// Those of [`ImageWriter::family`] and [`ImageWriter::names`].

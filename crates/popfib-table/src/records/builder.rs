@@ -1,4 +1,8 @@
-//! Records as they are collected, before it is known how many columns there are, and of which types.
+//! [`RecordsBuilder`]: values by column and record in, [`Records`] out.
+//!
+//! Files do not say before their last line how many columns there are, and of which types. So while records are collected every value
+//! is kept as the text that it is written as, once in its column, and a record is a row of these texts' codes. In the end each column
+//! gets the type that all of its texts have.
 
 use std::fmt::Write;
 
@@ -18,7 +22,7 @@ use crate::error::TableError;
 /// hostile file makes of its members.
 pub(crate) const MAX_COLUMNS: usize = 4096;
 
-/// In a row, that a code is one of a list.
+/// The bit of a code in a row that says that it is the code of a list.
 const LIST: u32 = 1 << 31;
 
 /// Collects the records of a table: columns as they come up, and the values of one record after the other.
@@ -40,10 +44,10 @@ const LIST: u32 = 1 << 31;
 pub struct RecordsBuilder {
     columns: Vec<ColumnBuilder>,
     indices: HashMap<String, usize>,
-    /// The codes of the record that is being made.
+    /// The codes of the record at hand.
     row: Vec<u32>,
     rows: InternedCodeLists,
-    /// Where a value is written, and where a list is.
+    /// Memory for a value's text, and for a list's codes.
     text: String,
     list: Vec<u32>,
 }
@@ -64,19 +68,19 @@ struct ColumnBuilder {
     /// several types becomes texts.
     values: Dictionary,
     kinds: u8,
-    /// The type of all values so far in a MaxMind database; `None` within if they had several or another.
+    /// The type that all values so far had in a MaxMind database; `Some(None)` if they had several types or none of these.
     maxmind_type: Option<Option<MaxMindType>>,
     /// Whether there are values that are no lists.
     has_scalars: bool,
     lists: InternedCodeLists,
 }
 
-/// The kinds of values that a column has.
+/// The kinds of values that a column has, as bits.
 const TEXT: u8 = 1;
 const INTEGER: u8 = 2;
 const FLOAT: u8 = 4;
 const BOOLEAN: u8 = 8;
-/// Of which type they are, all of them tell.
+/// Texts whose type shows only when all of the column are there.
 const WRITTEN: u8 = 16;
 
 impl RecordsBuilder {
@@ -115,7 +119,7 @@ impl RecordsBuilder {
         self.len() == 0
     }
 
-    /// Gives the record that is being made a value in the column of this index, in place of one it has.
+    /// Sets the value of the record at hand in the column of this index, in place of one that it has.
     ///
     /// # Panics
     /// If there is no such column.
@@ -125,13 +129,13 @@ impl RecordsBuilder {
         self.put(column, code);
     }
 
-    /// The same for a value that had this type in a MaxMind database.
+    /// As [`set`](Self::set), for a value that had this type in a MaxMind database.
     ///
     /// # Panics
     /// If there is no such column.
     pub fn set_maxmind(&mut self, column: usize, value: Scalar<'_>, of: MaxMindType) {
         let known = &mut self.columns[column].maxmind_type;
-        // Before the value, which has none by itself.
+        // Kept over `set`, which forgets it: other values have no such type.
         *known = match known {
             Some(known) if *known != Some(of) => Some(None),
             _ => Some(Some(of)),
@@ -141,8 +145,8 @@ impl RecordsBuilder {
         self.columns[column].maxmind_type = known;
     }
 
-    /// The same with a value of which only the text is there. The column has a type other than text if each of its texts is
-    /// what a value of that type is written as: `7` is an integer, `07` is not.
+    /// As [`set`](Self::set), for a value of which only the text is known. The column gets a type other than text if all of its texts
+    /// are as values of that type are written: `7` is an integer, `07` is not.
     ///
     /// # Panics
     /// If there is no such column.
@@ -155,7 +159,7 @@ impl RecordsBuilder {
         self.put(column, code);
     }
 
-    /// The same with a list; without elements it is absent.
+    /// As [`set`](Self::set), for a list; one without elements is absent.
     ///
     /// # Panics
     /// If there is no such column.
@@ -196,16 +200,16 @@ impl RecordsBuilder {
         self.row[column] = code;
     }
 
-    /// The number of the record whose values were set since the last one: that of an equal record, or the next; `None` if it
-    /// has no value. Expected time in proportion to the columns.
+    /// Ends the record at hand, and returns its number: that of an equal record, or the next; `None` if it has no value. Expected time
+    /// in proportion to the columns.
     pub fn finish_record(&mut self) -> Option<NextHop> {
-        // The row ends with a value: columns after it are absent, those that come up later too.
+        // The row ends with a value. Columns after it are absent, and so are those that come up later.
         let number = (!self.row.is_empty()).then(|| self.rows.intern(&self.row));
         self.row.clear();
         NextHop::new(number?)
     }
 
-    /// The records, of the columns in their order; one of texts if there is none.
+    /// The records, with the columns in their order. If there is no column, they have one of texts.
     pub fn build(self) -> BuiltRecords {
         let mut mixed = Vec::new();
         let columns = self.columns.into_iter();
@@ -240,7 +244,7 @@ impl RecordsBuilder {
 }
 
 impl ColumnBuilder {
-    /// The column, and the codes that its lists have become if it has values of other types too.
+    /// The column; and if it has both lists and other values, the codes of the texts that its lists have become.
     fn build(mut self, mixed: &mut Vec<String>) -> (Column, Option<Vec<u32>>) {
         let of_lists = self.lists.lists().len() > 0 && !self.has_scalars;
         if self.kinds.count_ones() > 1 || self.lists.lists().len() > 0 && self.has_scalars {
@@ -250,7 +254,7 @@ impl ColumnBuilder {
         if of_lists {
             let values = match self.kinds {
                 INTEGER => typed(self.values, INTEGER),
-                // Of the other types there are no lists.
+                // Other lists are lists of texts.
                 _ => ScalarDictionary::Texts(self.values.into_texts()),
             };
             return (
@@ -280,7 +284,7 @@ impl ColumnBuilder {
     }
 }
 
-/// The values by their type: that of all their kinds, or what all are written as.
+/// The values, with the type of their one kind, or that which all of their texts have.
 fn typed(values: Dictionary, kinds: u8) -> ScalarDictionary {
     match kinds {
         INTEGER => integers(&values),
@@ -311,7 +315,7 @@ fn booleans(values: &Dictionary) -> Option<ScalarDictionary> {
     truths.map(ScalarDictionary::Booleans)
 }
 
-/// The value that `text` is, byte for byte.
+/// The value that is written as `text`, byte for byte.
 fn parsed<T: std::str::FromStr + ToString>(text: &str) -> Option<T> {
     let value: T = text.parse().ok()?;
     (value.to_string() == text).then_some(value)

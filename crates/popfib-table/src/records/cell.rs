@@ -1,10 +1,10 @@
-//! The values of records: scalars and lists of them.
+//! [`Cell`]: the value of a record in a column, borrowed from the column's dictionary. It is a scalar or a list of scalars.
 
 use std::fmt::{self, Write};
 
 use super::scalars::{Scalar, ScalarDictionary};
 
-/// What stands after a backslash in an element of a list.
+/// What follows a backslash in an element of a list.
 const SPECIAL: [char; 2] = [',', '\\'];
 
 /// A value of a record.
@@ -17,7 +17,7 @@ pub enum Cell<'a> {
 }
 
 impl fmt::Display for Cell<'_> {
-    /// As text; the elements of a list are separated by commas, commas and backslashes in them follow a backslash.
+    /// As text. Commas separate the elements of a list; a comma or backslash in an element follows a backslash.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = match self {
             Self::Scalar(scalar) => return scalar.fmt(f),
@@ -43,7 +43,7 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-/// The elements of a list.
+/// A value that is a list of scalars.
 #[derive(Clone, Copy)]
 pub struct ListCell<'a> {
     pub(super) codes: &'a [u32],

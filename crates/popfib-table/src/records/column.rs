@@ -1,4 +1,4 @@
-//! A column of records: its name, its type, and its different values by their codes, from 1 on.
+//! [`Column`]: a column's name, its type, and its different values by their codes, from 1 on. A code in, a [`Cell`] out.
 
 use super::cell::{Cell, ListCell};
 use super::code_lists::CodeLists;
@@ -9,13 +9,13 @@ use super::scalars::{Scalar, ScalarDictionary};
 pub enum ColumnType {
     /// Texts.
     Text,
-    /// Numbers of 64 bits, all signed or none.
+    /// Numbers of 64 bits, all of them signed or none.
     Integer,
     /// Numbers of 64 bits that may have a fraction.
     Float,
     /// True or false.
     Boolean,
-    /// Lists of texts, or of what else has no list type of its own, as it is written.
+    /// Lists of texts. Lists of floats and of booleans have no type of their own and are lists of texts, too.
     Texts,
     /// Lists of integers.
     Integers,
@@ -35,12 +35,12 @@ impl ColumnType {
     }
 }
 
-/// The type that all values of a column had in a MaxMind database, where [`ColumnType`] does not say it: so that they can be
-/// written as they were. The numbers are those of the database's format.
+/// The type that all values of a column had in a MaxMind database, if [`ColumnType`] does not say it: so they can be written as they
+/// were. The numbers are those of the database's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum MaxMindType {
-    /// Bytes, which are texts of hexadecimal digits here.
+    /// Bytes; here they are texts of hexadecimal digits.
     Bytes = 4,
     /// Integers of 16 bits, unsigned.
     Uint16 = 5,
@@ -50,7 +50,7 @@ pub enum MaxMindType {
     Int32 = 8,
     /// Of 64 bits, unsigned.
     Uint64 = 9,
-    /// Of 128 bits, unsigned, which are texts here.
+    /// Of 128 bits, unsigned; here they are texts.
     Uint128 = 10,
     /// Floats of 32 bits.
     Float = 15,
@@ -95,7 +95,7 @@ impl Column {
         Self::new(name.to_owned(), ScalarDictionary::Signed(lengths), None)
     }
 
-    /// The same column by another name.
+    /// The same column with another name.
     pub(crate) fn renamed(&self, name: String) -> Self {
         Self {
             name,
@@ -117,7 +117,7 @@ impl Column {
         }
     }
 
-    /// The type of the elements in a column of lists, which in an image may be any but a list; in others that of its values.
+    /// The type of the elements in a column of lists, which in an image may be any but a list; in other columns the type of the values.
     pub fn element_type(&self) -> ColumnType {
         match &self.values {
             ScalarDictionary::Texts(_) | ScalarDictionary::Names(_) => ColumnType::Text,
@@ -150,8 +150,8 @@ impl Column {
         self.len() == 0
     }
 
-    /// Whether all that it says is the empty text, as that of a list without values does: who asks whether there is an answer
-    /// takes that for none in languages where it is false, so Python and JavaScript say true in its place.
+    /// Whether its only value is the empty text, as in the table of a value-less list. Python and JavaScript answer true in place of that
+    /// text: it is false in these languages, and `if table.get(address)` would miss every match.
     pub fn is_of_list(&self) -> bool {
         self.len() == 1 && matches!(self.value(1), Some(Cell::Scalar(Scalar::Text(""))))
     }

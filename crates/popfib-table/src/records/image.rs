@@ -1,4 +1,5 @@
-//! Records as sections of an image, and back (docs/image-format.md, "Records").
+//! Records in, sections of an image out, and back (docs/image-format.md, "Records"). What is read is checked, so that damaged records
+//! are an error here and not a panic in a lookup.
 
 use popfib::image::ImageTable;
 use popfib::{ImageError, ImageWriter};
@@ -15,10 +16,10 @@ use crate::numbered_texts::NumberedTexts;
 /// The kinds of sections.
 const COLUMNS: u16 = 4;
 const ROWS: u16 = 5;
-/// That of the first column's values; four are those of a column.
+/// The kind of the first column's values. Each column has four kinds: its values, and the three below.
 const VALUES: u16 = 64;
 
-/// In a column's dictionary, after its values.
+/// What these kinds are more than that of the column's values.
 const TEXT_ENDS: u16 = 1;
 const LIST_ENDS: u16 = 2;
 const LIST_CODES: u16 = 3;
@@ -30,7 +31,7 @@ const UNSIGNED: u8 = 3;
 const FLOAT: u8 = 4;
 const BOOLEAN: u8 = 5;
 
-/// The bytes of the description of all columns, and of one.
+/// The bytes that describe all columns, and each one.
 const HEAD: usize = 16;
 const ENTRY: usize = 16;
 
@@ -43,7 +44,7 @@ impl Records {
         let (rows, stride) = match &self.rows {
             RecordRows::Codes => (Vec::new(), 0),
             RecordRows::Packed(rows) => {
-                // Of some columns of other records there may be fields between.
+                // If columns were selected, there may be bits of others between theirs.
                 let highest = self.columns.iter().map(|column| column.len() as u32);
                 let mut packed = PackedRows::new(highest);
                 for row in 0..rows.len() {
@@ -96,8 +97,8 @@ impl Records {
         Ok(writer.records(self.len() as u32, sections)?)
     }
 
-    /// The records of a table in an image; `None` if it has none. Names of next hops stay in the image, other values are
-    /// copied. O(bytes) time.
+    /// The records of a table in an image; `None` if it has none. Names of next hops stay in the image, other values are copied.
+    /// O(bytes) time.
     ///
     /// # Errors
     /// [`ImageError::Broken`] for what [`write`](Self::write) would not have written.
@@ -148,7 +149,7 @@ impl Records {
                 _ => Some(lists_of(image, kind, lists, values.len())?),
             };
             let mut column = Column::new(name.to_owned(), values, lists);
-            // One that is not known is none.
+            // A type that is not known is left out: a later version may have written it.
             let mut known = MaxMindType::ALL.into_iter();
             column.maxmind_type = known.find(|&of| of as u8 == maxmind_type);
             if columns.iter().any(|known: &Column| known.name() == name) {
@@ -206,7 +207,7 @@ fn bytes_of(values: &ScalarDictionary) -> (u8, Vec<u8>) {
     }
 }
 
-/// So many values of this type, from the sections from `kind` on.
+/// `count` values of this type, from the sections of a column whose first has this kind.
 fn scalars(
     image: &ImageTable,
     kind: u16,
@@ -240,7 +241,7 @@ fn scalars(
     })
 }
 
-/// So many lists of codes of `values` values.
+/// `count` lists, whose elements are codes of `values` values.
 fn lists_of(
     image: &ImageTable,
     kind: u16,
@@ -267,7 +268,7 @@ fn section(image: &ImageTable, kind: u16) -> Result<&[u8], ImageError> {
         .ok_or_else(|| image.broken_record(kind, 0, ""))
 }
 
-/// The words of a section that has so many.
+/// The words of a section, which has `count` of them.
 fn words_of(image: &ImageTable, kind: u16, count: usize) -> Result<Vec<usize>, ImageError> {
     match section(image, kind)?.as_chunks::<4>() {
         (words, []) if words.len() == count => {

@@ -1,13 +1,13 @@
-//! RecordRows of packed codes.
+//! Rows of codes, packed: a row's codes in, one code of a row out.
 //!
-//! Each column has so many bits of a row as its highest code needs, one after the other from the lowest bit of the row's
-//! first byte on; a row has a whole number of bytes. After the last row there are bytes of 0, so that eight may be read from
-//! any code's first byte on.
+//! In each row a column has as many bits as its highest code needs. The columns follow each other from the lowest bit of the row's first
+//! byte on, and a row has a whole number of bytes. After the last row there are bytes of 0, so that eight bytes may be read from any
+//! code's first byte on: a code is one unaligned load, a shift and a mask.
 
-/// How the number of a record leads to codes.
+/// How the number of a record leads to its codes.
 #[derive(Clone, Debug)]
 pub(super) enum RecordRows {
-    /// The number is the code of the only column.
+    /// There is one column, and the number of a record is its code.
     Codes,
     Packed(PackedRows),
 }
@@ -21,6 +21,7 @@ impl RecordRows {
     }
 }
 
+/// Rows of codes, in bits.
 #[derive(Clone, Debug)]
 pub(super) struct PackedRows {
     bytes: Vec<u8>,
@@ -41,7 +42,7 @@ struct CodeField {
 pub(super) const PADDING: usize = 7;
 
 impl PackedRows {
-    /// The bits of a column's codes.
+    /// How many bits the codes of a column have whose highest code is this one.
     pub(super) fn bits(highest: u32) -> u32 {
         u32::BITS - highest.leading_zeros()
     }
@@ -77,7 +78,7 @@ impl PackedRows {
         }
     }
 
-    /// Makes these the columns, in this order; the rows stay as they are.
+    /// Keeps only these columns, in this order; the bytes of the rows stay as they are.
     pub(super) fn select(&mut self, columns: &[usize]) {
         self.fields = columns.iter().map(|&column| self.fields[column]).collect();
     }
@@ -94,7 +95,7 @@ impl PackedRows {
         for highest in highest {
             let bits = Self::bits(highest);
             fields.push(CodeField {
-                // A code of no bits is nowhere: behind the last byte of a row there may be none to read.
+                // A code of no bits is read from the row's first byte: after its last one there may be none to read.
                 first_bit: if bits == 0 { 0 } else { first_bit },
                 bits,
             });
@@ -102,7 +103,7 @@ impl PackedRows {
         }
         Self {
             bytes: vec![0; PADDING],
-            // A row of no bits would be no row.
+            // An image says with a length of 0 that there are no rows.
             stride: first_bit.div_ceil(8).max(1),
             fields,
             len: 0,
@@ -131,7 +132,7 @@ impl PackedRows {
         self.len
     }
 
-    /// The code in this row and column; `None` behind the last row.
+    /// The code in this row and column; `None` after the last row.
     #[inline]
     pub(super) fn code(&self, row: usize, column: usize) -> Option<u32> {
         let field = self.fields[column];

@@ -1,4 +1,4 @@
-//! Values that are no lists, and the different ones of a column.
+//! [`Scalar`]: a value that is no list; and the dictionary of a column of them, in which a code leads to its value.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Scalar<'a> {
 }
 
 impl fmt::Display for Scalar<'_> {
-    /// As text, without quotes; of a float the fewest digits that say which it is.
+    /// As text, without quotes; a float has the fewest digits that tell it from all others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
@@ -32,11 +32,11 @@ impl fmt::Display for Scalar<'_> {
     }
 }
 
-/// Different values of one type, by codes from 1 on.
+/// The different values of a column, all of one type, by codes from 1 on.
 #[derive(Clone, Debug)]
 pub(super) enum ScalarDictionary {
     Texts(NumberedTexts),
-    /// The names in an image, which has some.
+    /// The names of next hops in an image, which stay there.
     Names(ImageTable),
     Signed(Vec<i64>),
     Unsigned(Vec<u64>),
@@ -70,7 +70,7 @@ impl ScalarDictionary {
         }
     }
 
-    /// All of them, if they are texts.
+    /// All values, if they are texts.
     pub(super) fn texts(&self) -> Option<impl Iterator<Item = &str>> {
         let are_texts = matches!(self, Self::Texts(_) | Self::Names(_));
         are_texts.then(|| {
@@ -81,7 +81,7 @@ impl ScalarDictionary {
         })
     }
 
-    /// Whether no float is infinite or no number.
+    /// Whether all floats are finite numbers.
     pub(super) fn are_finite(&self) -> bool {
         match self {
             Self::Floats(numbers) => numbers.iter().all(|number| number.is_finite()),

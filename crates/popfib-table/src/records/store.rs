@@ -1,4 +1,4 @@
-//! The records of a table: its columns, and the rows that lead to their values.
+//! [`Records`]: a record's number and a column in, the value out. It holds the columns, and the rows that lead to their values.
 
 use popfib::NextHop;
 
@@ -9,12 +9,12 @@ use super::packed_rows::{PackedRows, RecordRows};
 use super::scalars::ScalarDictionary;
 use crate::dictionary::Dictionary;
 
-/// What the column of values that have no name is called.
+/// The name of a column of values that have no name.
 pub(crate) const VALUE: &str = "value";
 
 /// The records of a table, numbered from 1 on: columns with names and types, and a row for each record.
 ///
-/// Made by a [`RecordsBuilder`](crate::RecordsBuilder), or of texts by themselves.
+/// A [`RecordsBuilder`](crate::RecordsBuilder) makes them; texts alone need only a [`Dictionary`].
 #[derive(Clone, Debug)]
 pub struct Records {
     pub(super) columns: Vec<Column>,
@@ -58,7 +58,7 @@ impl Records {
         self.columns.iter().position(|column| column.name() == name)
     }
 
-    /// The index of the column that is the value of a record, where one is asked for.
+    /// The index of the column that is asked for [the value](crate::Table::value) of a record.
     pub fn value_column(&self) -> usize {
         self.value_column
     }
@@ -79,7 +79,7 @@ impl Records {
         if let RecordRows::Packed(rows) = &mut self.rows {
             rows.select(&kept);
         }
-        // The first that is asked for, unless it is among them.
+        // The same column if it is kept, otherwise the first of those kept.
         let value_column = kept.iter().position(|&index| index == self.value_column);
         self.value_column = value_column.unwrap_or(0);
         self.columns = kept
@@ -112,8 +112,8 @@ impl Records {
         self.columns[column].value(code)
     }
 
-    /// The code of the value of a record in the column of this index, 0 if it is absent; one without a value for a number that
-    /// no record has. O(1).
+    /// The code of the value of a record in the column of this index, 0 if it is absent. For a number that no record has, it is a code
+    /// without a value. O(1).
     ///
     /// # Panics
     /// If there is no such column.

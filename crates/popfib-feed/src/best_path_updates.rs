@@ -1,4 +1,4 @@
-//! The updates of a file as changes of one table, in which a prefix has one route.
+//! Updates of a file in; after each of them, the prefix and its best path out, as changes of a table in which a prefix has one route.
 
 use std::cmp::Ordering;
 
@@ -20,13 +20,13 @@ pub struct BestPathUpdates {
     transaction: Transaction,
     ipv4: MultiRib<u32, PeerPath>,
     ipv6: MultiRib<u128, PeerPath>,
-    /// What the end of a session has changed and is still to be returned.
+    /// What the end of a session has changed and was not returned yet.
     lost: Vec<(IpPrefix, Option<Target>)>,
 }
 
 #[derive(Debug)]
 struct PeerPath {
-    /// The peer and the path identifier. Of equal paths that of the peer seen first is the best, as in a live table.
+    /// The peer and the path identifier. Of equally good paths, that of the peer seen first is used, as in a live table.
     key: (StreamId, u32),
     target: Target,
 }
@@ -54,7 +54,8 @@ impl BestPathUpdates {
     }
 
     /// Reads the next update. Returns its prefix with the best path that it has now, if any; `None` at the end.
-    /// O(key width / 6 + log(paths of the prefix)). A session that ends withdraws all paths of its peer: a prefix a call, after O(paths).
+    /// O(key width / 6 + log(paths of the prefix)). A session that ends withdraws all paths of its peer: that takes O(paths) once, and
+    /// then each call returns one prefix.
     ///
     /// # Errors
     /// [`UpdateError`]. After an invalid line or record the next call continues after it.
@@ -87,7 +88,7 @@ impl BestPathUpdates {
     }
 }
 
-/// Withdraws the paths of a stream, and adds what is the best then of each prefix that had another.
+/// Withdraws the paths of a stream. Adds each prefix whose best path this changes, with the new one, to `lost`.
 fn lose<A: Family>(
     paths: &mut MultiRib<A, PeerPath>,
     stream: StreamId,
@@ -104,7 +105,7 @@ fn lose<A: Family>(
     }));
 }
 
-/// Applies a change, and returns what is the best then.
+/// Applies a change, and returns the best path of its prefix after it.
 fn apply<A: Address>(
     paths: &mut MultiRib<A, PeerPath>,
     prefix: Prefix<A>,

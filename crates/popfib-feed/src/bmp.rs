@@ -1,11 +1,11 @@
-//! BMP, by which routers show a collector the BGP routes that they receive from their peers (RFC 7854), that they
-//! send (RFC 8671) and that they use (RFC 9069).
+//! The bytes of a BMP connection in, transactions out. By BMP, routers show a collector the BGP routes that they receive from their peers
+//! (RFC 7854), that they send (RFC 8671) and that they use (RFC 9069).
 //!
 //! A message is a transaction. There is a table for each policy: `pre-policy`, `post-policy`, `rib-out-pre`, `rib-out-post`,
 //! `loc-rib`; the name of a VRF's table ends with a slash and the route distinguisher. A stream is one peer in one table,
 //! so the best path is chosen from all peers of all routers.
 //!
-//! Attributes are kept as received bytes. All routes of the connection with the same attributes share them.
+//! Attributes are kept packed, as bytes. All routes of the connection with the same attributes share them.
 
 mod open;
 

@@ -1,5 +1,5 @@
-//! The commands of ExaBGP for routes: what follows `announce route`, `announce ipv4 unicast` and `announce attributes`, and the
-//! same of `withdraw`.
+//! The words of an ExaBGP command in, prefixes and the attributes of their path out. The commands are `announce route`, `announce ipv4 unicast`
+//! and `announce attributes`, and the same of `withdraw`.
 //!
 //! ```text
 //! announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 64500 64501 ]

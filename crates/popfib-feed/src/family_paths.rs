@@ -1,4 +1,5 @@
-//! The paths of a table: those of one family.
+//! The paths of one family in a table: announcements and withdrawals of paths in, changes of best paths out, which wait in a list to be
+//! published.
 
 use std::cmp::Ordering;
 
@@ -37,20 +38,20 @@ impl Path for StoredPath {
     }
 }
 
-/// A position among the paths.
+/// A position among the paths, at which a walk goes on; `None` is the beginning.
 pub(crate) type PathPosition<A> = Option<Position<A, PathKey>>;
 
-/// One family of a table: every path, and changes of the best ones that readers do not see yet.
+/// Every path of one family in a table, and the changes of the best ones that readers do not see yet.
 pub(crate) struct FamilyPaths<A: Address> {
     pub(crate) paths: MultiRib<A, StoredPath>,
     pub(crate) waiting: Vec<BestPathChangeOf<A>>,
     /// How many paths are gone, and have to be removed.
     pub(crate) gone: usize,
-    /// What the sweep has reached.
+    /// The last path that the sweep has visited.
     pub(crate) swept: PathPosition<A>,
 }
 
-/// Makes of [`ByFamily`](popfib::family::ByFamily) both families.
+/// Makes [`ByFamily`](popfib::family::ByFamily) the paths of both families.
 pub(crate) enum PathsByFamily {}
 
 impl PerFamily for PathsByFamily {

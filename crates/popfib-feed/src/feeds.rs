@@ -1,7 +1,7 @@
-//! Feeds and their connections.
+//! What tables know of a feed: its connections, their streams, and what events have left to do.
 //!
-//! Usually a feed has one connection, and a new one replaces it. A router may also have several at a time (FRR has one for each
-//! target or VRF); each of them then has sources of its own, until another one sends the same streams.
+//! Usually a feed has one connection, and a new one replaces it. A router may also have several at a time (FRR has one for each target
+//! or VRF). Each of them then has sources of its own, until another one sends the same streams.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Converts updates of every format that `popfib-formats` reads to transactions.
+//! Updates of every format that `popfib-formats` reads in, transactions out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

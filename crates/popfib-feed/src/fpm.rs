@@ -1,5 +1,5 @@
-//! FPM, by which FRR's zebra sends its routes to a forwarding process. A frame has a header of 4 bytes (version 1, type
-//! 1 for netlink, the length including the header, big-endian), and one or more rtnetlink messages.
+//! The bytes of an FPM connection in, transactions out. By FPM, FRR's zebra sends its routes to a forwarding process. A frame has a
+//! header of 4 bytes (version 1, type 1 for netlink, the length with the header, big-endian), and one or more rtnetlink messages.
 //!
 //! A frame is a transaction: FRR sends a changed route as a withdrawal and an announcement.
 

@@ -1,11 +1,10 @@
-//! Which paths of a stream are still valid (mark and sweep).
+//! Events of a stream in, which of its paths are still valid out (mark and sweep).
 //!
-//! Each path has the *generation* in which it was last announced. A new connection begins a generation. Paths of older
-//! generations are *stale*: they stay in use until they are announced again, or until it is
-//! known that they will not be: if the protocol has a mark after all routes, at that mark; otherwise when
-//! no stale path has been announced again for an *idle time*. Changes of other paths do not count; otherwise a busy
-//! router's stale paths would stay forever. While there is no connection, nothing becomes invalid: losing contact with
-//! a router does not mean that its routes are gone. When a peer is lost, all its paths are *gone* at once.
+//! Each path has the *generation* in which it was last announced. A new connection begins a generation. Paths of older generations are
+//! *stale*: they stay in use until they are announced again, or until it is known that they will not be. If the protocol says when all
+//! routes have been sent, that is then; otherwise it is when no stale path has been announced again for an *idle time*. Changes of other
+//! paths do not count: a busy router's stale paths would stay forever. While there is no connection, nothing becomes invalid: losing
+//! contact with a router does not mean that its routes are gone. When a peer is lost, all its paths are *gone* at once.
 //!
 //! What is gone is removed by a sweep, some time later. Until then only its generation tells: all those before `valid` are gone.
 //! This bound only moves forward, whatever follows, so no later event makes a path valid again, other than its own announcement.
@@ -16,7 +15,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Freshness {
     phase: StreamPhase,
-    /// That of paths that are announced now.
+    /// The generation of paths that are announced now.
     generation: u16,
     /// Paths of older generations than this are gone.
     valid: u16,
@@ -26,7 +25,7 @@ pub(crate) struct Freshness {
     is_exhausted: bool,
     /// The number of paths by status.
     counts: [usize; 3],
-    /// The number of paths when there last were clearly more than before.
+    /// How many paths there were when their number last grew clearly.
     grown: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The last changes of best paths, for clients that watch a table. They are kept only while there is such a client, and
-//! their number is limited: a slow client loses changes, and nobody waits for it.
+//! The last changes of best paths: each change in, the changes from a number on out, for clients that watch a table. They are kept only
+//! while there is such a client, and their number is limited: a slow client loses changes, and nobody waits for it.
 
 use std::collections::VecDeque;
 

@@ -1,10 +1,9 @@
-//! The routes of a Linux kernel by rtnetlink: dumps, and messages about changes during and after them.
+//! The datagrams of a Linux kernel's rtnetlink socket in; transactions, and requests to send, out.
 //!
-//! A dump requests next-hop objects, IPv4 routes and IPv6 routes, one after the other. The kernel makes each part of its answer
-//! when there is room in the socket's queue, and puts messages about changes into the same queue. So the result is right if
-//! all are applied in this order. The kernel does not report all changes: IPv4 routes vanish with their interface or next-hop
-//! object, and messages that do not fit into a full queue are lost. Then everything is requested again, and routes that
-//! are not sent again are removed.
+//! A dump requests next-hop objects, IPv4 routes and IPv6 routes, one after the other. The kernel makes each part of its answer when there
+//! is room in the socket's queue, and puts messages about changes into the same queue. So the result is right if all are applied in this
+//! order. The kernel does not report all changes: IPv4 routes vanish with their interface or next-hop object, and messages that do not fit
+//! into a full queue are lost. Then everything is requested again, and routes that are not sent again are removed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -93,9 +92,9 @@ impl KernelReader {
         self.request()
     }
 
-    /// Messages were lost. A dump that is in progress does not count, since it may lack routes that have changed meanwhile.
+    /// Call this when messages were lost. A dump in progress does not count, since it may lack routes that have changed meanwhile.
     ///
-    /// The next dump must not begin before the queue has been seen empty: until then, the kernel goes on to drop messages.
+    /// The next dump must not begin before the queue has been seen empty: until then, the kernel goes on dropping messages.
     pub fn lost_messages(&mut self) {
         self.was_interrupted = true;
     }

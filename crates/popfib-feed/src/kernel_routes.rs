@@ -1,18 +1,19 @@
-//! The routes of a kernel that have table, prefix and metric in common.
+//! The kernel's routes of one table, prefix and metric: each route that is announced, dumped or withdrawn in, the route that the kernel
+//! then uses out.
 //!
-//! The kernel keeps them in a list and uses the first one whose link is up. `ip route append` adds one at the end, `prepend` at the
-//! front, `replace` takes the place of the first; IPv6 does the same with the routes of several interfaces (each has `fe80::/64`),
-//! except that routes through gateways are next hops of one route. Tables know only the route that is used. The others are kept
-//! here, and only for prefixes that have several: a message says whether there are others. The one that was there
-//! before is then not known. If it is needed, or if a message does not fit the list, a new dump has to tell.
+//! The kernel keeps such routes in a list and uses the first one whose link is up. `ip route append` adds one at the end, `prepend` at the
+//! front, `replace` takes the place of the first. IPv6 does the same with the routes of several interfaces (each has `fe80::/64`), except
+//! that routes through gateways are next hops of one route. Tables know only the route that is used. The others are kept here, and only
+//! for prefixes that have several: a message says whether there are others. The route that was there before is then not known. If it is
+//! needed, or if a message does not fit the list, only a new dump can tell which route is used.
 //!
 //! The kernel puts a part of a dump into the queue some time after it has read the routes: a message about a change in between comes
-//! before that part, which does not have the change. So the lists that messages have changed during a dump are kept to its
-//! end, and if a part differs from them, a new dump has to tell.
+//! before that part, which does not have the change. So the lists that messages have changed during a dump are kept until its end, and
+//! if a part differs from them, a new dump has to follow.
 //!
 //! The next hops of an IPv6 route lie in the kernel's list one by one, in the order in which they came. A dump has them at the place of
-//! the first one, and does not have what lies between the first and the last. So what a dump of such a route lacks may still be
-//! there. Only what no message has told, since it came before the first dump, is missed when the next hops are deleted.
+//! the first one, and does not have what lies between the first and the last. So a route that a dump lacks there may still exist. It is
+//! missed only if it came before the first dump, so that no message told of it, and then the next hops around it are deleted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -32,7 +33,7 @@ const APPEND: u16 = 0x800;
 /// Table, prefix and metric.
 pub(crate) type KernelRouteKey = (u32, IpPrefix, u32);
 
-/// A route.
+/// One of the routes of a key.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelRoute {
     /// A hash of what distinguishes it from the others, without the state of its links.
@@ -78,7 +79,7 @@ struct DumpedKey {
     before: KernelRouteList,
 }
 
-/// The routes of keys that have several, or a route whose next hops come and go.
+/// The routes of those keys that have several, or one whose next hops come and go.
 #[derive(Debug, Default)]
 pub(crate) struct KernelRoutes {
     /// With the dump in which the list was last touched.
@@ -101,7 +102,7 @@ impl KernelRoutes {
         self.is_dumping = true;
     }
 
-    /// All parts of a dump have come. Whether they were right: otherwise a new dump has to tell.
+    /// All parts of a dump have come. Returns whether they were right; otherwise a new dump has to follow.
     pub(crate) fn end(&mut self, is_right: bool) -> bool {
         self.end_key();
         self.is_dumping = false;
@@ -188,8 +189,8 @@ impl KernelRoutes {
                 None => self.is_unsure = true,
             }
         } else if route.is_set() && matches!(list[..], [None]) {
-            // The one that was there before is one of its next hops, or there was none: of a list of next hops that is added, messages
-            // do not say that it is alone.
+            // The route that was there before is one of its next hops, or there was none: when several next hops are added, messages do
+            // not say that they are alone.
             self.is_unsure |= !route.has_several();
             list = vec![Some(route)];
         } else if is_ipv6 || flags & APPEND != 0 {
@@ -238,7 +239,7 @@ impl KernelRoutes {
         self.store(key, list)
     }
 
-    /// Takes a route that was withdrawn; `share` makes the target of next hops. If not all are withdrawn, `hop` is the one that was.
+    /// Takes a route that was withdrawn: as a whole, or only its next hop that `route` has. `share` makes the target of those left.
     pub(crate) fn withdrawn(
         &mut self,
         key: KernelRouteKey,
@@ -313,7 +314,7 @@ impl KernelRoutes {
     }
 }
 
-/// Where the list has this route. A list has one set.
+/// Where the list has this route. A list has one route of IPv6 next hops that come and go.
 fn place(list: &KernelRouteList, route: &KernelRoute) -> Option<usize> {
     let is_same = |other: &KernelRoute| match route.is_set() {
         true => other.is_set(),

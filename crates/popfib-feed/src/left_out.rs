@@ -1,18 +1,18 @@
-//! Messages that were left out as invalid: how many for each reason, and the first of them.
+//! Messages that were left out as invalid go in one by one; for each reason their number and the first of them come out.
 
 use std::fmt::Write;
 
 /// The number of bytes of a message that are shown.
 const SHOWN: usize = 48;
 
-/// A reason, how many messages were left out for it, and the first of them, as text.
+/// The messages of a connection that were left out for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOutMessages {
     /// What is wrong with the messages.
     pub reason: &'static str,
     /// How many were left out.
     pub count: u64,
-    /// The beginning of the first, in hexadecimal, after what is known of it.
+    /// The first of them as text: what is known about it, then its first bytes in hexadecimal.
     pub first: String,
 }
 
@@ -21,7 +21,7 @@ pub struct LeftOutMessages {
 pub(crate) struct LeftOutByReason(Vec<LeftOutMessages>);
 
 impl LeftOutByReason {
-    /// Counts a message, which is `about` this.
+    /// Counts a message; `about` says what is known about it, and is asked only for the first.
     pub(crate) fn add(
         &mut self,
         reason: &'static str,

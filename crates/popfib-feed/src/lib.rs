@@ -1,13 +1,13 @@
 //! Live routes: tables that follow what routing daemons and routers send.
 //!
-//! The bytes of a connection are passed to a decoder ([`FpmDecoder`], [`BmpDecoder`], [`UpdateLinesDecoder`], [`KernelReader`]). It returns
-//! [`Transaction`]s: changes of routes that belong together, and marks such as the end of a table.
-//! [`Tables`] applies them: it keeps every path of every peer, chooses the best path of each prefix, and publishes
-//! it to a live table, in which any number of threads look up without waiting. When a connection is lost, its routes stay
-//! until the other side has sent its table again; routes that it did not send again are then removed.
+//! The bytes of a connection go into a decoder: [`FpmDecoder`] (FRR), [`BmpDecoder`] (routers), [`UpdateLinesDecoder`] (lines of text) or
+//! [`KernelReader`] (Linux). [`Transaction`]s come out: changes of paths that belong together, and events such as the end of a table.
+//! [`Tables`] applies them. It keeps every path of every peer, chooses the best path of each prefix, and publishes it to a live map,
+//! in which any number of threads look up without waiting ([`TableView`]). When a connection is lost, its routes stay until the other
+//! side has sent its table again; routes that it did not send again are then removed.
 //!
-//! Decoders and tables do no input or output and have no clock: bytes, addresses and the time come from
-//! the caller.
+//! Decoders and tables do no input or output and have no clock: bytes, addresses and the time come from the caller. So tests drive them
+//! through any order of events, and the caller chooses threads and sockets.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! What the memory limit leaves: one count of all that feeds make the tables hold.
+//! [`MemoryBudget`]: one count of all that feeds make the tables hold, and whether the limit allows more. Tables and decoders share it, as
+//! a router can fill either.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -13,7 +14,7 @@ pub(crate) fn remove_target(bytes: usize) {
     TARGETS.fetch_sub(bytes, Ordering::Relaxed);
 }
 
-/// The limits of [`Tables`](crate::Tables), which those share with decoders that keep something for their routes.
+/// How much memory [`Tables`](crate::Tables) may take, and take. Decoders that keep something for their routes share it with them.
 #[derive(Debug)]
 pub struct MemoryBudget {
     most: AtomicUsize,

@@ -1,4 +1,4 @@
-//! Collects the bytes of a stream until a message is complete.
+//! Pieces of a stream of bytes in, whole messages out, for protocols whose messages begin with their length.
 
 use crate::transaction::DecodeError;
 

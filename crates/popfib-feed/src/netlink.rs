@@ -1,4 +1,5 @@
-//! Netlink messages and their attributes. Each begins with its length, and all numbers are in the byte order of this machine.
+//! The bytes of a netlink datagram in, messages and their attributes out. Each begins with its length, and all numbers are in the byte order
+//! of this machine.
 
 /// Why a message is invalid.
 pub(crate) type InvalidReason = &'static str;

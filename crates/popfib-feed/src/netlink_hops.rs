@@ -1,4 +1,4 @@
-//! Next hops of routes from the kernel and from FRR.
+//! The next hops of routes that come by netlink from the kernel and from FRR, and their text.
 
 use std::fmt;
 use std::net::IpAddr;

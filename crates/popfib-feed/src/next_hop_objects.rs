@@ -1,8 +1,8 @@
-//! The next-hop objects of a connection, which routes name by number.
+//! The next-hop objects of a connection: their changes in by number, their next hops of the moment out.
 //!
-//! An object is a single next hop or a group of others, and changes without a message for any of its routes. A group
-//! has the numbers of its members, and its next hops are found when they are asked for: so a changed member costs nothing in the
-//! groups and routes that name it, however many these are.
+//! Routes name an object by its number. It is a single next hop or a group of others, and changes without a message for any of its
+//! routes. A group has the numbers of its members, and its next hops are found when they are asked for: so a changed member costs
+//! nothing in the groups and routes that name it, however many these are.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -69,7 +69,7 @@ impl NextHopObjects {
         }
     }
 
-    /// Sets an object. If there is no room for it, the number is unknown then.
+    /// Sets an object. If no memory is left for it, its number is unknown from then on.
     pub(crate) fn set(&self, id: u32, object: NextHopObject) {
         self.change(|known| {
             known.remove(id);

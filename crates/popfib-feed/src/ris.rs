@@ -1,4 +1,5 @@
-//! RIS Live messages, one JSON object a line, with or without the envelope of the WebSocket.
+//! A line with a RIS Live message in, a JSON object with or without the envelope of the WebSocket; the prefixes that a peer announces and
+//! withdraws out.
 
 use std::net::IpAddr;
 

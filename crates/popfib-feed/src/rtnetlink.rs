@@ -1,8 +1,8 @@
-//! Routes and next-hop objects in rtnetlink messages, from the kernel or from FRR.
+//! Rtnetlink messages of routes and next-hop objects in, from the kernel or from FRR; changes of paths out.
 //!
-//! A route either contains its next hops or names a next-hop object by its number; an object is a single next hop or a group
-//! of other objects. An object can change later without a message for any of its routes, so a route refers to the object
-//! and not to its current content.
+//! A route either contains its next hops or names a next-hop object by its number; an object is a single next hop or a group of other
+//! objects. An object can change later without a message for any of its routes, so a route refers to the object and not to its current
+//! content.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -78,7 +78,7 @@ impl RouteMessages {
         }
     }
 
-    /// The routes of the kernel, if the messages are the kernel's.
+    /// What is known of the kernel's routes, if the messages are the kernel's.
     pub(crate) fn kernel_mut(&mut self) -> Option<&mut KernelRoutes> {
         self.kernel.as_mut()
     }
@@ -228,7 +228,7 @@ impl RouteMessages {
         flags: u16,
         is_new: bool,
     ) -> Result<UsedRouteChange, InvalidReason> {
-        /// Those of redirects, of the kernel itself and of router advertisements.
+        /// The protocols of redirects, of the kernel itself and of router advertisements.
         const AUTOMATIC: [u8; 3] = [1, 2, 9];
         let hops = self.hops(parts)?;
         let is_set = matches!(prefix, IpPrefix::V6(_))

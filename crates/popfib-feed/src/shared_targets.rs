@@ -1,4 +1,5 @@
-//! Targets that many routes share: one for equal content.
+//! A target, or what it is made of, in; the one target of equal content out: most routes of a router have
+//! the path of many others, and share one target with them.
 
 use hashbrown::HashTable;
 use popfib_formats::bgp::{BgpPath, pack_path};

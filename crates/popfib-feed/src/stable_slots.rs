@@ -1,7 +1,8 @@
-//! Numbered places, which are used again after they are empty.
+//! A value in, its number out: numbered places, which are used again after they are empty. The number stays the same as long as the
+//! value is there.
 
-/// The number of places in a block: when all are in use, another block is added and nothing is moved, so that adding takes the same
-/// time however many there are.
+/// The number of places in a block. When all places are in use, another block is added and nothing is moved, so adding takes the same
+/// time however many values there are; a vector would sometimes copy all of them under the lock of the tables.
 const BLOCK: usize = 256;
 
 /// Values by number.

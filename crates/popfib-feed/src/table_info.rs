@@ -1,4 +1,4 @@
-//! The limits of tables, and information about them.
+//! What goes into and comes out of tables besides routes: their limits, counts, sizes, and the paths of a prefix, as plain values.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use popfib::Prefix;
 
 use crate::target::Target;
 
-/// Prefixes and their targets.
+/// Prefixes of one family and the targets of their best paths, in prefix order.
 pub type BestRoutes<A> = Vec<(Prefix<A>, Target)>;
 
 /// Limits of the size of tables, and how long they wait.

@@ -1,8 +1,8 @@
-//! The best paths of a table as a live table, which other threads read.
+//! [`TableView`]: changes of the best paths of a table in, a live map that other threads read out.
 //!
-//! Changes wait until they are published, so that many of them need one compilation instead of one patch each. A compilation
-//! takes as long as the table is large, so nobody who changes or queries [`Tables`](crate::Tables) waits for it: batches of
-//! changes are put into a queue, in order, and a thread that holds no other lock publishes them.
+//! Changes wait until they are published, so that many of them need one compilation instead of one patch each. A compilation takes the
+//! longer the larger the table is, so no thread that changes or queries [`Tables`](crate::Tables) waits for it: batches of changes are
+//! put into a queue, in order, and a thread that holds no other lock publishes them.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::memory_budget::MemoryBudget;
 use crate::table_info::BestRoutes;
 use crate::target::Target;
 
-/// A change of the best path of a prefix: the new target, or `None` if the prefix has no path any more.
+/// A change of the best path of a prefix of one family: the new target, or `None` if the prefix has no path any more.
 pub(crate) type BestPathChangeOf<A> = (Prefix<A>, Option<Target>);
 
 /// Changes that are published together, in their order.
@@ -26,7 +26,7 @@ pub(crate) type BestPathChangeOf<A> = (Prefix<A>, Option<Target>);
 pub(crate) struct ChangeBatch {
     pub(crate) ipv4: Vec<BestPathChangeOf<u32>>,
     pub(crate) ipv6: Vec<BestPathChangeOf<u128>>,
-    /// The version of the table with these changes.
+    /// The version that the table has with these changes.
     pub(crate) version: u64,
 }
 

@@ -1,9 +1,9 @@
-//! Tables that follow the routes of feeds.
+//! [`Tables`]: transactions and the events of connections in, the best path of each prefix of each table out, for readers.
 //!
 //! A *feed* is a router or program that connects; its name stays the same over reconnections. Each of its streams is a *source*
 //! of one table. A table keeps the paths of all of its sources, and shows readers the best path of each prefix.
 //!
-//! Every call does a bounded piece of work, so that those who share the tables under a lock wait for a short time only.
+//! Every call does a bounded piece of work, so that threads which share the tables under a lock wait for a short time only.
 
 mod connections;
 pub(crate) mod publication;
@@ -44,11 +44,11 @@ pub struct Tables {
     limits: Limits,
     feeds: StableSlots<Feed>,
     feed_names: BTreeMap<String, usize>,
-    /// Feeds without connections, by the number of the last one, and feeds whose events have not reached all sources.
+    /// Feeds without connections, by the number of their last one; and feeds whose events have not reached all of their sources.
     away: BTreeSet<(u64, usize)>,
     walking: BTreeSet<usize>,
     sources: StableSlots<FeedSource>,
-    /// The number of sources so far.
+    /// How many sources there have been so far.
     serial: u64,
     tables: StableSlots<FeedTable>,
     table_names: BTreeMap<String, usize>,
@@ -56,7 +56,7 @@ pub struct Tables {
     followed: BTreeSet<String>,
     totals: Totals,
     sums: FreshnessSums,
-    /// The last version that a table's view was given: no two are equal.
+    /// The last version that a table was given: no two are equal.
     version: u64,
     /// The time since which changes wait to be published, their number, and the tables that have some.
     waiting: Option<Instant>,
@@ -65,37 +65,39 @@ pub struct Tables {
     published: Arc<PublishedCounts>,
     budget: Arc<MemoryBudget>,
     round: SweepRound,
-    /// Tables that had no source at some time since the last sweep, and those that have been removed.
+    /// Tables that had no source at some time since the last sweep; and removed tables, which are dropped later without the lock.
     unused: VecDeque<usize>,
     old: Vec<FeedTable>,
     dropped: Vec<DroppedPaths>,
 }
 
+/// A stream of a feed, as a table knows it.
 pub(crate) struct FeedSource {
     /// No two sources have the same.
     serial: u64,
     feed: usize,
-    /// The number of the connection whose changes apply, and whether it has sent any: if not, it may be another's that does.
+    /// The number of the connection whose changes apply, and whether it has sent any: until then another one that does takes over.
     owner: u64,
     is_claimed: bool,
     table: usize,
     name: Arc<Stream>,
     /// How many connections have it as a stream.
     streams: usize,
-    /// Whether its table counts it as one whose feed is followed.
+    /// Whether its table counts it among those whose feeds are followed.
     is_followed: bool,
     /// Whether it has announced more paths than allowed.
     is_dropped: bool,
     freshness: ByFamily<FreshnessByFamily>,
 }
 
-/// Makes of [`ByFamily`] what each family of a source has.
+/// Makes [`ByFamily`] what a source knows of its paths in each family.
 enum FreshnessByFamily {}
 
 impl PerFamily for FreshnessByFamily {
     type Of<A: Family> = Freshness;
 }
 
+/// A table: the paths of all of its sources, and what readers see of them.
 pub(crate) struct FeedTable {
     families: ByFamily<PathsByFamily>,
     view: Arc<TableView>,
@@ -106,7 +108,7 @@ pub(crate) struct FeedTable {
     is_changed: bool,
 }
 
-/// What the sweep has reached: the next source whose wait may be over, and the next table and family of the round.
+/// What the sweep has reached: the last source whose wait was checked, and the table and family that the round is in.
 #[derive(Default)]
 struct SweepRound {
     source: usize,
@@ -141,7 +143,7 @@ impl FreshnessSums {
         }
     }
 
-    /// Replaces a part of the sums.
+    /// Replaces the part of one source in the sums.
     fn replace(&mut self, before: Self, after: Self) {
         self.paths = self.paths + after.paths - before.paths;
         self.older = self.older + after.older - before.older;
@@ -187,9 +189,9 @@ impl Tables {
         self.publish(now, false);
     }
 
-    /// Takes the next changes and events out of a transaction, and applies them; returns whether there are more. It leaves them if the
-    /// connection is not current. Before, it does what earlier events of the feed have left to do. Readers see the changes after the
-    /// next [`hand_over`](Self::hand_over). Many changes take less time if they are published together.
+    /// Takes the next changes and events out of a transaction, and applies them; returns whether there are more. If the connection is not
+    /// current, it takes none. First it does what earlier events of the feed have left to do. Readers see the changes after the next
+    /// [`hand_over`](Self::hand_over). Many changes take less time if they are published together.
     pub fn take(
         &mut self,
         id: ConnectionId,
@@ -251,7 +253,7 @@ impl Tables {
         let key = (number, change.path);
         let family = A::of_mut(&mut table.families);
         let old = match A::of(&source.freshness) {
-            // All are fresh. Whether one is replaced is seen later.
+            // All are fresh: whether one is replaced is seen below, without a search.
             freshness if freshness.paths() == freshness.count(PathStatus::Fresh) => None,
             _ => family.generation(prefix, &key),
         };

@@ -1,7 +1,8 @@
-//! The targets of routes: small values that routes share, from any source.
+//! [`Target`]: what a route leads to, from any protocol, as a small value that routes share: a name, next hops or a BGP path in, its
+//! text, its parts and its preference out.
 //!
-//! Several routes can name one next-hop object by its number. If the object changes later, the targets of all these
-//! routes change without a message for any of them. Targets are compared by content, those that name an object by its number.
+//! Several routes can name one next-hop object by its number. If the object changes later, the targets of all these routes change
+//! without a message for any of them. Targets are compared by content, those that name an object by its number.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -24,7 +25,8 @@ use crate::next_hop_objects::NextHopObjects;
 #[derive(Clone)]
 pub struct Target(Arc<TargetInner>);
 
-/// A target whose content may be gone: keeps its place in memory from being used again.
+/// What is left of a target that may be gone: it keeps the target's place in memory from being used by another one, and nothing of its
+/// content.
 #[derive(Clone)]
 pub struct WeakTarget(#[expect(dead_code, reason = "holding it is its use")] Weak<TargetInner>);
 
@@ -37,7 +39,7 @@ struct TargetInner {
 }
 
 impl TargetInner {
-    /// Heap bytes, including the two counts of an `Arc`. The next hops of an object are counted with the objects.
+    /// Heap bytes, the two counts of an `Arc` among them. The next hops of an object are counted with the objects.
     fn bytes(&self) -> usize {
         let content = match &self.kind {
             TargetKind::Name(name) => name.len(),
@@ -176,8 +178,8 @@ impl Target {
         }
     }
 
-    /// The address of the target in memory. Of two targets that exist at the same time, or of which a [`WeakTarget`] is
-    /// kept, it is equal only if one is a clone of the other. Nothing of the target is read.
+    /// The address of the target in memory. Two targets that exist at the same time, or of which a [`WeakTarget`] is kept, have the same
+    /// only if one is a clone of the other. Nothing of the target is read.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -187,7 +189,7 @@ impl Target {
         WeakTarget(Arc::downgrade(&self.0))
     }
 
-    /// Whether its content may change, as that of a next-hop object.
+    /// Whether its content may change, as that of a next-hop object may.
     pub fn can_change(&self) -> bool {
         matches!(self.0.kind, TargetKind::Object(..))
     }

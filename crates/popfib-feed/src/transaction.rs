@@ -1,4 +1,4 @@
-//! The results of decoders: changes of routes that belong together.
+//! What decoders make of bytes and tables apply: transactions, which are changes of paths that belong together; and what a decoder is.
 
 use std::{fmt, mem};
 
@@ -7,7 +7,7 @@ use popfib::IpPrefix;
 use crate::left_out::LeftOutMessages;
 use crate::target::Target;
 
-/// Routes of one peer for one table.
+/// The routes of one peer for one table, as one connection sends them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stream {
     /// The name of the table.
@@ -57,13 +57,13 @@ pub struct Transaction {
     events: Vec<StreamEvent>,
     /// How many of the changes, and of the events, have been taken out.
     taken: [usize; 2],
-    /// How many were put together in this one.
+    /// How many transactions were put together in this one; 0 is one.
     parts: u64,
     has_objects: bool,
     is_begun: bool,
 }
 
-/// What a [`Transaction`] contains.
+/// One of the things that a [`Transaction`] contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TransactionPart {
     Change(PathChange),
@@ -81,7 +81,7 @@ impl Transaction {
         self.events.push(event);
     }
 
-    /// Notes that next-hop objects of the connection have changed, and so the targets of its routes that name them.
+    /// Notes that next-hop objects of the connection have changed, and with them the targets of the routes that name them.
     pub fn change_objects(&mut self) {
         self.has_objects = true;
     }
@@ -126,8 +126,8 @@ impl Transaction {
         self.changes.len() + self.events.len()
     }
 
-    /// Moves the content of a later transaction to the end of this one. Returns false, and does nothing, if the order would be
-    /// lost, since this one has events.
+    /// Moves the content of a later transaction to the end of this one. Returns false and does nothing if this one has events, which the
+    /// later changes would come before.
     pub fn append(&mut self, later: &mut Self) -> bool {
         if !self.events.is_empty() && !later.changes.is_empty() {
             return false;
@@ -197,7 +197,8 @@ pub struct MessageCounts {
     pub unknown_next_hops: u64,
 }
 
-/// Why a connection cannot be read further: it is no longer known where messages begin, or a limit was exceeded.
+/// Why a connection cannot be decoded further: it is no longer known where messages begin, or a limit was exceeded. Other invalid
+/// messages are left out and counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError(pub String);
 

@@ -1,4 +1,4 @@
-//! UpdateLinesDecoder as lines of text, which programs write to a pipe.
+//! Lines of text in, which programs write to a pipe; transactions out.
 //!
 //! ```text
 //! announce PREFIX VALUE

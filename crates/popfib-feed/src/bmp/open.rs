@@ -1,4 +1,4 @@
-//! What two BGP speakers have negotiated, from the OPEN messages in a PeerUp (RFC 7854, section 4.10).
+//! The two OPEN messages of a BMP Peer Up in, the forms that the session's messages then have out (RFC 7854, section 4.10).
 
 use popfib_formats::bgp::BgpForm;
 
@@ -6,7 +6,7 @@ use popfib_formats::bgp::BgpForm;
 const RECEIVE: u8 = 1;
 const SEND: u8 = 2;
 
-/// The capabilities of one side.
+/// The capabilities that one side announces in its OPEN.
 #[derive(Default)]
 struct OpenCapabilities {
     /// Whether it receives and sends path identifiers, for IPv4 and for IPv6.

@@ -1,4 +1,4 @@
-//! Connections of feeds: which sources they own.
+//! Connections that begin and end come in; which connection owns which source comes out.
 
 use std::time::Instant;
 
@@ -75,8 +75,8 @@ impl Tables {
         self.walk(id.feed, now);
     }
 
-    /// Ends the connections of feeds for whose names `keep` returns false; the next ticks remove their routes. It looks at some
-    /// feeds, from a place on that is 0 first, and returns the place where to go on.
+    /// Ends the connections of feeds for whose names `keep` returns false; the next ticks remove their routes. It visits some feeds, from
+    /// a place on that is 0 at first, and returns the place to go on from.
     pub fn retain_feeds(
         &mut self,
         from: usize,
@@ -131,7 +131,7 @@ impl Tables {
         true
     }
 
-    /// The source of a stream that the connection fills, which is made if there is none, and taken over from an older connection.
+    /// The source of a stream to which the connection adds. It is made if there is none, and taken over from an older connection.
     /// An error if there are too many; `None` if it belongs to another connection.
     pub(super) fn open(
         &mut self,
@@ -161,7 +161,7 @@ impl Tables {
         Ok(Some(number))
     }
 
-    /// Makes a source the stream of a connection, which sends it for the first time. A later connection that sends it, too, keeps it.
+    /// Makes a source the stream of a connection that sends it for the first time. If a later connection sends it, too, that one keeps it.
     fn attach(&mut self, id: ConnectionId, at: usize, number: u16, now: Instant) {
         let may_change = self.may_change(id, number);
         let source = self.sources.at_mut(number.into());
@@ -177,7 +177,7 @@ impl Tables {
         }
     }
 
-    /// Whether what the connection says of a source counts: no other connection that lives sends it.
+    /// Whether what the connection says of a source counts: it does unless another connection that has not ended sends it, too.
     fn may_change(&self, id: ConnectionId, number: u16) -> bool {
         let source = self.sources.at(number.into());
         let is_other = source.owner != id.connection && source.is_claimed;
@@ -185,7 +185,7 @@ impl Tables {
         !(is_other && feed.connection(source.owner).is_some())
     }
 
-    /// The source of a stream of which the connection only says what is no more, if there is one and it counts.
+    /// The source of a stream from which the connection takes something away, if there is one and the connection counts.
     pub(super) fn find(
         &self,
         id: ConnectionId,
@@ -202,7 +202,7 @@ impl Tables {
         self.may_change(id, number).then_some(number)
     }
 
-    /// The source belongs to a connection, which will announce its paths again.
+    /// From now on the source belongs to a connection, which will announce its paths again.
     pub(super) fn begin(&mut self, number: u16, owner: u64, now: Instant) {
         let source = self.sources.at_mut(number.into());
         source.owner = owner;

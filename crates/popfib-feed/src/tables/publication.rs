@@ -1,4 +1,5 @@
-//! How changes get to readers: tables are handed over in pieces, and published without the lock of the tables.
+//! Waiting changes of tables in, readers that see them out: tables are handed over in pieces, and published without the lock of the
+//! tables.
 
 use std::fmt;
 use std::sync::Arc;

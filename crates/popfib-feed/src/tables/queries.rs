@@ -1,4 +1,4 @@
-//! Queries to tables.
+//! Questions to tables in, plain values out: names, sizes, counts, the paths of a prefix, the routes that readers see.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::table_view::TableView;
 /// The number of paths that a [`PathsQuery`] returns at a time.
 const PATHS: usize = 256;
 
-/// A query for the paths of one prefix, which returns some at a time: a prefix may have many.
+/// A query for the paths of one prefix. It returns some at a time, since a prefix may have many.
 #[derive(Debug)]
 pub struct PathsQuery {
     table: String,

@@ -1,4 +1,4 @@
-//! A file of all paths, from which tables are restored after a restart.
+//! All paths of tables in, a file out, and back: after a restart, tables begin with what they had.
 //!
 //! The file is a text table, which other commands can read, too: each line is a route with its next hop as value, and comments
 //! contain the rest.
@@ -81,13 +81,14 @@ pub struct Snapshot {
     written: u64,
 }
 
-/// Makes of [`ByFamily`] the position in each family of a table.
+/// Makes [`ByFamily`] the position in each family of a table.
 enum PositionsByFamily {}
 
 impl PerFamily for PositionsByFamily {
     type Of<A: Family> = PathPosition<A>;
 }
 
+/// A path that was taken, and is to be written.
 struct SnapshotPath {
     prefix: IpPrefix,
     source: usize,
@@ -114,7 +115,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes some `count` next paths. Returns false after the last. O(paths taken).
+    /// Takes about `count` paths, the next ones. Returns false after the last. O(paths taken).
     ///
     /// Paths that are gone are left out: after a restart they would be stale, and answer again.
     pub fn take(&mut self, tables: &mut Tables, count: usize) -> bool {
@@ -179,14 +180,14 @@ impl Snapshot {
     /// Those of `to`.
     pub fn write(&mut self, to: &mut impl Write) -> io::Result<()> {
         for source in mem::take(&mut self.sources) {
-            self.say(&source);
+            self.write_comment(&source);
         }
         for taken in mem::take(&mut self.taken) {
             let SnapshotPath { prefix, target, .. } = &taken;
             if !self.values.contains_key(target) {
                 let value = (self.values.len(), first_word(target));
                 self.values.insert(target.clone(), value);
-                self.say(&said(target));
+                self.write_comment(&comment_of(target));
             }
             let (number, hop) = &self.values[target];
             let source = taken.source;
@@ -212,13 +213,13 @@ impl Snapshot {
     /// # Errors
     /// Those of `to`.
     pub fn finish(mut self, to: &mut impl Write) -> io::Result<u64> {
-        self.say(&SnapshotComment::End(self.written));
+        self.write_comment(&SnapshotComment::End(self.written));
         self.write(to)?;
         Ok(self.written)
     }
 
-    fn say(&mut self, said: &SnapshotComment) {
-        let json = serde_json::to_string(said).expect("strings and numbers");
+    fn write_comment(&mut self, comment: &SnapshotComment) {
+        let json = serde_json::to_string(comment).expect("strings and numbers");
         let _ = writeln!(self.text, "#{json}");
     }
 }
@@ -232,7 +233,7 @@ impl fmt::Debug for Snapshot {
 }
 
 /// The comment line that describes a value.
-fn said(target: &Target) -> SnapshotComment {
+fn comment_of(target: &Target) -> SnapshotComment {
     if let Some(bytes) = target.path_bytes() {
         let mut hex = String::with_capacity(bytes.len() * 2);
         for byte in bytes {
@@ -297,7 +298,7 @@ impl From<io::Error> for SnapshotError {
     }
 }
 
-/// The state of reading.
+/// What has been read of a snapshot so far.
 struct Restoring<'k> {
     tables: Tables,
     keeps: &'k dyn Fn(&str) -> bool,
@@ -348,7 +349,7 @@ impl Tables {
                 None => Err("not a line of text".to_owned()),
                 Some(_) if restoring.end.is_some() => Err("text follows after the end".to_owned()),
                 Some(line) => match line.strip_prefix('#') {
-                    Some(said) => restoring.hear(said),
+                    Some(comment) => restoring.read_comment(comment),
                     None => restoring.route(line),
                 },
             };
@@ -390,7 +391,7 @@ impl Tables {
 }
 
 impl Restoring<'_> {
-    fn hear(&mut self, json: &str) -> Result<(), String> {
+    fn read_comment(&mut self, json: &str) -> Result<(), String> {
         let wrong = |error: serde_json::Error| error.to_string();
         let target = match serde_json::from_str(json).map_err(wrong)? {
             SnapshotComment::End(end) => {

@@ -1,4 +1,4 @@
-//! Places of feeds, sources and tables, which are used again when nothing is left of what had them.
+//! The places of feeds, sources and tables: a name in, a number out, which is used again when nothing is left of what had it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,7 +51,7 @@ impl Tables {
         feed
     }
 
-    /// Has the table of a source count it as the feed is followed or not.
+    /// Makes the table of a source count it if its feed is followed, and not if it isn't.
     pub(super) fn follow(&mut self, number: u16) {
         let source = self.sources.at_mut(number.into());
         let is_followed = self.feeds.at(source.feed).is_followed;
@@ -62,7 +62,7 @@ impl Tables {
         }
     }
 
-    /// Counts one source more or less of a table whose feed is followed.
+    /// Counts one source more, or less, whose feed is followed, in its table.
     fn count_followed(&mut self, table: usize, is_more: bool) {
         let table = self.tables.at_mut(table);
         let before = table.followed;
@@ -74,8 +74,8 @@ impl Tables {
         }
     }
 
-    /// The source of this name, which is made if there is none and belongs to the connection `owner` then; `None` if there are too
-    /// many, or no room for its table.
+    /// The source of this name. If there is none, it is made and belongs to the connection `owner`. `None` if there are too many sources,
+    /// or no memory is left for its table.
     pub(super) fn add_source(
         &mut self,
         feed: usize,
@@ -146,7 +146,7 @@ impl Tables {
         Some(table)
     }
 
-    /// Removes a source that has no path and is no stream of a connection, and with the last its feed, if that is not connected.
+    /// Removes a source that has no path and is no stream of a connection; with the last source also its feed, if that is not connected.
     pub(super) fn free_source(&mut self, number: u16) {
         let is_needed = |source: &FeedSource| source.streams > 0 || !source.is_empty();
         if self.sources.get(number.into()).is_none_or(is_needed) {
@@ -188,7 +188,7 @@ impl Tables {
         }
     }
 
-    /// Makes places for sources while there still are some: all paths are gone of the feed that has been away for the longest time.
+    /// Makes places for sources before the last is taken: the feed that has been away for the longest time loses all of its paths.
     /// Routes of a router that is there come before those of one that may never return.
     pub(super) fn make_places(&mut self) {
         let has_places = self.sources.len() <= MAX_SOURCES - SPARE_SOURCES;

@@ -1,4 +1,5 @@
-//! Removes the paths that are gone, of all sources in one walk over each table.
+//! The time in; paths that are gone leave the tables, those of all sources in one walk over each table. A walk for each source that is
+//! lost would take as many walks over a table as it has sources.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use popfib::family::Family;
 use super::{FeedSource, FreshnessSums, Tables};
 use crate::freshness::PathStatus;
 
-/// How long a stream without stale paths has to be silent to be complete, if its protocol has no mark for that.
+/// How long a stream without stale paths has to be silent to be complete, if its protocol does not say when all routes have been sent.
 const SETTLED: Duration = Duration::from_secs(5);
 
 /// The number of sources whose waits are checked by a step.
@@ -18,8 +19,8 @@ const WAITS: usize = 2048;
 pub struct Swept {
     /// Whether there are more paths to remove, or events of feeds that have not reached all of their sources.
     pub has_more: bool,
-    /// Whether a round over all tables has ended. What was lost meanwhile may be before its place: the next round removes it. Who
-    /// begins rounds at intervals limits what a peer that comes and goes can cost.
+    /// Whether a round over all tables has ended. Paths lost meanwhile may be at places that the round had passed: the next one removes
+    /// them. A caller that begins rounds at intervals limits what a peer that comes and goes can cost.
     pub is_round: bool,
     /// Whether to leave the publication of changes to others, unless they are late, as in
     /// [`Tables::hand_over`].
@@ -27,8 +28,8 @@ pub struct Swept {
 }
 
 impl Tables {
-    /// Removes paths that are gone: their peer was lost, or they were not announced again. It visits some `count` paths,
-    /// and returns whether there is more to do at once. It has to be called regularly.
+    /// Removes paths that are gone: their peer was lost, or they were not announced again. It visits about `count` paths, and returns
+    /// whether there is more to do at once. It has to be called regularly.
     ///
     /// It is [`sweep`](Self::sweep) and [`publish`](Self::publish).
     pub fn tick(&mut self, now: Instant, count: usize) -> bool {
@@ -37,7 +38,7 @@ impl Tables {
         swept.has_more
     }
 
-    /// A step of the sweep, which goes over all tables in rounds: it visits some `count` paths.
+    /// A step of the sweep, which goes over all tables in rounds: it visits about `count` paths.
     pub fn sweep(&mut self, now: Instant, count: usize) -> Swept {
         let swept = self.totals.swept;
         if let Some(&feed) = self.walking.first() {

@@ -1,8 +1,8 @@
-//! What an event of a feed means for each of its sources: done in pieces, since a feed may have 65,536.
+//! An event of a feed in, the changes that it means for each of the feed's sources out: in pieces, since a feed may have 65,536 sources.
 //!
-//! The event itself only changes the feed and leaves a walk over the sources. The first piece is done at once; others follow when
-//! one of the feed's connections wants to change something, which waits for them, and at each sweep. So all sources go through the
-//! events of their feed in the order in which these came.
+//! The event itself only changes the feed and leaves a walk over the sources. The first piece is done at once. The others follow at each
+//! sweep, and before one of the feed's connections changes something. So all sources go through the events of their feed in the order in
+//! which these came.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -11,9 +11,9 @@ pub(crate) type BlockSlots = [Slot<u32>; 64];
 
 /// All blocks below one entry of the root table, children before their parents.
 #[derive(Default)]
-struct BlockStore(Vec<BlockSlots>);
+struct BlockCollector(Vec<BlockSlots>);
 
-impl Store for BlockStore {
+impl Store for BlockCollector {
     type Node = u32;
 
     fn store(&mut self, slots: &BlockSlots) -> Result<u32, CompileError> {
@@ -58,7 +58,7 @@ pub(crate) fn lookup_steps<A: Address>(
         direct_bits
     };
     let page_bits = direct_bits - root_bits;
-    let mut fold = Fold::new(rib, true, u32::MAX, BlockStore::default());
+    let mut fold = Fold::new(rib, true, u32::MAX, BlockCollector::default());
     let mut steps = Vec::new();
     let step = |place, offset, bits| LookupStep {
         place,

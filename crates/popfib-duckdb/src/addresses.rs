@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use popfib_formats::addresses::parse_address;
-use popfib_table::AddressRows;
+use popfib_table::FamilyAddresses;
 
 use crate::api::TypeId;
 use crate::seen::Seen;
@@ -12,8 +12,8 @@ use crate::vector::Column;
 /// The addresses of a column's rows, by family, each with its row. Rows without one are left out.
 #[derive(Default)]
 pub(crate) struct Addresses {
-    pub(crate) ipv4: AddressRows<u32>,
-    pub(crate) ipv6: AddressRows<u128>,
+    pub(crate) ipv4: FamilyAddresses<u32>,
+    pub(crate) ipv6: FamilyAddresses<u128>,
     /// The first row that is neither null nor an address.
     pub(crate) invalid: Option<usize>,
     seen: Seen,

@@ -411,7 +411,7 @@ impl Scratch {
     fn scatter<A: Family>(
         &mut self,
         table: &Table,
-        addresses: &popfib_table::AddressRows<A>,
+        addresses: &popfib_table::FamilyAddresses<A>,
     ) -> Result<(), String> {
         self.found.resize(addresses.rows.len(), 0);
         find(table, &addresses.addresses, &mut self.found)?;
@@ -426,7 +426,7 @@ impl Scratch {
     unsafe fn prefixes<A: Family>(
         &mut self,
         table: &Table,
-        addresses: &popfib_table::AddressRows<A>,
+        addresses: &popfib_table::FamilyAddresses<A>,
         output: Output,
         rows: &Rows<'_, Text>,
     ) -> Result<(), String> {
@@ -454,7 +454,7 @@ impl Scratch {
     fn covering<A: Family>(
         &mut self,
         table: &Table,
-        addresses: &popfib_table::AddressRows<A>,
+        addresses: &popfib_table::FamilyAddresses<A>,
     ) -> Result<(), String> {
         for (&address, &row) in addresses.addresses.iter().zip(&addresses.rows) {
             let before = self.covering.len();

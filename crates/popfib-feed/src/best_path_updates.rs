@@ -18,20 +18,20 @@ use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction};
 pub struct BestPathUpdates {
     updates: FileUpdates,
     transaction: Transaction,
-    ipv4: MultiRib<u32, PeerPath>,
-    ipv6: MultiRib<u128, PeerPath>,
+    ipv4: MultiRib<u32, PathOfPeer>,
+    ipv6: MultiRib<u128, PathOfPeer>,
     /// What the end of a session has changed and was not returned yet.
     lost: Vec<(IpPrefix, Option<Target>)>,
 }
 
 #[derive(Debug)]
-struct PeerPath {
+struct PathOfPeer {
     /// The peer and the path identifier. Of equally good paths, that of the peer seen first is used, as in a live table.
     key: (StreamId, u32),
     target: Target,
 }
 
-impl popfib::multi_rib::Path for PeerPath {
+impl popfib::multi_rib::Path for PathOfPeer {
     type Key = (StreamId, u32);
 
     fn key(&self) -> Self::Key {
@@ -90,7 +90,7 @@ impl BestPathUpdates {
 
 /// Withdraws the paths of a stream. Adds each prefix whose best path this changes, with the new one, to `lost`.
 fn lose<A: Family>(
-    paths: &mut MultiRib<A, PeerPath>,
+    paths: &mut MultiRib<A, PathOfPeer>,
     stream: StreamId,
     lost: &mut Vec<(IpPrefix, Option<Target>)>,
 ) {
@@ -107,13 +107,13 @@ fn lose<A: Family>(
 
 /// Applies a change, and returns the best path of its prefix after it.
 fn apply<A: Address>(
-    paths: &mut MultiRib<A, PeerPath>,
+    paths: &mut MultiRib<A, PathOfPeer>,
     prefix: Prefix<A>,
     change: &PathChange,
 ) -> Option<Target> {
     let key = (change.stream, change.path);
     match change.target.clone() {
-        Some(target) => drop(paths.announce(prefix, PeerPath { key, target })),
+        Some(target) => drop(paths.announce(prefix, PathOfPeer { key, target })),
         None => drop(paths.withdraw(prefix, &key)),
     }
     Some(paths.best(prefix)?.target.clone())

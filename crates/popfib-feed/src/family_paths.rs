@@ -20,12 +20,12 @@ pub(crate) struct StoredPath {
 }
 
 /// The source and the path identifier.
-pub(crate) type PathKey = (u16, u32);
+pub(crate) type StoredPathKey = (u16, u32);
 
 impl Path for StoredPath {
-    type Key = PathKey;
+    type Key = StoredPathKey;
 
-    fn key(&self) -> PathKey {
+    fn key(&self) -> StoredPathKey {
         (self.source, self.id)
     }
 
@@ -39,7 +39,7 @@ impl Path for StoredPath {
 }
 
 /// A position among the paths, at which a walk goes on; `None` is the beginning.
-pub(crate) type PathPosition<A> = Option<Position<A, PathKey>>;
+pub(crate) type PathPosition<A> = Option<Position<A, StoredPathKey>>;
 
 /// Every path of one family in a table, and the changes of the best ones that readers do not see yet.
 pub(crate) struct FamilyPaths<A: Address> {
@@ -71,7 +71,7 @@ impl<A: Address> Default for FamilyPaths<A> {
 
 impl<A: Address> FamilyPaths<A> {
     /// The generation of a path, if it is there.
-    pub(crate) fn generation(&self, prefix: Prefix<A>, key: &PathKey) -> Option<u16> {
+    pub(crate) fn generation(&self, prefix: Prefix<A>, key: &StoredPathKey) -> Option<u16> {
         Some(self.paths.get(prefix, key)?.generation)
     }
 
@@ -87,7 +87,7 @@ impl<A: Address> FamilyPaths<A> {
     }
 
     /// Returns the generation of the path; `None` if there is no such path.
-    pub(crate) fn withdraw(&mut self, prefix: Prefix<A>, key: PathKey) -> Option<u16> {
+    pub(crate) fn withdraw(&mut self, prefix: Prefix<A>, key: StoredPathKey) -> Option<u16> {
         let (path, change) = self.paths.withdraw(prefix, &key)?;
         self.note(prefix, change);
         Some(path.generation)

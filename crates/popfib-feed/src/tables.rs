@@ -21,10 +21,10 @@ use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{IpPrefix, Prefix};
 
 use crate::family_paths::{PathsByFamily, StoredPath};
+use crate::feed_slots::FeedSlots;
 use crate::feeds::{ConnectionId, Feed, FeedWalk};
 use crate::freshness::{Freshness, PathStatus};
 use crate::memory_budget::MemoryBudget;
-use crate::stable_slots::StableSlots;
 use crate::table_info::{DroppedPaths, Limits, Totals};
 use crate::table_view::{PublishedCounts, TableView};
 use crate::transaction::{PathChange, Stream, StreamEvent, Transaction, TransactionPart};
@@ -42,15 +42,15 @@ const MAX_PREFIX_PATHS: usize = 1 << 16;
 #[derive(Default)]
 pub struct Tables {
     limits: Limits,
-    feeds: StableSlots<Feed>,
+    feeds: FeedSlots<Feed>,
     feed_names: BTreeMap<String, usize>,
     /// Feeds without connections, by the number of their last one; and feeds whose events have not reached all of their sources.
     away: BTreeSet<(u64, usize)>,
     walking: BTreeSet<usize>,
-    sources: StableSlots<FeedSource>,
+    sources: FeedSlots<FeedSource>,
     /// How many sources there have been so far.
     serial: u64,
-    tables: StableSlots<FeedTable>,
+    tables: FeedSlots<FeedTable>,
     table_names: BTreeMap<String, usize>,
     /// The names of tables that a followed feed has.
     followed: BTreeSet<String>,

@@ -63,7 +63,7 @@ enum TargetKind {
     Name(Box<str>),
     Hops(NetlinkHops),
     Object(u32, Arc<NextHopObjects>),
-    Path { rank: PathRank, bytes: Box<[u8]> },
+    Path { rank: TargetRank, bytes: Box<[u8]> },
 }
 
 /// Each target has its own number. Numbers repeat after 2^31 targets, when the earlier ones are long gone.
@@ -231,11 +231,11 @@ impl Target {
 }
 
 /// Decides between two paths: the lower rank wins. Local preference (inverted), length, origin, neighbour, MED.
-type PathRank = (u32, u32, u8, u32, u32);
+type TargetRank = (u32, u32, u8, u32, u32);
 
 /// MEDs of different neighbours are not comparable. But comparing them only within one neighbour gives no total order
 /// of all paths (a beats b beats c beats a). So they are compared last, by neighbour and then MED.
-fn rank(path: &BgpPath) -> PathRank {
+fn rank(path: &BgpPath) -> TargetRank {
     let preference = path.local_preference.unwrap_or(100);
     let origin = match path.origin.as_str() {
         "IGP" => 0u8,

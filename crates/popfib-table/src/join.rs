@@ -16,9 +16,9 @@ use crate::table::Table;
 
 /// Makes [`ByFamily`] lists of prefixes, each with the number of what it leads to.
 #[derive(Clone, Debug)]
-enum NumberedRoutes {}
+enum NumberedPrefixes {}
 
-impl PerFamily for NumberedRoutes {
+impl PerFamily for NumberedPrefixes {
     type Of<A: Family> = Vec<(Prefix<A>, u32)>;
 }
 
@@ -53,7 +53,7 @@ pub struct Join {
 struct JoinedTable {
     name: String,
     records: Records,
-    routes: ByFamily<NumberedRoutes>,
+    routes: ByFamily<NumberedPrefixes>,
 }
 
 impl Join {
@@ -173,7 +173,7 @@ impl Join {
 pub struct Lists {
     names: Dictionary,
     /// The prefixes of all lists, list by list, with the lists' numbers.
-    routes: ByFamily<NumberedRoutes>,
+    routes: ByFamily<NumberedPrefixes>,
 }
 
 impl Lists {

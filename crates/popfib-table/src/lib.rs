@@ -29,8 +29,8 @@
 
 #![forbid(unsafe_code)]
 
-mod address_column;
 mod address_text;
+mod addresses_by_family;
 mod dictionary;
 mod error;
 mod family;
@@ -41,8 +41,8 @@ mod records;
 mod table;
 mod table_builder;
 
-pub use address_column::{AddressColumn, AddressRows, AddressRowsByFamily};
 pub use address_text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
+pub use addresses_by_family::{AddressesByFamily, EachFamilyAddresses, FamilyAddresses};
 pub use dictionary::Dictionary;
 pub use error::TableError;
 pub use family::{FamilyTable, Ribs, RouteNumbers};

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use popfib::family::Family;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, IpPrefix, Kernel, NextHop, Options, Prefix, Rib};
-use popfib_table::{AddressColumn, FamilyTable, PrefixText, Table, TableBuilder, TableError};
+use popfib_table::{AddressesByFamily, FamilyTable, PrefixText, Table, TableBuilder, TableError};
 use proptest::prelude::*;
 
 /// What a table should answer.
@@ -133,7 +133,7 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
 /// Everything that a table answers.
 fn check(table: &Table, model: &Model) {
     let addresses = borders(model);
-    let mut by_family = AddressColumn::default();
+    let mut by_family = AddressesByFamily::default();
     for (row, &address) in (0..).zip(&addresses) {
         match address {
             IpAddr::V4(address) => by_family.ipv4.push(row, address.into()),

@@ -8,7 +8,7 @@ use popfib::image::Keep;
 use popfib::{Image, ImageWriter, Kernel, NextHop, Options};
 use popfib_formats::addresses::parse_ipv6;
 use popfib_formats::{Input, LoadOptions, load_text};
-use popfib_table::{AddressColumn, AddressRows, Column, FamilyTable, Records, TableError};
+use popfib_table::{AddressesByFamily, Column, FamilyAddresses, FamilyTable, Records, TableError};
 
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
@@ -58,7 +58,7 @@ pub(crate) enum Matched {
 /// A table, and the addresses of a call.
 pub(crate) struct Table {
     table: popfib_table::Table,
-    cells: AddressColumn,
+    cells: AddressesByFamily,
 }
 
 impl Table {
@@ -77,7 +77,7 @@ impl Table {
         }
         Ok(Self {
             table: popfib_table::Table::of_image(of_image).map_err(failed)?,
-            cells: AddressColumn::default(),
+            cells: AddressesByFamily::default(),
         })
     }
 
@@ -144,7 +144,7 @@ fn numbers_of<A: Family>(family: &FamilyTable<A>, addresses: &[A], numbers: &mut
 }
 
 /// Puts the numbers of rows into their places.
-fn put<A: Family>(family: &FamilyTable<A>, rows: &AddressRows<A>, numbers: &mut [u32]) {
+fn put<A: Family>(family: &FamilyTable<A>, rows: &FamilyAddresses<A>, numbers: &mut [u32]) {
     if let Ok(fib) = family.fib() {
         fib.lookup_each_with(Kernel::best(), &rows.addresses, |at, number| {
             numbers[rows.rows[at] as usize] = number;
@@ -160,7 +160,7 @@ fn put<A: Family>(family: &FamilyTable<A>, rows: &AddressRows<A>, numbers: &mut 
 }
 
 /// Reads as many cells as there are numbers, and marks those that hold no address; returns how many these are.
-fn read(cells: &mut AddressColumn, mut input: &[u8], numbers: &mut [u32]) -> usize {
+fn read(cells: &mut AddressesByFamily, mut input: &[u8], numbers: &mut [u32]) -> usize {
     cells.ipv4.clear();
     cells.ipv6.clear();
     let mut invalid = 0;

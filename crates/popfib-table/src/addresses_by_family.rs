@@ -3,27 +3,27 @@
 
 use popfib::family::{ByFamily, Family, PerFamily};
 
-/// Makes [`ByFamily`] an [`AddressColumn`].
+/// Makes [`ByFamily`] the [`FamilyAddresses`] of each family.
 #[derive(Clone, Copy, Debug)]
-pub enum AddressRowsByFamily {}
+pub enum EachFamilyAddresses {}
 
-impl PerFamily for AddressRowsByFamily {
-    type Of<A: Family> = AddressRows<A>;
+impl PerFamily for EachFamilyAddresses {
+    type Of<A: Family> = FamilyAddresses<A>;
 }
 
 /// The addresses of a column by family, each with its row.
-pub type AddressColumn = ByFamily<AddressRowsByFamily>;
+pub type AddressesByFamily = ByFamily<EachFamilyAddresses>;
 
 /// The addresses of one family in a column, and the row of each.
 #[derive(Clone, Debug, Default)]
-pub struct AddressRows<A> {
+pub struct FamilyAddresses<A> {
     /// The addresses.
     pub addresses: Vec<A>,
     /// The row of each.
     pub rows: Vec<u32>,
 }
 
-impl<A: Copy> AddressRows<A> {
+impl<A: Copy> FamilyAddresses<A> {
     /// Removes all; the memory stays.
     pub fn clear(&mut self) {
         self.addresses.clear();

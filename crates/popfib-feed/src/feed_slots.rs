@@ -6,12 +6,12 @@
 const BLOCK: usize = 256;
 
 /// Values by number.
-pub(crate) struct StableSlots<T> {
+pub(crate) struct FeedSlots<T> {
     blocks: Vec<Vec<Option<T>>>,
     free: Vec<usize>,
 }
 
-impl<T> Default for StableSlots<T> {
+impl<T> Default for FeedSlots<T> {
     fn default() -> Self {
         Self {
             blocks: Vec::new(),
@@ -20,7 +20,7 @@ impl<T> Default for StableSlots<T> {
     }
 }
 
-impl<T> StableSlots<T> {
+impl<T> FeedSlots<T> {
     /// The number of places, those that are empty among them.
     pub(crate) fn places(&self) -> usize {
         match self.blocks.split_last() {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn values_stay_where_they_are_and_places_are_used_again() {
-        let mut slots = StableSlots::default();
+        let mut slots = FeedSlots::default();
         let all: Vec<usize> = (0..3 * BLOCK + 1).map(|value| slots.add(value)).collect();
         assert!(all.iter().all(|&number| *slots.at(number) == number));
         let first: *const usize = slots.at(0);

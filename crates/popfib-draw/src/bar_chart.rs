@@ -1,5 +1,5 @@
-//! Figures as horizontal bars on a linear axis that begins at 0, so that a bar of twice the length is twice as much. The names of
-//! the bars stand to the left of them, and no colour has to be told from another.
+//! Figures in, a chart of horizontal bars out. Its axis is linear and begins at 0, so a bar of twice the length is twice as much. The names
+//! of the bars stand to the left of them, and no colour has to be told from another.
 
 use crate::svg::{
     Anchor, Coordinate, HEADING, LABEL, LABEL_SIZE, SOFT, SOFT_SIZE, Svg, TITLE, fitted, grouped,
@@ -11,13 +11,13 @@ use crate::svg::{
 pub struct Bar {
     /// Its length.
     pub value: f64,
-    /// What it is drawn with at its end: a lower and an upper value.
+    /// A lower and an upper value, drawn as a line with caps across the bar's end.
     pub spread: Option<(f64, f64)>,
     /// The figure as text.
     pub label: String,
 }
 
-/// What is compared: a name, and whether it stands out.
+/// One of the things that are compared. It has a bar in each panel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BarRow {
     /// The name.
@@ -35,7 +35,7 @@ pub struct BarPanel {
     pub bars: Vec<Option<Bar>>,
 }
 
-/// A picture of bars.
+/// What a chart of bars shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarChart<'a> {
     /// The title.
@@ -46,7 +46,7 @@ pub struct BarChart<'a> {
     pub unit: &'a str,
     /// What is compared.
     pub rows: Vec<BarRow>,
-    /// All have one scale; at most three are side by side.
+    /// Groups of bars, all with one scale; at most three are side by side.
     pub panels: Vec<BarPanel>,
 }
 
@@ -187,8 +187,7 @@ fn draw(svg: &mut Svg, class: &str, bar: Option<&Bar>, (x, y): (f64, f64), scale
     svg.label((end + 6.0, y + 15.0), Anchor::Start, SOFT, &bar.label);
 }
 
-/// What a tick is more than the one before: 1, 2 or 5 times a power of ten, so that the ticks up to `most` fit into `room`; 0 if
-/// nothing is.
+/// The distance between ticks: 1, 2 or 5 times a power of ten, so that the ticks up to `most` fit into `room`; 0 if `most` is 0.
 fn step(most: f64, room: f64) -> f64 {
     if most <= 0.0 {
         return 0.0;

@@ -1,14 +1,12 @@
-//! Lines beyond number, as how many of them cross each pixel.
+//! Millions of lines in, an image out that shows how many of them cross each pixel.
 //!
-//! A line adds its weight to the pixels that it crosses, shared by the two
-//! nearest ones of each step; how dark a pixel then is follows the logarithm
-//! of its sum, so that a single line is seen beside a thousand.
+//! A line adds its weight to the pixels that it crosses, shared by the two nearest ones of each step. How dark a pixel is follows the
+//! logarithm of its sum, so that a single line is seen beside a thousand.
 
 use crate::layer::{Colour, Layer};
 use crate::palette::{LENGTHS, between};
 
-/// How many tones, and how many colours, a density is shown in: with
-/// transparency for nothing they fill a palette.
+/// How many tones, and how many colours, a density is shown in. With one index for transparency they fill a palette.
 pub(crate) const TONES: usize = 15;
 pub(crate) const BANDS: usize = 17;
 

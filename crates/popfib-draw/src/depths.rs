@@ -1,11 +1,9 @@
-//! The binary radix depth: how many bits of an address have to be looked at
-//! until its longest match is certain (Poptrie paper, section 4.1).
+//! A RIB in, the binary radix depth of its addresses out: how many bits of an address have to be looked at until its longest match is
+//! certain (Poptrie paper, section 4.1).
 //!
-//! That is the length of the largest block around the address in which no
-//! longer prefix begins or ends: the largest aligned block inside the stretch
-//! of addresses that have the same longest match. It is often more than the
-//! matching prefix has: an address in a /8, right beside a /24 inside it, has
-//! to be followed for 24 bits.
+//! That is the length of the largest block around the address in which no longer prefix begins or ends: the largest aligned block inside
+//! the stretch of addresses that have the same longest match. It is often more than the length of the matching prefix: an address in a
+//! /8, right beside a /24 inside it, has to be followed for 24 bits.
 
 use popfib::intervals::Intervals;
 use popfib::{Address, Rib};

@@ -1,11 +1,12 @@
-//! Hilbert's curve: where its steps are, and the regions along it.
+//! Hilbert's curve: a step in, its pixel out; and regions along the curve in, their borders and names on a map out.
 
 use popfib::Address;
 
 use crate::regions::Region;
 use crate::svg::{Anchor, Coordinate, HALO, HALO_SIZE, Svg, width_of};
 
-/// Draws the borders of the regions on a map whose upper left corner and side are given, and the name of each inside the largest square in it, if there is room.
+/// Draws the borders of the regions on a map whose upper left corner and side are given, and the name of each region inside the largest
+/// square in it, if there is room.
 pub(crate) fn borders<A: Address>(
     svg: &mut Svg,
     order: u32,
@@ -77,7 +78,7 @@ pub(crate) fn borders<A: Address>(
 /// The upper left pixel and the side of the largest square of each owner.
 fn squares(owners: &[usize], side: usize, count: usize) -> Vec<(usize, usize, usize)> {
     let mut largest = vec![(0, 0, 0); count];
-    // Of the squares that end at each pixel of the row above, and of this one, the largest.
+    // The sides of the largest squares whose lower right corner is each pixel of the row above, and of this row.
     let (mut above, mut sizes) = (vec![0usize; side], vec![0usize; side]);
     for y in 0..side {
         for x in 0..side {

@@ -1,20 +1,17 @@
-//! Who holds what in the address space, on Hilbert's curve: neighbouring
-//! addresses are neighbouring pixels, and a prefix is a square, or two side by side.
+//! A RIB in, a map of the address space on Hilbert's curve out: neighbouring addresses are neighbouring pixels, and a prefix is a square, or
+//! two side by side.
 //!
-//! A pixel is a block of addresses, coloured by what most of them have: the
-//! next hop (where tables name origins, the AS) or the length of the prefix that
-//! they match. The next hops with the most addresses have the strong colours
-//! and the legend; all others have one of a few pale ones each, by number, so
-//! that borders show. Where no route is, nothing is drawn. IPv6 is so empty that
-//! there the curve goes through the space in use alone, and a pixel shows what
-//! most of its routed addresses have.
+//! A pixel is a block of addresses, coloured by what most of them have: the next hop (in a table of origins, the AS) or the length of the
+//! prefix that they match. The next hops with the most addresses have the strong colours and stand in the legend. Each other one has one
+//! of a few pale colours, by its number, so that borders show. Space without a route is left blank. IPv6 is so empty that the curve goes
+//! through the space in use alone, and a pixel shows what most of its routed addresses have.
 
 use std::collections::HashMap;
 
 use popfib::intervals::Intervals;
 use popfib::{Address, NextHop, Prefix, Rib};
 
-use crate::heatmap::percent;
+use crate::heat_map::percent;
 use crate::hilbert_curve::{borders, place};
 use crate::layer::{Colour, Layer};
 use crate::palette::{LENGTHS, OTHERS, Rgb, STRONG, UNKNOWN, between, hex};
@@ -35,7 +32,7 @@ pub struct Holder {
     pub detail: String,
 }
 
-/// What colours mean.
+/// What the colours of a map mean.
 #[derive(Clone, Copy)]
 pub enum Colouring<'a> {
     /// The next hop, which has a name; `None` if it says that the origin is unknown.
@@ -53,7 +50,7 @@ pub struct HilbertMap<'a, A> {
     pub note: &'a str,
     /// The addresses shown; `None` for all of them, of IPv6 for 2000::/3.
     pub within: Option<Prefix<A>>,
-    /// Pixels along a side, at least 1: those of the map are the next lower power of two.
+    /// Pixels along a side, at least 1. The map has the highest power of two that is not more.
     pub size: usize,
     /// What colours mean.
     pub colouring: Colouring<'a>,
@@ -68,8 +65,8 @@ const LEGEND: f64 = 236.0;
 
 /// Draws the map of `rib`. O(routes * key width / 6 + pixels) time.
 ///
-/// Keys beyond 64 bits are shown without the gaps between their routes. A share in the legend is one of the space shown, with or
-/// without a route.
+/// Keys of more than 64 bits are shown without the gaps between their routes. Shares in the legend are shares of the space shown, with or
+/// without routes.
 pub fn hilbert_map<A: Address>(rib: &Rib<A>, what: &HilbertMap<'_, A>) -> String {
     let span = ShownSpan::of(what.within);
     // A pixel holds at least one address.
@@ -209,8 +206,7 @@ impl PixelValues {
     }
 }
 
-/// The value with the largest part; a route rather than none where they are equal, and for keys
-/// beyond 64 bits always.
+/// The value with the largest part. If parts are equal, a route comes before none; for keys of more than 64 bits it always does.
 fn most<A: Address>(parts: &mut Vec<(Option<u32>, f64)>) -> Option<u32> {
     if A::WIDTH > 64 {
         parts.retain(|part| part.0.is_some());
@@ -223,15 +219,15 @@ fn most<A: Address>(parts: &mut Vec<(Option<u32>, f64)>) -> Option<u32> {
     value
 }
 
-/// Which value has which colour, and what is said about it.
+/// Which value has which colour, and the rows that explain the colours.
 struct Legend {
     indices: HashMap<u32, u8>,
-    /// The first of the palette's colours for the others, and how many there are.
+    /// The first of the palette's colours for all other values, and how many such colours there are.
     others: (u8, u32),
     rows: Vec<LegendRow>,
 }
 
-/// A colour, `None` for the ground, and what has it.
+/// A colour, `None` for the ground, and what has this colour.
 struct LegendRow {
     colour: Option<Colour>,
     holder: Holder,
@@ -262,7 +258,7 @@ impl Legend {
         let has_details = self.rows.iter().any(|row| !row.holder.detail.is_empty());
         let height = if has_details { 40.0 } else { 24.0 };
         let (left, right) = (LEFT + SIDE + 18.0, LEFT + SIDE + LEGEND - 14.0);
-        // What there is no room for is on the map and not in the legend.
+        // Rows for which there is no room are left out of the legend; the map has their colours.
         let most = (SIDE / height) as usize;
         for (row, line) in self.rows.iter().take(most).enumerate() {
             let y = TOP + 12.0 + height * row as f64;
@@ -286,11 +282,11 @@ impl Legend {
                 let name = fitted(name, LABEL_SIZE, right - x);
                 svg.label((x, y), Anchor::Start, LABEL, &name);
                 let room = right - x - width_of(", ", SOFT_SIZE) - width_of(&share, SOFT_SIZE);
-                let said = match fitted(detail, SOFT_SIZE, room) {
+                let line = match fitted(detail, SOFT_SIZE, room) {
                     detail if detail.is_empty() => share,
                     detail => format!("{detail}, {share}"),
                 };
-                svg.label((x, below), Anchor::Start, SOFT, &said);
+                svg.label((x, below), Anchor::Start, SOFT, &line);
             } else {
                 let name = fitted(
                     name,
@@ -368,7 +364,7 @@ fn by_length(layer: &mut Layer, values: &PixelValues) -> Legend {
 /// What is left of the space that is shown.
 fn no_route(legend: &mut Legend) {
     let routed: f64 = legend.rows.iter().map(|row| row.share).sum();
-    // Less is what sums of fractions are wrong by.
+    // A smaller difference is only the error of the sum.
     if routed < 1.0 - 1e-9 {
         legend.row(None, "no route", "", 1.0 - routed);
     }

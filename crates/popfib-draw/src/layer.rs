@@ -1,9 +1,8 @@
-//! Pixels inside an SVG: a picture of few colours, as a PNG in base64.
+//! Pixels of few colours in, a PNG in base64 out, for an image inside an SVG.
 //!
-//! What would be a million shapes becomes one image, whose size follows its
-//! pixels. Colours are an index of one byte, of which a PNG with a palette keeps
-//! noisy densities to half a byte a pixel; where nothing is, it is transparent,
-//! so the same layer lies on light and on dark ground.
+//! A million shapes would make the SVG as large; an image has the size of its pixels. Each pixel is the index of a colour in one byte. The
+//! PNG compresses these bytes, even of noisy densities to about half. Pixels where nothing is are transparent, so the same image lies on
+//! light and on dark ground.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! Pictures of routing tables as SVG, for light and dark.
+//! Pictures of routing tables: a RIB or figures in, the text of an SVG out.
 //!
 //! * [`heat_map`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
 //! * [`radial_trees`]: the binary radix tree and the Poptrie of a table, side by side.
@@ -6,15 +6,14 @@
 //! * [`bar_chart`]: figures from 0 on, side by side.
 //! * [`lookup_picture`]: one lookup, through the root table, a page and blocks.
 //!
-//! An SVG has a light and a dark colour scheme; [`themed`] fixes one of them, for
-//! programs that turn it into pixels.
+//! An SVG has a light and a dark colour scheme. [`themed`] fixes one of them, for programs that turn the SVG into pixels.
 
 #![forbid(unsafe_code)]
 
 mod bar_chart;
 mod density;
 mod depths;
-mod heatmap;
+mod heat_map;
 mod hilbert_curve;
 mod hilbert_map;
 mod layer;
@@ -31,7 +30,7 @@ mod used_space;
 
 pub use bar_chart::{Bar, BarChart, BarPanel, BarRow, bar_chart};
 pub use depths::{DepthMap, Depths};
-pub use heatmap::heat_map;
+pub use heat_map::heat_map;
 pub use hilbert_map::{Colouring, HilbertMap, Holder, hilbert_map};
 pub use lookup_picture::{LookupPicture, lookup_picture};
 pub use palette::SERIES_COLOURS;

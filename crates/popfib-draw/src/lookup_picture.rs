@@ -1,4 +1,5 @@
-//! One lookup, step by step: the bits of the address that each step reads, where it reads, and what it finds.
+//! A RIB and an address in, a picture of the lookup out, step by step: the bits of the address that each step reads, where it reads, and
+//! what it finds.
 
 use popfib::fold::Slot;
 use popfib::{Address, CompileError, NextHop, Rib};
@@ -30,7 +31,7 @@ const TOP: f64 = 84.0;
 const CELL: f64 = WIDTH / 64.0;
 const TABLE_HEIGHT: f64 = 114.0;
 const BLOCK_HEIGHT: f64 = 156.0;
-/// Of text in a cell.
+/// The attributes of text in a cell.
 const SMALL: &str = "class=\"pf-ink\" font-size=\"9.5\"";
 
 /// Draws the lookup of an address in `rib` from top to bottom: the root table, a page of long keys, the
@@ -55,7 +56,7 @@ pub fn lookup_picture<A: Address>(
     svg.label((LEFT, 50.0), Anchor::Start, SOFT, what.note);
 
     let mut top = TOP;
-    // Where the arrow from the step before comes down.
+    // Where the arrow from the step before begins.
     let mut from = None;
     for (number, step) in steps.iter().enumerate() {
         heading(&mut svg, top, step, number, what.address);
@@ -77,7 +78,7 @@ pub fn lookup_picture<A: Address>(
     Ok(svg.finish())
 }
 
-/// What a step reads, and with which bits.
+/// The line above a step: what it reads, and with which bits.
 fn heading<A: Address>(svg: &mut Svg, top: f64, step: &LookupStep, number: usize, address: A) {
     let size = match step.bits {
         0 => "1 entry".to_owned(),
@@ -118,7 +119,7 @@ fn heading<A: Address>(svg: &mut Svg, top: f64, step: &LookupStep, number: usize
     svg.label((SIDE - LEFT, top), Anchor::End, SOFT, &read);
 }
 
-/// The root table or a page, with the entry that is read; where its arrow begins.
+/// Draws the root table or a page, with the entry that is read. Returns where the entry's arrow begins.
 fn table(svg: &mut Svg, top: f64, step: &LookupStep, from: Option<(f64, f64)>) -> (f64, f64) {
     let (y, height) = (top + 26.0, 30.0);
     arrow_into(svg, from, y);
@@ -140,7 +141,8 @@ fn firsts(slots: &BlockSlots) -> Vec<usize> {
     (0..64).filter(begins).collect()
 }
 
-/// A block: its slots with the bits of `runs`, and below it the values; where the arrow of the value begins.
+/// Draws a block: its slots, with a bit for each that begins a run, and below them the values. Returns where the arrow of the value that
+/// is read begins.
 fn block(
     svg: &mut Svg,
     top: f64,

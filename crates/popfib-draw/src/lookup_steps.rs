@@ -1,7 +1,7 @@
-//! The way of one lookup: what it reads of the root table, a page and blocks, and what it finds there.
+//! A RIB and an address in, the steps of the lookup out: what it reads of the root table, a page and blocks, and what it finds there.
 //!
-//! A compiled Fib shows none of its arrays. As for [`Shape`](crate::poptrie::Shape), the nodes come from
-//! [`Fold`], here only those below one entry of the root table.
+//! A compiled Fib shows none of its arrays. As in [`PoptrieShape`](crate::poptrie_shape::PoptrieShape), the nodes come from [`Fold`], here
+//! only those below one entry of the root table.
 
 use popfib::fold::{Fold, STRIDE, Slot, Store};
 use popfib::{Address, CompileError, Fib, Options, Rib};

@@ -1,12 +1,12 @@
-//! Colours that mean something, chosen so that also people with deuteranopia or protanopia can tell them apart; the tests below
-//! measure by how much. What is only ground, ink or grid is in [`theme`](crate::theme).
+//! The colours that mean something. They are chosen so that people with deuteranopia or protanopia can tell them apart, too; the tests
+//! below measure by how much. The colours of ground, ink and grid are in [`theme`](crate::theme).
 
 use crate::layer::Colour;
 
 /// Red, green, blue.
 pub(crate) type Rgb = [u8; 3];
 
-/// Of the values with the most addresses; each is seen on white and on near black.
+/// For the values with the most addresses; each is seen on white and on near black.
 pub(crate) const STRONG: [Rgb; 10] = [
     [0x35, 0xad, 0xe9],
     [0xec, 0xb8, 0x51],
@@ -20,7 +20,7 @@ pub(crate) const STRONG: [Rgb; 10] = [
     [0xe6, 0x19, 0x19],
 ];
 
-/// Of all other values: greys that let the ground through, so that they are pale on white and dim on black, and differ only enough to
+/// For all other values: greys that let the ground through, so that they are pale on white and dim on black, and differ only enough to
 /// show borders.
 pub(crate) const OTHERS: [Colour; 4] = [
     [0x7d, 0x8a, 0x99, 0x50],
@@ -29,7 +29,7 @@ pub(crate) const OTHERS: [Colour; 4] = [
     [0x8a, 0x84, 0x7c, 0x70],
 ];
 
-/// Of routes without a known value.
+/// For routes without a known value.
 pub(crate) const UNKNOWN: Colour = [0x64, 0x58, 0x4e, 0xff];
 
 /// From short prefixes to long ones; each is seen on white and on near black.
@@ -60,7 +60,7 @@ pub(crate) const RAMPS: [[Rgb; 5]; 2] = [
     ],
 ];
 
-/// Of the lines of a chart, on white and on near black.
+/// For the lines of a chart, on white and on near black.
 pub const SERIES_COLOURS: [[&str; 8]; 2] = [
     [
         "#2d9bd2", "#d2802d", "#10937d", "#9b2dd2", "#e93571", "#17346d", "#77420d", "#6d1734",

@@ -1,8 +1,7 @@
-//! The shape of a Poptrie: which nodes it has, and where.
+//! A RIB in, the shape of its Poptrie out: which nodes it has, and where.
 //!
-//! A compiled Fib keeps its nodes for lookups and shows none; but it is made
-//! by [`Fold`], which hands its nodes to any store. This store keeps their
-//! children and the runs of their leaves, which is all that can be drawn.
+//! A compiled Fib keeps its nodes for lookups and shows none. But it is made by [`Fold`], which hands its nodes to any store. The store here
+//! keeps their children and the runs of their leaves, which is all that is drawn.
 
 use popfib::fold::{Fold, STRIDE, Slot, Store};
 use popfib::{Address, CompileError, Fib, Options, Rib};
@@ -60,7 +59,7 @@ pub(crate) struct PoptrieShape {
     /// Bytes of the compiled Fib.
     pub(crate) bytes: usize,
     nodes: NodeShapes,
-    /// For each entry of the root table its node and one more, 0 for none.
+    /// For each entry of the root table, one more than the number of its node; 0 for none.
     entries: Vec<u32>,
 }
 

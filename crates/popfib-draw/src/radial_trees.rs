@@ -1,12 +1,9 @@
-//! A table's binary radix tree and its Poptrie, side by side, as trees around
-//! their roots (WIDE's report on Poptrie, Figures 1 and 2): addresses go
-//! clockwise around the circle from the top, prefix lengths go outwards.
+//! A RIB in, its binary radix tree and its Poptrie out, side by side, as trees around their roots (WIDE's report on Poptrie, Figures 1 and
+//! 2): addresses go clockwise around the circle from the top, prefix lengths go outwards.
 //!
-//! On the left every vertex of the binary tree has an edge to its parent, one
-//! bit outwards. On the right the root table resolves s bits at once; each node
-//! resolves six more, and has an edge for each child and each run of equal
-//! leaves. Both are densities of one scale: how much fuller the left one is, is
-//! how much more there is.
+//! On the left every vertex of the binary tree has an edge to its parent, one bit outwards. On the right the root table resolves s bits at
+//! once. Each node resolves six more, and has an edge for each child and each run of equal leaves. Both pictures count the edges through
+//! each pixel on one scale, so the fuller one has more of them.
 
 use std::f64::consts::TAU;
 
@@ -22,7 +19,7 @@ use crate::svg::{
     Anchor, Coordinate, HALO, LABEL, SOFT, SOFT_SIZE, Svg, TITLE, counted, grouped, width_of,
 };
 
-/// What a radial picture shows.
+/// What a picture of the two trees shows.
 #[derive(Clone, Copy)]
 pub struct RadialTrees<'a, A> {
     /// The title.
@@ -35,22 +32,21 @@ pub struct RadialTrees<'a, A> {
     pub size: usize,
 }
 
-/// Of a disc, and of the space around it that its labels need.
+/// The radius of a disc, and the space around it that its labels need.
 const RADIUS: f64 = 220.0;
 const MARGIN: f64 = 34.0;
 /// To the left and the right, where a prefix has to fit.
 const MARGIN_ACROSS: f64 = 104.0;
 const TOP: f64 = 76.0;
 const BELOW: f64 = 58.0;
-/// How much of an edge counts that comes from the root table, which is no pointer of a node.
+/// The weight of an edge that comes from the root table, and so is no pointer of a node.
 const FROM_ROOT: f32 = 0.3;
 const LEAF: f32 = 0.5;
 
 /// Draws the tree and the Poptrie of `rib`.
 ///
-/// O(routes * key width) time; for keys beyond 32 bits half a second more for the root table, which temporarily
-/// takes 64 MiB. Keys beyond 64 bits are spread
-/// around the circle by the number of routes, since nearly all of their space is empty.
+/// O(routes * key width) time; for keys of more than 32 bits half a second more for the root table, which temporarily takes 64 MiB. Keys of
+/// more than 64 bits are spread around the circle by the number of routes, since nearly all of their space is empty.
 ///
 /// # Errors
 /// [`CompileError`], where the table cannot be compiled.
@@ -129,7 +125,7 @@ pub fn radial_trees<A: Address>(
     Ok(svg.finish())
 }
 
-/// The prefix length at the rim: the key's, or /64 where hardly anything is longer.
+/// The prefix length at the rim: the key's width, or 64 if hardly any prefix is longer.
 fn outermost<A: Address>(rib: &Rib<A>, span: ShownSpan<A>) -> u8 {
     if A::WIDTH <= 64 || span.prefix.len() >= 64 {
         return A::WIDTH;
@@ -142,7 +138,7 @@ fn outermost<A: Address>(rib: &Rib<A>, span: ShownSpan<A>) -> u8 {
     }
 }
 
-/// From addresses and lengths to places.
+/// Turns addresses and lengths into places on a disc.
 struct Disc<A> {
     span: ShownSpan<A>,
     outermost: u8,
@@ -190,7 +186,7 @@ impl<A: Address> Disc<A> {
         self.place_of(first, first | !A::mask(len), len)
     }
 
-    /// The pixel of these addresses, at a length. What holds all that is shown is the centre.
+    /// The pixel of these addresses, at a length. A block that contains all that is shown is at the centre.
     fn place_of(&self, first: A, last: A, len: u8) -> (f64, f64) {
         let shown = self.span.prefix;
         let (first, last) = (first.max(shown.first()), last.min(shown.last()));
@@ -252,7 +248,7 @@ impl<A: Address> Disc<A> {
         self.names(svg, (x, y), regions);
     }
 
-    /// The names of regions of the circle, those of the largest first, where there is room, and ticks between the regions.
+    /// Ticks between the regions of the circle, and their names where there is room, those of the largest regions first.
     fn names(&self, svg: &mut Svg, (x, y): (f64, f64), mut regions: Vec<Region<A>>) {
         for region in &regions {
             let (sin, cos) = (region.from * TAU).sin_cos();
@@ -357,7 +353,7 @@ fn radix<A: Address>(rib: &Rib<A>, disc: &Disc<A>) -> (Density, u64, usize) {
         if !disc.shows(prefix.address(), prefix.len()) || prefix.len() < shown {
             continue;
         }
-        // In this order, what two routes share is all that a route shares with any before it.
+        // In this order a route shares no more bits with any earlier route than with the one before it.
         let common = before.map_or(shown, |before| {
             let same = (prefix.address() ^ before.address()).leading_zeros();
             same.min(prefix.len()).min(before.len()).max(shown)

@@ -1,4 +1,4 @@
-//! What is shown, in regions with a name: prefixes with not too large a share of it each.
+//! The part of the address space that is shown in, regions with a name out: prefixes, none of which has too large a share of it.
 
 use popfib::{Address, Prefix};
 
@@ -10,8 +10,8 @@ pub(crate) struct Region<A> {
     pub(crate) to: f64,
 }
 
-/// Divides a prefix into halves until no region has more than the share `most`. Parts in which nothing is are left out, and each is the
-/// longest prefix, up to `longest` bits, that has all of its share.
+/// Divides a prefix into halves until no region has more than the share `most`. Empty parts are left out. Each region is the longest prefix,
+/// of up to `longest` bits, that has all of its share.
 ///
 /// `before` is the share of what is shown that is before an address.
 pub(crate) fn regions<A: Address>(

@@ -1,4 +1,4 @@
-//! The part of the address space that a picture shows, as numbers from 0 to 1.
+//! An address in, its place between 0 and 1 in the part of the address space that a picture shows out.
 
 use popfib::{Address, Prefix};
 
@@ -9,8 +9,7 @@ pub(crate) struct ShownSpan<A> {
 }
 
 impl<A: Address> ShownSpan<A> {
-    /// What is shown unless someone asks for another part: all addresses of short keys, and of
-    /// IPv6 the eighth that is given out, 2000::/3.
+    /// The addresses of this prefix. Without one they are all of a short key, and of IPv6 the eighth that is given out, 2000::/3.
     pub(crate) fn of(prefix: Option<Prefix<A>>) -> Self {
         let usual = if A::WIDTH == 128 {
             Prefix::new_masked(A::truncate(1 << 125), 3)
@@ -22,8 +21,7 @@ impl<A: Address> ShownSpan<A> {
         }
     }
 
-    /// Where `address` is; 0 for the first of the span. To the 53 bits of a number, which are
-    /// many more than a picture can show.
+    /// Where `address` is; 0 for the first of the span. It is exact to 53 bits, many more than a picture can show.
     pub(crate) fn at(&self, address: A) -> f64 {
         if self.prefix.len() == A::WIDTH {
             return 0.0;

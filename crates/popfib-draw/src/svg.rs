@@ -1,4 +1,4 @@
-//! A small writer of SVG: the few elements that the pictures need, in one style.
+//! Elements in, the text of an SVG out: the few elements that the pictures need, in one style.
 //!
 //! Nothing has an `id`, so that many pictures can stand in one HTML page.
 
@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Write};
 
 use crate::theme;
 
-/// Where a text's position is in it.
+/// Which point of a text its position is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -20,7 +20,7 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
-    /// Begins a picture of this size, with a ground and a name for those who can't see it.
+    /// Begins a picture of this size, with a ground, and a label for readers who can't see it.
     pub(crate) fn new(width: f64, height: f64, label: &str) -> Self {
         let (width, height) = (Coordinate(width), Coordinate(height));
         let text = format!(

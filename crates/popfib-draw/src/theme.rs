@@ -1,9 +1,8 @@
-//! Light and dark: the one set of colours that everything here is drawn in.
+//! Light and dark: the style sheet of every picture, and a picture in one of the two.
 //!
-//! An SVG names classes, never colours, and carries one `<style>` with the
-//! light colours and, under `prefers-color-scheme: dark`, the dark ones; so a
-//! file, or a page that holds it, follows its reader. Pixels know no such
-//! question and are asked for in one [`Theme`].
+//! Most elements of an SVG here name classes, and one `<style>` has the light colours and, under `prefers-color-scheme: dark`, the dark
+//! ones. So a file, or a page that contains it, follows its reader. A picture that is made pixels cannot, so it is asked for in one
+//! [`Theme`].
 
 use crate::palette::{RAMPS, SERIES_COLOURS, between, hex};
 

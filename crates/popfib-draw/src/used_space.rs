@@ -1,11 +1,11 @@
-//! The space in use: nearly all of IPv6 is empty, so pictures of it leave the gaps out.
+//! A RIB in, the blocks of the address space that its routes use out: nearly all of IPv6 is empty, so pictures of it leave the gaps out.
 
 use popfib::intervals::Intervals;
 use popfib::{Address, Rib};
 
 use crate::shown_span::ShownSpan;
 
-/// The blocks of one length in which routes are, one after the other.
+/// The blocks of one length that have routes, one after the other without gaps.
 pub(crate) struct UsedSpace {
     /// How many bits a block leaves to its addresses.
     shift: u32,
@@ -14,7 +14,7 @@ pub(crate) struct UsedSpace {
 }
 
 impl UsedSpace {
-    /// The shortest blocks, but none longer than /64, of which there are no more than `most`. `None` if no route is shown.
+    /// The blocks of the longest length, /64 at most, of which there are no more than `most`. `None` if no route is shown.
     ///
     /// O(routes * log width) time.
     pub(crate) fn new<A: Address>(rib: &Rib<A>, span: ShownSpan<A>, most: usize) -> Option<Self> {

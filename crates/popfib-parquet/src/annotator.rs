@@ -1,8 +1,7 @@
-//! Annotated rows into a Parquet file.
+//! Rows of addresses and the numbers of their answers in, the bytes of a Parquet file out, with the rows and their answers.
 //!
-//! Of a Parquet file that is annotated only the addresses are decoded. Its
-//! columns are copied as they are encoded, row group by row group, and after
-//! them come the columns of answers.
+//! Of a Parquet file that is annotated only the addresses are decoded. Its columns are copied as they are encoded, row group by row group,
+//! and after them come the columns of answers. So they stay as they were, and no time goes into decoding and encoding them.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -24,18 +23,18 @@ use crate::panic_guard::guarded;
 use crate::plain_column::PlainColumn;
 use crate::read_addresses::ParquetAddresses;
 
-/// Rows of a row group where there are none to be kept.
+/// The rows of a row group, if no row groups of another file are kept.
 const GROUP: usize = 1 << 20;
 
-/// Writes rows and after them what tables say about their addresses, each by the columns of its [`ParquetAnswers`].
+/// Writes rows, and after their columns those of the [`ParquetAnswers`] that each table has for their addresses.
 ///
-/// What is written is taken with [`ParquetAnnotator::take`]. Memory: a row group
-/// as it is encoded, and for each of its rows four bytes a table and four more.
+/// What is written is taken with [`ParquetAnnotator::take`]. Memory: a row group as it is encoded, and for each of its rows four bytes a
+/// table and four more.
 pub struct ParquetAnnotator {
     file: FileBytes,
-    /// Of each table.
+    /// The columns of each table's answers.
     columns: Vec<AnswerEncoder>,
-    /// The addresses, where they are not in a column of a file that is kept.
+    /// The addresses, if they are not in a column of a file that is kept.
     addresses: Option<PlainColumn>,
     /// Rows of the group at hand.
     rows: usize,
@@ -43,9 +42,8 @@ pub struct ParquetAnnotator {
 }
 
 impl ParquetAnnotator {
-    /// Writes the rows of files like `source`, or rows with one column
-    /// `address` if there is no such file, with these answers, one for each table, whose columns have the names `added`.
-    /// `name` is what errors call the file.
+    /// Begins a file with the columns of `source`, or with a column `address` if there is no such file, and after them columns for these
+    /// answers, one for each table, with the names `added`. `name` is what errors call the file.
     ///
     /// # Errors
     /// If there are two columns of one name.
@@ -113,7 +111,7 @@ impl ParquetAnnotator {
         })
     }
 
-    /// Whether the columns of `source` are those of the file.
+    /// Whether the file that is written keeps columns like those of `source`.
     pub fn takes(&self, source: Option<&ParquetAddresses>) -> bool {
         let columns = self.file.schema().root_schema().get_fields();
         match source {
@@ -126,13 +124,12 @@ impl ParquetAnnotator {
         }
     }
 
-    /// Writes the rows of `batch`, whose answers by each table are its `numbers`, 0 for no match.
-    /// `source` is where the batch came from, if its columns are kept.
+    /// Writes the rows of `batch`. `numbers` has, for each table, the numbers of the rows' answers, 0 for no match. `source` is where the
+    /// batch came from, if its columns are kept.
     ///
     /// # Errors
-    /// If there are not as many numbers as rows for each table, or one that is none of
-    /// its `answers`; if the source's columns are not those of the source before or
-    /// can't be read.
+    /// If there are not as many numbers as rows for each table, or one that is none of its `answers`; if the source's columns are not those
+    /// of the source before, or can't be read.
     pub fn write(
         &mut self,
         batch: &AddressBatch,
@@ -200,8 +197,7 @@ impl ParquetAnnotator {
         Ok(())
     }
 
-    /// Replaces what is in `bytes` by the bytes of the file since the last
-    /// call. Its memory is used for the next ones.
+    /// Replaces what is in `bytes` by the bytes of the file since the last call. The memory of `bytes` is used for the next ones.
     pub fn take(&mut self, bytes: &mut Vec<u8>) {
         self.file.take(bytes);
     }

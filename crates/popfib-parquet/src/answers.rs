@@ -1,6 +1,7 @@
-//! What a table says about addresses, by number, and the columns that say it.
+//! The answers of a table in, each once; numbers of answers, row by row, in; the columns of a Parquet file that have them out.
 //!
-//! An answer is a prefix, where prefixes are asked for, and a record.
+//! An answer is a record, and if prefixes are asked for, a prefix with it. Few different answers belong to many rows, so each is encoded
+//! once and a row has only its number.
 
 use arrow_schema::DataType;
 use parquet::basic::Compression;
@@ -27,13 +28,13 @@ pub struct ParquetAnswers {
 struct AnswerColumn {
     data_type: DataType,
     values: ColumnValues,
-    /// The code of each record's value; `None` where it is the record's number.
+    /// The code of each record's value; `None` if it is the record's number.
     code_of: Option<Vec<u32>>,
 }
 
 impl ParquetAnswers {
-    /// No answers yet; `records` are all that will come. Four bytes for each of them and each column, if there are several
-    /// columns, and the values of these.
+    /// No answers yet; `records` has all records that answers will name. Takes the values of its columns, and if there are several, four
+    /// bytes for each record and column.
     pub fn new(records: &Records, with_prefixes: bool) -> Self {
         let count = records.len();
         let columns = records.columns().iter().enumerate();
@@ -83,7 +84,7 @@ impl ParquetAnswers {
     }
 }
 
-/// The columns of a table's answers, in one row group after the other.
+/// Encodes the columns of a table's answers, one row group after the other.
 pub(crate) struct AnswerEncoder {
     /// The answers of the rows of the group at hand, then their records.
     numbers: Vec<u32>,

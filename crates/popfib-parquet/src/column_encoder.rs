@@ -1,10 +1,8 @@
-//! Columns by the codes of their rows into column chunks.
+//! The codes of a column's rows and its values in, a column chunk out.
 //!
-//! The dictionary of a row group is made of the values that its rows have, in
-//! the order of their codes: a bit for each code tells which, and its place
-//! is how many come before it, so that no value is hashed or compared, as
-//! writers do which know the values alone, and values are read one after the
-//! other.
+//! The dictionary of a row group is made of the values that its rows have, in the order of their codes. A bit for each code says whether the
+//! rows have it, and a value's place in the dictionary is how many codes come before it. So no value is hashed or compared, as in writers
+//! that know only values, and the values are read one after the other.
 
 use std::mem;
 
@@ -16,24 +14,23 @@ use crate::file_bytes::{FileBytes, WrittenChunk};
 use crate::ranks::Ranks;
 use crate::{page_writer, rle_hybrid};
 
-/// The bytes a value that a dictionary of all values may have: to find those that
-/// are needed takes longer and saves less.
+/// A dictionary has all values if these are no more than so many bytes for each row: to find the needed ones would take longer and save
+/// less.
 const WHOLE: usize = 2;
 
 /// Encodes one column after the other.
 ///
-/// All buffers are used again: at tens of millions of rows a second, getting
-/// memory from the system costs more than filling it.
+/// All buffers are used again: at tens of millions of rows a second, getting memory from the system costs more than filling it.
 pub(crate) struct ColumnEncoder {
-    /// Of all pages.
+    /// The compression of all pages.
     compression: Compression,
-    /// The codes that the dictionary has, unless it has all.
+    /// The codes whose values the dictionary has, unless it has all.
     dictionary: Ranks,
-    /// Of the dictionary's page.
+    /// The header of the last dictionary's page.
     header: Vec<u8>,
     /// The elements of all lists of the group.
     elements: Vec<u32>,
-    /// The codes of a page that are there, and their places.
+    /// The codes of a page's rows that are not null, and their places in the dictionary.
     present: Vec<u32>,
     places: Vec<u32>,
     body: Vec<u8>,
@@ -174,7 +171,7 @@ impl ColumnEncoder {
         })
     }
 
-    /// Appends the page of the values that the rows have; how many they are, and its length were it not compressed.
+    /// Appends the page of the values that the rows have. Returns how many they are, and the page's length before compression.
     fn part_of_dictionary(
         &mut self,
         codes: &[u32],
@@ -190,8 +187,8 @@ impl ColumnEncoder {
             let len = page_writer::dictionary(count, &self.body, self.compression, packed, to)?;
             return Ok((count, len));
         }
-        // The header tells the size of what follows it. The values are in their place at once if it
-        // is as long as the one before; to add up their sizes first would take longer.
+        // The header has the size of the values after it. If it is as long as the header before, the values are at their place at once;
+        // to add up their sizes first would take longer.
         let start = to.len();
         let first = start + self.header.len();
         to.resize(first, 0);
@@ -236,7 +233,7 @@ struct DictionaryChunk {
     width: u32,
 }
 
-/// Appends the levels of rows without lists; the codes that are there.
+/// Appends the levels of rows without lists. Returns the codes that are not null.
 fn scalar_levels<'r>(rows: &'r [u32], present: &'r mut Vec<u32>, to: &mut Vec<u8>) -> &'r [u32] {
     let mut there = rows;
     if rows.contains(&0) {
@@ -249,13 +246,14 @@ fn scalar_levels<'r>(rows: &'r [u32], present: &'r mut Vec<u32>, to: &mut Vec<u8
     there
 }
 
-/// Appends the levels of rows of lists, none of whose elements is null; how many values the page has with the rows that have none.
+/// Appends the levels of rows of lists, none of whose elements is null. Returns how many values the page has; a row without any counts as
+/// one.
 fn list_levels(rows: &[u32], lists: &PlainLists, to: &mut Vec<u8>) -> usize {
     let (mut repetition, mut definition) = (Vec::new(), Vec::new());
     for &code in rows {
         let len = lists.get(code).len();
         repetition.push(0);
-        // Null, an empty list, an element.
+        // 0 is null, 1 an empty list, 2 an element.
         definition.push(if code == 0 { 0 } else { 1 + u32::from(len > 0) });
         repetition.resize(repetition.len() + len.saturating_sub(1), 1);
         definition.resize(repetition.len(), 2);

@@ -1,4 +1,4 @@
-//! The values of a column by their codes, encoded as plain pages have them, and the type of the column.
+//! A column of records in; its values by their codes, encoded as plain pages have them, and its type out.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use popfib_table::{Cell, Column, ColumnType, Scalar};
 
 use crate::page_writer;
 
-/// Encoded values by code from 1, one after the other as a dictionary has them.
+/// Encoded values by code from 1, one after the other as in a dictionary page.
 pub(crate) struct PlainValues {
     pub(crate) bytes: Vec<u8>,
-    /// Where each ends; code 0 is none, and empty.
+    /// Where each ends; code 0 is no value, and empty.
     ends: Vec<usize>,
 }
 
@@ -50,7 +50,7 @@ impl PlainValues {
     /// Appends the value of `code`.
     #[inline(always)]
     pub(crate) fn append(&self, code: usize, to: &mut Vec<u8>) {
-        /// A constant number of bytes takes a few instructions, any other a call.
+        /// To copy a constant number of bytes takes a few instructions, any other number a call.
         const SHORT: usize = 48;
         #[cold]
         fn append_long(value: &[u8], to: &mut Vec<u8>) {
@@ -87,7 +87,7 @@ impl PlainLists {
 /// The values of a column.
 pub(crate) enum ColumnValues {
     Scalars(PlainValues),
-    /// Which no dictionary has.
+    /// Booleans have no dictionary.
     Booleans(Vec<bool>),
     Lists {
         elements: PlainValues,
@@ -96,7 +96,7 @@ pub(crate) enum ColumnValues {
 }
 
 impl ColumnValues {
-    /// Those of a column of records, by the column's codes.
+    /// The values of a column of records, by the column's codes.
     pub(crate) fn of(column: &Column) -> Self {
         let codes = 1..=column.len() as u32;
         let cells = codes.filter_map(|code| column.value(code));
@@ -146,7 +146,7 @@ impl ColumnValues {
         Self::Lists { elements, lists }
     }
 
-    /// Texts by the places at which they come, from 1 on.
+    /// Texts, whose codes are their places, from 1 on.
     pub(crate) fn of_texts<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut plain = PlainValues::default();
         texts.for_each(|text| plain.push_text(text));
@@ -171,7 +171,7 @@ impl ColumnValues {
     }
 }
 
-/// Texts in a dictionary, as Arrow calls it.
+/// The type of texts in a dictionary, as Arrow calls it.
 pub(crate) fn text_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8))
 }

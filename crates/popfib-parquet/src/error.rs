@@ -3,8 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Display};
 
-/// Why a Parquet file could not be read or written: one line that names file,
-/// row where one is at fault, and reason.
+/// Why a Parquet file could not be read or written: one line that names the file, the row if one is at fault, and the reason.
 #[derive(Debug)]
 pub struct ParquetError(String);
 

@@ -1,7 +1,7 @@
-//! A Parquet file that is being made: column chunks, and what its footer says of them.
+//! Column chunks in, the bytes of a Parquet file out, with the footer that describes them.
 //!
-//! Chunks are written where they go out from. The library's writer takes them
-//! as readers, and copies the bytes of each three times.
+//! Chunks are written into the buffer from which they are sent. The library's writer takes chunks as readers, and copies the bytes of each
+//! three times.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -17,13 +17,14 @@ use parquet::schema::types::SchemaDescPtr;
 
 use crate::page_checks;
 
-/// What a file begins with, and ends.
+/// What a file begins and ends with.
 const MAGIC: &[u8] = b"PAR1";
 
+/// A Parquet file that is being written.
 pub(crate) struct FileBytes {
-    /// What was not taken yet.
+    /// The bytes that were not taken yet.
     bytes: Vec<u8>,
-    /// How much was.
+    /// How many bytes were taken.
     taken: u64,
     schema: SchemaDescPtr,
     pairs: Vec<KeyValue>,
@@ -40,7 +41,7 @@ pub(crate) struct WrittenChunk {
     pub(crate) dictionary: Option<usize>,
     pub(crate) encoding: Encoding,
     pub(crate) compression: Compression,
-    /// Its length were it not compressed.
+    /// Its length before compression.
     pub(crate) uncompressed: usize,
     /// How many values it has, nulls and empty lists among them.
     pub(crate) values: usize,
@@ -117,8 +118,7 @@ impl FileBytes {
         let Some(data) = moved(chunk.data_page_offset()) else {
             return error("a column lies nowhere");
         };
-        // What is said about pages one by one stays behind, but aids in leaving out what is not
-        // asked for.
+        // Indexes of pages and Bloom filters lie elsewhere in the file and are not copied. Readers only use them to skip pages.
         let metadata = chunk
             .clone()
             .into_builder()

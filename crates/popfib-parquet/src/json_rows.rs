@@ -1,6 +1,6 @@
-//! A table of prefixes in a Parquet file, as lines of JSON: what knows the columns of JSON knows those of Parquet, too.
+//! A Parquet file with a table of prefixes in, its rows as lines of JSON out: the reader of JSON tables then reads Parquet, too.
 //!
-//! Rejected: a reader of tables of its own, which would tell prefixes, ranges and masks from columns of values once more.
+//! Rejected: a reader of Parquet tables, which would have to tell columns of prefixes, ranges and masks from columns of values once more.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -23,19 +23,19 @@ use parquet::errors::Result;
 use crate::page_checks;
 use crate::panic_guard::guarded;
 
-/// The most rows that are read at a time, and that are made lines before it is asked how long these are: each may have the longest
-/// word of a dictionary.
+/// The most rows that are read at a time, and that are made into lines before the length of these is checked: each row may have the
+/// longest text of a dictionary.
 const ROWS: u64 = 1024;
 const SLICE: usize = 8;
 
-/// When there are enough lines for a while.
+/// So many bytes of lines are enough for a while.
 const ENOUGH: usize = 64 << 10;
 
 /// The rows of a file, each as an object of JSON in a line of its own. What is null is left out.
 pub struct ParquetRows {
     file: File,
     metadata: ArrowReaderMetadata,
-    /// The rows of a row group that are not read yet, and those read that are no lines yet.
+    /// The rows of a row group that are not read yet, and those read that are not made into lines yet.
     rows: Option<ParquetRecordBatchReader>,
     batch: Option<RecordBatch>,
     next_group: usize,
@@ -55,7 +55,7 @@ impl ParquetRows {
             .map_err(io::Error::other)?;
         let length = file.metadata()?.len();
         page_checks::check_places(metadata.metadata(), length).map_err(io::Error::other)?;
-        // Words of a dictionary are not copied for each row.
+        // As views, so that texts of a dictionary are not copied for each row.
         let views = metadata
             .schema()
             .fields()
@@ -82,7 +82,7 @@ impl ParquetRows {
         })
     }
 
-    /// Makes lines of the next rows; none at the end.
+    /// Makes lines of the next rows; there are none at the end.
     fn advance(&mut self) -> Result<()> {
         self.lines.clear();
         self.taken = 0;
@@ -124,7 +124,7 @@ impl ParquetRows {
     }
 }
 
-/// Makes lines of the first rows; the others.
+/// Makes lines of the first rows; returns the others.
 fn write(batch: RecordBatch, lines: &mut Vec<u8>) -> Result<Option<RecordBatch>> {
     let mut at = 0;
     while at < batch.num_rows() && lines.len() < ENOUGH {
@@ -138,8 +138,8 @@ fn write(batch: RecordBatch, lines: &mut Vec<u8>) -> Result<Option<RecordBatch>>
     Ok((rest.num_rows() > 0).then_some(rest))
 }
 
-/// Writes floats with the fewest digits that say which they are, as all columns of floats are written: not `2.0`, which is `2`
-/// with more digits than needed and so a text.
+/// Writes floats with the fewest digits that tell them from all others, as popfib writes all columns of floats: `2`, and not `2.0`, which
+/// would be read as a text because it has more digits than needed.
 #[derive(Debug)]
 struct FloatEncoders;
 

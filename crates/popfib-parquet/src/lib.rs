@@ -1,9 +1,10 @@
 //! Parquet: a column of addresses in, the same rows with what tables say about them out; and tables, in and out.
 //!
-//! [`ParquetRows`] reads the rows of a table as lines of JSON, [`write_table`] writes one. [`ParquetAddresses`] reads the
-//! addresses of one column in batches; [`ParquetAnnotator`] writes the rows again and their [`ParquetAnswers`] after them. A
-//! crate of its own, because the libraries below it are larger than all the
-//! rest of popfib: who doesn't need Parquet leaves it out.
+//! [`ParquetAddresses`] reads the addresses of one column in batches. [`ParquetAnnotator`] writes the rows again, and after their columns the
+//! [`ParquetAnswers`]. [`ParquetRows`] reads the rows of a table as lines of JSON, and [`write_table`] writes a table.
+//!
+//! This is a crate of its own because the libraries below it are larger than all the rest of popfib: a program that doesn't need Parquet
+//! leaves it out.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,9 @@
-//! What a file says about where its pages are and how large, checked before anything is made of it.
+//! Where a file says that its pages are and how large they are in; an error out if that is too much to be true. It is checked before the
+//! library reads a page.
 //!
-//! The library believes both: a page header may promise gigabytes, and the column chunks of all row groups may be
-//! the same bytes. So chunks must not overlap, which bounds what is read by the file's length; and a page may
-//! become [`SPARE`] bytes and [`RATIO`] times its own, which no column of addresses comes near.
+//! The library believes both: a page header may promise gigabytes, and the column chunks of all row groups may be the same bytes. So chunks
+//! must not overlap, which bounds what is read by the file's length. And a page may become no more than [`SPARE`] bytes and [`RATIO`] times
+//! its own, which no column of addresses comes near.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -11,10 +12,10 @@ use std::ops::Range;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-/// Bytes that a page of data may have, and for each byte in the file. Most writers' pages have a megabyte.
+/// Bytes that any data page may have, and those for each of its bytes in the file. Most writers' pages have a megabyte.
 const SPARE: u64 = 8 << 20;
 const RATIO: u64 = 32;
-/// The same for a dictionary, of which sixteen bytes are made for each word of as few as four.
+/// The same for a dictionary page: the library makes sixteen bytes for each text, which has as few as four in the page.
 const DICTIONARY_SPARE: u64 = 4 << 20;
 const DICTIONARY_RATIO: u64 = 4;
 
@@ -26,7 +27,7 @@ const DICTIONARY: u64 = 2;
 /// # Errors
 /// If it is said to lie nowhere.
 pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Result<Range<u64>> {
-    // Some writers put 0 for a dictionary that is not there, or not told apart.
+    // Some writers put 0 if there is no dictionary, or if it is not told from the data.
     let dictionary = chunk.dictionary_page_offset().filter(|&offset| offset > 0);
     let start = u64::try_from(dictionary.unwrap_or(chunk.data_page_offset()));
     let len = u64::try_from(chunk.compressed_size());
@@ -46,7 +47,7 @@ pub(crate) fn check_places(metadata: &ParquetMetaData, file: u64) -> Result<()> 
         .row_groups()
         .iter()
         .flat_map(|group| group.columns());
-    // Of other files nothing is read.
+    // Chunks in other files are not read.
     let chunks = chunks.filter(|chunk| chunk.file_path().is_none());
     let mut places = chunks.map(place).collect::<Result<Vec<_>>>()?;
     places.retain(|place| !place.is_empty());
@@ -64,8 +65,8 @@ pub(crate) fn check_places(metadata: &ParquetMetaData, file: u64) -> Result<()> 
     }
 }
 
-/// Makes sure that no page of a chunk becomes much larger than it is; how many rows may be read at a time, because
-/// their pages stay in memory.
+/// Makes sure that no page of a chunk becomes much larger than it is. Returns how many rows may be read at a time, because their pages stay
+/// in memory.
 ///
 /// # Errors
 /// If a page would, or can't be found.
@@ -115,7 +116,7 @@ struct PageSizes {
     compressed: u64,
 }
 
-/// The header of a page: Thrift's compact protocol.
+/// Reads the header of a page, which is in Thrift's compact protocol.
 struct PageHeaderReader<R> {
     bytes: R,
 }
@@ -138,7 +139,7 @@ impl<R: Read> PageHeaderReader<R> {
         Ok(sizes)
     }
 
-    /// The first field of a structure.
+    /// The number of values: the first field of a structure.
     fn values(&mut self) -> io::Result<u64> {
         let (mut values, mut number) = (0, 0);
         while let Some((field, kind)) = self.field(number)? {
@@ -198,7 +199,7 @@ impl<R: Read> PageHeaderReader<R> {
             return Err(io::Error::other("structures within structures"));
         }
         match kind {
-            // In a field the type is the value.
+            // The type of a boolean field is its value.
             1 | 2 if depth == 0 => Ok(()),
             1..=3 => self.pass(1),
             4..=6 => self.varint().map(drop),

@@ -1,23 +1,22 @@
-//! Pages of column chunks: header, levels, values.
+//! The levels and values of a page in, its bytes in a column chunk out: header, levels, values.
 //!
-//! Data pages are of version 1, which every reader knows. Headers are Thrift's
-//! compact protocol, of which they need next to nothing: the library's writer
-//! would copy each page twice for them.
+//! Data pages are of version 1, which every reader knows. Headers are in Thrift's compact protocol, of which they need next to nothing; the
+//! library's writer would copy each page twice for them.
 
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::{ParquetError, Result};
 
 use crate::rle_hybrid;
 
-/// Rows of a page of ours.
+/// The rows of a page.
 pub(crate) const ROWS: usize = 1 << 14;
 
 /// The numbers of the format's types of pages.
 const DATA: i32 = 0;
 const DICTIONARY: i32 = 2;
 
-/// Appends a data page of so many values, nulls and empty lists among them, with this body; its length were it not compressed.
-/// `packed` is memory to compress in.
+/// Appends a data page of so many values, nulls and empty lists among them, with this body. Returns its length before compression. `packed`
+/// is memory to compress in.
 pub(crate) fn data(
     values: usize,
     body: &[u8],
@@ -38,7 +37,7 @@ pub(crate) fn data(
     })
 }
 
-/// The same of a dictionary of `count` values, which are in `body`.
+/// As [`data`], for a dictionary of `count` values, which are in `body`.
 pub(crate) fn dictionary(
     count: usize,
     body: &[u8],
@@ -51,8 +50,8 @@ pub(crate) fn dictionary(
     })
 }
 
-/// Appends a page with this body: the header that `head` writes, which is told the length after compression, and the body. Its
-/// length were it not compressed.
+/// Appends a page: the header, which `head` writes for a body of this length after compression, and the body. Returns its length before
+/// compression.
 fn page(
     body: &[u8],
     compression: Compression,
@@ -101,7 +100,7 @@ fn size(count: usize) -> Result<i32> {
     })
 }
 
-/// Fields of a page header. They are encoded as differences between their numbers.
+/// Writes the fields of a page header. Their numbers are encoded as differences.
 struct PageHeaderWriter<'a> {
     to: &'a mut Vec<u8>,
     last: u8,
@@ -159,7 +158,7 @@ pub(crate) fn encoded_levels(levels: &[u32], width: u32, to: &mut Vec<u8>) {
     sized(to, |to| rle_hybrid::encode(levels, width, to));
 }
 
-/// Appends what `append` does, and its length before it.
+/// Appends what `append` appends, after its length.
 fn sized(to: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
     let start = to.len();
     to.extend_from_slice(&[0; 4]);

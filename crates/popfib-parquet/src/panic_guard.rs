@@ -1,7 +1,7 @@
-//! Parts of the Parquet library that panic on some damaged files, where they should say so.
+//! A call of the Parquet library in, its result out, with an error in place of a panic: on some damaged files the library panics.
 //!
-//! A caught panic is an error like any other, so its message, which the standard library prints before anybody can
-//! catch it, is kept back: by a hook that is silent on a thread inside the guard and leaves all others as they were.
+//! A caught panic is an error like any other. The standard library prints a panic's message before it can be caught, so a hook keeps it
+//! back: it is silent on a thread inside the guard, and leaves other threads as they were.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -14,7 +14,7 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a part of the library that panics on some damaged files. Inside of itself it does nothing more.
+/// Runs a part of the library that panics on some damaged files. One guard inside another does no harm.
 ///
 /// # Errors
 /// The library's, and one in place of a panic.
@@ -29,7 +29,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
         }));
     });
     let was_guarded = IS_GUARDED.replace(true);
-    // Who gets the error reads and writes no further.
+    // Unwind safe, because callers use nothing of what the work has touched after an error.
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(was_guarded);
     result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))

@@ -1,4 +1,4 @@
-//! Columns of texts that hardly come twice.
+//! Texts row by row in, a column chunk without a dictionary out: for texts of which hardly one comes twice, as prefixes and addresses.
 
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::Result;
@@ -8,7 +8,7 @@ use crate::page_writer;
 
 const COMPRESSION: Compression = Compression::SNAPPY;
 
-/// Texts that are not in a dictionary, since hardly one comes twice.
+/// A column of texts that is being encoded, without a dictionary.
 #[derive(Default)]
 pub(crate) struct PlainColumn {
     pages: Vec<u8>,
@@ -29,7 +29,7 @@ impl PlainColumn {
         if let Some(text) = text {
             page_writer::text(text, &mut self.texts);
         }
-        // Not by batches, which are single lines where a slow pipe brings them.
+        // A page has the same number of rows however many come at a time: from a slow pipe they come one by one.
         match self.are_there.len() {
             page_writer::ROWS => self.end_page(),
             _ => Ok(()),

@@ -1,14 +1,13 @@
-//! A set of numbers, and how many of it come before a number: the places of a
-//! dictionary that is in the order of its numbers.
+//! A set of numbers in; how many of them come before a number out: the place of its value in a dictionary that is in the order of the
+//! numbers.
 
 /// Numbers of a word.
 const WORD: usize = 32;
 
 /// A set of numbers from 1 on.
 ///
-/// A place is the count of the words before and a population count, as in a
-/// Poptrie: two bits for each number, looked up at random in the L2 cache. A
-/// place for each number takes 16 times as much.
+/// A place is the count of the words before and a population count, as in a Poptrie. That takes two bits for each number, so that the set
+/// stays in the L2 cache, in which it is looked up at random. An array of places would take 16 times as much.
 #[derive(Default)]
 pub(crate) struct Ranks {
     words: Vec<RankWord>,
@@ -24,7 +23,7 @@ struct RankWord {
 }
 
 impl Ranks {
-    /// Replaces the set by those of `numbers` that are not 0; how many they are.
+    /// Replaces the set by those of `numbers` that are not 0. Returns how many different ones there are.
     ///
     /// # Panics
     /// If one is greater than `last`.
@@ -54,7 +53,7 @@ impl Ranks {
                 *place = word.before;
                 *less = word.has & ((1 << (number % WORD as u32)) - 1);
             }
-            // On their own: that is vector code, also where there is no instruction for it.
+            // A loop of its own, because the compiler makes it vector code, even for CPUs without an instruction that counts bits.
             for (place, less) in places.iter_mut().zip(&less) {
                 *place += less.count_ones();
             }

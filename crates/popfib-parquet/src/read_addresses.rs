@@ -1,4 +1,4 @@
-//! A column of addresses in a Parquet file.
+//! A Parquet file in, the addresses of one of its columns out, in batches.
 
 use std::fs::File;
 use std::iter;
@@ -26,18 +26,16 @@ use crate::panic_guard::guarded;
 
 /// The rows of a Parquet file, with the addresses of one of its columns.
 ///
-/// The column is text, unsigned 32-bit numbers (IPv4), or binary values of 4 or
-/// 16 bytes in network order. Text is read as views into its pages and
-/// dictionary: a long text that a million rows have is there once.
-/// A null is a row without an address, and so is empty text. No other
-/// column is decoded.
+/// The column is text, unsigned 32-bit numbers (IPv4), or binary values of 4 or 16 bytes in network order. Text is read as views into its
+/// pages and dictionary, so a long text that a million rows have is in memory once. A null is a row without an address, and so is empty
+/// text. No other column is decoded.
 pub struct ParquetAddresses {
     name: String,
     file: File,
     metadata: ArrowReaderMetadata,
-    /// The same, by which the column is read.
+    /// The metadata by which the column is read, with text as views.
     reading: ArrowReaderMetadata,
-    /// The column of the addresses, and its number among those that are in no other.
+    /// The column of the addresses, and its number among the columns that have values themselves.
     mask: ProjectionMask,
     leaf: usize,
     skip_invalid: bool,
@@ -127,8 +125,8 @@ impl ParquetAddresses {
         })
     }
 
-    /// Whether a cell that is no address is a row without one, and counted, where it would
-    /// otherwise be an error. The row stays: others in the file are found by their place.
+    /// Whether a cell that is no address is counted, and its row has no address, instead of an error. The row stays, because answers belong
+    /// to the rows by their order.
     pub fn skip_invalid(mut self, skip: bool) -> Self {
         self.skip_invalid = skip;
         self
@@ -163,8 +161,7 @@ impl ParquetAddresses {
         self.group_rows == self.group().num_rows() as u64
     }
 
-    /// Replaces what is in `batch` by the addresses of the next rows, one each;
-    /// false at the end. A batch is of one row group.
+    /// Replaces what is in `batch` by the addresses of the next rows, one for each; returns false at the end. A batch is of one row group.
     ///
     /// # Errors
     /// If the file is damaged, or a cell is no address and not to be skipped.
@@ -255,7 +252,7 @@ impl ParquetAddresses {
         let short = views.inner().as_slice();
         let mut row = 0;
         while row < texts.len() {
-            // IPv4 from where the cells lie, as many as there are in a row.
+            // IPv4 addresses are read where the cells lie, as many as follow each other.
             batch.extend_ipv4(iter::from_fn(|| {
                 let view = ByteView::from(*views.get(row)?);
                 let len = view.length as usize;

@@ -1,11 +1,10 @@
-//! Parquet's hybrid of run lengths and packed bits, for definition levels and
-//! places in dictionaries (Parquet's encodings, "RLE").
+//! Small numbers in, Parquet's hybrid of run lengths and packed bits out, for levels and for places in dictionaries (Parquet's encodings,
+//! "RLE").
 
-/// Equal values that are worth a run of their own among packed ones.
+/// So many equal values are worth a run of their own among packed ones.
 const RUN: usize = 24;
 
-/// The bits that a value up to `max` takes, at least one: a width of zero is
-/// allowed, but not every reader knows that.
+/// The bits that a value up to `max` takes, at least one: a width of zero is allowed, but not every reader knows that.
 pub(crate) fn width(max: usize) -> u32 {
     (usize::BITS - max.leading_zeros()).max(1)
 }
@@ -17,7 +16,7 @@ pub(crate) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
     let mut start = 0;
     while at + RUN <= values.len() {
         let first = values[at];
-        // The last of them first, which shows for nearly all that they are no run.
+        // The last one is compared first, which is enough for nearly all that are no run.
         if values[at + 7] == first && values[at..at + 7].iter().all(|&value| value == first) {
             let run = values[at..].iter().take_while(|&&value| value == first);
             let len = run.count();
@@ -40,7 +39,7 @@ pub(crate) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_le_bytes()[..width.div_ceil(8) as usize]);
 }
 
-/// Appends `values` as packed bits, zeros filling the last eight.
+/// Appends `values` as packed bits, with zeros up to a multiple of eight values.
 fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
     if values.is_empty() {
         return;
@@ -66,7 +65,7 @@ fn pack(values: &[u32], width: u32, out: &mut Vec<u8>) {
         };
     }
     pack_each!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
-    // Without the last, if there were whole ones only.
+    // Without the last eight if all eights were whole.
     out.truncate(end);
 }
 

@@ -1,4 +1,4 @@
-//! A table into a Parquet file, with all columns of its records.
+//! A table in, a Parquet file with its prefixes and all columns of its records out.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -17,19 +17,18 @@ use crate::column_values::{ColumnValues, data_type, text_type, types};
 use crate::file_bytes::FileBytes;
 use crate::plain_column::PlainColumn;
 
-/// The rows of a row group, or fewer where they have lists of several elements: so many rows and elements together.
+/// When a row group ends: at so many rows, where each element of a list after the first counts as another row.
 const GROUP: usize = 1 << 20;
 
-/// The column of a prefix.
+/// The name of the column of prefixes.
 const PREFIX: &str = "prefix";
 
 /// Writes `table` to `out`: a row for each route, the IPv4 routes, then the IPv6 routes, each in prefix order.
 ///
-/// The columns are `prefix`, a text, and those of the records: texts in dictionaries, integers of 64 bits, floats, booleans,
-/// and lists; what is absent is null. A table without records has the column that was asked for, or `next_hop`, and none if
-/// all its next hops are empty. Pages are compressed by Snappy. Time and bytes follow rows and columns; memory: the different
-/// values of the columns, and of a row group of up to a million rows eight bytes a row and its largest column. `out` is not
-/// flushed.
+/// The columns are `prefix`, a text, and those of the records: texts in dictionaries, integers of 64 bits, floats, booleans, and lists. What
+/// is absent is null. A table without records has the column that was asked for, or `next_hop`, and none if all its next hops are empty.
+/// Pages are compressed by Snappy. Time and bytes follow rows and columns. Memory: the different values of the columns, and for a row group
+/// of up to a million rows eight bytes a row and its largest column. `out` is not flushed.
 ///
 /// # Errors
 /// Those of `out`; columns of one name; more than 2 GiB of a column in a row group.
@@ -85,7 +84,7 @@ struct TableColumn {
     values: ColumnValues,
 }
 
-/// Those of a table.
+/// The columns of a table.
 fn columns(table: &RouteTable) -> Result<Vec<TableColumn>, WriteError> {
     let columns: Vec<_> = match &table.records {
         Some(records) => {

@@ -1,11 +1,9 @@
-//! The heat map of the binary radix depth (Poptrie paper, Fig. 7): all
-//! addresses by the length of the prefix that they match and by the bits that
-//! have to be looked at until that is certain.
+//! A table's binary radix depths in, their heat map out (Poptrie paper, Fig. 7): all addresses by the length of the prefix that they match
+//! and by the bits that have to be looked at until that is certain.
 //!
-//! A cell is a few bytes of vector, coloured by the logarithm of its addresses,
-//! as one /8 holds as many of them as 65,536 /24s. Where both numbers are equal
-//! nothing longer is near; the further above that diagonal, the more a lookup
-//! has to read for a short match. Lengths beyond the longest are not drawn.
+//! A cell is a rectangle, coloured by the logarithm of its addresses, as one /8 has as many of them as 65,536 /24s. On the diagonal both
+//! numbers are equal, and no longer prefix is near. The further above the diagonal, the more a lookup has to read for a short match.
+//! Lengths beyond the longest are not drawn.
 
 use crate::depths::DepthMap;
 use crate::svg::{Anchor, LABEL, SOFT, Svg, TITLE};
@@ -19,9 +17,8 @@ const BAR: f64 = 16.0;
 
 /// Draws the heat map of the depths of keys of `width` bits: 32 for IPv4.
 ///
-/// `note` says which table it is; the shares of addresses deeper than 18 and 24 bits, which direct pointing and
-/// DIR-24-8 cannot answer from their first table, are added. An
-/// empty map gives an empty picture.
+/// `note` says which table it is. A line below it has the shares of addresses deeper than 18 and 24 bits, which direct pointing and
+/// DIR-24-8 cannot answer from their first table. An empty map gives an empty picture.
 pub fn heat_map(title: &str, note: &str, map: &DepthMap, width: u8) -> String {
     let deepest = map.cells.iter().map(|(_, depth, _)| *depth).max();
     // Half of a long key, unless there is something in the other.
@@ -123,7 +120,7 @@ fn log2(count: u128) -> f64 {
     (count.max(1) as f64).log2()
 }
 
-/// `22.1 %`; what is there at all is not called 0.
+/// `22.10 %`; a share that is not 0 is never shown as 0.
 pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         share if share.is_nan() => "none".to_owned(),

@@ -3,8 +3,8 @@
 //! A line adds its weight to the pixels that it crosses, shared by the two nearest ones of each step. How dark a pixel is follows the
 //! logarithm of its sum, so that a single line is seen beside a thousand.
 
-use crate::layer::{Colour, Layer};
 use crate::palette::{LENGTHS, between};
+use crate::pixel_image::{Colour, PixelImage};
 
 /// How many tones, and how many colours, a density is shown in. With one index for transparency they fill a palette.
 pub(crate) const TONES: usize = 15;
@@ -71,10 +71,10 @@ impl Density {
     }
 
     /// The picture, in colours from the centre outwards; `high` and more has the full tone.
-    pub(crate) fn layer(&self, high: f32) -> Layer {
-        let mut layer = Layer::new(self.side);
+    pub(crate) fn image(&self, high: f32) -> PixelImage {
+        let mut image = PixelImage::new(self.side);
         for band in 0..BANDS {
-            layer.palette.extend((1..=TONES).map(|at| tone(band, at)));
+            image.palette.extend((1..=TONES).map(|at| tone(band, at)));
         }
         let full = f64::from(high).max(2.0).ln_1p();
         let middle = self.side as f64 / 2.0;
@@ -83,10 +83,10 @@ impl Density {
             let (x, y) = ((at % self.side) as f64 + 0.5, (at / self.side) as f64 + 0.5);
             let radius = (x - middle).hypot(y - middle) / middle;
             let band = (radius.min(1.0) * (BANDS - 1) as f64).round() as usize;
-            layer.pixels[at] =
+            image.pixels[at] =
                 (1 + band * TONES + tone.clamp(1.0, TONES as f64) as usize - 1) as u8;
         }
-        layer
+        image
     }
 }
 
@@ -105,15 +105,15 @@ mod tests {
         density.line((8.5, -8.0), (8.5, 2.0), 1.0);
         density.line((-50.0, -3.0), (-40.0, 90.0), 1.0);
         assert_eq!(density.weights.iter().sum::<f32>(), 34.0);
-        let layer = density.layer(density.high());
-        assert!(layer.palette.len() <= 256);
+        let image = density.image(density.high());
+        assert!(image.palette.len() <= 256);
         assert!(
-            layer
+            image
                 .pixels
                 .iter()
-                .all(|p| usize::from(*p) < layer.palette.len())
+                .all(|p| usize::from(*p) < image.palette.len())
         );
-        assert_eq!(layer.pixels.iter().filter(|p| **p > 0).count(), 18);
+        assert_eq!(image.pixels.iter().filter(|p| **p > 0).count(), 18);
         assert_eq!(Density::new(4).high(), 1.0);
     }
 }

@@ -13,8 +13,8 @@ use popfib::{Address, NextHop, Prefix, Rib};
 
 use crate::heat_map::percent;
 use crate::hilbert_curve::{borders, place};
-use crate::layer::{Colour, Layer};
 use crate::palette::{LENGTHS, OTHERS, Rgb, STRONG, UNKNOWN, between, hex};
+use crate::pixel_image::{Colour, PixelImage};
 use crate::regions::regions;
 use crate::shown_span::ShownSpan;
 use crate::svg::{
@@ -82,16 +82,16 @@ pub fn hilbert_map<A: Address>(rib: &Rib<A>, what: &HilbertMap<'_, A>) -> String
     };
     let values = PixelValues::new(rib, span, &what.colouring, order, &before);
 
-    let mut layer = Layer::new(1 << order);
-    let side = layer.side;
+    let mut image = PixelImage::new(1 << order);
+    let side = image.side;
     let legend = match what.colouring {
-        Colouring::NextHop(name) => by_next_hop(&mut layer, &values, name),
-        Colouring::Length => by_length(&mut layer, &values),
+        Colouring::NextHop(name) => by_next_hop(&mut image, &values, name),
+        Colouring::Length => by_length(&mut image, &values),
     };
     for (at, value) in values.pixels.iter().enumerate() {
         if let Some(value) = value {
             let (x, y) = place(order, at);
-            layer.pixels[y * side + x] = legend.colour_of(*value);
+            image.pixels[y * side + x] = legend.colour_of(*value);
         }
     }
 
@@ -115,7 +115,7 @@ pub fn hilbert_map<A: Address>(rib: &Rib<A>, what: &HilbertMap<'_, A>) -> String
     svg.element(format_args!(
         "image x=\"{LEFT}\" y=\"{TOP}\" width=\"{SIDE}\" height=\"{SIDE}\" \
          image-rendering=\"optimizeSpeed\" href=\"{}\"",
-        layer.data_url()
+        image.data_url()
     ));
     let is_all_of_ipv4 = A::WIDTH == 32 && span.prefix.len() == 0;
     let most = if is_all_of_ipv4 {
@@ -301,7 +301,7 @@ impl Legend {
 }
 
 fn by_next_hop(
-    layer: &mut Layer,
+    image: &mut PixelImage,
     values: &PixelValues,
     name: &dyn Fn(NextHop) -> Option<Holder>,
 ) -> Legend {
@@ -312,9 +312,9 @@ fn by_next_hop(
         others: (STRONG.len() as u8 + 1, OTHERS.len() as u32),
         rows: Vec::new(),
     };
-    layer.palette.extend(STRONG.map(opaque));
-    layer.palette.extend(OTHERS);
-    layer.palette.push(UNKNOWN);
+    image.palette.extend(STRONG.map(opaque));
+    image.palette.extend(OTHERS);
+    image.palette.push(UNKNOWN);
     let holder = |value: u32| NextHop::new(value).and_then(name);
     let is_unknown = |(value, _): &(u32, f64)| holder(*value).is_none();
     let (unknown, known): (Vec<_>, Vec<_>) = ranks.into_iter().partition(is_unknown);
@@ -334,7 +334,7 @@ fn by_next_hop(
     }
     if !unknown.is_empty() {
         legend.row(Some(UNKNOWN), "origin unknown", "", sum(&unknown));
-        let colour = layer.palette.len() as u8 - 1;
+        let colour = image.palette.len() as u8 - 1;
         let numbers = unknown.iter().map(|(value, _)| (*value, colour));
         legend.indices.extend(numbers);
     }
@@ -342,7 +342,7 @@ fn by_next_hop(
     legend
 }
 
-fn by_length(layer: &mut Layer, values: &PixelValues) -> Legend {
+fn by_length(image: &mut PixelImage, values: &PixelValues) -> Legend {
     let mut lengths: Vec<(u32, f64)> = values.shares.iter().map(|(v, s)| (*v, *s)).collect();
     lengths.sort_by_key(|(length, _)| *length);
     let mut legend = Legend {
@@ -353,7 +353,7 @@ fn by_length(layer: &mut Layer, values: &PixelValues) -> Legend {
     let most = lengths.len().saturating_sub(1).max(1) as f64;
     for (i, (length, share)) in lengths.into_iter().enumerate() {
         let colour = opaque(between(&LENGTHS, i as f64 / most));
-        layer.palette.push(colour);
+        image.palette.push(colour);
         legend.indices.insert(length, i as u8 + 1);
         legend.row(Some(colour), &format!("/{length}"), "", share);
     }

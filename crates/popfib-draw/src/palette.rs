@@ -1,7 +1,7 @@
 //! The colours that mean something. They are chosen so that people with deuteranopia or protanopia can tell them apart, too; the tests
 //! below measure by how much. The colours of ground, ink and grid are in [`theme`](crate::theme).
 
-use crate::layer::Colour;
+use crate::pixel_image::Colour;
 
 /// Red, green, blue.
 pub(crate) type Rgb = [u8; 3];

@@ -10,8 +10,8 @@ use std::f64::consts::TAU;
 use popfib::{Address, CompileError, Prefix, Rib};
 
 use crate::density::{BANDS, Density, TONES, tone};
-use crate::layer::Colour;
 use crate::palette::hex;
+use crate::pixel_image::Colour;
 use crate::poptrie_shape::{PoptrieShape, ShapePart};
 use crate::regions::{Region, regions};
 use crate::shown_span::ShownSpan;
@@ -113,7 +113,7 @@ pub fn radial_trees<A: Address>(
             "image x=\"{}\" y=\"{}\" width=\"{d}\" height=\"{d}\" href=\"{}\"",
             Coordinate(centre.0 - RADIUS),
             Coordinate(centre.1 - RADIUS),
-            density.layer(high).data_url(),
+            density.image(high).data_url(),
             d = 2.0 * RADIUS,
         ));
         disc.around(&mut svg, centre, &rings);

@@ -66,7 +66,7 @@ pub mod info {
     pub use crate::left_out::LeftOutMessages;
     pub use crate::table_info::{DroppedPaths, PathInfo, TableInfo, Totals};
     pub use crate::tables::queries::PathsQuery;
-    pub use crate::tables::sweep::Swept;
+    pub use crate::tables::sweep::SweepResult;
     pub use crate::transaction::MessageCounts;
 }
 

@@ -299,7 +299,7 @@ impl From<io::Error> for SnapshotError {
 }
 
 /// What has been read of a snapshot so far.
-struct Restoring<'k> {
+struct SnapshotReader<'k> {
     tables: Tables,
     keeps: &'k dyn Fn(&str) -> bool,
     now: Instant,
@@ -323,7 +323,7 @@ impl Tables {
         keeps: &dyn Fn(&str) -> bool,
         now: Instant,
     ) -> Result<Self, SnapshotError> {
-        let mut restoring = Restoring {
+        let mut reader = SnapshotReader {
             tables: Self::new(limits),
             keeps,
             now,
@@ -347,10 +347,10 @@ impl Tables {
                 _ if number == 1 => Ok(()),
                 _ if read == 0 => break,
                 None => Err("not a line of text".to_owned()),
-                Some(_) if restoring.end.is_some() => Err("text follows after the end".to_owned()),
+                Some(_) if reader.end.is_some() => Err("text follows after the end".to_owned()),
                 Some(line) => match line.strip_prefix('#') {
-                    Some(comment) => restoring.read_comment(comment),
-                    None => restoring.route(line),
+                    Some(comment) => reader.read_comment(comment),
+                    None => reader.route(line),
                 },
             };
             done.map_err(|reason| SnapshotError::Damaged {
@@ -358,13 +358,13 @@ impl Tables {
                 reason,
             })?;
         }
-        if restoring.end != Some(restoring.routes) {
+        if reader.end != Some(reader.routes) {
             return Err(SnapshotError::Damaged {
                 line: number,
                 reason: "it was cut off".to_owned(),
             });
         }
-        let mut tables = restoring.tables;
+        let mut tables = reader.tables;
         for number in 0..tables.sources.places() as u32 {
             let number = number as u16;
             tables.edit_both(number, |freshness| {
@@ -390,7 +390,7 @@ impl Tables {
     }
 }
 
-impl Restoring<'_> {
+impl SnapshotReader<'_> {
     fn read_comment(&mut self, json: &str) -> Result<(), String> {
         let wrong = |error: serde_json::Error| error.to_string();
         let target = match serde_json::from_str(json).map_err(wrong)? {

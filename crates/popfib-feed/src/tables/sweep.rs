@@ -16,7 +16,7 @@ const WAITS: usize = 2048;
 
 /// The result of a step of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepResult {
     /// Whether there are more paths to remove, or events of feeds that have not reached all of their sources.
     pub has_more: bool,
     /// Whether a round over all tables has ended. Paths lost meanwhile may be at places that the round had passed: the next one removes
@@ -33,13 +33,13 @@ impl Tables {
     ///
     /// It is [`sweep`](Self::sweep) and [`publish`](Self::publish).
     pub fn tick(&mut self, now: Instant, count: usize) -> bool {
-        let swept = self.sweep(now, count);
-        self.publish(now, swept.is_behind);
-        swept.has_more
+        let result = self.sweep(now, count);
+        self.publish(now, result.is_behind);
+        result.has_more
     }
 
     /// A step of the sweep, which goes over all tables in rounds: it visits about `count` paths.
-    pub fn sweep(&mut self, now: Instant, count: usize) -> Swept {
+    pub fn sweep(&mut self, now: Instant, count: usize) -> SweepResult {
         let swept = self.totals.swept;
         if let Some(&feed) = self.walking.first() {
             self.walk(feed, now);
@@ -53,7 +53,7 @@ impl Tables {
             self.waiting.get_or_insert(now);
         }
         let has_more = self.sums.gone > 0 || !self.walking.is_empty();
-        Swept {
+        SweepResult {
             has_more,
             is_round,
             // The feeds' threads publish what they have received.

@@ -12,7 +12,7 @@ use png::{BitDepth, ColorType, Compression, Encoder, Filter};
 pub(crate) type Colour = [u8; 4];
 
 /// A picture of `side` times `side` pixels, from the upper left on.
-pub(crate) struct Layer {
+pub(crate) struct PixelImage {
     pub(crate) side: usize,
     /// What each pixel's colour is in the palette.
     pub(crate) pixels: Vec<u8>,
@@ -20,7 +20,7 @@ pub(crate) struct Layer {
     pub(crate) palette: Vec<Colour>,
 }
 
-impl Layer {
+impl PixelImage {
     /// Nothing anywhere.
     pub(crate) fn new(side: usize) -> Self {
         Self {

@@ -75,9 +75,9 @@ impl<A: Address> FamilyPaths<A> {
         Some(self.paths.get(prefix, key)?.generation)
     }
 
-    pub(crate) fn announce(&mut self, prefix: Prefix<A>, held: StoredPath) {
-        let target = held.target.clone();
-        match self.paths.announce(prefix, held) {
+    pub(crate) fn announce(&mut self, prefix: Prefix<A>, path: StoredPath) {
+        let target = path.target.clone();
+        match self.paths.announce(prefix, path) {
             // The path that was just announced need not be looked up.
             BestChange::Announce(next_hop) if next_hop == target.number() => {
                 self.waiting.push((prefix, Some(target)));

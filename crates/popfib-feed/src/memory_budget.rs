@@ -22,7 +22,7 @@ pub struct MemoryBudget {
     /// How much was refused by others than the tables.
     refused: AtomicU64,
     /// Heap bytes of tables, lookup structures and sources.
-    held: AtomicUsize,
+    counted: AtomicUsize,
 }
 
 impl Default for MemoryBudget {
@@ -32,7 +32,7 @@ impl Default for MemoryBudget {
             most: AtomicUsize::new(usize::MAX),
             most_of_source: AtomicUsize::new(usize::MAX),
             refused: AtomicU64::new(0),
-            held: AtomicUsize::new(0),
+            counted: AtomicUsize::new(0),
         }
     }
 }
@@ -60,20 +60,24 @@ impl MemoryBudget {
     /// Counts a change from `before` to `after` bytes.
     pub(crate) fn change(&self, before: usize, after: usize) {
         if after >= before {
-            self.held.fetch_add(after - before, Ordering::Relaxed);
+            self.counted.fetch_add(after - before, Ordering::Relaxed);
         } else {
-            self.held.fetch_sub(before - after, Ordering::Relaxed);
+            self.counted.fetch_sub(before - after, Ordering::Relaxed);
         }
     }
 
     /// Heap bytes that are counted, without targets.
-    pub(crate) fn held(&self) -> usize {
-        self.held.load(Ordering::Relaxed)
+    pub(crate) fn counted(&self) -> usize {
+        self.counted.load(Ordering::Relaxed)
     }
 
     /// Whether there is no room for more.
     pub(crate) fn is_full(&self) -> bool {
         let most = self.most.load(Ordering::Relaxed);
-        most < usize::MAX && self.held().saturating_add(TARGETS.load(Ordering::Relaxed)) >= most
+        most < usize::MAX
+            && self
+                .counted()
+                .saturating_add(TARGETS.load(Ordering::Relaxed))
+                >= most
     }
 }

@@ -274,7 +274,7 @@ impl Tables {
             Some(target) => {
                 let is_new = || match family.generation(prefix, &key) {
                     None => true,
-                    Some(held) => A::of(&source.freshness).status(held) == PathStatus::Gone,
+                    Some(known) => A::of(&source.freshness).status(known) == PathStatus::Gone,
                 };
                 let is_crowded = || {
                     let (low, high) = ((number, 0), (number, u32::MAX));
@@ -292,13 +292,13 @@ impl Tables {
                 };
                 self.totals.announced += 1;
                 let paths = family.paths.path_count();
-                let held = StoredPath {
+                let path = StoredPath {
                     target,
                     source: number,
                     generation,
                     id: change.path,
                 };
-                family.announce(prefix, held);
+                family.announce(prefix, path);
                 let is_replaced = family.paths.path_count() == paths;
                 let old = old.or_else(|| is_replaced.then_some(generation));
                 A::of_mut(&mut source.freshness).announced(old);

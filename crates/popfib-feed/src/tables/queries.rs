@@ -55,7 +55,7 @@ impl PathsQuery {
     ) -> bool {
         let paths = &A::of(&tables.tables.at(table).families).paths;
         let last = self.last.take();
-        let held: Vec<StoredPath> = match &last {
+        let found: Vec<StoredPath> = match &last {
             None => paths.paths(prefix).take(PATHS).cloned().collect(),
             Some(last) => paths
                 .paths_after(prefix, last)
@@ -63,21 +63,21 @@ impl PathsQuery {
                 .cloned()
                 .collect(),
         };
-        let has_more = held.len() == PATHS;
-        for held in &held {
-            let source = tables.sources.at(held.source.into());
-            let status = A::of(&source.freshness).status(held.generation);
+        let has_more = found.len() == PATHS;
+        for path in &found {
+            let source = tables.sources.at(path.source.into());
+            let status = A::of(&source.freshness).status(path.generation);
             if status != PathStatus::Gone {
                 to.push(PathInfo {
                     feed: tables.feeds.at(source.feed).name.clone(),
                     peer: source.name.peer.clone(),
-                    id: held.id,
+                    id: path.id,
                     is_older: status == PathStatus::Stale,
-                    target: held.target.clone(),
+                    target: path.target.clone(),
                 });
             }
         }
-        self.last = held.into_iter().next_back();
+        self.last = found.into_iter().next_back();
         has_more
     }
 }
@@ -147,7 +147,7 @@ impl Tables {
 
     /// Heap bytes of paths, lookup structures and sources, without targets.
     pub fn bytes(&self) -> usize {
-        self.budget.held()
+        self.budget.counted()
     }
 
     /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.

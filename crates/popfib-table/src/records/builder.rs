@@ -2,7 +2,7 @@
 //!
 //! Files do not say before their last line how many columns there are, and of which types. So while records are collected every value
 //! is kept as the text that it is written as, once in its column, and a record is a row of these texts' codes. In the end each column
-//! gets the type that all of its texts have.
+//! gets the type that all of its values have.
 
 use std::fmt::Write;
 

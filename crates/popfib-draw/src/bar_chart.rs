@@ -31,7 +31,7 @@ pub struct BarRow {
 pub struct BarPanel {
     /// The name; may be empty if there is one panel.
     pub name: String,
-    /// One for each row; `None` where there is no figure.
+    /// One for each row; `None` if it has no figure.
     pub bars: Vec<Option<Bar>>,
 }
 
@@ -136,7 +136,7 @@ pub fn bar_chart(what: &BarChart<'_>) -> String {
                 break;
             }
         }
-        // Once a line of panels, where nothing else is.
+        // Once a line of panels: it is the same for all of them.
         if at % across == 0 {
             svg.label((x, bottom + 34.0), Anchor::Start, SOFT, what.unit);
         }

@@ -145,7 +145,7 @@ pub fn hilbert_map<A: Address>(rib: &Rib<A>, what: &HilbertMap<'_, A>) -> String
 
 /// What pixels show, in the curve's order.
 struct PixelValues {
-    /// The value that most addresses of each pixel have; `None` where most have none.
+    /// The value that most addresses of each pixel have; `None` if most have none.
     pixels: Vec<Option<u32>>,
     /// The share of the addresses shown that each value has.
     shares: HashMap<u32, f64>,

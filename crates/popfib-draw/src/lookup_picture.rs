@@ -40,7 +40,7 @@ const SMALL: &str = "class=\"pf-ink\" font-size=\"9.5\"";
 /// O(routes * key width / 6) time, that of compiling.
 ///
 /// # Errors
-/// [`CompileError`], where the table cannot be compiled.
+/// [`CompileError`], if the table cannot be compiled.
 pub fn lookup_picture<A: Address>(
     rib: &Rib<A>,
     what: &LookupPicture<'_, A>,

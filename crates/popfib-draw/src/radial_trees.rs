@@ -35,7 +35,7 @@ pub struct RadialTrees<'a, A> {
 /// The radius of a disc, and the space around it that its labels need.
 const RADIUS: f64 = 220.0;
 const MARGIN: f64 = 34.0;
-/// To the left and the right, where a prefix has to fit.
+/// The margin to the left and the right, in which a prefix has to fit.
 const MARGIN_ACROSS: f64 = 104.0;
 const TOP: f64 = 76.0;
 const BELOW: f64 = 58.0;
@@ -49,7 +49,7 @@ const LEAF: f32 = 0.5;
 /// more than 64 bits are spread around the circle by the number of routes, since nearly all of their space is empty.
 ///
 /// # Errors
-/// [`CompileError`], where the table cannot be compiled.
+/// [`CompileError`], if the table cannot be compiled.
 pub fn radial_trees<A: Address>(
     rib: &Rib<A>,
     what: &RadialTrees<'_, A>,

@@ -122,7 +122,7 @@ pub(crate) const TITLE: &str = "class=\"pf-ink\" font-size=\"17\" font-weight=\"
 /// Attributes of what is read first, and its size.
 pub(crate) const LABEL: &str = "class=\"pf-ink\" font-size=\"12.5\"";
 pub(crate) const LABEL_SIZE: f64 = 12.5;
-/// The same of a heading.
+/// The attributes of a heading.
 pub(crate) const HEADING: &str = "class=\"pf-ink\" font-size=\"12.5\" font-weight=\"600\"";
 /// Attributes of ticks and remarks, and their size.
 pub(crate) const SOFT: &str = "class=\"pf-soft\" font-size=\"12\"";

@@ -42,7 +42,7 @@ pub struct UpdateLinesDecoder {
 
 #[derive(Debug, Default)]
 struct UpdateLineReader {
-    /// The number of the line, from 1 on, and that of the first invalid one with the reason.
+    /// The number of the line at hand, from 1 on; and of the first invalid line, with the reason.
     number: u64,
     invalid: Option<(u64, String)>,
     peers: HashMap<Option<IpAddr>, StreamId>,

@@ -123,7 +123,7 @@ struct TableWriter<'t> {
 }
 
 impl TableWriter<'_> {
-    /// The code of a record's value; 0 where it has none.
+    /// The code of a record's value; 0 if it has none.
     fn code(&self, number: u32, column: usize) -> u32 {
         let code = match &self.table.records {
             Some(records) => records.code(number, column),

@@ -18,7 +18,7 @@ const LATE: Duration = Duration::from_millis(500);
 #[must_use = "readers do not see the changes before"]
 pub struct Publication {
     pub(super) views: Vec<Arc<TableView>>,
-    /// What nobody uses any more: it is dropped without the lock of the tables.
+    /// Tables that were removed: they are dropped without the lock of the tables.
     old: Vec<FeedTable>,
     /// Whether other tables have waiting changes.
     has_more: bool,

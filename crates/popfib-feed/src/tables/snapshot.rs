@@ -13,8 +13,7 @@
 //!
 //! Sources and values are written before the first route that uses them, and are numbered in this order, from 0 on. After the
 //! `#` of a route are the numbers of its value and source, and the path identifier. The last line has the number of routes, so
-//! a truncated file is recognised. Restored paths are of an older generation than that of their feeds, as after a lost
-//! connection.
+//! a truncated file is recognised. Restored paths are stale until their feeds announce them again, as after a lost connection.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};

@@ -73,7 +73,7 @@ fn the_best_path_over_peers_answers_until_its_peer_is_lost() {
     let peers: Vec<&str> = paths.iter().map(|path| path.peer.as_str()).collect();
     assert_eq!(peers, ["192.0.2.2", "192.0.2.1"]);
     messages.push(wire::bmp(2, Some(OTHER), &[4]));
-    // Nobody asks for its paths and gets them, though they have not been met yet.
+    // A peer is down: queries do not return its paths, although the sweep has not reached them yet.
     let (mut tables, now) = (Tables::new(limits()), Instant::now());
     let id = tables.connected("bmp", now);
     let mut commit =

@@ -233,7 +233,7 @@ fn any_bytes_are_survived() {
     survives(|| Box::new(FpmDecoder::new()), &good, &mut random);
 }
 
-/// A snapshot of routes that name an object has what the object is.
+/// A snapshot of routes that name an object has the next hops of the object.
 #[test]
 fn an_object_outlives_its_connection_and_is_kept_in_a_snapshot() {
     let frames = [
@@ -260,7 +260,7 @@ fn an_object_outlives_its_connection_and_is_kept_in_a_snapshot() {
     assert_eq!(answers(&restored, "main"), expected);
 }
 
-/// Groups by the thousand with one member in common: what a change of that costs is the same as without groups.
+/// A thousand groups with one member in common: a change of the member costs the same as without groups.
 #[test]
 fn a_member_of_many_groups_changes_at_once() {
     let group: Vec<(u32, u8)> = (7..507).map(|member| (member, 1)).collect();
@@ -288,14 +288,14 @@ fn a_member_of_many_groups_changes_at_once() {
         )]);
         feed(&mut tables, id, &mut decoder, &frame, begin, &mut random);
     }
-    // They took 100 million steps.
+    // With a step for each member of each group it would be 100 million steps.
     assert!(begin.elapsed().as_secs() < 5);
     let values = answers(&tables, "main");
     assert_eq!(values.len(), 1000);
     assert!(values.values().all(|value| value == "192.0.2.200 dev 1"));
 }
 
-/// An object beyond the limit of memory, or of its source, is refused: the routes that name it say so, and nothing of it is held.
+/// An object beyond the limit of memory, or of its source, is refused: the routes that name it say so, and nothing of it is kept.
 #[test]
 fn objects_count_against_the_limits_of_memory_and_of_their_source() {
     let group: Vec<(u32, u8)> = (0..500).map(|member| (member, 1)).collect();
@@ -327,11 +327,11 @@ fn objects_count_against_the_limits_of_memory_and_of_their_source() {
             count += 1;
         }
         assert!(count > 0 && count as usize <= most, "{count} groups");
-        // One that was there and is refused now is no longer what it was.
+        // If the new content of a group is refused, its old content is gone, too.
         let (bytes, _) = send(&[]);
         let (fewer, _) = send(&[wire::group(10_000, &[&group[..], &group].concat()[..510])]);
         assert!(fewer < bytes);
-        // There is room again.
+        // There is memory for a small one again.
         let (_, refused) = send(&[wire::group(10_000, &group[..10])]);
         assert_eq!(refused, 2);
         drop(decoder);

@@ -30,7 +30,7 @@ impl Socket {
         next.map_err(|error| error.to_string())
     }
 
-    /// A dump that answers with these IPv4 routes, and with this in the place of the end of the objects.
+    /// A dump that is answered with these IPv4 routes, and with `objects` in the place of the end of the objects.
     fn dump(&mut self, objects: &[u8], routes: &[Vec<u8>]) -> Result<KernelStep, String> {
         self.id = self.tables.connected("kernel", Instant::now());
         let first = self.kernel.dump();
@@ -104,7 +104,7 @@ fn routes_that_go_without_a_message_are_asked_for_again() {
         body.extend([0; 4]);
         wire::netlink(16, &body)
     };
-    // It is not known what it was before.
+    // Whether the link was up before is not known.
     assert_eq!(socket.push(&link(0x41)), Ok(KernelStep::Dump));
     assert_eq!(socket.push(&link(0x1041)), Ok(KernelStep::Read));
     assert_eq!(socket.push(&link(0x1)), Ok(KernelStep::Dump));
@@ -161,7 +161,7 @@ fn of_routes_with_one_metric_the_first_answers() {
             .collect();
         assert_eq!(socket.answers(), expected, "step {at}");
     }
-    // Of what was there before one that is put in front, no message has told: a dump does.
+    // No message has told of the route before which another one is put: only a dump can tell.
     socket.push(&new(ALONE, a)).unwrap();
     socket.push(&new(CREATE, b)).unwrap();
     assert_eq!(socket.push(&gone(b)), Ok(KernelStep::Dump));
@@ -197,13 +197,13 @@ fn a_part_of_a_dump_that_is_older_than_a_message_before_it_makes_another_dump() 
         (&gone, &[], true),
         (&gone, &[a], false),
     ];
-    for (at, (said, part, is_new)) in cases.into_iter().enumerate() {
+    for (at, (message, part, is_new)) in cases.into_iter().enumerate() {
         let mut socket = Socket::new();
         let before = [dumped(a)];
         socket.dump(&done(), &before).unwrap();
         let routes: Vec<Vec<u8>> = part.iter().map(|hop| dumped(hop)).collect();
-        let next = socket.dump(&done(), &[&[said.to_vec()], &routes[..]].concat());
-        // Of one that is appended, a message does not tell what was there before.
+        let next = socket.dump(&done(), &[&[message.to_vec()], &routes[..]].concat());
+        // A message about an appended route does not tell what was there before.
         let is_right = is_new && at != 4;
         assert_eq!(
             next == Ok(KernelStep::Read),

@@ -56,7 +56,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
         push(&mut tables, id, &mut decoder, &ten(peer, first));
         push(&mut tables, id, &mut decoder, &ten(other, first));
     }
-    // The same once more is no more.
+    // The same routes once more are no more paths.
     push(&mut tables, id, &mut decoder, &ten(peer, 0));
     assert_eq!((tables.totals().paths, tables.totals().dropped), (40, 0));
     assert_eq!(tables.take_dropped(), []);
@@ -74,7 +74,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
     assert!(seen.values().all(|value| value.starts_with("192.0.2.2 ")));
     let totals = tables.totals();
     assert_eq!((totals.paths, totals.dropped, totals.refused), (20, 1, 5));
-    // It goes on; nothing of it is kept.
+    // The peer goes on; none of its paths is kept.
     push(&mut tables, id, &mut decoder, &ten(peer, 30));
     assert_eq!((tables.totals().paths, tables.totals().refused), (20, 15));
 
@@ -83,7 +83,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
     push(&mut tables, id, &mut decoder, &ten(peer, 30));
     assert_eq!((tables.totals().paths, tables.totals().dropped), (30, 1));
 
-    // DroppedPaths once more, and its router connects again.
+    // It is dropped once more, and its router connects again.
     for first in [40, 50] {
         push(&mut tables, id, &mut decoder, &ten(peer, first));
     }
@@ -95,7 +95,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
 
 #[test]
 fn paths_beyond_the_memory_are_refused_and_those_there_change_and_leave() {
-    // Of all targets of the process, those of other tests among them: with some room.
+    // The limit counts all targets of the process, those of other tests too, so it leaves room for them.
     let full = 400 << 20;
     let mut tables = Tables::new(Limits {
         max_bytes: full,
@@ -114,12 +114,12 @@ fn paths_beyond_the_memory_are_refused_and_those_there_change_and_leave() {
     tables.tick(Instant::now(), 1);
     push(&mut tables, id, &mut decoder, &ten(peer, 5));
     assert_eq!((tables.totals().paths, tables.totals().refused), (10, 5));
-    // What is withdrawn leaves.
+    // A withdrawal is applied.
     let gone = [(None, "10.0.0.0/16".parse().unwrap())];
     let message = wire::bmp(0, Some(peer), &wire::update(&gone, None));
     push(&mut tables, id, &mut decoder, &message);
     assert_eq!(tables.totals().paths, 9);
-    // With room again they come.
+    // With a higher limit the paths are accepted.
     tables.set_limits(Limits {
         max_bytes: full,
         ..limits()

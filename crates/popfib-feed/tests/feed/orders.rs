@@ -72,7 +72,7 @@ impl Source {
 }
 
 impl Side {
-    /// What is not confirmed is not there any more.
+    /// Paths that were not confirmed are gone.
     fn end(&mut self) {
         self.paths.retain(|_, (_, stale)| !*stale);
         self.phase = Phase::Complete;

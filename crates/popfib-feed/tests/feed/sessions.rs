@@ -67,7 +67,7 @@ fn two_connections_with_other_peers_both_live() {
     while tables.tick(later, usize::MAX) {}
     send(&mut tables, one, "a", "10.1.0.0/16", "a2", later);
     assert_eq!(seen(&tables), ["10.1.0.0/16 a2", "10.2.0.0/16 b"]);
-    // The routes of one that ends stay, however long the other lives.
+    // The routes of a connection that ends stay, however long the other one lives.
     tables.disconnected(one, later);
     assert!(!tables.is_fresh() && tables.is_current(other));
     while tables.tick(later + limits().idle * 9, usize::MAX) {}
@@ -103,7 +103,7 @@ fn a_later_connection_takes_over_the_peers_that_it_sends_and_the_rest_when_the_f
     tables.apply(lost, &two, &mut both, start);
     let new = tables.joined("router", at(10));
     send(&mut tables, new, "a", "10.1.0.0/16", "new", at(10));
-    // What the first still says of that peer counts no more, be it a route or that the peer is down.
+    // What the first connection still says about that peer no longer counts, be it a route or that the peer is down.
     let mut late = Transaction::default();
     late.change(PathChange {
         stream: StreamId(0),
@@ -120,7 +120,7 @@ fn a_later_connection_takes_over_the_peers_that_it_sends_and_the_rest_when_the_f
         is_ipv6: false,
     };
     stream_event(&mut tables, new, "a", end, at(12));
-    // It was not heard since the new one began.
+    // The first one was not heard since the new one began, so this is its successor.
     tables.disconnected(lost, at(20));
     while tables.tick(at(21), usize::MAX) {}
     assert_eq!(seen(&tables), ["10.1.0.0/16 new", "10.2.0.0/16 old"]);
@@ -162,7 +162,7 @@ fn the_default_table_is_one_that_is_followed() {
     assert_eq!(tables.retain_feeds(0, now, |feed| feed != "pipe"), None);
     assert_eq!(tables.default_table(), Some("pre-policy"));
     let pipe = tables.connected("pipe", now);
-    // Its table is there when its stream is.
+    // Its table is there once it has sent a stream.
     assert_eq!(tables.default_table(), Some("pre-policy"));
     transaction.event(StreamEvent::Up(StreamId(0)));
     tables.apply(pipe, &main, &mut transaction, now);

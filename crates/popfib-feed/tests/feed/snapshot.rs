@@ -121,7 +121,7 @@ fn tables_begin_again_with_what_they_had() {
         assert_eq!(totals.paths, tables.totals().paths);
         assert_eq!((totals.older, totals.connected), (totals.paths, 0));
         assert_eq!(restored.is_fresh(), totals.paths == 0);
-        // Nothing leaves while no feed has spoken.
+        // Nothing is removed while no feed has connected.
         let later = Instant::now() + limits().idle * 9;
         while restored.tick(later, 7) {}
         assert_eq!(restored.totals().paths, totals.paths);
@@ -133,7 +133,8 @@ fn tables_begin_again_with_what_they_had() {
     }
 }
 
-/// What a feed announces again is as it says, and no more of a snapshot; what it does not leaves, and no other feed's.
+/// Paths that a feed announces again are its own and no longer of the snapshot. Those that it does not announce are removed, and no other
+/// feed's.
 #[test]
 fn feeds_take_over_what_a_snapshot_says() {
     for seed in 0..200 {

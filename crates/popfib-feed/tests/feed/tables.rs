@@ -73,7 +73,7 @@ fn routes_stay_through_a_break_and_leave_when_they_are_not_sent_again() {
         Some("a"),
         seconds(10_030),
     );
-    // Of the connection before: too late.
+    // A change of the connection before comes too late.
     send(
         &mut tables,
         id,
@@ -171,7 +171,7 @@ fn what_comes_faster_than_it_can_be_shown_is_shown_together_within_half_a_second
     // The other side pauses.
     tables.publish(start + Duration::from_secs(1), false);
     assert_eq!(seen(&tables), 200);
-    // Of several changes of a route the last is seen; one that is late is published by a tick.
+    // The last of several changes of a route is seen; a tick publishes it when it is late.
     let late = start + Duration::from_secs(2);
     take(&mut tables, id, at("10.0.0.0/16"), None, late);
     take(&mut tables, id, at("10.0.0.0/16"), Some("b"), late);
@@ -250,7 +250,7 @@ fn any_breaks_end_in_what_the_router_has() {
     }
 }
 
-/// Who has written a table, and looks at its version, writes it again when it is another: so no two may be equal.
+/// A program that has written a table to a file writes it again when the version is another one: so no two may be equal.
 #[test]
 fn a_table_has_another_version_whenever_readers_see_something_else() {
     let now = Instant::now();

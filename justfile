@@ -33,6 +33,10 @@ names *args:
 markdown *args:
     scripts/check-markdown {{ args }}
 
+# Lists of what others may use, written again (--check)
+api *args:
+    scripts/api {{ args }}
+
 # The commands of README and guides, and all links
 readme *args:
     scripts/check-readme {{ args }}

@@ -2,6 +2,9 @@
 //!
 //! A condition is asked of each different value of its column and not of each record. A record then needs no more than a look at the
 //! code of its value.
+//!
+//! All columns of a file are read for it, not only those of the conditions: a record without a value in any column that is read is
+//! left out, and a wider prefix would answer for it.
 
 use std::str::FromStr;
 

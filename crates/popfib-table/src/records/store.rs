@@ -1,4 +1,7 @@
 //! [`Records`]: a record's number and a column in, the value out. It holds the columns, and the rows that lead to their values.
+//!
+//! Names of next hops are records of one column of texts, in images too, so that there is one way to what a number stands for. A
+//! column has a flat name (`country.iso_code`) in every door, also where the language has nested objects: one name everywhere.
 
 use popfib::NextHop;
 

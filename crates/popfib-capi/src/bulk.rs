@@ -1,4 +1,8 @@
-//! The arrays of a bulk lookup: checked, seen as slices, turned from network order.
+//! Arrays of C become slices: null, misaligned and overlapping ones are refused, and addresses in network order are turned
+//! into integers, some at a time, before a lookup gets them.
+//!
+//! A bulk lookup in the order of this machine hands C's own arrays to the kernel. Rejected: to copy addresses in network
+//! order as a whole first, which takes memory by the length of the array.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -6,7 +10,7 @@ use core::slice;
 
 use popfib::{Address, Leaf};
 
-use crate::engine::{Order, address};
+use crate::engine::{ByteOrder, address};
 use crate::error::{Errno, Result};
 
 /// Addresses that are looked up at a time: a reader tells the writer between two of these that it
@@ -17,27 +21,27 @@ const BURST: usize = 4096;
 /// the more there are; beyond this, little is won.
 const TURNED: usize = 256;
 
-/// The addresses turned, in whole cache lines: kernels load as much at a time.
+/// Addresses that were turned from network order, in whole cache lines: kernels load as much at a time.
 #[repr(align(64))]
-struct Turned<A>([MaybeUninit<A>; TURNED]);
+struct HostOrderBuffer<A>([MaybeUninit<A>; TURNED]);
 
 /// Gives all addresses to `lookup`, some at a time.
 ///
-/// A burst in the order of this machine goes straight through: everything else is in functions of its own.
+/// A burst in the order of this machine goes straight through; all other cases are in a function of their own.
 ///
 /// # Safety
-/// The arrays are null, or arrays of `count` addresses (for the host's order: an `A` each) and next
-/// hops (an `L` each) that nobody else uses.
+/// `from` is null or an array of `count` addresses, each an `A` in the host's order, and as many bytes in network order.
+/// `to` is null or `count` places, each for an `L`.
 #[inline(always)]
 pub(crate) unsafe fn each<A: Address, L: Leaf>(
     from: *const c_void,
     to: *mut c_void,
     count: usize,
-    order: Order,
+    order: ByteOrder,
     mut lookup: impl FnMut(&[A], &mut [L]),
 ) -> Result<()> {
-    if order == Order::Network || count > BURST {
-        // SAFETY: the caller's.
+    if order == ByteOrder::Network || count > BURST {
+        // SAFETY: it asks for the same of both arrays.
         return unsafe { each_of_many(from, to, count, order, lookup) };
     }
     if is_wrong::<A, L>(from, to, count, align_of::<A>()) {
@@ -47,7 +51,7 @@ pub(crate) unsafe fn each<A: Address, L: Leaf>(
             Err(Errno::INVALID)
         };
     }
-    // SAFETY: aligned, as long as the caller promises, and apart from each other.
+    // SAFETY: neither null nor misaligned, of `count` elements as the caller promises, and apart from each other.
     let (addresses, next_hops) = unsafe {
         (
             slice::from_raw_parts(from.cast(), count),
@@ -58,10 +62,10 @@ pub(crate) unsafe fn each<A: Address, L: Leaf>(
     Ok(())
 }
 
-/// An array of C's; empty where it has no elements.
+/// An array of C's; empty if it has no elements, also if it is null then.
 ///
 /// # Safety
-/// Null, or an array of `count` elements that nobody changes meanwhile.
+/// `start` is null or an array of `count` elements.
 pub(crate) unsafe fn array<'a, T>(start: *const T, count: usize) -> Result<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
@@ -70,14 +74,15 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, count: usize) -> Result<&'a [
     if is_wrong || count > isize::MAX as usize / size_of::<T>() {
         return Err(Errno::INVALID);
     }
-    // SAFETY: aligned, not longer than any array, and as long as the caller promises.
+    // SAFETY: neither null nor misaligned, not longer than any array, and of `count` elements as the caller promises.
     Ok(unsafe { slice::from_raw_parts(start, count) })
 }
 
 /// As [`each`] in network order, with a length beside each next hop.
 ///
 /// # Safety
-/// As above; `lengths` is null, or an array of `count` bytes that nobody else uses.
+/// `from` is null or an array of `count` addresses in network order; `lengths` is null or `count` places for a byte, `to` is
+/// null or `count` places for an `L`.
 pub(crate) unsafe fn each_with_length<A: Address, L: Leaf>(
     from: *const c_void,
     lengths: *mut u8,
@@ -95,15 +100,15 @@ pub(crate) unsafe fn each_with_length<A: Address, L: Leaf>(
     }
     let (mut at, mut result) = (0, Ok(()));
     let with_lengths = |addresses: &[A], next_hops: &mut [L]| {
-        // SAFETY: the next of `count` bytes, apart from both arrays.
+        // SAFETY: the next of the `count` places, which are not null and apart from both arrays.
         let lengths = unsafe { slice::from_raw_parts_mut(lengths.add(at), next_hops.len()) };
         at += next_hops.len();
         if result.is_ok() {
             result = lookup(addresses, lengths, next_hops);
         }
     };
-    // SAFETY: the caller's.
-    unsafe { each(from, to, count, Order::Network, with_lengths)? };
+    // SAFETY: it asks for the same of `from` and `to`.
+    unsafe { each(from, to, count, ByteOrder::Network, with_lengths)? };
     result
 }
 
@@ -119,50 +124,50 @@ pub(crate) fn is_wrong<A, L>(
     from.is_null()
         | to.is_null()
         | (misaligned != 0)
-        // Whichever is behind the other begins within it; a difference below 0 is far above.
+        // If they overlap, the one that begins later begins inside the other; a difference below 0 is a very high number.
         | (to.addr().wrapping_sub(from.addr()) < count * size_of::<A>())
         | (from.addr().wrapping_sub(to.addr()) < count * size_of::<L>())
 }
 
-/// As [`each`], for all cases.
+/// What [`each`] leaves: addresses in network order, and many addresses of either order.
 ///
 /// # Safety
-/// As for [`each`].
+/// `from` is null or an array of `count` addresses in this order; `to` is null or `count` places, each for an `L`.
 #[inline(never)]
 unsafe fn each_of_many<A: Address, L: Leaf>(
     from: *const c_void,
     to: *mut c_void,
     count: usize,
-    order: Order,
+    order: ByteOrder,
     mut lookup: impl FnMut(&[A], &mut [L]),
 ) -> Result<()> {
     if count == 0 {
         return Ok(());
     }
     let align = match order {
-        Order::Network => 1,
-        Order::Host => align_of::<A>(),
+        ByteOrder::Network => 1,
+        ByteOrder::Host => align_of::<A>(),
     };
-    // No array is longer than that: a negative number or nonsense.
+    // No array is longer than that: the number was negative, or is nonsense.
     if count > isize::MAX as usize / size_of::<A>() || is_wrong::<A, L>(from, to, count, align) {
         return Err(Errno::INVALID);
     }
-    // SAFETY: aligned, as long as the caller promises, and apart from the addresses.
+    // SAFETY: neither null nor misaligned, `count` places as the caller promises, and apart from the addresses.
     let next_hops = unsafe { slice::from_raw_parts_mut(to.cast(), count) };
-    if order == Order::Host {
-        // SAFETY: as above.
+    if order == ByteOrder::Host {
+        // SAFETY: neither null nor misaligned, and `count` addresses as the caller promises.
         let addresses: &[A] = unsafe { slice::from_raw_parts(from.cast(), count) };
         for (addresses, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
             lookup(addresses, next_hops);
         }
         return Ok(());
     }
-    let mut turned = Turned([const { MaybeUninit::<A>::uninit() }; TURNED]);
+    let mut turned = HostOrderBuffer([const { MaybeUninit::<A>::uninit() }; TURNED]);
     let mut at = from.cast::<A::Bytes>();
     for next_hops in next_hops.chunks_mut(TURNED) {
         let turned = &mut turned.0[..next_hops.len()];
         for key in &mut *turned {
-            // SAFETY: there are `count` addresses, and as many keys in all.
+            // SAFETY: there are `count` addresses, and the chunks of `next_hops` have as many elements in all.
             key.write(unsafe { address(at.cast()) });
             at = at.wrapping_add(1);
         }

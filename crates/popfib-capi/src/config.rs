@@ -1,8 +1,9 @@
-//! Structures by which C says what it wants, and how they may grow.
+//! Structures of the header by which C says what table or image it wants: copied out of C's memory, and read as options,
+//! allocator, kernel and types of Rust.
 //!
-//! The first member of each is its size. Fields that are added later come after the others, and
-//! 0 in them means what there was before: a shorter structure is filled up with zeros, a longer one is
-//! accepted if what this version does not know is 0.
+//! They may grow. The first field of each is its size. Fields that are added later come after the others, and 0 in them
+//! means what there was before: a shorter structure is filled up with zeros, and a longer one is accepted if all that
+//! this version does not know of it is 0.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
@@ -11,12 +12,12 @@ use core::ptr;
 use popfib::{Kernel, Options, Size};
 
 use crate::error::{Errno, Result};
-use crate::memory::{Allocate, Memory, Release};
+use crate::memory::{AllocateFn, CAllocator, ReleaseFn};
 
 /// A structure of the header, of numbers and pointers only.
 ///
 /// # Safety
-/// `#[repr(C)]`, the first field is the size as a `usize`, and all zeros are a value.
+/// It is `#[repr(C)]`, its first field is the size as a `usize`, and zeros in all fields are a value.
 pub(crate) unsafe trait Versioned: Copy {
     /// The length of the oldest version.
     const OLDEST: usize;
@@ -25,27 +26,27 @@ pub(crate) unsafe trait Versioned: Copy {
 /// `struct popfib_config`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Config {
+pub(crate) struct CConfig {
     pub(crate) size: usize,
     pub(crate) family: u32,
     pub(crate) next_hop_bits: u32,
     pub(crate) direct_bits: u32,
     pub(crate) flags: u32,
     pub(crate) kernel: *const c_char,
-    pub(crate) allocate: Option<Allocate>,
-    pub(crate) release: Option<Release>,
+    pub(crate) allocate: Option<AllocateFn>,
+    pub(crate) release: Option<ReleaseFn>,
     pub(crate) user: *mut c_void,
 }
 
-// SAFETY: see its fields.
-unsafe impl Versioned for Config {
+// SAFETY: its layout is C's, `size` is the first field, and 0, null and `None` are values of all fields.
+unsafe impl Versioned for CConfig {
     const OLDEST: usize = size_of::<Self>();
 }
 
 /// `struct popfib_image_config`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct ImageConfig {
+pub(crate) struct CImageConfig {
     pub(crate) size: usize,
     pub(crate) created: u64,
     pub(crate) source: *const c_char,
@@ -54,33 +55,33 @@ pub(crate) struct ImageConfig {
     pub(crate) flags: u32,
 }
 
-// SAFETY: see its fields.
-unsafe impl Versioned for ImageConfig {
+// SAFETY: its layout is C's, `size` is the first field, and 0, null and `None` are values of all fields.
+unsafe impl Versioned for CImageConfig {
     const OLDEST: usize = size_of::<Self>();
 }
 
-/// The structure at `config`.
+/// A copy of the structure at `config`, as this version knows it; -EINVAL for null.
 ///
 /// # Safety
-/// Null, or a structure as long as its first member says.
+/// `config` is null, or its first field says how many bytes can be read from there on. They do not change meanwhile.
 pub(crate) unsafe fn read<T: Versioned>(config: *const T) -> Result<T> {
     if config.is_null() || !config.is_aligned() {
         return Err(Errno::INVALID);
     }
-    // SAFETY: the first field is the size.
+    // SAFETY: neither null nor misaligned, and there is at least the first field, the size.
     let size = unsafe { config.cast::<usize>().read() };
     if size < T::OLDEST {
         return Err(Errno::INVALID);
     }
     let known = size.min(size_of::<T>());
     for at in known..size {
-        // SAFETY: within the structure.
+        // SAFETY: one of the `size` bytes.
         if unsafe { config.cast::<u8>().add(at).read() } != 0 {
             return Err(Errno::TOO_BIG);
         }
     }
     let mut value = MaybeUninit::<T>::zeroed();
-    // SAFETY: both are at least `known` long; the rest is zeros, which make a value.
+    // SAFETY: both have at least `known` bytes; the rest of `value` is zeros, which are a value of the fields there.
     unsafe {
         ptr::copy_nonoverlapping(config.cast::<u8>(), value.as_mut_ptr().cast(), known);
         Ok(value.assume_init())
@@ -96,17 +97,17 @@ const BALANCED: u32 = 2;
 /// `POPFIB_FASTEST`.
 const FASTEST: u32 = 4;
 
-/// Family and width of next hops of a table.
+/// What is generic about a table: its family, and the width of its next hops (narrow is 16 bits, wide 32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TableType {
     Ipv4Narrow,
     Ipv4Wide,
     Ipv6Narrow,
     Ipv6Wide,
 }
 
-impl Config {
-    /// Whether readers are asked for longest matches.
+impl CConfig {
+    /// Whether the compiled table keeps prefix lengths, so that readers can return longest matches.
     pub(crate) fn keeps_prefixes(&self) -> Result<bool> {
         match (self.flags & KEEP_PREFIXES, self.next_hop_bits) {
             (0, _) => Ok(false),
@@ -115,7 +116,7 @@ impl Config {
         }
     }
 
-    /// What the compiled table trades memory for.
+    /// The size of the compiled table: how much memory it may take for fewer steps of a lookup.
     pub(crate) fn table_size(&self) -> Result<Size> {
         match self.flags & !KEEP_PREFIXES {
             0 => Ok(Size::Smallest),
@@ -125,12 +126,12 @@ impl Config {
         }
     }
 
-    pub(crate) fn form(&self) -> Result<Form> {
+    pub(crate) fn table_type(&self) -> Result<TableType> {
         match (self.family, self.next_hop_bits) {
-            (4, 16) => Ok(Form::Ipv4Narrow),
-            (4, 0 | 32) => Ok(Form::Ipv4Wide),
-            (6, 16) => Ok(Form::Ipv6Narrow),
-            (6, 0 | 32) => Ok(Form::Ipv6Wide),
+            (4, 16) => Ok(TableType::Ipv4Narrow),
+            (4, 0 | 32) => Ok(TableType::Ipv4Wide),
+            (6, 16) => Ok(TableType::Ipv6Narrow),
+            (6, 0 | 32) => Ok(TableType::Ipv6Wide),
             _ => Err(Errno::INVALID),
         }
     }
@@ -145,11 +146,11 @@ impl Config {
             .size(self.table_size()?))
     }
 
-    /// Where memory comes from.
-    pub(crate) fn memory(&self) -> Result<Memory> {
+    /// Where memory comes from and goes back to.
+    pub(crate) fn allocator(&self) -> Result<CAllocator> {
         match (self.allocate, self.release) {
-            (None, None) => Ok(Memory::Heap),
-            (Some(allocate), Some(release)) => Ok(Memory::Caller {
+            (None, None) => Ok(CAllocator::Heap),
+            (Some(allocate), Some(release)) => Ok(CAllocator::Caller {
                 allocate,
                 release,
                 user: self.user,
@@ -158,13 +159,13 @@ impl Config {
         }
     }
 
-    /// The kernel of that name; for none the one that the environment names, else the best.
+    /// The kernel that the structure names; if it names none, the one that the environment names, else the best.
     ///
     /// # Safety
-    /// The name is null or a string.
+    /// The structure is a copy of one of C's, whose `kernel` is null or a string.
     pub(crate) unsafe fn kernel(&self) -> Result<Kernel> {
         if !self.kernel.is_null() {
-            // SAFETY: the caller's.
+            // SAFETY: not null, hence a string.
             let name = unsafe { CStr::from_ptr(self.kernel) };
             return Ok(Kernel::by_name(&name.to_string_lossy())?);
         }

@@ -1,10 +1,12 @@
-//! What a table and a reader can do, whatever their family, width and origin.
+//! What a table and a reader can do, whatever their family, width of next hops and origin: the interface between the
+//! functions that C calls and the generic code.
 //!
-//! Pointers come unchecked for what the type of the table alone can tell: how many bytes an address
-//! has, and a next hop. Prefixes and single addresses are in network order.
+//! Prefixes and changes come as values. Addresses come as pointers in network order, unread, since only the table's type
+//! says how many bytes an address has and a next hop; and a copy on the way would cost a lookup more than the call.
 
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
+use core::ptr;
 
 use popfib::image::Keep;
 use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
@@ -13,22 +15,50 @@ use crate::error::{Errno, Result};
 
 /// The order of the bytes of the addresses of a bulk lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum ByteOrder {
     Network,
     Host,
 }
 
-/// A prefix as C hands it over: the bytes of an address in network order, and the length.
+/// A prefix as C hands it over: its address in network order, of which IPv4 uses the first 4 bytes, and its length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawPrefix {
-    pub(crate) bytes: *const u8,
+    pub(crate) bytes: [u8; 16],
     pub(crate) len: u8,
+}
+
+impl RawPrefix {
+    /// The prefix of an argument; -EINVAL for null.
+    ///
+    /// # Safety
+    /// `bytes` is null or an address of `family`.
+    pub(crate) unsafe fn read(family: u32, bytes: *const u8, len: u8) -> Result<Self> {
+        if bytes.is_null() {
+            return Err(Errno::INVALID);
+        }
+        let mut raw = Self {
+            bytes: [0; 16],
+            len,
+        };
+        let width = if family == 4 { 4 } else { 16 };
+        // SAFETY: not null, hence an address, of so many bytes.
+        unsafe { ptr::copy_nonoverlapping(bytes, raw.bytes.as_mut_ptr(), width) };
+        Ok(raw)
+    }
+
+    /// The prefix of a family; -EINVAL if it is too long or has host bits set.
+    pub(crate) fn prefix<A: Address>(&self) -> Result<Prefix<A>> {
+        const { assert!(size_of::<A::Bytes>() <= 16) };
+        // SAFETY: the array has as many bytes as the longest address.
+        let address = unsafe { address(self.bytes.as_ptr()) };
+        Prefix::new(address, self.len).map_err(|_| Errno::INVALID)
+    }
 }
 
 /// `struct popfib_change`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Change {
+pub(crate) struct CChange {
     pub(crate) prefix: [u8; 16],
     pub(crate) len: u8,
     pub(crate) reserved: [u8; 3],
@@ -36,80 +66,98 @@ pub(crate) struct Change {
     pub(crate) next_hop: u32,
 }
 
-/// What a walk says of each route: the bytes of the prefix, its length, the next hop.
-pub(crate) type Visit<'a> = dyn FnMut(&[u8], u8, u32) -> ControlFlow<c_int> + 'a;
+/// What is called with a route: the bytes of its prefix, the length, the next hop.
+pub(crate) type RouteVisitor<'a> = dyn FnMut(&[u8], u8, u32) -> ControlFlow<c_int> + 'a;
 
 /// Which routes a walk meets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Walk {
+pub(crate) enum WalkScope {
     All,
     Covering(RawPrefix),
     Covered(RawPrefix),
 }
 
 /// A table of one family.
-///
-/// # Safety
-/// Of the methods: pointers that are not null lead to what the header asks for.
-pub(crate) trait Engine {
+pub(crate) trait TableEngine {
     fn family(&self) -> u32;
     fn next_hop_bits(&self) -> u32;
     fn kernel(&self) -> Kernel;
     fn route_count(&self) -> usize;
     fn bytes(&self) -> usize;
 
-    unsafe fn add(&mut self, prefix: RawPrefix, next_hop: u32) -> Result<()>; // SAFETY: see the trait
-    unsafe fn delete(&mut self, prefix: RawPrefix) -> Result<()>; // SAFETY: see the trait
-    fn apply(&mut self, changes: &[Change]) -> Result<()>;
+    fn add(&mut self, prefix: RawPrefix, next_hop: u32) -> Result<()>;
+    fn delete(&mut self, prefix: RawPrefix) -> Result<()>;
+    fn apply(&mut self, changes: &[CChange]) -> Result<()>;
     fn reclaim(&mut self);
     fn compile_prefixes(&mut self) -> Result<()>;
 
-    unsafe fn get(&self, prefix: RawPrefix) -> Result<u32>; // SAFETY: see the trait
-    unsafe fn lookup(&self, address: *const u8) -> u32; // SAFETY: see the trait
+    fn get(&self, prefix: RawPrefix) -> Result<u32>;
+    /// # Safety
+    /// `address` is an address of the family.
+    unsafe fn lookup(&self, address: *const u8) -> u32;
+    /// # Safety
+    /// `from` is null or an array of `count` addresses of the family in this order; `to` is null or `count` places for next
+    /// hops of `next_hop_bits`.
     unsafe fn lookup_bulk(
         &self,
         from: *const c_void,
         to: *mut c_void,
         count: usize,
-        order: Order,
-    ) -> Result<()>; // SAFETY: see the trait
-    /// Tells the visitor of one route.
-    unsafe fn longest_match(&self, address: *const u8, visit: &mut Visit<'_>) -> Result<()>; // SAFETY: see the trait
+        order: ByteOrder,
+    ) -> Result<()>;
+    /// Calls the visitor with the match, or fails if there is none.
+    ///
+    /// # Safety
+    /// `address` is an address of the family.
+    unsafe fn longest_match(&self, address: *const u8, visit: &mut RouteVisitor<'_>) -> Result<()>;
+    /// # Safety
+    /// `from` is null or an array of `count` addresses of the family in network order; `lengths` is null or `count` places
+    /// for a byte, `to` is null or `count` places for next hops of `next_hop_bits`.
     unsafe fn longest_match_bulk(
         &self,
         from: *const c_void,
         lengths: *mut u8,
         to: *mut c_void,
         count: usize,
-    ) -> Result<()>; // SAFETY: see the trait
-    unsafe fn walk(&self, walk: Walk, visit: &mut Visit<'_>) -> Result<ControlFlow<c_int>>; // SAFETY: see the trait
+    ) -> Result<()>;
+    fn walk(&self, scope: WalkScope, visit: &mut RouteVisitor<'_>) -> Result<ControlFlow<c_int>>;
 
     fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
-/// A reader.
-///
-/// # Safety
-/// As for [`Engine`].
-pub(crate) trait Lookup {
+/// A reader of a table of one family.
+pub(crate) trait ReaderEngine {
     fn kernel(&self) -> Kernel;
-    unsafe fn lookup(&mut self, address: *const u8) -> u32; // SAFETY: see the trait
+    /// # Safety
+    /// As for [`TableEngine::lookup`].
+    unsafe fn lookup(&mut self, address: *const u8) -> u32;
+    /// # Safety
+    /// As for [`TableEngine::lookup_bulk`].
     unsafe fn lookup_bulk(
         &mut self,
         from: *const c_void,
         to: *mut c_void,
         count: usize,
-        order: Order,
-    ) -> Result<()>; // SAFETY: see the trait
-    /// Tells the visitor of one route.
-    unsafe fn longest_match(&mut self, address: *const u8, visit: &mut Visit<'_>) -> Result<()>; // SAFETY: see the trait
+        order: ByteOrder,
+    ) -> Result<()>;
+    /// Calls the visitor with the match, or fails if there is none.
+    ///
+    /// # Safety
+    /// As for [`TableEngine::longest_match`].
+    unsafe fn longest_match(
+        &mut self,
+        address: *const u8,
+        visit: &mut RouteVisitor<'_>,
+    ) -> Result<()>;
+    /// # Safety
+    /// As for [`TableEngine::longest_match_bulk`].
     unsafe fn longest_match_bulk(
         &mut self,
         from: *const c_void,
         lengths: *mut u8,
         to: *mut c_void,
         count: usize,
-    ) -> Result<()>; // SAFETY: see the trait
+    ) -> Result<()>;
     fn quiescent(&mut self);
     fn online(&mut self);
     fn offline(&mut self);
@@ -118,28 +166,16 @@ pub(crate) trait Lookup {
 /// The address whose bytes in network order are at `bytes`.
 ///
 /// # Safety
-/// There are as many as the address has.
+/// There are as many bytes as the address has.
 #[inline(always)]
 pub(crate) unsafe fn address<A: Address>(bytes: *const u8) -> A {
-    // SAFETY: the caller's; `A::Bytes` is an array of bytes, so needs no alignment.
+    // SAFETY: as many bytes as the caller promises; `A::Bytes` is an array of bytes, so needs no alignment.
     A::from_be_bytes(unsafe { bytes.cast::<A::Bytes>().read_unaligned() })
 }
 
-/// The prefix that C handed over.
-///
-/// # Safety
-/// Null, or as for [`address`].
-pub(crate) unsafe fn prefix<A: Address>(raw: RawPrefix) -> Result<Prefix<A>> {
-    if raw.bytes.is_null() {
-        return Err(Errno::INVALID);
-    }
-    // SAFETY: the caller's.
-    Prefix::new(unsafe { address(raw.bytes) }, raw.len).map_err(|_| Errno::INVALID)
-}
-
-/// Tells the visitor of a route.
-pub(crate) fn tell<A: Address>(
-    visit: &mut Visit<'_>,
+/// Calls the visitor with a route.
+pub(crate) fn visit_route<A: Address>(
+    visit: &mut RouteVisitor<'_>,
     (prefix, next_hop): (Prefix<A>, NextHop),
 ) -> ControlFlow<c_int> {
     visit(

@@ -1,4 +1,4 @@
-//! Errors as C knows them: negative numbers of `errno.h`.
+//! Errors of the library in, negative numbers of `errno.h` out, and a line of text for each.
 
 use core::ffi::{CStr, c_char, c_int};
 use core::num::NonZero;
@@ -88,7 +88,7 @@ impl From<TableError> for Errno {
     fn from(error: TableError) -> Self {
         match error {
             TableError::Image(error) => error.into(),
-            // The others are no errors of a table that is opened.
+            // No other is possible when a table is opened.
             _ => Self::NO_DATA,
         }
     }
@@ -110,8 +110,8 @@ impl From<std::io::Error> for Errno {
 
 /// See popfib.h.
 ///
-/// Its own words where those of `strerror` would mislead, for a table is no file; the system has no
-/// variant of `strerror` that is at once thread-safe, static and everywhere.
+/// The words are the library's own: those of `strerror` would mislead, since a table is no file, and no variant of it that all
+/// systems have is thread-safe and returns static text.
 #[unsafe(no_mangle)] // SAFETY: nothing else has the prefix `popfib_`.
 extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
     let text: &CStr = match error.checked_abs().unwrap_or(c_int::MAX) {
@@ -145,7 +145,7 @@ extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
 mod tests {
     use super::*;
 
-    /// What tests in C would need tables of gigabytes or broken hardware for.
+    /// Errors for which tests in C would need tables of gigabytes or broken hardware.
     #[test]
     fn errors_have_the_numbers_that_the_header_gives() {
         let cases: [(Errno, c_int); 7] = [

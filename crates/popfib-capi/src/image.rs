@@ -1,41 +1,41 @@
-//! The handle `popfib_image`, and how tables become one.
+//! The handle `popfib_image`: a file or memory in; tables, their records and their names out. And tables saved as an image file.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
-use core::{ptr, slice};
+use core::ffi::{c_char, c_int, c_void};
+use core::slice;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use popfib::image::{ImageTable, Keep, Source};
-use popfib::{Address, Image, ImageWriter};
+use popfib::{Address, Image, ImageWriter, Kernel};
 
-use crate::border::{border, border_or, put, required, required_mut};
-use crate::config::{self, Config, Form, ImageConfig};
+use crate::border::{border, free_handle, make_handle, put, required, required_mut, string};
+use crate::config::{self, CConfig, CImageConfig, TableType};
 use crate::error::{Errno, Result};
-use crate::image_table::{Frozen, ImageLeaf};
-use crate::memory::{Memory, Own, hand_out};
-use crate::records::RecordsHandle;
-use crate::table::Table;
+use crate::image_table::{ImageEngine, ImageLeaf};
+use crate::memory::{CAllocator, CBox, hand_out};
+use crate::records::CRecords;
+use crate::table::CTable;
 
 /// `POPFIB_IMAGE_COPY` and the like.
 const COPY: u32 = 0;
 const MAP: u32 = 1;
 const MAP_TRUSTED: u32 = 2;
 
-/// Of memory that is used where it is.
+/// The alignment of memory that is used in place.
 const ALIGNMENT: usize = 64;
 
 /// `POPFIB_IMAGE_NO_ROUTES`.
 const NO_ROUTES: u32 = 1;
 
 /// What a `popfib_image` points to.
-struct ImageHandle {
+struct CImage {
     image: Image,
-    /// The table that is asked: the only one, or that which was selected.
+    /// The table that functions use: the only one, or that which was selected.
     table: Option<ImageTable>,
 }
 
-impl ImageHandle {
+impl CImage {
     fn hand_out(image: Image) -> *mut Self {
         let table = image.table(None).ok().cloned();
         Box::into_raw(Box::new(Self { image, table }))
@@ -46,59 +46,55 @@ impl ImageHandle {
     }
 }
 
-/// The file of that name.
+/// The path of a file; -EINVAL for null.
 ///
 /// # Safety
 /// Null or a string.
 unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path> {
-    if path.is_null() {
-        return Err(Errno::INVALID);
-    }
-    // SAFETY: the caller's.
-    let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
-    Ok(Path::new(OsStr::from_bytes(bytes)))
+    // SAFETY: it asks for the same.
+    let path = unsafe { string(path)? };
+    Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
 }
 
-/// Text that the image is to hold.
+/// Text that an image holds; -EINVAL for null, -EILSEQ if it is not UTF-8.
 ///
 /// # Safety
 /// Null or a string.
 unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
-    if text.is_null() {
-        return Err(Errno::INVALID);
-    }
-    // SAFETY: the caller's.
-    let text = unsafe { CStr::from_ptr(text) };
+    // SAFETY: it asks for the same.
+    let text = unsafe { string(text)? };
     text.to_str().map_err(|_| Errno::BAD_TEXT)
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `file` is null or a string. `config` is null or a structure of the size that it says, with a `source` that is null or a string
+/// and `names` that are null or an array of `name_count` pointers, each null or a string. `ipv4` and `ipv6` are null, or live
+/// and not changed meanwhile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_save(
     file: *const c_char,
-    config: *const ImageConfig,
-    ipv4: *const Table,
-    ipv6: *const Table,
+    config: *const CImageConfig,
+    ipv4: *const CTable,
+    ipv6: *const CTable,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe { save(path(file)?, config, [(4, ipv4), (6, ipv6)])? };
+    // SAFETY: as the caller promises of each argument.
+    border(|| unsafe {
+        save(path(file)?, config, [(4, ipv4), (6, ipv6)])?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As for `popfib_image_save`.
+/// `config` is as for `popfib_image_save`; each table is null, or live and not changed meanwhile.
 unsafe fn save(
     path: &Path,
-    config: *const ImageConfig,
-    tables: [(u32, *const Table); 2],
+    config: *const CImageConfig,
+    tables: [(u32, *const CTable); 2],
 ) -> Result<()> {
     let config = if config.is_null() {
         None
     } else {
-        // SAFETY: the caller's.
+        // SAFETY: not null, hence a structure of the size that it says.
         Some(unsafe { config::read(config)? })
     };
     let flags = config.map_or(0, |config| config.flags);
@@ -106,7 +102,7 @@ unsafe fn save(
         return Err(Errno::INVALID);
     }
     let source = match config {
-        // SAFETY: the caller's.
+        // SAFETY: not null, hence a string.
         Some(config) if !config.source.is_null() => unsafe { text(config.source)? },
         _ => "",
     };
@@ -116,21 +112,21 @@ unsafe fn save(
     if let Some(config) = config
         && !config.names.is_null()
     {
-        // SAFETY: the caller's: that many pointers to strings.
+        // SAFETY: not null, hence an array of so many strings.
         let names = unsafe { slice::from_raw_parts(config.names, config.name_count as usize) };
-        // SAFETY: as above.
+        // SAFETY: each is null or a string.
         let names: Result<Vec<_>> = names.iter().map(|name| unsafe { text(*name) }).collect();
         image.names(names?)?;
     }
     for (family, table) in tables {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         let Some(table) = (unsafe { table.as_ref() }) else {
             continue;
         };
         if table.family != family {
             return Err(Errno::INVALID);
         }
-        // SAFETY: the caller's.
+        // SAFETY: the table is not changed meanwhile, as the caller promises.
         let engine = unsafe { table.routes()? };
         let keep = match flags & NO_ROUTES {
             0 => Keep::Routes,
@@ -142,49 +138,47 @@ unsafe fn save(
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `file` is null or a string; `image` is null or a place for a pointer. Unless the mode copies the file, nobody writes to it until
+/// the image and all that was made of it are freed; if the mode trusts it, popfib has written it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_open(
     file: *const c_char,
     mode: u32,
-    image: *mut *mut ImageHandle,
+    image: *mut *mut CImage,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        let place = unsafe { required_mut(image)? };
-        *place = ptr::null_mut();
-        // SAFETY: the caller's.
+    let make = || {
+        // SAFETY: null or a string, as the caller promises.
         let path = unsafe { path(file)? };
         let image = match mode {
             COPY => Image::open(path)?,
-            // SAFETY: the header asks the caller for what `Image::map` asks for.
+            // SAFETY: nobody writes to a file that is mapped, as the caller promises.
             MAP => unsafe { Image::map(path)? },
-            // SAFETY: as above, for `Image::map_trusted`.
+            // SAFETY: as above, and popfib has written the file.
             MAP_TRUSTED => unsafe { Image::map_trusted(path)? },
             _ => return Err(Errno::INVALID),
         };
-        *place = ImageHandle::hand_out(image);
-        Ok(0)
-    })
+        Ok(CImage::hand_out(image))
+    };
+    // SAFETY: null or a place for a pointer, as the caller promises.
+    unsafe { make_handle(image, make) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `memory` is null or an array of `len` bytes; `image` is null or a place for a pointer. Unless the mode copies the bytes, they stay
+/// and do not change until the image and all that was made of it are freed; if the mode trusts them, popfib has written them.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_memory(
     memory: *const c_void,
     len: usize,
     mode: u32,
-    image: *mut *mut ImageHandle,
+    image: *mut *mut CImage,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        let place = unsafe { required_mut(image)? };
-        *place = ptr::null_mut();
+    let make = || {
         if memory.is_null() || isize::try_from(len).is_err() {
             return Err(Errno::INVALID);
         }
-        // SAFETY: the caller's, who keeps it as long as the image and its tables where it is not copied.
+        // SAFETY: not null, hence an array of `len` bytes. It is `'static` only in name: the caller keeps it until the image
+        // and all that was made of it are freed, and a copy is made before this returns.
         let bytes: &'static [u8] = unsafe { slice::from_raw_parts(memory.cast(), len) };
         if mode != COPY && !memory.addr().is_multiple_of(ALIGNMENT) {
             return Err(Errno::INVALID);
@@ -192,93 +186,97 @@ unsafe extern "C" fn popfib_image_memory(
         let image = match mode {
             COPY => Image::from_bytes(bytes)?,
             MAP => Image::from_static(bytes)?,
-            // SAFETY: the header asks the caller for what `Image::from_static_trusted` asks for.
+            // SAFETY: popfib has written these bytes, as the caller promises.
             MAP_TRUSTED => unsafe { Image::from_static_trusted(bytes)? },
             _ => return Err(Errno::INVALID),
         };
-        *place = ImageHandle::hand_out(image);
-        Ok(0)
-    })
+        Ok(CImage::hand_out(image))
+    };
+    // SAFETY: null or a place for a pointer, as the caller promises.
+    unsafe { make_handle(image, make) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `image` is null, or live and used by no other thread meanwhile, and not used again.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_image_free(image: *mut ImageHandle) {
-    border_or((), || {
-        if !image.is_null() {
-            // SAFETY: from `Box::into_raw`, and the caller gives it up.
-            drop(unsafe { Box::from_raw(image) });
-        }
+unsafe extern "C" fn popfib_image_free(image: *mut CImage) {
+    free_handle(image, |image| {
+        // SAFETY: live and the caller's alone, hence from `Box::into_raw`, and not used again.
+        drop(unsafe { Box::from_raw(image) });
     });
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `image` is null, or live and used by no other thread meanwhile; `name` is null or a string.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_image_select(image: *mut ImageHandle, name: *const c_char) -> c_int {
+unsafe extern "C" fn popfib_image_select(image: *mut CImage, name: *const c_char) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null, or live and the caller's alone; null or a string.
         let (image, name) = unsafe { (required_mut(image)?, text(name)?) };
         image.table = Some(image.image.table(Some(name))?.clone());
         Ok(0)
     })
 }
 
-fn frozen<A: Address, L: ImageLeaf>(image: &ImageTable, config: &Config) -> Result<Own<Table>> {
-    // SAFETY: the caller of `popfib_image_table` promises that the name is one.
-    let kernel = unsafe { config.kernel()? };
-    let engine = Frozen::<A, L>::new(image, kernel, config.table_size()?)?;
+/// The table of one family of an image.
+fn image_table<A: Address, L: ImageLeaf>(
+    image: &ImageTable,
+    config: &CConfig,
+    kernel: Kernel,
+) -> Result<CBox<CTable>> {
+    let engine = ImageEngine::<A, L>::new(image, kernel, config.table_size()?)?;
     let readers = engine.clone();
-    Table::new(engine, readers, Memory::Heap)
+    CTable::new(engine, readers, CAllocator::Heap)
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `image` is null or live, and no other table of it is selected meanwhile. `config` is null or a structure of the
+/// size that it says, whose `kernel` is null or a string. `table` is null or a place for a pointer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_table(
-    image: *const ImageHandle,
-    config: *const Config,
-    table: *mut *mut Table,
+    image: *const CImage,
+    config: *const CConfig,
+    table: *mut *mut CTable,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        let place = unsafe { required_mut(table)? };
-        *place = ptr::null_mut();
-        // SAFETY: the caller's.
+    let make = || {
+        // SAFETY: null or live, and nobody selects another table meanwhile; null or such a structure.
         let (image, config) = unsafe { (required(image)?.table()?, config::read(config)?) };
-        // The compiled table is what it is, and where it is.
-        if config.direct_bits != 0 || !matches!(config.memory()?, Memory::Heap) {
+        // The compiled table is in the image, as it is.
+        if config.direct_bits != 0 || !matches!(config.allocator()?, CAllocator::Heap) {
             return Err(Errno::INVALID);
         }
-        // With prefixes or without: an image has them.
+        // Checked only: an image has what longest matches need, also without the flag.
         config.keeps_prefixes()?;
-        let table = match config.form()? {
-            Form::Ipv4Narrow => frozen::<u32, u16>(image, &config)?,
-            Form::Ipv4Wide => frozen::<u32, u32>(image, &config)?,
-            Form::Ipv6Narrow => frozen::<u128, u16>(image, &config)?,
-            Form::Ipv6Wide => frozen::<u128, u32>(image, &config)?,
+        let table_type = config.table_type()?;
+        // SAFETY: copied from a structure whose `kernel` is null or a string.
+        let kernel = unsafe { config.kernel()? };
+        let table_of = match table_type {
+            TableType::Ipv4Narrow => image_table::<u32, u16>,
+            TableType::Ipv4Wide => image_table::<u32, u32>,
+            TableType::Ipv6Narrow => image_table::<u128, u16>,
+            TableType::Ipv6Wide => image_table::<u128, u32>,
         };
-        *place = hand_out(table);
-        Ok(0)
-    })
+        Ok(hand_out(table_of(image, &config, kernel)?))
+    };
+    // SAFETY: null or a place for a pointer, as the caller promises.
+    unsafe { make_handle(table, make) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `image` is null or live, and no other table of it is selected meanwhile; `name` and `len` are null or places.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_table_name(
-    image: *const ImageHandle,
+    image: *const CImage,
     index: usize,
     name: *mut *const c_char,
     len: *mut usize,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, and no table is selected meanwhile, as the caller promises.
         let image = unsafe { required(image)? };
         let table = image.image.tables().get(index).ok_or(Errno::NO_ENTRY)?;
         let text = table.name();
-        // SAFETY: the caller's.
+        // SAFETY: null or places, as the caller promises.
         unsafe {
             put(name, text.as_ptr().cast());
             put(len, text.len());
@@ -288,19 +286,18 @@ unsafe extern "C" fn popfib_image_table_name(
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `image` is null or live, and no other table of it is selected meanwhile; `records` is null or a place for a
+/// pointer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_records(
-    image: *const ImageHandle,
-    records: *mut *mut RecordsHandle,
+    image: *const CImage,
+    records: *mut *mut CRecords,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        let place = unsafe { required_mut(records)? };
-        *place = ptr::null_mut();
-        // SAFETY: the caller's.
+    let make = || {
+        // SAFETY: null or live, and nobody selects another table meanwhile, as the caller promises.
         let table = unsafe { required(image)?.table()? };
-        *place = RecordsHandle::hand_out(popfib_table::Table::of_image(table)?)?;
-        Ok(0)
-    })
+        CRecords::hand_out(popfib_table::Table::of_image(table)?)
+    };
+    // SAFETY: null or a place for a pointer, as the caller promises.
+    unsafe { make_handle(records, make) }
 }

@@ -1,4 +1,5 @@
-//! Tables in images: as those whose routes change, but read-only and open to all threads at once.
+//! Tables of images: what C asks of a table, answered from the arrays and routes of an image. They are read-only, and open to
+//! all threads at once, so that one type is the table, its readers, and what makes them.
 
 use std::sync::Arc;
 
@@ -6,11 +7,11 @@ use popfib::image::{ImageFamily, ImageTable, Keep};
 use popfib::{Address, Fib, ImageWriter, Kernel, Leaf, NextHop, Prefix, Size};
 
 use crate::error::{Errno, Result};
-use crate::memory::Memory;
-use crate::reader::{Reader, Readers};
-use crate::typed::{Answers, Route, Routes};
+use crate::memory::CAllocator;
+use crate::reader::{CReader, ReaderFactory};
+use crate::typed::{TypedReader, TypedRoute, TypedTable};
 
-/// The width of answers, with the image's Fib for it.
+/// A width of next hops, with the image's Fib of that width.
 pub(crate) trait ImageLeaf: Leaf {
     fn fib<A: Address>(table: &ImageFamily<A>) -> Option<&Fib<A, Self>>;
 }
@@ -27,20 +28,20 @@ impl ImageLeaf for u32 {
     }
 }
 
-/// The table of one family of an image: also a reader, since nobody changes it, and what makes more of them.
+/// The table of one family of an image: also its own reader, since nobody changes it, and what makes readers.
 #[derive(Clone)]
-pub(crate) struct Frozen<A: Address, L: Leaf> {
+pub(crate) struct ImageEngine<A: Address, L: Leaf> {
     image: ImageTable,
     /// Shares the image's memory and keeps it.
     fib: Arc<Fib<A, L>>,
     kernel: Kernel,
 }
 
-impl<A: Address, L: ImageLeaf> Frozen<A, L> {
+impl<A: Address, L: ImageLeaf> ImageEngine<A, L> {
     /// With the image's compiled table, or one of another size, compiled from the routes.
     pub(crate) fn new(image: &ImageTable, kernel: Kernel, size: Size) -> Result<Self> {
         let table = image.family::<A>().ok_or(Errno::NO_ENTRY)?;
-        // C looks up next hops by a Fib of theirs, which an image of prefixes alone lacks.
+        // An image of prefixes alone has no Fib of next hops, which is what C looks up in.
         table.fib().ok_or(Errno::NO_DATA)?;
         let fib = L::fib(table).ok_or(Errno::RANGE)?;
         let fib = match size {
@@ -56,7 +57,7 @@ impl<A: Address, L: ImageLeaf> Frozen<A, L> {
     }
 }
 
-impl<A: Address, L: Leaf> Frozen<A, L> {
+impl<A: Address, L: Leaf> ImageEngine<A, L> {
     /// The table, if it has its routes.
     fn with_routes(&self) -> Result<&ImageFamily<A>> {
         self.image
@@ -66,7 +67,7 @@ impl<A: Address, L: Leaf> Frozen<A, L> {
     }
 }
 
-impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
+impl<A: Address, L: ImageLeaf> TypedTable for ImageEngine<A, L> {
     type Address = A;
     type NextHop = L;
 
@@ -96,7 +97,7 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
 
     fn reclaim(&mut self) {}
 
-    /// An image has what longest matches need.
+    /// Nothing to do: an image has what longest matches need, if it has its routes.
     fn compile_prefixes(&mut self) -> Result<()> {
         self.with_routes().map(drop)
     }
@@ -116,29 +117,29 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
         Ok(self.with_routes()?.get(prefix))
     }
 
-    fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
+    fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
         Ok(self.with_routes()?.longest_match(address))
     }
 
     fn longest_matches(
         &self,
         addresses: &[A],
-        found: impl FnMut(usize, Option<Route<A>>),
+        found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
         let longest = self.with_routes()?.longest_fib().ok_or(Errno::NO_DATA)?;
         longest.longest_matches_with(self.kernel, addresses, found);
         Ok(())
     }
 
-    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
+    fn routes(&self) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.with_routes()?.routes())
     }
 
-    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.with_routes()?.supernets(of))
     }
 
-    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.with_routes()?.subnets(of))
     }
 
@@ -149,39 +150,39 @@ impl<A: Address, L: ImageLeaf> Routes for Frozen<A, L> {
     }
 }
 
-impl<A: Address, L: ImageLeaf> Readers for Frozen<A, L> {
-    fn reader(&self) -> Result<*mut Reader> {
-        Reader::make(self.clone(), Memory::Heap)
+impl<A: Address, L: ImageLeaf> ReaderFactory for ImageEngine<A, L> {
+    fn reader(&self) -> Result<*mut CReader> {
+        CReader::make(self.clone(), CAllocator::Heap)
     }
 }
 
-impl<A: Address, L: ImageLeaf> Answers for Frozen<A, L> {
+impl<A: Address, L: ImageLeaf> TypedReader for ImageEngine<A, L> {
     type Address = A;
     type NextHop = L;
 
     fn kernel(&self) -> Kernel {
-        Routes::kernel(self)
+        TypedTable::kernel(self)
     }
 
     #[inline(always)]
     fn lookup(&mut self, address: A) -> L {
-        Routes::lookup(self, address)
+        TypedTable::lookup(self, address)
     }
 
     #[inline(always)]
     fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
-        Routes::lookup_batch(self, addresses, next_hops);
+        TypedTable::lookup_batch(self, addresses, next_hops);
     }
 
-    fn longest_match(&mut self, address: A) -> Result<Option<Route<A>>> {
-        Routes::longest_match(self, address)
+    fn longest_match(&mut self, address: A) -> Result<Option<TypedRoute<A>>> {
+        TypedTable::longest_match(self, address)
     }
 
     fn longest_matches(
         &mut self,
         addresses: &[A],
-        found: impl FnMut(usize, Option<Route<A>>),
+        found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
-        Routes::longest_matches(self, addresses, found)
+        TypedTable::longest_matches(self, addresses, found)
     }
 }

@@ -1,4 +1,4 @@
-//! Which kernels there are, and the version.
+//! Names of kernels and the version, as strings of C that are there for good.
 
 use core::ffi::c_char;
 use core::ptr;
@@ -7,10 +7,10 @@ use popfib::Kernel;
 
 use crate::border::border_or;
 
-/// Bytes of a name with its end; a longer one would not compile.
+/// Bytes of the longest name that fits, with the zero at its end; a longer one does not compile.
 const NAME_LEN: usize = 16;
 
-/// The names of all kernels as C wants them: with a zero at the end.
+/// The names of all kernels as strings of C, with a zero at the end.
 static NAMES: [[u8; NAME_LEN]; Kernel::ALL_NAMES.len()] = {
     let mut names = [[0; NAME_LEN]; Kernel::ALL_NAMES.len()];
     let mut index = 0;
@@ -26,7 +26,7 @@ static NAMES: [[u8; NAME_LEN]; Kernel::ALL_NAMES.len()] = {
     names
 };
 
-/// The name as C wants it.
+/// The name of a kernel as a string of C.
 pub(crate) fn c_name(kernel: Kernel) -> *const c_char {
     let mut names = Kernel::ALL_NAMES.iter().zip(&NAMES);
     names

@@ -1,12 +1,14 @@
-//! popfib for C and C++. `include/popfib.h` documents what each function does; this is how.
+//! popfib for C and C++: the shared and the static library whose functions `include/popfib.h` documents.
 //!
-//! `table.rs`, `walk.rs`, `reader.rs`, `groups.rs`, `image.rs`, `records.rs` and `kernel.rs` hold the functions that C calls: they
-//! check pointers, stop panics (`border.rs`) and pass on. What differs by family and by width of
-//! next hops is generic code behind the traits of `engine.rs`, which `typed.rs` implements once for tables that
-//! change (`live.rs`) and those in images (`image_table.rs`). A call costs one indirect call more than in Rust.
+//! `table.rs`, `walk.rs`, `reader.rs`, `groups.rs`, `image.rs`, `records.rs` and `kernel.rs` have the functions that C calls. They turn
+//! pointers into references and values and stop panics, both by `border.rs`, and pass the call on. What differs by family and
+//! by width of next hops is generic code behind the traits of `engine.rs`, which `typed.rs` implements once for tables that
+//! change (`live.rs`) and those of images (`image_table.rs`). A call costs one indirect call more than in Rust. Rejected: a
+//! function for each family and width, four times as many in the header.
 //!
-//! Handles are boxes behind raw pointers. The contract on threads stands in the header and is the
-//! caller's to keep; what is checked at run time costs no lookup anything that can be measured.
+//! Handles are boxes behind raw pointers. The contract on threads and pointers stands in the header and is the caller's to
+//! keep; the words in which `# Safety` sections name it are explained in `border.rs`. What is checked at run time costs no
+//! lookup anything that can be measured.
 
 mod border;
 mod bulk;

@@ -1,6 +1,7 @@
-//! Tables whose routes change, and their readers.
+//! Tables whose routes change, and their readers: changes in, the compiled table kept up to date, answers out.
 //!
-//! What a table's answers say is its [`Numbers`]: next hops, or next hops and prefix lengths.
+//! What the library's `LiveFib` holds for a route is a number. A table's [`NextHopEncoding`] says what it stands for: the
+//! next hop, or the next hop and the length of the prefix, from which readers can tell longest matches.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -12,33 +13,33 @@ use popfib::{
 };
 
 use crate::error::{Errno, Result};
-use crate::memory::{Memory, hand_out, take_back};
-use crate::reader::{self, Readers};
-use crate::typed::{Answers, Route, Routes};
+use crate::memory::{CAllocator, hand_out, take_back};
+use crate::reader::{CReader, ReaderFactory};
+use crate::typed::{TypedReader, TypedRoute, TypedTable};
 
 /// What the numbers in a table stand for.
-pub(crate) trait Numbers<A: Address>: 'static {
-    /// Whether they say the lengths of prefixes.
+pub(crate) trait NextHopEncoding<A: Address>: 'static {
+    /// Whether they stand for lengths of prefixes too.
     const HAVE_LENGTHS: bool;
 
     /// The number of a route.
     fn number(prefix: Prefix<A>, next_hop: NextHop) -> Result<NextHop>;
     /// The next hop of a number; 0 for 0.
     fn next_hop(number: u32) -> u32;
-    /// The match of an address, whose answer is that number.
-    fn matched(address: A, number: u32) -> Result<Option<Route<A>>>;
+    /// The longest match of an address for which the table has that number.
+    fn matched(address: A, number: u32) -> Result<Option<TypedRoute<A>>>;
 
-    /// The route of a prefix in the table.
-    fn route((prefix, number): Route<A>) -> Route<A> {
+    /// The route of a prefix and a number in the table.
+    fn route((prefix, number): TypedRoute<A>) -> TypedRoute<A> {
         let next_hop = NextHop::new(Self::next_hop(number.get()));
         (prefix, next_hop.expect("a route has a next hop"))
     }
 }
 
-/// Next hops.
-pub(crate) enum NextHops {}
+/// Each number is a next hop.
+pub(crate) enum PlainNextHops {}
 
-impl<A: Address> Numbers<A> for NextHops {
+impl<A: Address> NextHopEncoding<A> for PlainNextHops {
     const HAVE_LENGTHS: bool = false;
 
     fn number(_: Prefix<A>, next_hop: NextHop) -> Result<NextHop> {
@@ -50,15 +51,15 @@ impl<A: Address> Numbers<A> for NextHops {
         number
     }
 
-    fn matched(_: A, _: u32) -> Result<Option<Route<A>>> {
+    fn matched(_: A, _: u32) -> Result<Option<TypedRoute<A>>> {
         Err(Errno::NOT_SUPPORTED)
     }
 }
 
-/// Next hops and the lengths of their prefixes.
-pub(crate) enum Matches {}
+/// Each number stands for a next hop and the length of the prefix.
+pub(crate) enum NextHopsAndLengths {}
 
-impl<A: Address> Numbers<A> for Matches {
+impl<A: Address> NextHopEncoding<A> for NextHopsAndLengths {
     const HAVE_LENGTHS: bool = true;
 
     fn number(prefix: Prefix<A>, next_hop: NextHop) -> Result<NextHop> {
@@ -71,14 +72,14 @@ impl<A: Address> Numbers<A> for Matches {
     }
 
     #[inline(always)]
-    fn matched(address: A, number: u32) -> Result<Option<Route<A>>> {
+    fn matched(address: A, number: u32) -> Result<Option<TypedRoute<A>>> {
         Ok(LongestFib::<A>::matched(address, number))
     }
 }
 
-/// The next hops of numbers, in their places.
+/// Puts the next hops that numbers stand for in the places of the numbers.
 #[inline(always)]
-fn turn<A: Address, L: Leaf, N: Numbers<A>>(numbers: &mut [L]) {
+fn decode<A: Address, L: Leaf, N: NextHopEncoding<A>>(numbers: &mut [L]) {
     if N::HAVE_LENGTHS {
         for number in numbers {
             *number = L::from_u32(N::next_hop(number.to_u32()));
@@ -86,13 +87,13 @@ fn turn<A: Address, L: Leaf, N: Numbers<A>>(numbers: &mut [L]) {
     }
 }
 
-/// Addresses whose matches are found at a time.
+/// Addresses whose matches are found at a time, on the stack.
 const BURST: usize = 256;
 
-/// Hands out the match of each address, whose number `lookup` finds, with its place.
-fn matches<A: Address, L: Leaf, N: Numbers<A>>(
+/// Calls `found` with the place and the match of each address, whose number `lookup` finds.
+fn matches<A: Address, L: Leaf, N: NextHopEncoding<A>>(
     addresses: &[A],
-    mut found: impl FnMut(usize, Option<Route<A>>),
+    mut found: impl FnMut(usize, Option<TypedRoute<A>>),
     mut lookup: impl FnMut(&[A], &mut [L]),
 ) -> Result<()> {
     let mut numbers = [L::default(); BURST];
@@ -107,20 +108,20 @@ fn matches<A: Address, L: Leaf, N: Numbers<A>>(
 }
 
 /// A table and its writer.
-pub(crate) struct Live<A: Address, L: Leaf, N> {
-    fib: LiveFib<A, L, Memory>,
-    /// Made when the caller asks for it, gone with the next change. Rejected: to follow changes, which is a second Rib
+pub(crate) struct LiveEngine<A: Address, L: Leaf, N> {
+    fib: LiveFib<A, L, CAllocator>,
+    /// Compiled when the caller asks for it, dropped by the next change. Rejected: to follow changes, which takes a second Rib
     /// and twice the time of each.
-    longest: Option<LongestFib<A, Memory>>,
+    longest: Option<LongestFib<A, CAllocator>>,
     options: Options,
     kernel: Kernel,
     numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf, N: Numbers<A>> Live<A, L, N> {
-    pub(crate) fn new(options: Options, kernel: Kernel, memory: Memory) -> Result<Self> {
+impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveEngine<A, L, N> {
+    pub(crate) fn new(options: Options, kernel: Kernel, allocator: CAllocator) -> Result<Self> {
         Ok(Self {
-            fib: LiveFib::from_rib(Rib::new_in(memory), options.clone())?,
+            fib: LiveFib::from_rib(Rib::new_in(allocator), options.clone())?,
             longest: None,
             options,
             kernel,
@@ -133,13 +134,13 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Live<A, L, N> {
         Ok(LiveReaders {
             model: self.fib.try_reader()?,
             kernel: self.kernel,
-            memory: *self.fib.rib().allocator(),
+            allocator: *self.fib.rib().allocator(),
             numbers: PhantomData,
         })
     }
 }
 
-impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
+impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, L, N> {
     type Address = A;
     type NextHop = L;
 
@@ -199,7 +200,7 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
     fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
         self.fib
             .lookup_batch_with(self.kernel, addresses, next_hops);
-        turn::<A, L, N>(next_hops);
+        decode::<A, L, N>(next_hops);
     }
 
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
@@ -207,7 +208,7 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
         Ok(number.map(|number| N::route((prefix, number)).1))
     }
 
-    fn longest_match(&self, address: A) -> Result<Option<Route<A>>> {
+    fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
         if N::HAVE_LENGTHS {
             return N::matched(address, self.fib.lookup(address).to_u32());
         }
@@ -220,7 +221,7 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
     fn longest_matches(
         &self,
         addresses: &[A],
-        mut found: impl FnMut(usize, Option<Route<A>>),
+        mut found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
         if N::HAVE_LENGTHS {
             return matches::<A, L, N>(addresses, found, |addresses, numbers| {
@@ -238,15 +239,15 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
         Ok(())
     }
 
-    fn routes(&self) -> Result<impl Iterator<Item = Route<A>>> {
+    fn routes(&self) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.fib.rib().iter().map(N::route))
     }
 
-    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+    fn supernets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.fib.rib().supernets(of).map(N::route))
     }
 
-    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = Route<A>>> {
+    fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.fib.rib().subnets(of).map(N::route))
     }
 
@@ -263,45 +264,45 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Routes for Live<A, L, N> {
 
 /// Makes readers: clones of one that never looks up.
 pub(crate) struct LiveReaders<A: Address, L: Leaf, N> {
-    model: Reader<A, L, Memory>,
+    model: Reader<A, L, CAllocator>,
     kernel: Kernel,
-    memory: Memory,
+    allocator: CAllocator,
     numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf, N: Numbers<A>> Readers for LiveReaders<A, L, N> {
-    fn reader(&self) -> Result<*mut reader::Reader> {
-        let reader = self.memory.own(self.model.try_clone()?)?;
+impl<A: Address, L: Leaf, N: NextHopEncoding<A>> ReaderFactory for LiveReaders<A, L, N> {
+    fn reader(&self) -> Result<*mut CReader> {
+        let reader = self.allocator.own(self.model.try_clone()?)?;
         // SAFETY: a box is not null.
         let reader = unsafe { NonNull::new_unchecked(hand_out(reader)) };
-        // Refused, the value is dropped, and frees the reader.
+        // If `make` fails, it drops this value, which frees the reader.
         let reader = LiveReader {
             guard: None,
             reader,
             kernel: self.kernel,
-            memory: self.memory,
+            allocator: self.allocator,
             numbers: PhantomData::<N>,
         };
-        reader::Reader::make(reader, self.memory)
+        CReader::make(reader, self.allocator)
     }
 }
 
 /// A reader, and, while it is online, its guard.
 struct LiveReader<A: Address, L: Leaf, N> {
     /// Borrows `reader`, which nothing else uses meanwhile.
-    guard: Option<Guard<'static, A, L, Memory>>,
+    guard: Option<Guard<'static, A, L, CAllocator>>,
     /// From a box; freed after the guard.
-    reader: NonNull<Reader<A, L, Memory>>,
+    reader: NonNull<Reader<A, L, CAllocator>>,
     kernel: Kernel,
-    memory: Memory,
+    allocator: CAllocator,
     numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf, N: Numbers<A>> LiveReader<A, L, N> {
+impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveReader<A, L, N> {
     /// The reader, used without a guard.
-    fn reader(&mut self) -> &mut Reader<A, L, Memory> {
+    fn reader(&mut self) -> &mut Reader<A, L, CAllocator> {
         assert!(self.guard.is_none());
-        // SAFETY: ours, and no guard borrows it.
+        // SAFETY: from a box of `self` that only `drop` frees, and no guard borrows it.
         unsafe { self.reader.as_mut() }
     }
 
@@ -323,8 +324,8 @@ impl<A: Address, L: Leaf, N: Numbers<A>> LiveReader<A, L, N> {
         }
     }
 
-    /// Inside the table for these lookups only. A function of its own, lest the registers that it needs
-    /// be saved for a reader that is online.
+    /// A read-side section for these lookups only. A function of its own, so that the registers that it needs
+    /// are not saved for a reader that is online.
     #[inline(never)]
     fn lookup_batch_offline(&mut self, addresses: &[A], next_hops: &mut [L]) {
         let kernel = self.kernel;
@@ -333,7 +334,7 @@ impl<A: Address, L: Leaf, N: Numbers<A>> LiveReader<A, L, N> {
     }
 }
 
-impl<A: Address, L: Leaf, N: Numbers<A>> Answers for LiveReader<A, L, N> {
+impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedReader for LiveReader<A, L, N> {
     type Address = A;
     type NextHop = L;
 
@@ -349,17 +350,17 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Answers for LiveReader<A, L, N> {
     #[inline(always)]
     fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
         self.numbers(addresses, next_hops);
-        turn::<A, L, N>(next_hops);
+        decode::<A, L, N>(next_hops);
     }
 
-    fn longest_match(&mut self, address: A) -> Result<Option<Route<A>>> {
+    fn longest_match(&mut self, address: A) -> Result<Option<TypedRoute<A>>> {
         N::matched(address, self.number(address).to_u32())
     }
 
     fn longest_matches(
         &mut self,
         addresses: &[A],
-        found: impl FnMut(usize, Option<Route<A>>),
+        found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
         matches::<A, L, N>(addresses, found, |addresses, numbers| {
             self.numbers(addresses, numbers);
@@ -375,8 +376,7 @@ impl<A: Address, L: Leaf, N: Numbers<A>> Answers for LiveReader<A, L, N> {
     fn online(&mut self) {
         if self.guard.is_none() {
             let mut reader = self.reader;
-            // SAFETY: it lives until `drop` has dropped the guard, and is not used until then, or
-            // until `offline`.
+            // SAFETY: it lives until `drop` has dropped the guard, and nothing uses it while there is a guard.
             self.guard = Some(unsafe { reader.as_mut() }.pin());
         }
     }
@@ -390,6 +390,6 @@ impl<A: Address, L: Leaf, N> Drop for LiveReader<A, L, N> {
     fn drop(&mut self) {
         self.guard = None;
         // SAFETY: made from a box in `reader`, and no guard borrows it any more.
-        drop(unsafe { take_back(self.reader.as_ptr(), self.memory) });
+        drop(unsafe { take_back(self.reader.as_ptr(), self.allocator) });
     }
 }

@@ -1,7 +1,8 @@
-//! Memory from where the caller says: by the functions of a table's configuration, else from the global heap.
+//! Memory from where the caller says: requests of the library in, calls of the functions of a table's configuration out,
+//! or of the global heap if it has none.
 //!
-//! Everything that a table and its readers hold comes from there, the handles included, so that a refusal
-//! anywhere is `-ENOMEM` and everything is given back with the last handle.
+//! Everything that a table and its readers hold comes from there, the handles included. So a refusal anywhere becomes
+//! `-ENOMEM`, and everything is given back with the last handle.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -13,57 +14,58 @@ use popfib::memory::{AllocError, Allocator, Global};
 use crate::error::{Errno, Result};
 
 /// `popfib_allocate_fn`: user, alignment, size.
-pub(crate) type Allocate = unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void;
+pub(crate) type AllocateFn = unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void;
 
 /// `popfib_release_fn`: user, memory, alignment, size.
-pub(crate) type Release = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize);
+pub(crate) type ReleaseFn = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize);
 
-/// An owned value in memory of the caller's.
-pub(crate) type Own<T> = Box<T, Memory>;
+/// A value in memory from a [`CAllocator`].
+pub(crate) type CBox<T> = Box<T, CAllocator>;
 
 /// Where a table's memory comes from.
 #[derive(Clone, Copy)]
-pub(crate) enum Memory {
+pub(crate) enum CAllocator {
     Heap,
     Caller {
-        allocate: Allocate,
-        release: Release,
+        allocate: AllocateFn,
+        release: ReleaseFn,
         user: *mut c_void,
     },
 }
 
-impl Memory {
-    /// A value in this memory.
-    pub(crate) fn own<T>(self, value: T) -> Result<Own<T>> {
+impl CAllocator {
+    /// A value in memory from here; -ENOMEM if there is none.
+    pub(crate) fn own<T>(self, value: T) -> Result<CBox<T>> {
         Box::try_new_in(value, self).map_err(|AllocError| Errno::NO_MEMORY)
     }
 }
 
 /// The pointer that C keeps of a value, until [`take_back`].
-pub(crate) fn hand_out<T>(value: Own<T>) -> *mut T {
+pub(crate) fn hand_out<T>(value: CBox<T>) -> *mut T {
     Box::into_raw_with_allocator(value).0
 }
 
-/// The value behind a pointer that [`hand_out`] gave.
+/// The value of a pointer that [`hand_out`] gave.
 ///
 /// # Safety
-/// It did so, for a value in this memory, and nobody uses the pointer afterwards.
-pub(crate) unsafe fn take_back<T>(pointer: *mut T, memory: Memory) -> Own<T> {
-    // SAFETY: the caller's.
-    unsafe { Box::from_raw_in(pointer, memory) }
+/// [`hand_out`] gave it, for a value in memory from this allocator, and nobody uses the pointer afterwards.
+pub(crate) unsafe fn take_back<T>(pointer: *mut T, allocator: CAllocator) -> CBox<T> {
+    // SAFETY: from such a box, and nobody else makes one of it again, as the caller promises.
+    unsafe { Box::from_raw_in(pointer, allocator) }
 }
 
-/// What C is asked for: it may rely on sizes that are multiples of the alignment, as `aligned_alloc` does.
-fn asked(layout: Layout) -> (usize, usize) {
+/// The alignment and size that C is asked for: it may rely on sizes that are multiples of the alignment, as
+/// `aligned_alloc` does.
+fn c_layout(layout: Layout) -> (usize, usize) {
     (layout.align(), layout.pad_to_align().size())
 }
 
-// SAFETY: memory stays until it is released, wherever this value moves and whatever copies there are; the
-// header asks the caller's functions for no less, and what they give is checked as far as can be.
-unsafe impl Allocator for Memory {
+// SAFETY: memory stays until it is released, wherever this value moves and whatever copies of it there are. popfib.h asks
+// the caller's functions for no less; null and misaligned memory, which can be seen, count as a refusal.
+unsafe impl Allocator for CAllocator {
     fn allocate(&self, layout: Layout) -> core::result::Result<NonNull<[u8]>, AllocError> {
         let (allocate, release, user) = match *self {
-            // Nothing is asked for where there is nothing to hold.
+            // A size of 0 needs no memory.
             Self::Caller {
                 allocate,
                 release,
@@ -71,27 +73,27 @@ unsafe impl Allocator for Memory {
             } if layout.size() > 0 => (allocate, release, user),
             _ => return Global.allocate(layout),
         };
-        let (alignment, size) = asked(layout);
-        // SAFETY: the caller's function, called as the header says.
+        let (alignment, size) = c_layout(layout);
+        // SAFETY: `popfib_allocate_fn`, called with its `user`, a power of two and a multiple of it.
         let memory = unsafe { allocate(user, alignment, size) };
         let start = NonNull::new(memory.cast::<u8>()).ok_or(AllocError)?;
         if start.addr().get() & (alignment - 1) != 0 {
-            // SAFETY: as above.
+            // SAFETY: `popfib_release_fn`, called with what `allocate` was called with and has returned.
             unsafe { release(user, memory, alignment, size) };
             return Err(AllocError);
         }
         Ok(NonNull::slice_from_raw_parts(start, layout.size()))
     }
 
-    // SAFETY: as the trait asks.
+    // SAFETY: asks for what the trait does: memory of `allocate` for this layout, which nobody uses any more.
     unsafe fn deallocate(&self, start: NonNull<u8>, layout: Layout) {
         match *self {
             Self::Caller { release, user, .. } if layout.size() > 0 => {
-                let (alignment, size) = asked(layout);
-                // SAFETY: the caller's function, with what its `allocate` was called with.
+                let (alignment, size) = c_layout(layout);
+                // SAFETY: `popfib_release_fn`, called with what `allocate` was called with and has returned.
                 unsafe { release(user, start.as_ptr().cast(), alignment, size) };
             }
-            // SAFETY: from `Global`, says the trait.
+            // SAFETY: `allocate` took it from `Global`.
             _ => unsafe { Global.deallocate(start, layout) },
         }
     }

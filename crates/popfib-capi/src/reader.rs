@@ -1,150 +1,147 @@
-//! The handle `popfib_reader`.
+//! The handle `popfib_reader`: passes lookups of one thread on to a reader of whatever type its table has.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use crate::border::{border, border_or, put_route, required_mut};
-use crate::engine::{Lookup, Order};
+use crate::border::{border, border_or, free_handle, put_route, required_mut};
+use crate::engine::{ByteOrder, ReaderEngine};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
-use crate::memory::{Memory, hand_out, take_back};
+use crate::memory::{CAllocator, hand_out, take_back};
 
 /// `popfib_reader_lookup_bulk_host`, for readers of one type.
-type BulkHost = unsafe extern "C" fn(*mut Reader, *const c_void, *mut c_void, usize) -> c_int;
+type BulkHostFn = unsafe extern "C" fn(*mut CReader, *const c_void, *mut c_void, usize) -> c_int;
 
-/// What a `popfib_reader` points to: the head of a [`Whole`].
+/// What a `popfib_reader` points to: the head of a [`CReaderWith`].
 ///
-/// A burst of 64 addresses takes a tenth of a microsecond, of which each call, and each pointer to be followed before
-/// the first address can be, is a percent. So these bulk lookups are called directly, and lie beside the head.
-pub(crate) struct Reader {
-    bulk_host: BulkHost,
-    /// Everything else; in the same `Whole`.
-    lookups: NonNull<dyn Lookup>,
+/// A burst of 64 addresses takes a tenth of a microsecond. Each call, and each pointer that is followed before the first
+/// address is read, takes a percent of that. So these bulk lookups are called directly, and their reader lies beside the head.
+pub(crate) struct CReader {
+    bulk_host: BulkHostFn,
+    /// For all other calls; in the same `CReaderWith`.
+    engine: NonNull<dyn ReaderEngine>,
     // SAFETY: asks for what `free::<T>` does: a reader that `make::<T>` handed out and nobody uses again.
-    free: unsafe fn(*mut Reader),
+    free: unsafe fn(*mut CReader),
 }
 
-/// Makes readers; used while another thread changes the table.
-pub(crate) trait Readers {
-    /// One as C has it.
-    fn reader(&self) -> Result<*mut Reader>;
+/// Makes readers of a table, also while another thread changes it.
+pub(crate) trait ReaderFactory {
+    /// A new reader, to be freed by `popfib_reader_free`.
+    fn reader(&self) -> Result<*mut CReader>;
 }
 
 #[repr(C)]
-struct Whole<T> {
-    head: Reader,
-    lookups: T,
-    memory: Memory,
+struct CReaderWith<T> {
+    head: CReader,
+    engine: T,
+    allocator: CAllocator,
 }
 
-impl Reader {
-    /// A reader as C has it, to be freed by `free`.
-    pub(crate) fn make<T: Lookup + 'static>(lookups: T, memory: Memory) -> Result<*mut Self> {
+impl CReader {
+    /// A new handle, to be freed by its `free`.
+    pub(crate) fn make<T: ReaderEngine + 'static>(
+        engine: T,
+        allocator: CAllocator,
+    ) -> Result<*mut Self> {
         let head = Self {
             bulk_host: bulk_host::<T>,
-            lookups: NonNull::<T>::dangling(),
+            engine: NonNull::<T>::dangling(),
             free: free::<T>,
         };
-        let whole = hand_out(memory.own(Whole {
+        let whole = hand_out(allocator.own(CReaderWith {
             head,
-            lookups,
-            memory,
+            engine,
+            allocator,
         })?);
-        // SAFETY: nobody else has it yet.
+        // SAFETY: just made, and nobody else has it yet.
         unsafe {
-            (*whole).head.lookups = NonNull::new_unchecked(&raw mut (*whole).lookups);
+            (*whole).head.engine = NonNull::new_unchecked(&raw mut (*whole).engine);
         }
         Ok(whole.cast())
     }
 
+    /// What answers for this reader.
+    ///
     /// # Safety
-    /// Nobody else uses the reader meanwhile.
-    unsafe fn lookups(&mut self) -> &mut dyn Lookup {
-        // SAFETY: the head of a `Whole`, whose other parts are used through this alone.
-        unsafe { self.lookups.as_mut() }
+    /// The reader is the caller's alone while the result is used.
+    unsafe fn engine(&mut self) -> &mut dyn ReaderEngine {
+        // SAFETY: `make` set it to the engine beside this head, which lives as long; nobody else uses it meanwhile.
+        unsafe { self.engine.as_mut() }
     }
 }
 
 /// # Safety
-/// A reader made of a `T`, which nobody uses any more.
-unsafe fn free<T>(reader: *mut Reader) {
-    let whole = reader.cast::<Whole<T>>();
-    // SAFETY: the caller's.
-    drop(unsafe { take_back(whole, (*whole).memory) });
+/// `make::<T>` made `reader`, and nobody uses it any more.
+unsafe fn free<T>(reader: *mut CReader) {
+    let whole = reader.cast::<CReaderWith<T>>();
+    // SAFETY: `make` handed it out, with its own allocator.
+    drop(unsafe { take_back(whole, (*whole).allocator) });
 }
 
 /// # Safety
-/// As for `popfib_reader_lookup_bulk_host`, of a reader made of a `T`.
-unsafe extern "C" fn bulk_host<T: Lookup>(
-    reader: *mut Reader,
+/// `reader` is live and the caller's alone, and `make::<T>` made it; the arrays are as for `popfib_reader_lookup_bulk_host`.
+unsafe extern "C" fn bulk_host<T: ReaderEngine>(
+    reader: *mut CReader,
     from: *const c_void,
     to: *mut c_void,
     count: usize,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe {
-            let lookups = &mut (*reader.cast::<Whole<T>>()).lookups;
-            lookups.lookup_bulk(from, to, count, Order::Host)?;
-        }
+    // SAFETY: the head of a `CReaderWith<T>` that nobody else uses, and such arrays, as the caller promises.
+    border(|| unsafe {
+        let engine = &mut (*reader.cast::<CReaderWith<T>>()).engine;
+        engine.lookup_bulk(from, to, count, ByteOrder::Host)?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone, and not used again.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_free(reader: *mut Reader) {
-    border_or((), || {
-        if !reader.is_null() {
-            // SAFETY: the caller gives it up.
-            unsafe { ((*reader).free)(reader) };
-        }
+unsafe extern "C" fn popfib_reader_free(reader: *mut CReader) {
+    free_handle(reader, |reader| {
+        // SAFETY: live and the caller's alone, hence from the `make` that set `free`, and not used again.
+        unsafe { ((*reader).free)(reader) };
     });
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone; `address` is null or an address of its table's family.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_lookup(reader: *mut Reader, address: *const u8) -> u32 {
+unsafe extern "C" fn popfib_reader_lookup(reader: *mut CReader, address: *const u8) -> u32 {
     border_or(0, || {
-        // SAFETY: the caller's.
+        // SAFETY: null, or live and the caller's alone, as the caller promises.
         match unsafe { reader.as_mut() } {
-            // SAFETY: the caller's; the address is there.
-            Some(reader) if !address.is_null() => unsafe { reader.lookups().lookup(address) },
+            // SAFETY: as above; not null, `address` is one of the table's family.
+            Some(reader) if !address.is_null() => unsafe { reader.engine().lookup(address) },
             _ => 0,
         }
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone; `addresses` is null or an array of `count` addresses of its
+/// table's family; `next_hops` is null or `count` places for next hops of that table's width.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk(
-    reader: *mut Reader,
+    reader: *mut CReader,
     addresses: *const c_void,
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe {
-            required_mut(reader)?.lookups().lookup_bulk(
-                addresses,
-                next_hops,
-                count,
-                Order::Network,
-            )?;
-        }
+    // SAFETY: as the caller promises, of reader and arrays.
+    border(|| unsafe {
+        let engine = required_mut(reader)?.engine();
+        engine.lookup_bulk(addresses, next_hops, count, ByteOrder::Network)?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone; `addresses` is null or an array of `count` integers that are
+/// addresses of its table's family; `next_hops` is null or `count` places for next hops of that table's width.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk_host(
-    reader: *mut Reader,
+    reader: *mut CReader,
     addresses: *const c_void,
     next_hops: *mut c_void,
     count: usize,
@@ -152,94 +149,98 @@ unsafe extern "C" fn popfib_reader_lookup_bulk_host(
     if reader.is_null() {
         return Errno::INVALID.code();
     }
-    // SAFETY: the caller's.
+    // SAFETY: not null, hence live and the caller's alone; `make` set the function for its type.
     unsafe { ((*reader).bulk_host)(reader, addresses, next_hops, count) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone; `address` is null or an address of its table's family; `bytes`
+/// is null or a place for such an address; `len` and `next_hop` are null or places.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_longest_match(
-    reader: *mut Reader,
+    reader: *mut CReader,
     address: *const u8,
     bytes: *mut u8,
     len: *mut u8,
     next_hop: *mut u32,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
-        let lookups = unsafe { required_mut(reader)?.lookups() };
+        // SAFETY: null, or live and the caller's alone, as the caller promises.
+        let engine = unsafe { required_mut(reader)?.engine() };
         if address.is_null() {
             return Err(Errno::INVALID);
         }
-        // SAFETY: the caller's.
-        unsafe { lookups.longest_match(address, &mut put_route(bytes, len, next_hop))? };
+        // SAFETY: not null, `address` is one of the table's family; the others are null or places.
+        unsafe { engine.longest_match(address, &mut put_route(bytes, len, next_hop))? };
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone; `addresses` is null or an array of `count` addresses of its
+/// table's family; `lengths` is null or `count` places for a byte, `next_hops` is null or `count` places for next hops of that
+/// table's width.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_longest_match_bulk(
-    reader: *mut Reader,
+    reader: *mut CReader,
     addresses: *const c_void,
     lengths: *mut u8,
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe {
-            let lookups = required_mut(reader)?.lookups();
-            lookups.longest_match_bulk(addresses, lengths, next_hops, count)?;
-        }
+    // SAFETY: as the caller promises, of reader and arrays.
+    border(|| unsafe {
+        let engine = required_mut(reader)?.engine();
+        engine.longest_match_bulk(addresses, lengths, next_hops, count)?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_online(reader: *mut Reader) -> c_int {
-    // SAFETY: the caller's.
-    border(|| unsafe { state(reader, |reader| reader.online()) })
+unsafe extern "C" fn popfib_reader_online(reader: *mut CReader) -> c_int {
+    // SAFETY: null, or live and the caller's alone, as the caller promises.
+    border(|| unsafe { set_state(reader, |reader| reader.online()) })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_offline(reader: *mut Reader) -> c_int {
-    // SAFETY: the caller's.
-    border(|| unsafe { state(reader, |reader| reader.offline()) })
+unsafe extern "C" fn popfib_reader_offline(reader: *mut CReader) -> c_int {
+    // SAFETY: null, or live and the caller's alone, as the caller promises.
+    border(|| unsafe { set_state(reader, |reader| reader.offline()) })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_quiescent(reader: *mut Reader) -> c_int {
-    // SAFETY: the caller's.
-    border(|| unsafe { state(reader, |reader| reader.quiescent()) })
+unsafe extern "C" fn popfib_reader_quiescent(reader: *mut CReader) -> c_int {
+    // SAFETY: null, or live and the caller's alone, as the caller promises.
+    border(|| unsafe { set_state(reader, |reader| reader.quiescent()) })
 }
 
 /// # Safety
-/// As the three above.
+/// `reader` is null, or live and the caller's alone.
 #[inline(always)]
-unsafe fn state(reader: *mut Reader, set: impl FnOnce(&mut dyn Lookup)) -> Result<c_int> {
-    // SAFETY: the caller's.
-    set(unsafe { required_mut(reader)?.lookups() });
+unsafe fn set_state(
+    reader: *mut CReader,
+    set: impl FnOnce(&mut dyn ReaderEngine),
+) -> Result<c_int> {
+    // SAFETY: as the caller promises.
+    set(unsafe { required_mut(reader)?.engine() });
     Ok(0)
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `reader` is null, or live and the caller's alone.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_kernel(reader: *const Reader) -> *const c_char {
+unsafe extern "C" fn popfib_reader_kernel(reader: *const CReader) -> *const c_char {
     border_or(ptr::null(), || {
-        // SAFETY: the caller's.
+        // SAFETY: null, or live and the caller's alone, as the caller promises.
         unsafe { reader.as_ref() }.map_or(ptr::null(), |reader| {
-            // SAFETY: the caller's.
-            c_name(unsafe { reader.lookups.as_ref() }.kernel())
+            // SAFETY: as in `CReader::engine`.
+            c_name(unsafe { reader.engine.as_ref() }.kernel())
         })
     })
 }

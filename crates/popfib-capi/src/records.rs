@@ -1,16 +1,16 @@
-//! The handle `popfib_records`: what the numbers that lookups in an image's table return stand for.
+//! The handle `popfib_records`: numbers that lookups in an image's table returned in, the values of their records out.
 //!
 //! Values are those of a [`popfib_table::Table`], which nobody changes, so that any thread may ask. Texts stay where the table
 //! has them; nothing is allocated.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{c_char, c_int};
 use core::mem::MaybeUninit;
 use core::{ptr, slice};
 
 use popfib::NextHop;
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar, Table};
 
-use crate::border::{border, border_or, put, required};
+use crate::border::{border, border_or, free_handle, put, required, string};
 use crate::bulk::is_wrong;
 use crate::error::{Errno, Result};
 
@@ -24,15 +24,15 @@ const BOOL: u32 = 5;
 const LIST: u32 = 16;
 
 /// What a `popfib_records` points to: a table that has records.
-pub(crate) struct RecordsHandle(Table);
+pub(crate) struct CRecords(Table);
 
 /// The header lets all threads ask at the same time.
 const _: fn() = || {
     fn is_shared<T: Send + Sync>() {}
-    is_shared::<RecordsHandle>();
+    is_shared::<CRecords>();
 };
 
-impl RecordsHandle {
+impl CRecords {
     /// The pointer that C keeps, until `popfib_records_free`.
     pub(crate) fn hand_out(table: Table) -> Result<*mut Self> {
         table.records().ok_or(Errno::NO_DATA)?;
@@ -45,14 +45,14 @@ impl RecordsHandle {
 }
 
 /// A type of C that values have.
-trait Value<'r>: Sized {
+trait CValue<'r>: Sized {
     /// Its number in the header.
     const TYPE: u32;
 
     fn of(scalar: Scalar<'r>) -> Option<Self>;
 }
 
-impl<'r> Value<'r> for &'r str {
+impl<'r> CValue<'r> for &'r str {
     const TYPE: u32 = TEXT;
 
     fn of(scalar: Scalar<'r>) -> Option<Self> {
@@ -63,7 +63,7 @@ impl<'r> Value<'r> for &'r str {
     }
 }
 
-impl Value<'_> for i64 {
+impl CValue<'_> for i64 {
     const TYPE: u32 = INT64;
 
     fn of(scalar: Scalar<'_>) -> Option<Self> {
@@ -74,7 +74,7 @@ impl Value<'_> for i64 {
     }
 }
 
-impl Value<'_> for u64 {
+impl CValue<'_> for u64 {
     const TYPE: u32 = UINT64;
 
     fn of(scalar: Scalar<'_>) -> Option<Self> {
@@ -85,7 +85,7 @@ impl Value<'_> for u64 {
     }
 }
 
-impl Value<'_> for f64 {
+impl CValue<'_> for f64 {
     const TYPE: u32 = DOUBLE;
 
     fn of(scalar: Scalar<'_>) -> Option<Self> {
@@ -97,7 +97,7 @@ impl Value<'_> for f64 {
 }
 
 /// A boolean.
-impl Value<'_> for u8 {
+impl CValue<'_> for u8 {
     const TYPE: u32 = BOOL;
 
     fn of(scalar: Scalar<'_>) -> Option<Self> {
@@ -129,13 +129,13 @@ fn column_at(records: &Records, column: u32) -> Result<&Column> {
 }
 
 /// Fails unless the column has values of type `T`, or lists of them where these are allowed.
-fn expect<'r, T: Value<'r>>(records: &'r Records, column: u32, may_be_list: bool) -> Result<()> {
+fn expect<'r, T: CValue<'r>>(records: &'r Records, column: u32, may_be_list: bool) -> Result<()> {
     let found = type_of(column_at(records, column)?);
     let is_right = found == T::TYPE || may_be_list && found == T::TYPE | LIST;
     is_right.then_some(()).ok_or(Errno::OTHER_TYPE)
 }
 
-/// The value of a record, whose column is there; `None` if it is absent, as each of number 0 is.
+/// The value of a record in a column that is there; `None` if it is absent, as all values of number 0 are.
 fn cell(records: &Records, column: u32, number: u32) -> Result<Option<Cell<'_>>> {
     if number as usize > records.len() {
         return Err(Errno::RANGE);
@@ -145,7 +145,7 @@ fn cell(records: &Records, column: u32, number: u32) -> Result<Option<Cell<'_>>>
 }
 
 /// One value of a record.
-fn value<'r, T: Value<'r>>(
+fn value<'r, T: CValue<'r>>(
     records: &'r Records,
     column: u32,
     number: u32,
@@ -160,15 +160,15 @@ fn value<'r, T: Value<'r>>(
     scalar.and_then(T::of).ok_or(Errno::NO_ENTRY)
 }
 
-/// Hands the value of each record to `each`, with its place.
-fn values<'r, T: Value<'r>>(
+/// Calls `each` with the place of each record and its value.
+fn values<'r, T: CValue<'r>>(
     records: &'r Records,
     column: u32,
     numbers: &[u32],
     mut each: impl FnMut(usize, Option<T>),
 ) -> Result<()> {
     expect::<T>(records, column, false)?;
-    // Before anything is written.
+    // Checked before anything is written.
     if numbers
         .iter()
         .any(|&number| number as usize > records.len())
@@ -190,7 +190,7 @@ fn values<'r, T: Value<'r>>(
 /// The arrays of a bulk call, which reads the first and writes the others.
 ///
 /// # Safety
-/// Each is null, or an array of `count` elements; nobody else uses the last two.
+/// `numbers` is null or an array of `count` numbers; the others are null or `count` places.
 #[expect(clippy::type_complexity)]
 unsafe fn arrays<'a, T, U>(
     numbers: *const u32,
@@ -214,7 +214,8 @@ unsafe fn arrays<'a, T, U>(
     {
         return Err(Errno::INVALID);
     }
-    // SAFETY: aligned, not longer than any array, as long as the caller promises, and apart from each other.
+    // SAFETY: neither null nor misaligned, not longer than any array, of `count` elements as the caller promises, and apart
+    // from each other.
     unsafe {
         Ok((
             slice::from_raw_parts(numbers, count),
@@ -225,82 +226,82 @@ unsafe fn arrays<'a, T, U>(
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null, or live and used by no other thread meanwhile, and not used again.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_records_free(records: *mut RecordsHandle) {
-    border_or((), || {
-        if !records.is_null() {
-            // SAFETY: from `hand_out`, and the caller gives it up.
-            drop(unsafe { Box::from_raw(records) });
-        }
+unsafe extern "C" fn popfib_records_free(records: *mut CRecords) {
+    free_handle(records, |records| {
+        // SAFETY: live, hence from `hand_out`, and nobody uses it again.
+        drop(unsafe { Box::from_raw(records) });
     });
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null or live.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_records_count(records: *const RecordsHandle) -> u32 {
-    // SAFETY: the caller's.
+unsafe extern "C" fn popfib_records_count(records: *const CRecords) -> u32 {
+    // SAFETY: null or live, as the caller promises.
     unsafe { ask(records, |records| records.len() as u32) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null or live.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_records_columns(records: *const RecordsHandle) -> u32 {
-    // SAFETY: the caller's.
+unsafe extern "C" fn popfib_records_columns(records: *const CRecords) -> u32 {
+    // SAFETY: null or live, as the caller promises.
     unsafe { ask(records, |records| records.columns().len() as u32) }
 }
 
+/// What `ask` says of records; 0 for null.
+///
 /// # Safety
-/// Null or records.
-unsafe fn ask(records: *const RecordsHandle, ask: impl FnOnce(&Records) -> u32) -> u32 {
+/// `records` is null or live.
+unsafe fn ask(records: *const CRecords, ask: impl FnOnce(&Records) -> u32) -> u32 {
     border_or(0, || {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         let records = unsafe { records.as_ref() }.and_then(|handle| handle.records().ok());
         records.map_or(0, ask)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null or live; `name` is null or a string; `column` is null or a place.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_records_column(
-    records: *const RecordsHandle,
+    records: *const CRecords,
     name: *const c_char,
     column: *mut u32,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         let records = unsafe { required(records)?.records()? };
         let found = if name.is_null() {
             Some(records.value_column())
         } else {
-            // SAFETY: the caller's.
-            let name = unsafe { CStr::from_ptr(name) };
+            // SAFETY: not null, hence a string.
+            let name = unsafe { string(name)? };
             // No column has a name that is not UTF-8.
             name.to_str().ok().and_then(|name| records.column(name))
         };
-        // SAFETY: the caller's.
+        // SAFETY: null or a place, as the caller promises.
         unsafe { put(column, found.ok_or(Errno::NO_ENTRY)? as u32) };
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null or live; `name`, `len` and `column_type` are null or places.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_records_column_info(
-    records: *const RecordsHandle,
+    records: *const CRecords,
     column: u32,
     name: *mut *const c_char,
     len: *mut usize,
     column_type: *mut u32,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         let column = unsafe { column_at(required(records)?.records()?, column)? };
-        // SAFETY: the caller's.
+        // SAFETY: null or places, as the caller promises.
         unsafe {
             put_text(Some(column.name()), name, len);
             put(column_type, type_of(column));
@@ -310,16 +311,16 @@ unsafe extern "C" fn popfib_records_column_info(
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null or live; `len` is null or a place.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_records_length(
-    records: *const RecordsHandle,
+    records: *const CRecords,
     column: u32,
     number: u32,
     len: *mut usize,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         let records = unsafe { required(records)?.records()? };
         column_at(records, column)?;
         let found = match cell(records, column, number)? {
@@ -327,7 +328,7 @@ unsafe extern "C" fn popfib_records_length(
             Some(Cell::Scalar(_)) => 1,
             Some(Cell::List(list)) => list.len(),
         };
-        // SAFETY: the caller's.
+        // SAFETY: null or a place, as the caller promises.
         unsafe { put(len, found) };
         Ok(0)
     })
@@ -338,11 +339,13 @@ fn parts(text: Option<&str>) -> (*const c_char, usize) {
     text.map_or((ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
 }
 
+/// Writes a text to the places that C wants: where it is, and its length.
+///
 /// # Safety
-/// Each is null, or a place for a pointer or length.
+/// `to` and `len` are null or places.
 unsafe fn put_text(text: Option<&str>, to: *mut *const c_char, len: *mut usize) {
     let (start, length) = parts(text);
-    // SAFETY: the caller's.
+    // SAFETY: null or places, as the caller promises.
     unsafe {
         put(to, start);
         put(len, length);
@@ -350,10 +353,10 @@ unsafe fn put_text(text: Option<&str>, to: *mut *const c_char, len: *mut usize) 
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null or live; `text` and `len` are null or places.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_records_text(
-    records: *const RecordsHandle,
+    records: *const CRecords,
     column: u32,
     number: u32,
     index: usize,
@@ -361,20 +364,21 @@ unsafe extern "C" fn popfib_records_text(
     len: *mut usize,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         let records = unsafe { required(records)?.records()? };
         let found = value(records, column, number, index)?;
-        // SAFETY: the caller's.
+        // SAFETY: null or places, as the caller promises.
         unsafe { put_text(Some(found), text, len) };
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `records` is null or live; `numbers` is null or an array of `count` numbers; `texts` and `lengths` are null or
+/// `count` places.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_records_text_bulk(
-    records: *const RecordsHandle,
+    records: *const CRecords,
     column: u32,
     numbers: *const u32,
     texts: *mut *const c_char,
@@ -382,9 +386,9 @@ unsafe extern "C" fn popfib_records_text_bulk(
     count: usize,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         let records = unsafe { required(records)?.records()? };
-        // SAFETY: the caller's.
+        // SAFETY: null, or an array and places for `count` elements each, as the caller promises.
         let (numbers, texts, lengths) = unsafe { arrays(numbers, texts, lengths, count)? };
         values(records, column, numbers, |at, text| {
             let (start, len) = parts(text);
@@ -399,30 +403,31 @@ unsafe extern "C" fn popfib_records_text_bulk(
 macro_rules! getters {
     ($type:ty, $one:ident, $bulk:ident) => {
         /// # Safety
-        /// As popfib.h says.
+        /// `records` is null or live; `to` is null or a place.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $one(
-            records: *const RecordsHandle,
+            records: *const CRecords,
             column: u32,
             number: u32,
             index: usize,
             to: *mut $type,
         ) -> c_int {
             border(|| {
-                // SAFETY: the caller's.
+                // SAFETY: null or live, as the caller promises.
                 let records = unsafe { required(records)?.records()? };
                 let found: $type = value(records, column, number, index)?;
-                // SAFETY: the caller's.
+                // SAFETY: null or a place, as the caller promises.
                 unsafe { put(to, found) };
                 Ok(0)
             })
         }
 
         /// # Safety
-        /// As popfib.h says.
+        /// `records` is null or live; `numbers` is null or an array of `count` numbers; `to` and `present` are null or
+        /// `count` places.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $bulk(
-            records: *const RecordsHandle,
+            records: *const CRecords,
             column: u32,
             numbers: *const u32,
             to: *mut $type,
@@ -430,9 +435,9 @@ macro_rules! getters {
             count: usize,
         ) -> c_int {
             border(|| {
-                // SAFETY: the caller's.
+                // SAFETY: null or live, as the caller promises.
                 let records = unsafe { required(records)?.records()? };
-                // SAFETY: the caller's.
+                // SAFETY: null, or an array and places for `count` elements each, as the caller promises.
                 let (numbers, to, present) = unsafe { arrays(numbers, to, present, count)? };
                 values(records, column, numbers, |at, value: Option<$type>| {
                     to[at].write(value.unwrap_or_default());

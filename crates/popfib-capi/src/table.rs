@@ -1,4 +1,6 @@
-//! The handle `popfib_table` and what it answers by itself.
+//! The handle `popfib_table`: makes tables, passes changes and lookups of C on to the table's engine, and makes readers.
+//!
+//! A table is a [`TableEngine`] of one of a few types, and what all of them need: which calls a walk or a panic forbids.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_int, c_void};
@@ -8,22 +10,22 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use allocator_api2::unsize_box;
 use popfib::{Address, Kernel, Leaf};
 
-use crate::border::{border, border_or, put, put_route, required, required_mut};
+use crate::border::{border, border_or, free_handle, make_handle, put, put_route, required};
 use crate::bulk::array;
-use crate::config::{self, Config, Form};
-use crate::engine::{Change, Engine, Order, RawPrefix};
+use crate::config::{self, CConfig, TableType};
+use crate::engine::{ByteOrder, CChange, RawPrefix, TableEngine};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
-use crate::live::{Live, Matches, NextHops, Numbers};
-use crate::memory::{Memory, Own, hand_out, take_back};
-use crate::reader::{Reader, Readers};
+use crate::live::{LiveEngine, NextHopEncoding, NextHopsAndLengths, PlainNextHops};
+use crate::memory::{CAllocator, CBox, hand_out, take_back};
+use crate::reader::{CReader, ReaderFactory};
 
 /// What a `popfib_table` points to.
-pub(crate) struct Table {
+pub(crate) struct CTable {
     /// Changed by one thread, while others may use `readers`.
-    engine: UnsafeCell<Own<dyn Engine>>,
-    readers: Own<dyn Readers>,
-    memory: Memory,
+    engine: UnsafeCell<CBox<dyn TableEngine>>,
+    readers: CBox<dyn ReaderFactory>,
+    allocator: CAllocator,
     pub(crate) family: u32,
     next_hop_bits: u32,
     kernel: Kernel,
@@ -33,19 +35,19 @@ pub(crate) struct Table {
     is_broken: AtomicBool,
 }
 
-impl Table {
+impl CTable {
     pub(crate) fn new(
-        engine: impl Engine + 'static,
-        readers: impl Readers + 'static,
-        memory: Memory,
-    ) -> Result<Own<Self>> {
+        engine: impl TableEngine + 'static,
+        readers: impl ReaderFactory + 'static,
+        allocator: CAllocator,
+    ) -> Result<CBox<Self>> {
         let (family, next_hop_bits) = (engine.family(), engine.next_hop_bits());
         let kernel = engine.kernel();
-        let (engine, readers) = (memory.own(engine)?, memory.own(readers)?);
-        memory.own(Self {
+        let (engine, readers) = (allocator.own(engine)?, allocator.own(readers)?);
+        allocator.own(Self {
             engine: UnsafeCell::new(unsize_box!(engine)),
             readers: unsize_box!(readers),
-            memory,
+            allocator,
             family,
             next_hop_bits,
             kernel,
@@ -54,209 +56,208 @@ impl Table {
         })
     }
 
-    /// The engine for lookups, which work whatever happened: the compiled table changes in single,
+    /// The engine for lookups, which work also after a panic in a change: the compiled table changes in single,
     /// complete steps.
     ///
     /// # Safety
-    /// No other thread changes the table meanwhile.
+    /// The table is not changed while the result is used.
     #[inline(always)]
-    unsafe fn engine(&self) -> &dyn Engine {
-        // SAFETY: the caller's.
+    unsafe fn engine(&self) -> &dyn TableEngine {
+        // SAFETY: only `change` makes a reference to write, and nobody calls it meanwhile.
         unsafe { &**self.engine.get() }
     }
 
-    /// The engine for everything that reads routes.
+    /// The engine for everything that reads routes; fails after a panic in a change.
     ///
     /// # Safety
-    /// As for [`Table::engine`].
-    pub(crate) unsafe fn routes(&self) -> Result<&dyn Engine> {
+    /// The table is not changed while the result is used.
+    pub(crate) unsafe fn routes(&self) -> Result<&dyn TableEngine> {
         if self.is_broken.load(Ordering::Relaxed) {
             return Err(Errno::PANIC);
         }
-        // SAFETY: the caller's.
+        // SAFETY: as long as the result is used, the table is not changed.
         Ok(unsafe { self.engine() })
     }
 
-    /// Runs a change. If it panics, all that comes after is refused.
+    /// Runs a change, but not in a walk of this table. After a panic, other changes and all that reads routes fail.
     ///
     /// # Safety
-    /// No other thread uses the table meanwhile, but to make readers.
-    unsafe fn change(&self, change: impl FnOnce(&mut dyn Engine) -> Result<()>) -> Result<()> {
+    /// The table is the caller's alone.
+    unsafe fn change(&self, change: impl FnOnce(&mut dyn TableEngine) -> Result<()>) -> Result<()> {
         if self.walks.load(Ordering::Relaxed) != 0 {
             return Err(Errno::BUSY);
         }
         if self.is_broken.swap(true, Ordering::Relaxed) {
             return Err(Errno::PANIC);
         }
-        // SAFETY: the caller's, and no walk of this thread has a reference either.
+        // SAFETY: no other thread has a reference to the engine, and no walk of this thread has one either.
         let result = change(unsafe { &mut **self.engine.get() });
         self.is_broken.store(false, Ordering::Relaxed);
         result
     }
 
-    /// Says that routes are in use until the result is dropped.
-    pub(crate) fn walking(&self) -> Walking<'_> {
+    /// Forbids changes until the result is dropped.
+    pub(crate) fn begin_walk(&self) -> WalkGuard<'_> {
         self.walks.fetch_add(1, Ordering::Relaxed);
-        Walking(&self.walks)
+        WalkGuard(&self.walks)
     }
 }
 
 /// A walk under way.
-pub(crate) struct Walking<'a>(&'a AtomicUsize);
+pub(crate) struct WalkGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Walking<'_> {
+impl Drop for WalkGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-fn live<A: Address, L: Leaf, N: Numbers<A>>(config: &Config) -> Result<Own<Table>> {
-    // SAFETY: the caller of `popfib_create` promises that the name is one.
-    let kernel = unsafe { config.kernel()? };
-    let memory = config.memory()?;
-    let engine = Live::<A, L, N>::new(config.options()?, kernel, memory)?;
+/// A table without routes.
+fn new_table<A: Address, L: Leaf, N: NextHopEncoding<A>>(
+    config: &CConfig,
+    kernel: Kernel,
+) -> Result<CBox<CTable>> {
+    let allocator = config.allocator()?;
+    let engine = LiveEngine::<A, L, N>::new(config.options()?, kernel, allocator)?;
     let readers = engine.readers()?;
-    Table::new(engine, readers, memory)
+    CTable::new(engine, readers, allocator)
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `config` is null or a structure of the size that it says, whose `kernel` is null or a string and whose functions keep what
+/// popfib.h asks of them. `table` is null or a place for a pointer.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_create(config: *const Config, table: *mut *mut Table) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        let place = unsafe { required_mut(table)? };
-        *place = ptr::null_mut();
-        // SAFETY: the caller's.
+unsafe extern "C" fn popfib_create(config: *const CConfig, table: *mut *mut CTable) -> c_int {
+    let make = || {
+        // SAFETY: null or such a structure, as the caller promises.
         let config = unsafe { config::read(config)? };
-        let table = match (config.form()?, config.keeps_prefixes()?) {
-            (Form::Ipv4Wide, true) => live::<u32, u32, Matches>(&config)?,
-            (Form::Ipv6Wide, true) => live::<u128, u32, Matches>(&config)?,
-            (Form::Ipv4Narrow, _) => live::<u32, u16, NextHops>(&config)?,
-            (Form::Ipv4Wide, false) => live::<u32, u32, NextHops>(&config)?,
-            (Form::Ipv6Narrow, _) => live::<u128, u16, NextHops>(&config)?,
-            (Form::Ipv6Wide, false) => live::<u128, u32, NextHops>(&config)?,
+        let (table_type, keeps_prefixes) = (config.table_type()?, config.keeps_prefixes()?);
+        // SAFETY: copied from a structure whose `kernel` is null or a string.
+        let kernel = unsafe { config.kernel()? };
+        let new = match (table_type, keeps_prefixes) {
+            (TableType::Ipv4Wide, true) => new_table::<u32, u32, NextHopsAndLengths>,
+            (TableType::Ipv6Wide, true) => new_table::<u128, u32, NextHopsAndLengths>,
+            (TableType::Ipv4Narrow, _) => new_table::<u32, u16, PlainNextHops>,
+            (TableType::Ipv4Wide, false) => new_table::<u32, u32, PlainNextHops>,
+            (TableType::Ipv6Narrow, _) => new_table::<u128, u16, PlainNextHops>,
+            (TableType::Ipv6Wide, false) => new_table::<u128, u32, PlainNextHops>,
         };
-        *place = hand_out(table);
-        Ok(0)
-    })
+        Ok(hand_out(new(&config, kernel)?))
+    };
+    // SAFETY: null or a place for a pointer, as the caller promises.
+    unsafe { make_handle(table, make) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and the caller's alone, and not used again.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_free(table: *mut Table) {
-    border_or((), || {
-        if !table.is_null() {
-            // SAFETY: from `hand_out`, and the caller gives it up.
-            drop(unsafe { take_back(table, (*table).memory) });
-        }
+unsafe extern "C" fn popfib_free(table: *mut CTable) {
+    free_handle(table, |table| {
+        // SAFETY: live and the caller's alone, hence from `hand_out` with its own allocator, and not used again.
+        drop(unsafe { take_back(table, (*table).allocator) });
     });
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null or live; it may be changed meanwhile, but not freed. `reader` is null or a place for a pointer.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reader_create(table: *const Table, reader: *mut *mut Reader) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        let place = unsafe { required_mut(reader)? };
-        *place = ptr::null_mut();
-        // SAFETY: the caller's. Of the table nothing is used that its writer changes.
-        let table = unsafe { required(table)? };
-        *place = table.readers.reader()?;
-        Ok(0)
-    })
+unsafe extern "C" fn popfib_reader_create(
+    table: *const CTable,
+    reader: *mut *mut CReader,
+) -> c_int {
+    // SAFETY: null or live, as the caller promises; `readers` is nothing that a change writes to.
+    let make = || unsafe { required(table)? }.readers.reader();
+    // SAFETY: null or a place for a pointer, as the caller promises.
+    unsafe { make_handle(reader, make) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and the caller's alone; `bytes` is null or an address of its family.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_add(
-    table: *mut Table,
+    table: *mut CTable,
     bytes: *const u8,
     len: u8,
     next_hop: u32,
 ) -> c_int {
-    border(|| {
-        let prefix = RawPrefix { bytes, len };
-        // SAFETY: the caller's.
-        unsafe { required(table)?.change(|engine| engine.add(prefix, next_hop))? };
+    // SAFETY: `table` is null, or live and the caller's alone; `bytes` is null or an address of its family.
+    border(|| unsafe {
+        let table = required(table)?;
+        table.change(|engine| engine.add(RawPrefix::read(table.family, bytes, len)?, next_hop))?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and the caller's alone; `bytes` is null or an address of its family.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_delete(table: *mut Table, bytes: *const u8, len: u8) -> c_int {
-    border(|| {
-        let prefix = RawPrefix { bytes, len };
-        // SAFETY: the caller's.
-        unsafe { required(table)?.change(|engine| engine.delete(prefix))? };
+unsafe extern "C" fn popfib_delete(table: *mut CTable, bytes: *const u8, len: u8) -> c_int {
+    // SAFETY: `table` is null, or live and the caller's alone; `bytes` is null or an address of its family.
+    border(|| unsafe {
+        let table = required(table)?;
+        table.change(|engine| engine.delete(RawPrefix::read(table.family, bytes, len)?))?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and the caller's alone; `changes` is null or an array of `count` changes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_apply(
-    table: *mut Table,
-    changes: *const Change,
+    table: *mut CTable,
+    changes: *const CChange,
     count: usize,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe {
-            let changes = array(changes, count)?;
-            required(table)?.change(|engine| engine.apply(changes))?;
-        }
+    // SAFETY: `table` is null, or live and the caller's alone; `changes` is null or an array of `count` changes.
+    border(|| unsafe {
+        let changes = array(changes, count)?;
+        required(table)?.change(|engine| engine.apply(changes))?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and the caller's alone.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_reclaim(table: *mut Table) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe {
-            required(table)?.change(|engine| {
-                engine.reclaim();
-                Ok(())
-            })?;
-        }
+unsafe extern "C" fn popfib_reclaim(table: *mut CTable) -> c_int {
+    // SAFETY: `table` is null, or live and the caller's alone.
+    border(|| unsafe {
+        required(table)?.change(|engine| {
+            engine.reclaim();
+            Ok(())
+        })?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `bytes` is null or an address of its family; `next_hop` is
+/// null or a place.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_get(
-    table: *const Table,
+    table: *const CTable,
     bytes: *const u8,
     len: u8,
     next_hop: *mut u32,
 ) -> c_int {
-    border(|| {
-        let prefix = RawPrefix { bytes, len };
-        // SAFETY: the caller's.
-        unsafe { put(next_hop, required(table)?.routes()?.get(prefix)?) };
+    // SAFETY: `table` is null, or live and not changed meanwhile; `bytes` is null or an address of its family; `next_hop` is
+    // null or a place.
+    border(|| unsafe {
+        let table = required(table)?;
+        let prefix = RawPrefix::read(table.family, bytes, len)?;
+        put(next_hop, table.routes()?.get(prefix)?);
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `address` is null or an address of its family.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_lookup(table: *const Table, address: *const u8) -> u32 {
+unsafe extern "C" fn popfib_lookup(table: *const CTable, address: *const u8) -> u32 {
     border_or(0, || {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         match unsafe { table.as_ref() } {
-            // SAFETY: the caller's; the address is there.
+            // SAFETY: the table is not changed meanwhile; not null, `address` is one of its family.
             Some(table) if !address.is_null() => unsafe { table.engine().lookup(address) },
             _ => 0,
         }
@@ -264,153 +265,156 @@ unsafe extern "C" fn popfib_lookup(table: *const Table, address: *const u8) -> u
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `addresses` is null or an array of `count` addresses of its
+/// family; `next_hops` is null or `count` places for next hops of its width.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk(
-    table: *const Table,
+    table: *const CTable,
     addresses: *const c_void,
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    // SAFETY: the caller's.
-    unsafe { lookup_bulk(table, addresses, next_hops, count, Order::Network) }
+    // SAFETY: it asks for the same.
+    unsafe { lookup_bulk(table, addresses, next_hops, count, ByteOrder::Network) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `addresses` is null or an array of `count` integers that are
+/// addresses of its family; `next_hops` is null or `count` places for next hops of its width.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk_host(
-    table: *const Table,
+    table: *const CTable,
     addresses: *const c_void,
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    // SAFETY: the caller's.
-    unsafe { lookup_bulk(table, addresses, next_hops, count, Order::Host) }
+    // SAFETY: it asks for the same.
+    unsafe { lookup_bulk(table, addresses, next_hops, count, ByteOrder::Host) }
 }
 
 /// # Safety
-/// As the two above.
+/// `table` is null, or live and not changed meanwhile; `from` is null or an array of `count` addresses in this order; `to` is
+/// null or `count` places for next hops of the table's width.
 #[inline(always)]
 unsafe fn lookup_bulk(
-    table: *const Table,
+    table: *const CTable,
     from: *const c_void,
     to: *mut c_void,
     count: usize,
-    order: Order,
+    order: ByteOrder,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe {
-            required(table)?
-                .engine()
-                .lookup_bulk(from, to, count, order)?
-        };
+    // SAFETY: as the caller promises, of table and arrays.
+    border(|| unsafe {
+        required(table)?
+            .engine()
+            .lookup_bulk(from, to, count, order)?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `address` is null or an address of its family; `bytes` is null or
+/// a place for such an address; `len` and `next_hop` are null or places.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_longest_match(
-    table: *const Table,
+    table: *const CTable,
     address: *const u8,
     bytes: *mut u8,
     len: *mut u8,
     next_hop: *mut u32,
 ) -> c_int {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: null, or live and not changed meanwhile, as the caller promises.
         let engine = unsafe { required(table)?.routes()? };
         if address.is_null() {
             return Err(Errno::INVALID);
         }
-        // SAFETY: the caller's.
+        // SAFETY: not null, `address` is one of the table's family; the others are null or places.
         unsafe { engine.longest_match(address, &mut put_route(bytes, len, next_hop))? };
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `addresses` is null or an array of `count` addresses of its
+/// family; `lengths` is null or `count` places for a byte, `next_hops` is null or `count` places for next hops of its width.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_longest_match_bulk(
-    table: *const Table,
+    table: *const CTable,
     addresses: *const c_void,
     lengths: *mut u8,
     next_hops: *mut c_void,
     count: usize,
 ) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe {
-            let engine = required(table)?.routes()?;
-            engine.longest_match_bulk(addresses, lengths, next_hops, count)?;
-        }
+    // SAFETY: `table` is null, or live and not changed meanwhile; the arrays are null, or have `count` elements of its types.
+    border(|| unsafe {
+        let engine = required(table)?.routes()?;
+        engine.longest_match_bulk(addresses, lengths, next_hops, count)?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and the caller's alone.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_compile_prefixes(table: *mut Table) -> c_int {
-    border(|| {
-        // SAFETY: the caller's.
-        unsafe { required(table)?.change(|engine| engine.compile_prefixes())? };
+unsafe extern "C" fn popfib_compile_prefixes(table: *mut CTable) -> c_int {
+    // SAFETY: `table` is null, or live and the caller's alone.
+    border(|| unsafe {
+        required(table)?.change(|engine| engine.compile_prefixes())?;
         Ok(0)
     })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null or live; it may be changed meanwhile.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_family(table: *const Table) -> u32 {
-    // SAFETY: the caller's.
+unsafe extern "C" fn popfib_family(table: *const CTable) -> u32 {
+    // SAFETY: null or live, as the caller promises.
     unsafe { ask(table, 0, |table| table.family) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null or live; it may be changed meanwhile.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_next_hop_bits(table: *const Table) -> u32 {
-    // SAFETY: the caller's.
+unsafe extern "C" fn popfib_next_hop_bits(table: *const CTable) -> u32 {
+    // SAFETY: null or live, as the caller promises.
     unsafe { ask(table, 0, |table| table.next_hop_bits) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_count(table: *const Table) -> usize {
-    // SAFETY: the caller's.
+unsafe extern "C" fn popfib_count(table: *const CTable) -> usize {
+    // SAFETY: null, or live and not changed meanwhile, as the caller promises.
     unsafe { ask(table, 0, |table| table.engine().route_count()) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_bytes(table: *const Table) -> usize {
-    // SAFETY: the caller's.
+unsafe extern "C" fn popfib_bytes(table: *const CTable) -> usize {
+    // SAFETY: null, or live and not changed meanwhile, as the caller promises.
     unsafe { ask(table, 0, |table| table.engine().bytes()) }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null or live; it may be changed meanwhile.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_kernel(table: *const Table) -> *const c_char {
-    // SAFETY: the caller's.
+unsafe extern "C" fn popfib_kernel(table: *const CTable) -> *const c_char {
+    // SAFETY: null or live, as the caller promises.
     unsafe { ask(table, ptr::null(), |table| c_name(table.kernel)) }
 }
 
+/// What `ask` says of a table; `otherwise` for null.
+///
 /// # Safety
-/// Null or a table.
-unsafe fn ask<T>(table: *const Table, otherwise: T, ask: impl FnOnce(&Table) -> T) -> T
+/// `table` is null or live.
+unsafe fn ask<T>(table: *const CTable, otherwise: T, ask: impl FnOnce(&CTable) -> T) -> T
 where
     T: Copy,
 {
     border_or(otherwise, || {
-        // SAFETY: the caller's.
+        // SAFETY: null or live, as the caller promises.
         unsafe { table.as_ref() }.map_or(otherwise, ask)
     })
 }
@@ -421,8 +425,8 @@ mod tests {
 
     #[test]
     fn a_table_whose_change_panicked_answers_lookups_and_nothing_else() {
-        let config = Config {
-            size: size_of::<Config>(),
+        let config = CConfig {
+            size: size_of::<CConfig>(),
             family: 4,
             next_hop_bits: 16,
             direct_bits: 0,
@@ -434,7 +438,7 @@ mod tests {
         };
         let mut table = ptr::null_mut();
         let prefix = [10, 0, 0, 0].as_ptr();
-        // SAFETY: as popfib.h wants it.
+        // SAFETY: one thread has the table, from `popfib_create` to `popfib_free`; `prefix` is an address of IPv4.
         unsafe {
             assert_eq!(popfib_create(&config, &mut table), 0);
             assert_eq!(popfib_add(table, prefix, 8, 1), 0);

@@ -1,7 +1,8 @@
-//! Tables and readers of one family and one width of next hops, as Rust has them.
+//! Tables and readers of one family and one width of next hops: the pointers and numbers of an engine's calls in, calls with
+//! addresses, prefixes and slices out.
 //!
-//! `live.rs` and `image_table.rs` implement these traits without a raw pointer; what makes an [`Engine`] or
-//! a [`Lookup`] of any of them, and so of the pointers of C addresses, prefixes and slices, is here once.
+//! `live.rs` and `image_table.rs` implement [`TypedTable`] and [`TypedReader`] without a raw pointer. What makes a
+//! [`TableEngine`] or a [`ReaderEngine`] of each of them is here, once.
 
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
@@ -10,14 +11,17 @@ use popfib::image::Keep;
 use popfib::{Address, ImageWriter, Kernel, Leaf, NextHop, Prefix};
 
 use crate::bulk;
-use crate::engine::{Change, Engine, Lookup, Order, RawPrefix, Visit, Walk, address, prefix, tell};
+use crate::engine::{
+    ByteOrder, CChange, RawPrefix, ReaderEngine, RouteVisitor, TableEngine, WalkScope, address,
+    visit_route,
+};
 use crate::error::{Errno, Result};
 
 /// A prefix and its next hop.
-pub(crate) type Route<A> = (Prefix<A>, NextHop);
+pub(crate) type TypedRoute<A> = (Prefix<A>, NextHop);
 
-/// A table. What asks for routes fails where the table has none of its own.
-pub(crate) trait Routes {
+/// A table. Functions that return routes fail if it has only what is compiled from them.
+pub(crate) trait TypedTable {
     type Address: Address;
     type NextHop: Leaf;
 
@@ -36,27 +40,27 @@ pub(crate) trait Routes {
     fn lookup(&self, address: Self::Address) -> Self::NextHop;
     fn lookup_batch(&self, addresses: &[Self::Address], next_hops: &mut [Self::NextHop]);
     fn get(&self, prefix: Prefix<Self::Address>) -> Result<Option<NextHop>>;
-    fn longest_match(&self, address: Self::Address) -> Result<Option<Route<Self::Address>>>;
+    fn longest_match(&self, address: Self::Address) -> Result<Option<TypedRoute<Self::Address>>>;
     /// Hands out the match of each address, with its place.
     fn longest_matches(
         &self,
         addresses: &[Self::Address],
-        found: impl FnMut(usize, Option<Route<Self::Address>>),
+        found: impl FnMut(usize, Option<TypedRoute<Self::Address>>),
     ) -> Result<()>;
-    fn routes(&self) -> Result<impl Iterator<Item = Route<Self::Address>>>;
+    fn routes(&self) -> Result<impl Iterator<Item = TypedRoute<Self::Address>>>;
     fn supernets(
         &self,
         of: Prefix<Self::Address>,
-    ) -> Result<impl Iterator<Item = Route<Self::Address>>>;
+    ) -> Result<impl Iterator<Item = TypedRoute<Self::Address>>>;
     fn subnets(
         &self,
         of: Prefix<Self::Address>,
-    ) -> Result<impl Iterator<Item = Route<Self::Address>>>;
+    ) -> Result<impl Iterator<Item = TypedRoute<Self::Address>>>;
 
     fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
-impl<T: Routes> Engine for T {
+impl<T: TypedTable> TableEngine for T {
     fn family(&self) -> u32 {
         if T::Address::WIDTH == 32 { 4 } else { 6 }
     }
@@ -66,80 +70,71 @@ impl<T: Routes> Engine for T {
     }
 
     fn kernel(&self) -> Kernel {
-        Routes::kernel(self)
+        TypedTable::kernel(self)
     }
 
     fn route_count(&self) -> usize {
-        Routes::route_count(self)
+        TypedTable::route_count(self)
     }
 
     fn bytes(&self) -> usize {
-        Routes::bytes(self)
+        TypedTable::bytes(self)
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn add(&mut self, raw: RawPrefix, next_hop: u32) -> Result<()> {
-        // SAFETY: the caller's.
-        let prefix = unsafe { prefix(raw)? };
-        self.announce(prefix, NextHop::new(next_hop).ok_or(Errno::INVALID)?)
+    fn add(&mut self, raw: RawPrefix, next_hop: u32) -> Result<()> {
+        self.announce(raw.prefix()?, NextHop::new(next_hop).ok_or(Errno::INVALID)?)
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn delete(&mut self, raw: RawPrefix) -> Result<()> {
-        // SAFETY: the caller's.
-        self.withdraw(unsafe { prefix(raw)? })
+    fn delete(&mut self, raw: RawPrefix) -> Result<()> {
+        self.withdraw(raw.prefix()?)
     }
 
-    fn apply(&mut self, changes: &[Change]) -> Result<()> {
+    fn apply(&mut self, changes: &[CChange]) -> Result<()> {
         let mut list = Vec::new();
         let refused = |_| Errno::NO_MEMORY;
         list.try_reserve_exact(changes.len()).map_err(refused)?;
         for change in changes {
             let raw = RawPrefix {
-                bytes: change.prefix.as_ptr(),
+                bytes: change.prefix,
                 len: change.len,
             };
-            // SAFETY: there are as many bytes as the longest address has.
-            let prefix = unsafe { prefix(raw)? };
+            let prefix = raw.prefix()?;
             if change.reserved != [0; 3] {
                 return Err(Errno::INVALID);
             }
             list.push((prefix, NextHop::new(change.next_hop)));
         }
-        Routes::apply(self, list)
+        TypedTable::apply(self, list)
     }
 
     fn reclaim(&mut self) {
-        Routes::reclaim(self);
+        TypedTable::reclaim(self);
     }
 
     fn compile_prefixes(&mut self) -> Result<()> {
-        Routes::compile_prefixes(self)
+        TypedTable::compile_prefixes(self)
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn get(&self, raw: RawPrefix) -> Result<u32> {
-        // SAFETY: the caller's.
-        let prefix = unsafe { prefix(raw)? };
-        let next_hop = Routes::get(self, prefix)?.ok_or(Errno::NO_ENTRY)?;
+    fn get(&self, raw: RawPrefix) -> Result<u32> {
+        let next_hop = TypedTable::get(self, raw.prefix()?)?.ok_or(Errno::NO_ENTRY)?;
         Ok(next_hop.get())
     }
 
-    // SAFETY: see `Engine`.
+    // SAFETY: asks for what the trait does.
     unsafe fn lookup(&self, bytes: *const u8) -> u32 {
-        // SAFETY: the caller's.
-        Routes::lookup(self, unsafe { address(bytes) }).to_u32()
+        // SAFETY: an address of the family, as the caller promises.
+        TypedTable::lookup(self, unsafe { address(bytes) }).to_u32()
     }
 
-    // SAFETY: see `Engine`.
+    // SAFETY: asks for what the trait does.
     unsafe fn lookup_bulk(
         &self,
         from: *const c_void,
         to: *mut c_void,
         count: usize,
-        order: Order,
+        order: ByteOrder,
     ) -> Result<()> {
-        // SAFETY: the caller's.
+        // SAFETY: it asks for the same arrays.
         unsafe {
             bulk::each(from, to, count, order, |addresses, next_hops| {
                 self.lookup_batch(addresses, next_hops);
@@ -147,16 +142,16 @@ impl<T: Routes> Engine for T {
         }
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn longest_match(&self, bytes: *const u8, visit: &mut Visit<'_>) -> Result<()> {
-        // SAFETY: the caller's.
+    // SAFETY: asks for what the trait does.
+    unsafe fn longest_match(&self, bytes: *const u8, visit: &mut RouteVisitor<'_>) -> Result<()> {
+        // SAFETY: an address of the family, as the caller promises.
         let address = unsafe { address(bytes) };
-        let route = Routes::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
-        let _ = tell(visit, route);
+        let route = TypedTable::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
+        let _ = visit_route(visit, route);
         Ok(())
     }
 
-    // SAFETY: see `Engine`.
+    // SAFETY: asks for what the trait does.
     unsafe fn longest_match_bulk(
         &self,
         from: *const c_void,
@@ -164,7 +159,7 @@ impl<T: Routes> Engine for T {
         to: *mut c_void,
         count: usize,
     ) -> Result<()> {
-        // SAFETY: the caller's.
+        // SAFETY: it asks for the same arrays.
         unsafe {
             bulk::each_with_length::<T::Address, T::NextHop>(
                 from,
@@ -172,40 +167,31 @@ impl<T: Routes> Engine for T {
                 to,
                 count,
                 |addresses, lengths, next_hops| {
-                    self.longest_matches(addresses, into(lengths, next_hops))
+                    self.longest_matches(addresses, write_matches(lengths, next_hops))
                 },
             )
         }
     }
 
-    // SAFETY: see `Engine`.
-    unsafe fn walk(&self, walk: Walk, visit: &mut Visit<'_>) -> Result<ControlFlow<c_int>> {
-        let each = |route| tell(visit, route);
-        Ok(match walk {
-            Walk::All => self.routes()?.try_for_each(each),
-            Walk::Covering(raw) => {
-                // SAFETY: the caller's.
-                let of = unsafe { prefix(raw)? };
-                self.supernets(of)?.try_for_each(each)
-            }
-            Walk::Covered(raw) => {
-                // SAFETY: the caller's.
-                let of = unsafe { prefix(raw)? };
-                self.subnets(of)?.try_for_each(each)
-            }
+    fn walk(&self, scope: WalkScope, visit: &mut RouteVisitor<'_>) -> Result<ControlFlow<c_int>> {
+        let each = |route| visit_route(visit, route);
+        Ok(match scope {
+            WalkScope::All => self.routes()?.try_for_each(each),
+            WalkScope::Covering(raw) => self.supernets(raw.prefix()?)?.try_for_each(each),
+            WalkScope::Covered(raw) => self.subnets(raw.prefix()?)?.try_for_each(each),
         })
     }
 
     fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
-        Routes::save(self, image, keep)
+        TypedTable::save(self, image, keep)
     }
 }
 
-/// What puts the length and the next hop of each match into their places.
-fn into<A: Address, L: Leaf>(
+/// What writes the length and the next hop of each match into their places.
+fn write_matches<A: Address, L: Leaf>(
     lengths: &mut [u8],
     next_hops: &mut [L],
-) -> impl FnMut(usize, Option<Route<A>>) {
+) -> impl FnMut(usize, Option<TypedRoute<A>>) {
     |at, route| {
         let (len, next_hop) = route.map_or((0, 0), |(p, n)| (p.len(), n.get()));
         lengths[at] = len;
@@ -213,49 +199,52 @@ fn into<A: Address, L: Leaf>(
     }
 }
 
-/// A reader. One of a table that nobody changes is always online.
-pub(crate) trait Answers {
+/// A reader. That of a table which nobody changes has nothing to do when it goes online or offline.
+pub(crate) trait TypedReader {
     type Address: Address;
     type NextHop: Leaf;
 
     fn kernel(&self) -> Kernel;
     fn lookup(&mut self, address: Self::Address) -> Self::NextHop;
     fn lookup_batch(&mut self, addresses: &[Self::Address], next_hops: &mut [Self::NextHop]);
-    /// Fails where the table keeps no prefixes for readers.
-    fn longest_match(&mut self, address: Self::Address) -> Result<Option<Route<Self::Address>>>;
+    /// Fails if the table keeps no prefixes for readers.
+    fn longest_match(
+        &mut self,
+        address: Self::Address,
+    ) -> Result<Option<TypedRoute<Self::Address>>>;
     /// As [`longest_match`](Self::longest_match), handed out with their places.
     fn longest_matches(
         &mut self,
         addresses: &[Self::Address],
-        found: impl FnMut(usize, Option<Route<Self::Address>>),
+        found: impl FnMut(usize, Option<TypedRoute<Self::Address>>),
     ) -> Result<()>;
     fn quiescent(&mut self) {}
     fn online(&mut self) {}
     fn offline(&mut self) {}
 }
 
-impl<T: Answers> Lookup for T {
+impl<T: TypedReader> ReaderEngine for T {
     fn kernel(&self) -> Kernel {
-        Answers::kernel(self)
+        TypedReader::kernel(self)
     }
 
     #[inline]
-    // SAFETY: see `Lookup`.
+    // SAFETY: asks for what the trait does.
     unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
-        // SAFETY: the caller's.
-        Answers::lookup(self, unsafe { address(bytes) }).to_u32()
+        // SAFETY: an address of the family, as the caller promises.
+        TypedReader::lookup(self, unsafe { address(bytes) }).to_u32()
     }
 
     #[inline(always)]
-    // SAFETY: see `Lookup`.
+    // SAFETY: asks for what the trait does.
     unsafe fn lookup_bulk(
         &mut self,
         from: *const c_void,
         to: *mut c_void,
         count: usize,
-        order: Order,
+        order: ByteOrder,
     ) -> Result<()> {
-        // SAFETY: the caller's.
+        // SAFETY: it asks for the same arrays.
         unsafe {
             bulk::each(from, to, count, order, |addresses, next_hops| {
                 self.lookup_batch(addresses, next_hops);
@@ -263,16 +252,20 @@ impl<T: Answers> Lookup for T {
         }
     }
 
-    // SAFETY: see `Lookup`.
-    unsafe fn longest_match(&mut self, bytes: *const u8, visit: &mut Visit<'_>) -> Result<()> {
-        // SAFETY: the caller's.
+    // SAFETY: asks for what the trait does.
+    unsafe fn longest_match(
+        &mut self,
+        bytes: *const u8,
+        visit: &mut RouteVisitor<'_>,
+    ) -> Result<()> {
+        // SAFETY: an address of the family, as the caller promises.
         let address = unsafe { address(bytes) };
-        let route = Answers::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
-        let _ = tell(visit, route);
+        let route = TypedReader::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
+        let _ = visit_route(visit, route);
         Ok(())
     }
 
-    // SAFETY: see `Lookup`.
+    // SAFETY: asks for what the trait does.
     unsafe fn longest_match_bulk(
         &mut self,
         from: *const c_void,
@@ -280,7 +273,7 @@ impl<T: Answers> Lookup for T {
         to: *mut c_void,
         count: usize,
     ) -> Result<()> {
-        // SAFETY: the caller's.
+        // SAFETY: it asks for the same arrays.
         unsafe {
             bulk::each_with_length::<T::Address, T::NextHop>(
                 from,
@@ -288,21 +281,21 @@ impl<T: Answers> Lookup for T {
                 to,
                 count,
                 |addresses, lengths, next_hops| {
-                    self.longest_matches(addresses, into(lengths, next_hops))
+                    self.longest_matches(addresses, write_matches(lengths, next_hops))
                 },
             )
         }
     }
 
     fn quiescent(&mut self) {
-        Answers::quiescent(self);
+        TypedReader::quiescent(self);
     }
 
     fn online(&mut self) {
-        Answers::online(self);
+        TypedReader::online(self);
     }
 
     fn offline(&mut self) {
-        Answers::offline(self);
+        TypedReader::offline(self);
     }
 }

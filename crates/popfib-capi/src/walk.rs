@@ -1,83 +1,89 @@
-//! Walks, with a function of C called for each route.
+//! Walks: the routes of a table, or those that cover a prefix or are inside it, in order, each handed to a function of C's.
+//!
+//! The function may look up in the table. While a walk is under way, the table refuses changes.
 
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
 use crate::border::{border, required};
-use crate::engine::{RawPrefix, Walk};
+use crate::engine::{RawPrefix, WalkScope};
 use crate::error::{Errno, Result};
-use crate::table::Table;
+use crate::table::CTable;
 
 /// `popfib_walk_fn`.
-type Callback = unsafe extern "C" fn(*mut c_void, *const u8, u8, u32) -> c_int;
+type WalkFn = unsafe extern "C" fn(*mut c_void, *const u8, u8, u32) -> c_int;
 
 /// # Safety
-/// As for the functions below.
+/// `table` is not changed meanwhile; `callback` keeps what popfib.h asks of it, called with `user`.
 unsafe fn walk(
-    table: *const Table,
-    walk: Walk,
-    callback: Option<Callback>,
+    table: &CTable,
+    scope: WalkScope,
+    callback: Option<WalkFn>,
     user: *mut c_void,
 ) -> Result<c_int> {
-    // SAFETY: the caller's.
-    let (table, engine) = unsafe {
-        let table = required(table)?;
-        (table, table.routes()?)
-    };
+    // SAFETY: the table is not changed meanwhile: not by others, and not by `callback`, whose changes are refused.
+    let engine = unsafe { table.routes()? };
     let callback = callback.ok_or(Errno::INVALID)?;
-    let _walking = table.walking();
+    let _guard = table.begin_walk();
     let mut visit = |bytes: &[u8], len, next_hop| {
-        // SAFETY: the caller's function; `bytes` lives until it returns.
+        // SAFETY: `popfib_walk_fn`, called with its `user`; `bytes` lives until it returns.
         match unsafe { callback(user, bytes.as_ptr(), len, next_hop) } {
             0 => ControlFlow::Continue(()),
             stop => ControlFlow::Break(stop),
         }
     };
-    // SAFETY: the caller's.
-    match unsafe { engine.walk(walk, &mut visit)? } {
+    match engine.walk(scope, &mut visit)? {
         ControlFlow::Continue(()) => Ok(0),
         ControlFlow::Break(stop) => Ok(stop),
     }
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `callback` is null, or keeps what popfib.h asks of it, called with `user`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk(
-    table: *const Table,
-    callback: Option<Callback>,
+    table: *const CTable,
+    callback: Option<WalkFn>,
     user: *mut c_void,
 ) -> c_int {
-    // SAFETY: the caller's.
-    border(|| unsafe { walk(table, Walk::All, callback, user) })
+    // SAFETY: as the caller promises of table and callback.
+    border(|| unsafe { walk(required(table)?, WalkScope::All, callback, user) })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `bytes` is null or an address of its family; `callback` is null, or keeps
+/// what popfib.h asks of it, called with `user`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk_covering(
-    table: *const Table,
+    table: *const CTable,
     bytes: *const u8,
     len: u8,
-    callback: Option<Callback>,
+    callback: Option<WalkFn>,
     user: *mut c_void,
 ) -> c_int {
-    let of = RawPrefix { bytes, len };
-    // SAFETY: the caller's.
-    border(|| unsafe { walk(table, Walk::Covering(of), callback, user) })
+    // SAFETY: as the caller promises of table, prefix and callback.
+    border(|| unsafe {
+        let table = required(table)?;
+        let prefix = RawPrefix::read(table.family, bytes, len)?;
+        walk(table, WalkScope::Covering(prefix), callback, user)
+    })
 }
 
 /// # Safety
-/// As popfib.h says.
+/// `table` is null, or live and not changed meanwhile; `bytes` is null or an address of its family; `callback` is null, or keeps
+/// what popfib.h asks of it, called with `user`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_walk_covered(
-    table: *const Table,
+    table: *const CTable,
     bytes: *const u8,
     len: u8,
-    callback: Option<Callback>,
+    callback: Option<WalkFn>,
     user: *mut c_void,
 ) -> c_int {
-    let within = RawPrefix { bytes, len };
-    // SAFETY: the caller's.
-    border(|| unsafe { walk(table, Walk::Covered(within), callback, user) })
+    // SAFETY: as the caller promises of table, prefix and callback.
+    border(|| unsafe {
+        let table = required(table)?;
+        let prefix = RawPrefix::read(table.family, bytes, len)?;
+        walk(table, WalkScope::Covered(prefix), callback, user)
+    })
 }

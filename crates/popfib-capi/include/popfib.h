@@ -36,26 +36,36 @@
  *   small it was. Three things always use malloc(): what images need besides the content of the file (records, handles,
  *   what is compiled while an image is saved), groups, and the list of changes while popfib_apply() sorts it. If one of
  *   those allocations fails, the program may end by abort(), as Rust programs do.
- *   Undefined: pointers that are neither NULL nor valid, handles that were freed, arrays shorter than
- *   the count says, breaking the rules on threads, leaving a callback by longjmp() or a C++ exception.
+ *
+ * POINTERS
+ *   NULL is -EINVAL (in functions that return no `int`: 0, NULL, or nothing happens) unless a function says what it
+ *   does then. Any other pointer must be valid until the function returns:
+ *     - A handle is what the function that makes it has set, and it is not freed.
+ *     - An array has as many elements as the call says, and a string ends with a byte 0. They are only read, and nobody
+ *       changes them meanwhile.
+ *     - A place for a result has the size and alignment of its type. It need not be initialised, and no other thread
+ *       uses it meanwhile.
+ *     - A callback returns: it is not left by longjmp() or a C++ exception.
+ *   Otherwise the behaviour is undefined; the same holds for calls that break the rules on threads.
  *
  * THREADS
  *   Different tables never share anything. For one table:
- *     - Functions marked [writer] change it: no other thread may be in any function of the same table, except
- *       popfib_reader_create() and whatever is done with readers.
+ *     - Functions marked [writer] change it: no other thread may be in any function of the same table, except those
+ *       marked [any] and whatever is done with readers.
  *     - Functions marked [table] only read it: any number of threads may call them at the same time, as long as no
  *       thread is in a [writer] function.
- *     - Functions marked [any] may be called at any time from any thread, while the handle lives.
+ *     - Functions marked [any] may be called at any time from any thread, while the handle is not freed.
  *     - Functions marked [reader] belong to the thread that uses the reader: one thread at a time for each reader,
  *       whatever other readers and the writer do. They never wait and take no lock.
  *   So a program whose table never changes needs no readers. If a table changes while other threads look up, each of
  *   those threads needs a reader. A handle may be passed from thread to thread.
  *
  * OWNERSHIP
- *   The caller of ..._create, _open, _image_table or _image_records owns the handle and frees it once, with the function
- *   named there. Readers may outlive their table (they keep answering from its last state), and tables and records of an
- *   image may outlive the image. Arguments are not kept: prefixes, addresses, names, structures and strings belong to the caller and may be
- *   freed when the function returns.
+ *   The caller of a function that makes a handle owns the handle and frees it once, with the function named there.
+ *   Readers may outlive their table (they keep answering from its last state), and tables and records of an image may
+ *   outlive the image. Arguments are not kept, with two exceptions that say so: the functions and `user` of a
+ *   configuration, and the memory of popfib_image_memory(). Prefixes, addresses, names, structures and strings belong
+ *   to the caller and may be freed when the function returns.
  */
 #ifndef POPFIB_H
 #define POPFIB_H
@@ -100,7 +110,7 @@ typedef void *(*popfib_allocate_fn)(void *user, size_t alignment, size_t size);
 
 /* Releases memory that popfib_allocate_fn returned for that alignment and size; never NULL. Called by functions that
  * change or free a table or a reader, in the thread that calls them. This may be after popfib_free(): the last reader
- * of a freed table frees what is left of it. */
+ * of a freed table frees what is left of it. Until then both functions and `user` must stay valid. */
 typedef void (*popfib_release_fn)(void *user, void *memory, size_t alignment, size_t size);
 
 /* The configuration of a table. Later versions add fields after these, in which 0 means the present behaviour; `size`
@@ -114,9 +124,9 @@ struct popfib_config {
     uint32_t flags;         /* POPFIB_KEEP_PREFIXES, and POPFIB_BALANCED or POPFIB_FASTEST; or 0 */
     const char *kernel;     /* kernel of bulk lookups, by a name from popfib_kernel_list(); NULL for the one
                              * that the environment variable POPFIB_KERNEL names, or else the best for this CPU */
-    popfib_allocate_fn allocate; /* where all memory of the table and its readers is from and where it */
-    popfib_release_fn release;   /* goes back to, the handles' included: both functions, or NULL and NULL for */
-    void *user;                  /* malloc(); what they are called with */
+    popfib_allocate_fn allocate; /* where all memory of the table and its readers comes from, handles included, */
+    popfib_release_fn release;   /* and where it goes back to: both functions, or NULL and NULL for malloc() */
+    void *user;                  /* what they are called with; may be NULL */
 };
 
 /* Keeps the prefix lengths in the compiled table, which makes it about a tenth larger. Readers can then return longest
@@ -125,10 +135,12 @@ struct popfib_config {
 #define POPFIB_KEEP_PREFIXES 1u
 
 /* More memory for fewer steps of a lookup; the answers are the same. Measure which is quickest with your tables and
- * caches. Balanced, a large IPv4 table takes some 8 MiB in place of 3, if 12 are enough for its routes; a large IPv6
- * table does where it belongs to an image. Fastest, an IPv4 table of an image takes 32 MiB, or 64 if its next hops exceed
- * 32,767; other tables are as the balanced ones. The table of an image is then compiled from the image's routes, unless the image
- * has it of that size (`popfib compile --size`); without a size it is as the image has it. */
+ * caches.
+ * Balanced: a large IPv4 table takes some 8 MiB instead of 3, and a large IPv6 table of an image about three times the
+ * memory too, unless it would take more than 12 MiB; all other tables stay as they are. Fastest: a large IPv4 table of an
+ * image takes 32 MiB, or 64 if its next hops exceed 32,767; all other tables are as the balanced ones.
+ * With either flag, the table of an image is compiled from the image's routes, unless the image has it of that size
+ * (`popfib compile --size`); without a flag it is as the image has it. */
 #define POPFIB_BALANCED 2u
 #define POPFIB_FASTEST 4u
 
@@ -162,14 +174,13 @@ struct popfib_change {
     uint32_t next_hop;
 };
 
-/* Makes `n` changes as one batch. If several are for the same prefix, the last one counts: a route that is removed and
- * added again is never missing meanwhile. For each prefix, lookups see the state before or after the batch. Removing a
- * route that does not exist changes nothing. If the batch is a large part of the table, a new table is compiled beside
- * the one in use, once: this is how to load a table. O(n log n).
+/* Makes `n` changes as one batch; for n = 0 `changes` may be NULL. If several are for the same prefix, the last one
+ * counts: a route that is removed and added again is never missing meanwhile. For each prefix, lookups see the state
+ * before or after the batch. Removing a route that does not exist changes nothing. If the batch is a large part of the
+ * table, a new table is compiled beside the one in use, once: this is how to load a table. O(n log n).
  * [writer] -ERANGE: a next hop is too high for the table; nothing has changed. -ENOMEM, -ENOSPC: some of the changes
  * may have been made, each of them completely; lookups see those that are not visible yet after the next successful
- * change.
- * -EBUSY, -EROFS: as for popfib_add(). */
+ * change. -EBUSY, -EROFS: as for popfib_add(). */
 int popfib_apply(popfib_table *table, const struct popfib_change *changes, size_t n);
 
 /* Reclaims memory that was replaced and that no reader can see any more. Changes do this by themselves; call it after
@@ -236,7 +247,8 @@ size_t popfib_bytes(const popfib_table *table);
 
 /* Called for each route; `user` is the argument of the walk. The prefix (as many bytes as an address) is valid until
  * the function returns. Return 0 to continue; any other value ends the walk, which returns it. Positive values cannot
- * be confused with errors. The callback may look up in the table, but neither change it (-EBUSY) nor free it. */
+ * be confused with errors. The callback may look up in the table, but not change it (-EBUSY), and it must not free it
+ * (undefined). `user` may be NULL. */
 typedef int (*popfib_walk_fn)(void *user, const uint8_t *prefix, uint8_t length, uint32_t next_hop);
 
 /* All routes in order of address, a covering prefix before those it covers. O(routes), without allocation.
@@ -332,8 +344,8 @@ int popfib_groups_create(popfib_groups **groups);
 /* Frees groups; does nothing for NULL. Their readers keep the last state. [writer] */
 void popfib_groups_free(popfib_groups *groups);
 
-/* Sets the `n` members of a group, new or not, and their weights, all 1 for NULL; a member whose weight is 0 gets no
- * flows. Readers see the change as a whole.
+/* Sets the `n` members of a group, new or not, and their `n` weights; if `weights` is NULL, all are 1. A member whose
+ * weight is 0 gets no flows. Readers see the change as a whole.
  * [writer] -EINVAL: also a member of 0, no member with a weight, or more than 4,096. -ENOMEM, -ENOSPC. */
 int popfib_groups_set(popfib_groups *groups, uint32_t id, const uint32_t *members, const uint32_t *weights, size_t n);
 
@@ -347,7 +359,8 @@ int popfib_group_reader_create(const popfib_groups *groups, popfib_group_reader 
 /* Frees a reader; does nothing for NULL. [reader] */
 void popfib_group_reader_free(popfib_group_reader *reader);
 
-/* The member of a group that a flow with this hash goes to; 0 if there is no such group. [reader] */
+/* The member of a group that a flow with this hash goes to; 0 if there is no such group, or if `reader` is NULL.
+ * [reader] */
 uint32_t popfib_group_reader_select(popfib_group_reader *reader, uint32_t id, uint64_t hash);
 
 /* Like popfib_group_reader_select(), for `n` flows: reads their groups and hashes and writes their members. `members`
@@ -365,7 +378,7 @@ struct popfib_image_config {
     size_t size;              /* sizeof(struct popfib_image_config) */
     uint64_t created;         /* seconds since 1970, or 0 */
     const char *source;       /* source of the routes, UTF-8, or NULL */
-    const char *const *names; /* names of the next hops 1, 2, ..., UTF-8; NULL for none */
+    const char *const *names; /* names of the next hops 1, 2, ..., UTF-8, none of them NULL; or NULL for no names */
     uint32_t name_count;      /* number of names; if not 0, every next hop of the tables needs one */
     uint32_t flags;           /* POPFIB_IMAGE_NO_ROUTES or 0 */
 };
@@ -375,8 +388,9 @@ struct popfib_image_config {
 /* Leaves out the routes: the file is much smaller, but serves lookups only. */
 #define POPFIB_IMAGE_NO_ROUTES 1u
 
-/* Saves one or two tables as an image; either may be NULL. If `config` is NULL, the image has routes, but no
- * names and no source. The file is complete or not there at all; processes that have an old file mapped keep it unchanged.
+/* Saves one or two tables as an image; either may be NULL, but not both. If `config` is NULL, the image has routes, but
+ * no names and no source. The file is complete or not there at all; processes that have an old file mapped keep it
+ * unchanged.
  * [table] -ERANGE: a next hop without a name. -EILSEQ: text that is not UTF-8. -ENODATA: a table of an image
  * without routes. -E2BIG: as for popfib_create(). -ENOSPC and other errors of the file system. */
 int popfib_image_save(const char *path, const struct popfib_image_config *config,
@@ -385,7 +399,8 @@ int popfib_image_save(const char *path, const struct popfib_image_config *config
 /* How to open an image. */
 #define POPFIB_IMAGE_COPY 0u        /* a copy in memory, on huge pages: fastest lookups */
 #define POPFIB_IMAGE_MAP 1u         /* the file itself, shared by all processes. Nobody may write to the file
-                                     * (replacing it is fine): undefined */
+                                     * (replacing it is fine) until the image and all of its tables and
+                                     * records are freed: undefined */
 #define POPFIB_IMAGE_MAP_TRUSTED 2u /* as above, without validation. Only for unchanged files that popfib
                                      * has written: undefined for others */
 
@@ -405,23 +420,24 @@ int popfib_image_memory(const void *memory, size_t length, uint32_t mode, popfib
  * [any] While no other thread is in a function of this image. */
 void popfib_image_free(popfib_image *image);
 
-/* The name of a table of an image, from index 0 on: `length` bytes of UTF-8, NOT terminated by 0, valid until the image is
- * freed. Both results may be NULL.
+/* The name of a table of an image, from index 0 on: `length` bytes of UTF-8, NOT terminated by 0, valid until the image
+ * is freed. Both results may be NULL.
  * [any] -ENOENT: there are not so many. */
 int popfib_image_table_name(const popfib_image *image, size_t index, const char **name, size_t *length);
 
-/* Selects the table of an image that popfib_image_table() and popfib_image_records() ask, by its name. Needed only for an
- * image with several tables, such as `popfib compile` makes of several files: until then they return -ENOENT for it.
- * [any] While no other thread is in a function of this image. -ENOENT: there is no table of this name. -EILSEQ: the name
- * is not UTF-8. */
+/* Selects, by its name, the table of an image that popfib_image_table() and popfib_image_records() use. Needed only for
+ * an image with several tables, such as `popfib compile` makes of several files: until then they return -ENOENT for it.
+ * [any] While no other thread is in a function of this image. -ENOENT: there is no table of this name. -EILSEQ: the
+ * name is not UTF-8. */
 int popfib_image_select(popfib_image *image, const char *name);
 
 /* Makes a table of the image's routes of config->family. It cannot be changed (-EROFS), so any thread may call the
  * other functions at any time. direct_bits must be 0, and allocate and release NULL, because the table is used where
  * the image is. Free it by popfib_free().
- * [any] -ENOENT: the image has none of this family, or several tables and none was selected. -ERANGE: next hops of 16 bits are too narrow. -EINVAL,
- * -ENOTSUP, -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib compile --keep prefixes`), or another
- * size than the smallest of an image without routes. -ENOMEM: there is no memory for that size. */
+ * [any] -ENOENT: the image has none of this family, or several tables and none was selected. -ERANGE: next hops of 16
+ * bits are too narrow. -EINVAL, -ENOTSUP, -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib
+ * compile --keep prefixes`), or a size that an image without routes does not have. -ENOMEM: there is no memory for that
+ * size. */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);
 
 /* ---------------------------------------------------------------- records
@@ -438,9 +454,9 @@ int popfib_image_table(const popfib_image *image, const struct popfib_config *co
  * knows. Nor has an image that was saved without names. An image that is saved from the table of another has the names
  * that it is saved with, not the other's records.
  *
- * All functions here are [any]: records never change, and any number of threads may ask at the same time. None but
- * popfib_image_records() allocates. A number is one that a lookup in a table of these records returned: number 0, no
- * route, has no values, and numbers above popfib_records_count() are an error. */
+ * All functions here are [any]: records never change, and any number of threads may call them at the same time, but
+ * nobody while the records are freed. Only popfib_image_records() allocates. A number is one that a lookup in a table
+ * of these records returned: number 0, no route, has no values, and numbers above popfib_records_count() are an error. */
 
 /* The type of a column. */
 #define POPFIB_TEXT 1u   /* UTF-8, the empty text too */
@@ -450,8 +466,8 @@ int popfib_image_table(const popfib_image *image, const struct popfib_config *co
 #define POPFIB_BOOL 5u
 #define POPFIB_LIST 16u /* added to another type: lists of such values. A list has a value, or it is absent */
 
-/* The records of the image's table, the only one or that which was selected. Free them by popfib_records_free(); they stay
- * as they are when another table is selected. Names are used where the image is, all other values are copied and
+/* The records of the image's table, the only one or that which was selected. Free them by popfib_records_free(); they
+ * stay as they are when another table is selected. Names are used where the image is, all other values are copied and
  * validated: O(bytes of records), once.
  * [any] -ENODATA: the image has no records. -ENOENT: it has several tables and none was selected. -EBADMSG: the records
  * are damaged. */
@@ -466,23 +482,24 @@ uint32_t popfib_records_count(const popfib_records *records);
 /* The number of columns, 1 to 4096; 0 for NULL. Columns are numbered from 0 on. */
 uint32_t popfib_records_columns(const popfib_records *records);
 
-/* The column of this name; for NULL the one that is the value of a record where nobody asks for a column. O(columns).
+/* The column of this name, which is UTF-8; for NULL the one that is a record's value if no column is asked for.
+ * `column` may be NULL. O(columns).
  * -ENOENT: there is none; popfib_records_column_info() has the names of all. */
 int popfib_records_column(const popfib_records *records, const char *name, uint32_t *column);
 
-/* The name of a column: `length` bytes of UTF-8, NOT terminated by 0, valid until the records are freed; and its type. Each of
- * the three may be NULL. O(1).
+/* The name of a column: `length` bytes of UTF-8, NOT terminated by 0, valid until the records are freed; and its type.
+ * Each of the three may be NULL. O(1).
  * -EINVAL: also a column that is not there, as in all functions below. */
 int popfib_records_column_info(const popfib_records *records, uint32_t column, const char **name, size_t *length,
                                uint32_t *type);
 
 /* How many values a record has in a column of any type: the elements of a list, 1 in other columns, 0 if it is absent.
- * O(1). -ERANGE: there is no such record. */
+ * `length` may be NULL. O(1). -ERANGE: there is no such record. */
 int popfib_records_length(const popfib_records *records, uint32_t column, uint32_t number, size_t *length);
 
-/* A value of a record, by the function for the type of its column. `index` is that of an element in a column of lists, and
- * 0 in other columns. A text has `length` bytes of UTF-8, is NOT terminated by 0, and is valid until the records are freed;
- * a boolean is 0 or 1. Results may be NULL. O(1).
+/* A value of a record, by the function for the type of its column. `index` is that of an element in a column of lists,
+ * and 0 in other columns. A text has `length` bytes of UTF-8, is NOT terminated by 0, and is valid until the records
+ * are freed; a boolean is 0 or 1. Results may be NULL. O(1).
  * -ENOENT: it is absent, or the list has not so many elements. -EDOM: the column has another type. -ERANGE: there is no
  * such record. After an error the results are as they were. */
 int popfib_records_text(const popfib_records *records, uint32_t column, uint32_t number, size_t index,
@@ -496,9 +513,10 @@ int popfib_records_double(const popfib_records *records, uint32_t column, uint32
 int popfib_records_bool(const popfib_records *records, uint32_t column, uint32_t number, size_t index,
                         uint8_t *value);
 
-/* The values of the `n` records of `numbers` in a column without lists, by the function for its type. `present` says of each 1,
- * or 0 if it is absent: then its value is 0, and of a text the pointer is NULL and the length 0, which an empty text that
- * is there does not have: its pointer is not NULL. No two arrays may overlap; for n = 0 they may be NULL. O(n).
+/* The values of the `n` records of `numbers` in a column without lists, by the function for its type. `present` is 1
+ * for a value that is there, and 0 for one that is absent, whose value is 0. A text that is absent has the pointer NULL
+ * and the length 0; the pointer of an empty text is not NULL. No two arrays may overlap; for n = 0 they may be NULL.
+ * O(n).
  * -EDOM: the column has another type, or lists. -ERANGE: there is no record of one of the numbers. */
 int popfib_records_text_bulk(const popfib_records *records, uint32_t column, const uint32_t *numbers,
                              const char **texts, size_t *lengths, size_t n);

@@ -1,4 +1,4 @@
-//! Addresses out of columns of every type that holds them.
+//! A column of any type that holds addresses in; the addresses of its rows by family out, as lookups take them.
 
 use std::net::IpAddr;
 
@@ -6,27 +6,28 @@ use popfib_formats::addresses::parse_address;
 use popfib_table::FamilyAddresses;
 
 use crate::api::TypeId;
-use crate::seen::Seen;
-use crate::vector::Column;
+use crate::seen::SeenColumn;
+use crate::vector::InputVector;
 
 /// The addresses of a column's rows, by family, each with its row. Rows without one are left out.
 #[derive(Default)]
-pub(crate) struct Addresses {
+pub(crate) struct ColumnAddresses {
     pub(crate) ipv4: FamilyAddresses<u32>,
     pub(crate) ipv6: FamilyAddresses<u128>,
     /// The first row that is neither null nor an address.
     pub(crate) invalid: Option<usize>,
-    seen: Seen,
+    /// The column that these are from.
+    seen: SeenColumn,
 }
 
-impl Addresses {
-    /// Reads the rows of a column; false if they are those that were read before.
+impl ColumnAddresses {
+    /// Reads the rows of a column; false if they are the same as last time, and nothing changes.
     ///
     /// # Errors
     /// A column of a type that holds no addresses.
-    pub(crate) fn read(&mut self, column: &Column<'_>) -> Result<bool, String> {
+    pub(crate) fn read(&mut self, column: &InputVector<'_>) -> Result<bool, String> {
         let id = column.type_id();
-        // SAFETY: the column's type.
+        // SAFETY: `id` is the type of `column`.
         if unsafe { self.seen.is(id, column) } {
             return Ok(false);
         }
@@ -34,7 +35,7 @@ impl Addresses {
         self.ipv4.clear();
         self.ipv6.clear();
         self.invalid = None;
-        // SAFETY: of each the column is of the type that its rows are taken for.
+        // SAFETY: each function takes the rows for what a column of type `id` has.
         unsafe {
             match id {
                 TypeId::UINTEGER => self.read_ipv4(column),
@@ -58,16 +59,16 @@ impl Addresses {
         Ok(true)
     }
 
-    /// Becomes those of `all` whose rows are chosen.
+    /// Becomes the part of `all` whose rows are chosen.
     pub(crate) fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool) {
         self.ipv4.choose(&all.ipv4, &is_chosen);
         self.ipv6.choose(&all.ipv6, is_chosen);
     }
 
     /// # Safety
-    /// The column is of UINTEGER.
-    unsafe fn read_ipv4(&mut self, column: &Column<'_>) {
-        // SAFETY: the caller's.
+    /// `column` is of type UINTEGER.
+    unsafe fn read_ipv4(&mut self, column: &InputVector<'_>) {
+        // SAFETY: the rows of an UINTEGER are `u32`.
         let rows = unsafe { column.rows::<u32>() };
         if !column.has_nulls() {
             self.ipv4.addresses.extend_from_slice(rows);
@@ -84,17 +85,21 @@ impl Addresses {
     }
 
     /// # Safety
-    /// The column's rows are `T`.
-    unsafe fn numbers<T: Copy>(&mut self, column: &Column<'_>, ipv4: impl Fn(T) -> Option<u32>) {
-        // SAFETY: the caller's.
+    /// `column` is of a type whose rows are `T`, a type of integers.
+    unsafe fn numbers<T: Copy>(
+        &mut self,
+        column: &InputVector<'_>,
+        ipv4: impl Fn(T) -> Option<u32>,
+    ) {
+        // SAFETY: they are, as the caller promises.
         let rows = unsafe { column.rows::<T>() };
         self.each(column, |row| Some(IpAddr::V4(ipv4(rows[row])?.into())));
     }
 
     /// # Safety
-    /// The column's rows are of 128 bits, the lower half first.
-    unsafe fn halves(&mut self, column: &Column<'_>, ipv6: impl Fn(u128) -> Option<u128>) {
-        // SAFETY: the caller's.
+    /// `column` is of type HUGEINT or UHUGEINT.
+    unsafe fn halves(&mut self, column: &InputVector<'_>, ipv6: impl Fn(u128) -> Option<u128>) {
+        // SAFETY: rows of these types are two halves, the lower first.
         let rows = unsafe { column.rows::<[u64; 2]>() };
         self.each(column, |row| {
             Some(IpAddr::V6(ipv6(whole(rows[row]))?.into()))
@@ -102,9 +107,9 @@ impl Addresses {
     }
 
     /// # Safety
-    /// `is_inet`.
-    unsafe fn read_inet(&mut self, column: &Column<'_>) {
-        // SAFETY: the caller's; these are the types of the first two fields.
+    /// `column` has the fields of `is_inet`.
+    unsafe fn read_inet(&mut self, column: &InputVector<'_>) {
+        // SAFETY: its first two fields are UTINYINT and HUGEINT.
         let (families, halves) = unsafe {
             let [family, bits] = [column.field(0), column.field(1)];
             (family.rows::<u8>(), bits.rows::<[u64; 2]>())
@@ -118,7 +123,7 @@ impl Addresses {
     }
 
     #[inline(always)]
-    fn each(&mut self, column: &Column<'_>, address: impl Fn(usize) -> Option<IpAddr>) {
+    fn each(&mut self, column: &InputVector<'_>, address: impl Fn(usize) -> Option<IpAddr>) {
         let len = column.len();
         let ipv4 = &mut self.ipv4;
         ipv4.addresses.resize(len, 0);
@@ -157,7 +162,7 @@ fn packed(bytes: &[u8]) -> Option<IpAddr> {
 }
 
 /// Whether a column of structures is made as those of the type INET: a family (1 or 2), an address and a mask.
-fn is_inet(column: &Column<'_>) -> bool {
+fn is_inet(column: &InputVector<'_>) -> bool {
     column.field_types() == [TypeId::UTINYINT, TypeId::HUGEINT, TypeId::USMALLINT]
 }
 

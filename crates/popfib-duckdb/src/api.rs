@@ -1,22 +1,23 @@
-//! The functions of DuckDB's C extension API that are used here.
+//! The functions of DuckDB's C extension API that are used here: a table of function pointers in, functions of Rust's types
+//! out.
 //!
-//! DuckDB hands over a table of function pointers. In its stable part a function keeps its place forever, and new
-//! ones follow at the end; so the place is all there is to know of one (`duckdb_extension.h` has them in order).
-//! Declared by hand: generated bindings copy all 548 pointers, past the end of the shorter tables of older DuckDBs.
+//! DuckDB hands over the table. In its stable part a function keeps its place forever, and new ones follow at the end, so a
+//! place and a type are all there is to know of one (`duckdb_extension.h` has them in order). Declared by hand. Rejected:
+//! generated bindings, which copy all 548 pointers, past the end of the shorter tables of older DuckDBs.
 
 use core::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
-/// An opaque handle of DuckDB's.
-pub(crate) type Handle = *mut c_void;
-/// A function of DuckDB's by which it gives up what it was handed.
-pub(crate) type Destroy = unsafe extern "C" fn(*mut c_void);
+/// An opaque pointer to something of DuckDB's: a vector, a chunk, a type, a value, the info of a call.
+pub(crate) type DuckDbHandle = *mut c_void;
+/// What DuckDB calls to free what it was handed.
+pub(crate) type DestroyFn = unsafe extern "C" fn(*mut c_void);
 /// What runs a scalar function: info, input chunk, output vector.
-pub(crate) type RunScalar = unsafe extern "C" fn(Handle, Handle, Handle);
+pub(crate) type RunScalarFn = unsafe extern "C" fn(DuckDbHandle, DuckDbHandle, DuckDbHandle);
 /// What binds or initialises a table function.
-pub(crate) type Begin = unsafe extern "C" fn(Handle);
+pub(crate) type BeginFn = unsafe extern "C" fn(DuckDbHandle);
 /// What runs a table function: info, output chunk.
-pub(crate) type RunTable = unsafe extern "C" fn(Handle, Handle);
+pub(crate) type RunTableFn = unsafe extern "C" fn(DuckDbHandle, DuckDbHandle);
 
 /// The types of columns that are read or made here, as DuckDB numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +49,12 @@ pub(crate) struct Blob {
     pub(crate) size: u64,
 }
 
-/// What an extension is called with.
+/// What DuckDB calls an extension with: functions to be called with the info of the entry point.
 #[repr(C)]
-pub(crate) struct Access {
-    pub(crate) set_error: unsafe extern "C" fn(Handle, *const c_char),
-    pub(crate) get_database: unsafe extern "C" fn(Handle) -> *mut Handle,
-    pub(crate) get_api: unsafe extern "C" fn(Handle, *const c_char) -> *const c_void,
+pub(crate) struct ExtensionAccess {
+    pub(crate) set_error: unsafe extern "C" fn(DuckDbHandle, *const c_char),
+    pub(crate) get_database: unsafe extern "C" fn(DuckDbHandle) -> *mut DuckDbHandle,
+    pub(crate) get_api: unsafe extern "C" fn(DuckDbHandle, *const c_char) -> *const c_void,
 }
 
 macro_rules! functions {
@@ -69,9 +70,9 @@ macro_rules! functions {
             /// The functions out of DuckDB's table.
             ///
             /// # Safety
-            /// The table is of a version that has them all.
+            /// `table` is DuckDB's, of a version that has all of these places.
             unsafe fn read(table: *const c_void) -> Option<Self> {
-                // SAFETY: the caller's; a place holds a pointer to a function of this type.
+                // SAFETY: the table has the place, which holds null or a function of this type, as the header of that version says.
                 unsafe {
                     $(let $name = table
                         .cast::<*const c_void>()
@@ -88,97 +89,97 @@ macro_rules! functions {
 functions! {
     /// What every DuckDB since 1.2.0 has.
     Api {
-        3 connect(Handle, *mut Handle) -> u32;
-        6 disconnect(*mut Handle);
+        3 connect(DuckDbHandle, *mut DuckDbHandle) -> u32;
+        6 disconnect(*mut DuckDbHandle);
         7 library_version() -> *const c_char;
         25 free(*mut c_void);
         26 vector_size() -> u64;
-        92 destroy_value(*mut Handle);
-        118 get_bool(Handle) -> bool;
-        136 get_value_type(Handle) -> Handle;
-        137 get_blob(Handle) -> Blob;
-        142 get_varchar(Handle) -> *mut c_char;
-        149 is_null_value(Handle) -> bool;
-        151 get_list_size(Handle) -> u64;
-        152 get_list_child(Handle, u64) -> Handle;
-        156 create_logical_type(u32) -> Handle;
-        159 create_list_type(Handle) -> Handle;
-        163 create_struct_type(*mut Handle, *mut *const c_char, u64) -> Handle;
-        166 get_type_id(Handle) -> u32;
-        178 struct_type_child_count(Handle) -> u64;
-        180 struct_type_child_type(Handle, u64) -> Handle;
-        184 destroy_logical_type(*mut Handle);
-        190 data_chunk_get_vector(Handle, u64) -> Handle;
-        189 data_chunk_get_column_count(Handle) -> u64;
-        191 data_chunk_get_size(Handle) -> u64;
-        192 data_chunk_set_size(Handle, u64);
-        193 vector_get_column_type(Handle) -> Handle;
-        194 vector_get_data(Handle) -> *mut c_void;
-        195 vector_get_validity(Handle) -> *mut u64;
-        196 vector_ensure_validity_writable(Handle);
-        198 vector_assign_string_element_len(Handle, u64, *const c_char, u64);
-        199 list_vector_get_child(Handle) -> Handle;
-        201 list_vector_set_size(Handle, u64) -> u32;
-        202 list_vector_reserve(Handle, u64) -> u32;
-        203 struct_vector_get_child(Handle, u64) -> Handle;
-        209 create_scalar_function() -> Handle;
-        210 destroy_scalar_function(*mut Handle);
-        215 scalar_function_add_parameter(Handle, Handle);
-        216 scalar_function_set_return_type(Handle, Handle);
-        217 scalar_function_set_extra_info(Handle, *mut c_void, Destroy);
-        218 scalar_function_set_function(Handle, RunScalar);
-        211 scalar_function_set_name(Handle, *const c_char);
-        220 scalar_function_get_extra_info(Handle) -> *mut c_void;
-        221 scalar_function_set_error(Handle, *const c_char);
-        222 create_scalar_function_set(*const c_char) -> Handle;
-        223 destroy_scalar_function_set(*mut Handle);
-        224 add_scalar_function_to_set(Handle, Handle) -> u32;
-        225 register_scalar_function_set(Handle, Handle) -> u32;
-        242 create_table_function() -> Handle;
-        243 destroy_table_function(*mut Handle);
-        244 table_function_set_name(Handle, *const c_char);
-        245 table_function_add_parameter(Handle, Handle);
-        246 table_function_add_named_parameter(Handle, *const c_char, Handle);
-        247 table_function_set_extra_info(Handle, *mut c_void, Destroy);
-        248 table_function_set_bind(Handle, Begin);
-        249 table_function_set_init(Handle, Begin);
-        251 table_function_set_function(Handle, RunTable);
-        252 table_function_supports_projection_pushdown(Handle, bool);
-        253 register_table_function(Handle, Handle) -> u32;
-        254 bind_get_extra_info(Handle) -> *mut c_void;
-        255 bind_add_result_column(Handle, *const c_char, Handle);
-        257 bind_get_parameter(Handle, u64) -> Handle;
-        258 bind_get_named_parameter(Handle, *const c_char) -> Handle;
-        259 bind_set_bind_data(Handle, *mut c_void, Destroy);
-        260 bind_set_cardinality(Handle, u64, bool);
-        261 bind_set_error(Handle, *const c_char);
-        263 init_get_bind_data(Handle) -> *mut c_void;
-        264 init_set_init_data(Handle, *mut c_void, Destroy);
-        265 init_get_column_count(Handle) -> u64;
-        266 init_get_column_index(Handle, u64) -> u64;
-        268 init_set_error(Handle, *const c_char);
-        271 function_get_init_data(Handle) -> *mut c_void;
-        273 function_set_error(Handle, *const c_char);
+        92 destroy_value(*mut DuckDbHandle);
+        118 get_bool(DuckDbHandle) -> bool;
+        136 get_value_type(DuckDbHandle) -> DuckDbHandle;
+        137 get_blob(DuckDbHandle) -> Blob;
+        142 get_varchar(DuckDbHandle) -> *mut c_char;
+        149 is_null_value(DuckDbHandle) -> bool;
+        151 get_list_size(DuckDbHandle) -> u64;
+        152 get_list_child(DuckDbHandle, u64) -> DuckDbHandle;
+        156 create_logical_type(u32) -> DuckDbHandle;
+        159 create_list_type(DuckDbHandle) -> DuckDbHandle;
+        163 create_struct_type(*mut DuckDbHandle, *mut *const c_char, u64) -> DuckDbHandle;
+        166 get_type_id(DuckDbHandle) -> u32;
+        178 struct_type_child_count(DuckDbHandle) -> u64;
+        180 struct_type_child_type(DuckDbHandle, u64) -> DuckDbHandle;
+        184 destroy_logical_type(*mut DuckDbHandle);
+        190 data_chunk_get_vector(DuckDbHandle, u64) -> DuckDbHandle;
+        189 data_chunk_get_column_count(DuckDbHandle) -> u64;
+        191 data_chunk_get_size(DuckDbHandle) -> u64;
+        192 data_chunk_set_size(DuckDbHandle, u64);
+        193 vector_get_column_type(DuckDbHandle) -> DuckDbHandle;
+        194 vector_get_data(DuckDbHandle) -> *mut c_void;
+        195 vector_get_validity(DuckDbHandle) -> *mut u64;
+        196 vector_ensure_validity_writable(DuckDbHandle);
+        198 vector_assign_string_element_len(DuckDbHandle, u64, *const c_char, u64);
+        199 list_vector_get_child(DuckDbHandle) -> DuckDbHandle;
+        201 list_vector_set_size(DuckDbHandle, u64) -> u32;
+        202 list_vector_reserve(DuckDbHandle, u64) -> u32;
+        203 struct_vector_get_child(DuckDbHandle, u64) -> DuckDbHandle;
+        209 create_scalar_function() -> DuckDbHandle;
+        210 destroy_scalar_function(*mut DuckDbHandle);
+        215 scalar_function_add_parameter(DuckDbHandle, DuckDbHandle);
+        216 scalar_function_set_return_type(DuckDbHandle, DuckDbHandle);
+        217 scalar_function_set_extra_info(DuckDbHandle, *mut c_void, DestroyFn);
+        218 scalar_function_set_function(DuckDbHandle, RunScalarFn);
+        211 scalar_function_set_name(DuckDbHandle, *const c_char);
+        220 scalar_function_get_extra_info(DuckDbHandle) -> *mut c_void;
+        221 scalar_function_set_error(DuckDbHandle, *const c_char);
+        222 create_scalar_function_set(*const c_char) -> DuckDbHandle;
+        223 destroy_scalar_function_set(*mut DuckDbHandle);
+        224 add_scalar_function_to_set(DuckDbHandle, DuckDbHandle) -> u32;
+        225 register_scalar_function_set(DuckDbHandle, DuckDbHandle) -> u32;
+        242 create_table_function() -> DuckDbHandle;
+        243 destroy_table_function(*mut DuckDbHandle);
+        244 table_function_set_name(DuckDbHandle, *const c_char);
+        245 table_function_add_parameter(DuckDbHandle, DuckDbHandle);
+        246 table_function_add_named_parameter(DuckDbHandle, *const c_char, DuckDbHandle);
+        247 table_function_set_extra_info(DuckDbHandle, *mut c_void, DestroyFn);
+        248 table_function_set_bind(DuckDbHandle, BeginFn);
+        249 table_function_set_init(DuckDbHandle, BeginFn);
+        251 table_function_set_function(DuckDbHandle, RunTableFn);
+        252 table_function_supports_projection_pushdown(DuckDbHandle, bool);
+        253 register_table_function(DuckDbHandle, DuckDbHandle) -> u32;
+        254 bind_get_extra_info(DuckDbHandle) -> *mut c_void;
+        255 bind_add_result_column(DuckDbHandle, *const c_char, DuckDbHandle);
+        257 bind_get_parameter(DuckDbHandle, u64) -> DuckDbHandle;
+        258 bind_get_named_parameter(DuckDbHandle, *const c_char) -> DuckDbHandle;
+        259 bind_set_bind_data(DuckDbHandle, *mut c_void, DestroyFn);
+        260 bind_set_cardinality(DuckDbHandle, u64, bool);
+        261 bind_set_error(DuckDbHandle, *const c_char);
+        263 init_get_bind_data(DuckDbHandle) -> *mut c_void;
+        264 init_set_init_data(DuckDbHandle, *mut c_void, DestroyFn);
+        265 init_get_column_count(DuckDbHandle) -> u64;
+        266 init_get_column_index(DuckDbHandle, u64) -> u64;
+        268 init_set_error(DuckDbHandle, *const c_char);
+        271 function_get_init_data(DuckDbHandle) -> *mut c_void;
+        273 function_set_error(DuckDbHandle, *const c_char);
     }
 }
 
 functions! {
     /// What DuckDB has since 1.5.6: files by its own file systems, under its own settings.
     FileApi {
-        469 destroy_error_data(*mut Handle);
-        471 error_data_message(Handle) -> *const c_char;
-        477 client_context_get_file_system(Handle) -> Handle;
-        478 destroy_file_system(*mut Handle);
-        479 file_system_open(Handle, *const c_char, Handle, *mut Handle) -> u32;
-        480 file_system_error_data(Handle) -> Handle;
-        481 create_file_open_options() -> Handle;
-        482 file_open_options_set_flag(Handle, u32, bool) -> u32;
-        483 destroy_file_open_options(*mut Handle);
-        484 destroy_file_handle(*mut Handle);
-        485 file_handle_error_data(Handle) -> Handle;
-        487 file_handle_read(Handle, *mut c_void, i64) -> i64;
-        501 destroy_client_context(*mut Handle);
-        531 table_function_get_client_context(Handle, *mut Handle);
+        469 destroy_error_data(*mut DuckDbHandle);
+        471 error_data_message(DuckDbHandle) -> *const c_char;
+        477 client_context_get_file_system(DuckDbHandle) -> DuckDbHandle;
+        478 destroy_file_system(*mut DuckDbHandle);
+        479 file_system_open(DuckDbHandle, *const c_char, DuckDbHandle, *mut DuckDbHandle) -> u32;
+        480 file_system_error_data(DuckDbHandle) -> DuckDbHandle;
+        481 create_file_open_options() -> DuckDbHandle;
+        482 file_open_options_set_flag(DuckDbHandle, u32, bool) -> u32;
+        483 destroy_file_open_options(*mut DuckDbHandle);
+        484 destroy_file_handle(*mut DuckDbHandle);
+        485 file_handle_error_data(DuckDbHandle) -> DuckDbHandle;
+        487 file_handle_read(DuckDbHandle, *mut c_void, i64) -> i64;
+        501 destroy_client_context(*mut DuckDbHandle);
+        531 table_function_get_client_context(DuckDbHandle, *mut DuckDbHandle);
     }
 }
 
@@ -198,7 +199,7 @@ pub(crate) fn api() -> &'static Api {
     &duckdb().api
 }
 
-/// The DuckDB that loaded this library. Only called from what it was given to call.
+/// The DuckDB that loaded this library; only called in functions that `load` is called before.
 #[inline(always)]
 pub(crate) fn duckdb() -> &'static DuckDb {
     DUCKDB.get().expect("DuckDB calls only what `load` gave it")
@@ -207,12 +208,15 @@ pub(crate) fn duckdb() -> &'static DuckDb {
 /// Gets the functions of the DuckDB that loads this library.
 ///
 /// # Errors
-/// Why not; none where DuckDB knows the error already.
+/// Why it can't; `None` if DuckDB has reported the error itself.
 ///
 /// # Safety
-/// The arguments are those of the entry point.
-pub(crate) unsafe fn load(info: Handle, access: &Access) -> Result<(), Option<&'static str>> {
-    // SAFETY: the caller's; DuckDB checks the version, and answers null if it has not got it.
+/// `info` and `access` are those that DuckDB calls the entry point with.
+pub(crate) unsafe fn load(
+    info: DuckDbHandle,
+    access: &ExtensionAccess,
+) -> Result<(), Option<&'static str>> {
+    // SAFETY: `access` is DuckDB's for this `info`. It returns a table of this version, or null if it has none.
     let read = unsafe {
         let table = (access.get_api)(info, c"v1.2.0".as_ptr());
         if table.is_null() {
@@ -221,11 +225,11 @@ pub(crate) unsafe fn load(info: Handle, access: &Access) -> Result<(), Option<&'
         Api::read(table)
     };
     let api = read.ok_or(Some("popfib: a function of the C API is missing"))?;
-    // SAFETY: a static string.
+    // SAFETY: a function without arguments, and a string that is there for good.
     let version = unsafe { CStr::from_ptr((api.library_version)()) };
     let version = version.to_string_lossy().into_owned();
     let files = if number(&version) >= [1, 5, 6] {
-        // SAFETY: as above.
+        // SAFETY: as for the version above.
         unsafe {
             let table = (access.get_api)(info, c"v1.5.6".as_ptr());
             if table.is_null() {
@@ -242,14 +246,14 @@ pub(crate) unsafe fn load(info: Handle, access: &Access) -> Result<(), Option<&'
         files,
         version,
     });
-    // Two DuckDBs in one process, which share this library: its functions are those of the first.
+    // Two DuckDBs in one process share this library, whose functions are those of the first.
     if known.api.vector_size as usize != place {
         return Err(Some("popfib: loaded by another DuckDB in this process"));
     }
     Ok(())
 }
 
-/// The three numbers of a version.
+/// The three numbers of a version, 0 for each that is not there.
 fn number(version: &str) -> [u32; 3] {
     let mut numbers = version
         .trim_start_matches('v')

@@ -1,18 +1,19 @@
-//! What every call of DuckDB's passes: panics end here and become errors of its own.
+//! What every call from DuckDB passes: errors and panics end here and become errors of DuckDB's; values go to DuckDB as
+//! pointers, and come back once, to be freed.
 
 use core::ffi::{c_char, c_void};
 use std::ffi::CString;
 use std::panic::{self, AssertUnwindSafe};
 
-use crate::api::Handle;
+use crate::api::DuckDbHandle;
 
 /// Runs the body of a function that DuckDB calls; its error, or a panic, is handed to `set_error`.
 ///
 /// # Safety
-/// `set_error` is DuckDB's for this `info`.
+/// `info` is that of the call, and `set_error` DuckDB's function for infos of its kind.
 pub(crate) unsafe fn border(
-    set_error: unsafe extern "C" fn(Handle, *const c_char),
-    info: Handle,
+    set_error: unsafe extern "C" fn(DuckDbHandle, *const c_char),
+    info: DuckDbHandle,
     body: impl FnOnce() -> Result<(), String>,
 ) {
     let result = panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
@@ -23,7 +24,7 @@ pub(crate) unsafe fn border(
     if let Err(error) = result {
         let error = format!("popfib: {error}").replace('\0', "\\0");
         let error = CString::new(error).unwrap_or_default();
-        // SAFETY: the caller's; DuckDB copies the string.
+        // SAFETY: the function for this info; DuckDB copies the string.
         unsafe { set_error(info, error.as_ptr()) }
     }
 }
@@ -36,10 +37,10 @@ pub(crate) fn into_raw<T: Send + Sync>(value: T) -> *mut c_void {
 /// Frees what [`into_raw`] handed over.
 ///
 /// # Safety
-/// It was a `T`, and nobody uses it any more.
+/// `value` is what [`into_raw`] returned for a `T`, and nobody uses it any more.
 pub(crate) unsafe extern "C" fn drop_box<T>(value: *mut c_void) {
-    // SAFETY: the caller's.
+    // SAFETY: from the box of a `T`, which is nobody else's any more.
     let value = unsafe { Box::from_raw(value.cast::<T>()) };
-    // A panic may not get to DuckDB.
+    // A panic must not get to DuckDB.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| drop(value)));
 }

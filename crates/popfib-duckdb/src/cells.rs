@@ -1,4 +1,4 @@
-//! Columns of records as columns of DuckDB: their names, their types, and their values.
+//! Columns of records in; their names, types and values as columns of DuckDB out.
 
 use core::ffi::CStr;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::ffi::CString;
 use popfib_table::{Cell, Column, ColumnType, Scalar};
 
 use crate::api::TypeId;
-use crate::vector::{LogicalType, Output, Rows, Text};
+use crate::vector::{LogicalType, OutputRows, OutputVector, SqlText};
 
 /// The type that a column of records has in DuckDB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,18 +56,18 @@ impl CellType {
     /// No memory for lists.
     ///
     /// # Safety
-    /// The output is of this type and has room for as many rows; this is the column's type.
+    /// `output` is of this type and has room for a row for each code; `self` is the type of `column`.
     pub(crate) unsafe fn fill(
         self,
-        output: Output,
+        output: OutputVector,
         column: &Column,
         codes: &[u32],
     ) -> Result<(), String> {
         let cells: Vec<_> = codes.iter().map(|&code| column.value(code)).collect();
-        // SAFETY: the caller's; a list is where it starts and how long it is.
+        // SAFETY: `output` has these rows, a list's are where it starts and how long it is; its elements are of the scalar type.
         unsafe {
             if !self.is_list {
-                let scalars = Scalars::new(self.scalar, output, cells.len());
+                let scalars = OutputScalars::new(self.scalar, output, cells.len());
                 for (row, cell) in cells.iter().enumerate() {
                     if let Some(Cell::Scalar(scalar)) = cell {
                         scalars.set(row, *scalar);
@@ -80,7 +80,7 @@ impl CellType {
                 };
                 let count = cells.iter().map(len).sum();
                 let elements = output.elements(count).ok_or("no memory for the lists")?;
-                let scalars = Scalars::new(self.scalar, elements, count);
+                let scalars = OutputScalars::new(self.scalar, elements, count);
                 let lists = output.rows::<[u64; 2]>(cells.len());
                 let mut start = 0;
                 for (row, cell) in cells.iter().enumerate() {
@@ -100,20 +100,20 @@ impl CellType {
     }
 }
 
-/// The rows of a column of scalars, by their type.
-enum Scalars<'a> {
-    Texts(Output, Rows<'a, Text>),
-    Signed(Rows<'a, i64>),
-    Unsigned(Rows<'a, u64>),
-    Floats(Rows<'a, f64>),
-    Booleans(Rows<'a, bool>),
+/// The rows of an output of scalars, by their type.
+enum OutputScalars<'a> {
+    Texts(OutputVector, OutputRows<'a, SqlText>),
+    Signed(OutputRows<'a, i64>),
+    Unsigned(OutputRows<'a, u64>),
+    Floats(OutputRows<'a, f64>),
+    Booleans(OutputRows<'a, bool>),
 }
 
-impl Scalars<'_> {
+impl OutputScalars<'_> {
     /// # Safety
-    /// The output is of this type and has so many rows.
-    unsafe fn new(of: TypeId, output: Output, len: usize) -> Self {
-        // SAFETY: the caller's; a BOOLEAN is a byte.
+    /// `output` is of type `of`, one of those of [`CellType`], and has `len` rows.
+    unsafe fn new(of: TypeId, output: OutputVector, len: usize) -> Self {
+        // SAFETY: the rows of each type are what they are taken for; a BOOLEAN is a byte.
         unsafe {
             match of {
                 TypeId::BIGINT => Self::Signed(output.rows(len)),
@@ -127,7 +127,7 @@ impl Scalars<'_> {
 
     fn set(&self, row: usize, scalar: Scalar<'_>) {
         match (self, scalar) {
-            // SAFETY: of `new`: these are the output's rows, and texts.
+            // SAFETY: these are the output's rows and are texts, as the caller of `new` promised.
             (Self::Texts(output, rows), Scalar::Text(text)) => unsafe {
                 output.put(rows, row, text.as_bytes());
             },
@@ -140,8 +140,8 @@ impl Scalars<'_> {
     }
 }
 
-/// The names of a column `first` and of these columns in DuckDB, to which `A` and `a` are one name: another one of a name
-/// that is there gets `_1` at its end, or the next number. One that SQL cannot write, the empty one, is `column`.
+/// The names in DuckDB of a column `first` and of these columns. `A` and `a` are one name to DuckDB: a name that is already
+/// there gets `_1` at its end, or the next number. An empty name, which SQL cannot write, becomes `column`.
 pub(crate) fn names(first: &CStr, columns: &[Column]) -> Vec<CString> {
     let mut next: HashMap<String, u32> = HashMap::new();
     let first = first.to_string_lossy();
@@ -151,7 +151,7 @@ pub(crate) fn names(first: &CStr, columns: &[Column]) -> Vec<CString> {
         .chain(own)
         .map(|name| {
             let name = if name.is_empty() { "column" } else { name };
-            // What ends a string of C's cannot stand in it.
+            // A byte 0 would end the string of C.
             let name = name.replace('\0', "\\0");
             let mut unique = name.clone();
             while next.contains_key(&unique.to_ascii_lowercase()) {

@@ -1,20 +1,22 @@
-//! Files by DuckDB's own file systems: under its settings (`enable_external_access`, `allowed_directories`), also
-//! those that its extensions add (`s3://`).
+//! Files by DuckDB's own file systems: the name of a file in, its bytes out, as a `Read`.
+//!
+//! So DuckDB's settings hold (`enable_external_access`, `allowed_directories`), and names may be of any file system that its
+//! extensions add (`s3://`).
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
 use std::ffi::CString;
 use std::io::{self, Read};
 
-use crate::api::{FileApi, Handle, duckdb};
+use crate::api::{DuckDbHandle, FileApi, duckdb};
 
 /// `DUCKDB_FILE_FLAG_READ`.
 const READ: u32 = 1;
 
-/// The functions for files.
+/// DuckDB's functions for files.
 ///
 /// # Errors
-/// That this DuckDB has none.
+/// This DuckDB has none.
 fn files() -> Result<&'static FileApi, String> {
     duckdb().files.as_ref().ok_or_else(|| {
         format!(
@@ -26,23 +28,23 @@ fn files() -> Result<&'static FileApi, String> {
 }
 
 /// The file systems of a connection.
-pub(crate) struct FileSystem(Handle);
+pub(crate) struct FileSystem(DuckDbHandle);
 
-// SAFETY: a reference to what the connection owns, which may be used from any of its threads.
+// SAFETY: what it refers to belongs to the connection, and may be used by any one thread at a time.
 unsafe impl Send for FileSystem {}
 
 impl FileSystem {
     /// Those of the connection that binds a table function.
     ///
     /// # Errors
-    /// Of a DuckDB without them.
+    /// This DuckDB has no functions for files, or the connection no file system.
     ///
     /// # Safety
-    /// The info of a bind; the value lives no longer than the connection.
-    pub(crate) unsafe fn of_bind(info: Handle) -> Result<Self, String> {
+    /// `info` is that of the bind; the value lives no longer than the connection.
+    pub(crate) unsafe fn of_bind(info: DuckDbHandle) -> Result<Self, String> {
         let files = files()?;
         let mut context = ptr::null_mut();
-        // SAFETY: the caller's; the context is given back, which the file system doesn't need.
+        // SAFETY: the info of a bind has a context, which has the file system; only the context itself is given back.
         let system = unsafe {
             (files.table_function_get_client_context)(info, &raw mut context);
             let system = (files.client_context_get_file_system)(context);
@@ -58,12 +60,12 @@ impl FileSystem {
     /// Opens a file.
     ///
     /// # Errors
-    /// What DuckDB says.
-    pub(crate) fn open(&mut self, path: &str) -> Result<File, String> {
+    /// DuckDB's line on why it does not open the file.
+    pub(crate) fn open(&mut self, path: &str) -> Result<DuckDbFile, String> {
         let files = files()?;
         let path = CString::new(path).map_err(|_| "a file name holds a byte 0")?;
         let mut file = ptr::null_mut();
-        // SAFETY: its own file system; a string; the options are given back.
+        // SAFETY: the file system lives; `path` is a string; the options are made and given back here.
         unsafe {
             let mut options = (files.create_file_open_options)();
             (files.file_open_options_set_flag)(options, READ, true);
@@ -73,30 +75,30 @@ impl FileSystem {
                 return Err(message(files, (files.file_system_error_data)(self.0)));
             }
         }
-        Ok(File(file))
+        Ok(DuckDbFile(file))
     }
 }
 
 impl Drop for FileSystem {
     fn drop(&mut self) {
         if let Ok(files) = files() {
-            // SAFETY: its own.
+            // SAFETY: made in `of_bind`, and not used again.
             unsafe { (files.destroy_file_system)(&raw mut self.0) }
         }
     }
 }
 
 /// A file that DuckDB has opened.
-pub(crate) struct File(Handle);
+pub(crate) struct DuckDbFile(DuckDbHandle);
 
-// SAFETY: it is used by one thread at a time.
-unsafe impl Send for File {}
+// SAFETY: DuckDB binds a file to no thread, and one thread at a time has this value.
+unsafe impl Send for DuckDbFile {}
 
-impl Read for File {
+impl Read for DuckDbFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let files = files().map_err(io::Error::other)?;
         let room = buffer.len().min(i64::MAX as usize) as i64;
-        // SAFETY: its own; the buffer has so much room.
+        // SAFETY: an open file; the buffer has room for so many bytes.
         unsafe {
             let read = (files.file_handle_read)(self.0, buffer.as_mut_ptr().cast::<c_void>(), room);
             let failed = |_| {
@@ -108,10 +110,10 @@ impl Read for File {
     }
 }
 
-impl Drop for File {
+impl Drop for DuckDbFile {
     fn drop(&mut self) {
         if let Ok(files) = files() {
-            // SAFETY: its own.
+            // SAFETY: opened in `open`, and not used again.
             unsafe { (files.destroy_file_handle)(&raw mut self.0) }
         }
     }
@@ -120,9 +122,9 @@ impl Drop for File {
 /// The text of an error, which is given back.
 ///
 /// # Safety
-/// It is one of DuckDB's.
-unsafe fn message(files: &FileApi, mut error: Handle) -> String {
-    // SAFETY: the caller's; the text is a string that lives as long as the error.
+/// `error` is the data of an error of DuckDB's, and nobody else gives it back.
+unsafe fn message(files: &FileApi, mut error: DuckDbHandle) -> String {
+    // SAFETY: the data of an error; its text is null or a string that lives until it is given back.
     unsafe {
         let text = (files.error_data_message)(error);
         let text = match text.is_null() {

@@ -1,13 +1,14 @@
-//! A DuckDB extension: longest-prefix match in SQL, by tables that popfib has compiled.
+//! A DuckDB extension: longest-prefix match in SQL. Columns of addresses and the names of tables in, columns of answers out;
+//! files in, tables that popfib has compiled out.
 //!
 //! One binary for every DuckDB from 1.2 on, by the stable C extension API (`api.rs`). What users meet is in
-//! docs/sql.md. Names are those of a database, whose functions all share one [`registry::Registry`].
+//! docs/sql.md. The names of tables belong to a database, whose functions all share one `Registry`.
 //!
 //! | file | what |
 //! |---|---|
 //! | `api.rs`, `border.rs`, `vector.rs`, `file.rs` | DuckDB: its functions, errors, columns, files |
 //! | `table.rs`, `registry.rs` | what is looked up in |
-//! | `seen.rs`, `addresses.rs`, `question.rs`, `scalar.rs` | `lpm`, `lpm_int`, `lpm_float`, `lpm_record`, `lpm_prefix`, `lpm_all` |
+//! | `seen.rs`, `addresses.rs`, `lpm_arguments.rs`, `scalar.rs` | `lpm`, `lpm_int`, `lpm_float`, `lpm_record`, `lpm_prefix`, `lpm_all` |
 //! | `request.rs`, `tables.rs` | `popfib_table`, `popfib_tables`, `popfib_drop` |
 //! | `cells.rs`, `rows.rs` | `popfib_records`, `popfib_routes` |
 
@@ -16,7 +17,7 @@ mod api;
 mod border;
 mod cells;
 mod file;
-mod question;
+mod lpm_arguments;
 mod registry;
 mod request;
 mod rows;
@@ -31,18 +32,18 @@ use std::ffi::CString;
 use std::panic;
 use std::sync::Arc;
 
-use api::{Access, Handle, api};
+use api::{DuckDbHandle, ExtensionAccess, api};
 use registry::Registry;
 
 /// The entry point: registers the functions in the database that loads this library.
 ///
 /// # Safety
-/// DuckDB calls it.
+/// DuckDB calls it, with `info` and `access` for one database, both valid until it returns.
 #[unsafe(no_mangle)] // SAFETY: nothing else has this name, which DuckDB makes of the file's.
-unsafe extern "C" fn popfib_init_c_api(info: Handle, access: *const Access) -> bool {
-    // SAFETY: the caller's: a structure of three functions, which lives until this returns.
+unsafe extern "C" fn popfib_init_c_api(info: DuckDbHandle, access: *const ExtensionAccess) -> bool {
+    // SAFETY: a structure of three functions that lives until this returns.
     let access = unsafe { &*access };
-    // SAFETY: as above.
+    // SAFETY: the arguments of this call.
     let start = || unsafe { start(info, access) };
     let result = panic::catch_unwind(panic::AssertUnwindSafe(start));
     let error = match result {
@@ -52,18 +53,20 @@ unsafe extern "C" fn popfib_init_c_api(info: Handle, access: *const Access) -> b
         Err(_) => "popfib: internal error".to_owned(),
     };
     let error = CString::new(error).unwrap_or_default();
-    // SAFETY: as above; DuckDB copies the string.
+    // SAFETY: the function for this info; DuckDB copies the string.
     unsafe { (access.set_error)(info, error.as_ptr()) }
     false
 }
 
+/// Registers the functions.
+///
 /// # Errors
-/// Why the functions can't be registered; none where DuckDB knows.
+/// Why they can't be registered; `None` if DuckDB has reported the error itself.
 ///
 /// # Safety
-/// The arguments are those of the entry point.
-unsafe fn start(info: Handle, access: &Access) -> Result<(), Option<String>> {
-    // SAFETY: the caller's; the connection is given back.
+/// `info` and `access` are those that DuckDB calls the entry point with.
+unsafe fn start(info: DuckDbHandle, access: &ExtensionAccess) -> Result<(), Option<String>> {
+    // SAFETY: `access` is DuckDB's for this `info`; the connection that is made here is given back after its last use.
     unsafe {
         api::load(info, access).map_err(|error| error.map(str::to_owned))?;
         let database = (access.get_database)(info);

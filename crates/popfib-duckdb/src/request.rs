@@ -1,4 +1,4 @@
-//! What a table function is called with: a name, a file, options.
+//! The arguments of a table function in; the name of a table, where its routes come from, and options out.
 
 use core::ffi::{CStr, c_void};
 use std::io::{Cursor, Read};
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use popfib_formats::{ColumnSelection, LoadOptions};
 
-use crate::api::{Handle, TypeId, api};
+use crate::api::{DuckDbHandle, TypeId, api};
 use crate::file::FileSystem;
 use crate::vector::LogicalType;
 
-/// The named parameters of functions that read files, as of the command's options.
+/// The named parameters of functions that read files, called like the options of the command.
 pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
     (c"format", TypeId::VARCHAR),
     (c"value", TypeId::VARCHAR),
@@ -21,35 +21,35 @@ pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
     (c"mask", TypeId::BOOLEAN),
 ];
 
-/// What stands for the built-in table in place of a file's name.
+/// What names the built-in table, in place of a file.
 const BUILT_IN: &str = "default";
 
 /// Where routes come from.
-pub(crate) enum Source {
+pub(crate) enum SqlSource {
     BuiltIn,
     /// A file of DuckDB's file systems.
     File(String, Mutex<FileSystem>),
-    /// The contents of one.
+    /// The contents of a file.
     Bytes(Arc<[u8]>),
 }
 
-impl Source {
+impl SqlSource {
     /// The argument `at` of a table function: a file's name, or its contents.
     ///
     /// # Errors
-    /// An argument that is neither; a DuckDB that opens no files for extensions.
+    /// The argument is NULL; this DuckDB opens no files for extensions.
     ///
     /// # Safety
-    /// The info of a bind, which has that argument.
-    pub(crate) unsafe fn of_argument(info: Handle, at: u64) -> Result<Self, String> {
-        // SAFETY: the caller's.
-        let value = Value(unsafe { (api().bind_get_parameter)(info, at) });
+    /// `info` is that of a bind, of a function with that argument; the value lives no longer than the connection.
+    pub(crate) unsafe fn of_argument(info: DuckDbHandle, at: u64) -> Result<Self, String> {
+        // SAFETY: an info of a bind, with that argument.
+        let value = SqlValue(unsafe { (api().bind_get_parameter)(info, at) });
         if let Some(bytes) = value.blob() {
             return Ok(Self::Bytes(bytes));
         }
         match value.text().ok_or("the name of the file is NULL")? {
             path if path == BUILT_IN => Ok(Self::BuiltIn),
-            // SAFETY: as above; what is bound goes before its connection.
+            // SAFETY: an info of a bind; this value lives no longer than the connection, as the caller promises.
             path => Ok(Self::File(
                 path,
                 Mutex::new(unsafe { FileSystem::of_bind(info)? }),
@@ -57,7 +57,7 @@ impl Source {
         }
     }
 
-    /// What errors call it.
+    /// The name that errors give it.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::BuiltIn => BUILT_IN,
@@ -69,7 +69,7 @@ impl Source {
     /// Opens it; nothing for the built-in table.
     ///
     /// # Errors
-    /// What DuckDB says.
+    /// DuckDB's line on why it does not open the file.
     pub(crate) fn open(&self) -> Result<Option<Box<dyn Read + Send>>, String> {
         Ok(match self {
             Self::BuiltIn => None,
@@ -85,13 +85,13 @@ impl Source {
 /// The argument `at` of a table function as text.
 ///
 /// # Errors
-/// NULL.
+/// The argument is NULL.
 ///
 /// # Safety
-/// The info of a bind, which has that argument.
-pub(crate) unsafe fn name(info: Handle, at: u64) -> Result<String, String> {
-    // SAFETY: the caller's.
-    let value = Value(unsafe { (api().bind_get_parameter)(info, at) });
+/// `info` is that of a bind, of a function with that argument.
+pub(crate) unsafe fn name(info: DuckDbHandle, at: u64) -> Result<String, String> {
+    // SAFETY: an info of a bind, with that argument.
+    let value = SqlValue(unsafe { (api().bind_get_parameter)(info, at) });
     value
         .text()
         .ok_or_else(|| "the name of a table is NULL".to_owned())
@@ -100,14 +100,14 @@ pub(crate) unsafe fn name(info: Handle, at: u64) -> Result<String, String> {
 /// The named parameters.
 ///
 /// # Errors
-/// One that can't be understood.
+/// One of them has a value that it can't have.
 ///
 /// # Safety
-/// The info of a bind of a function with [`OPTIONS`].
-pub(crate) unsafe fn options(info: Handle) -> Result<LoadOptions, String> {
-    // SAFETY: the caller's.
+/// `info` is that of a bind, of a function with [`OPTIONS`].
+pub(crate) unsafe fn options(info: DuckDbHandle) -> Result<LoadOptions, String> {
+    // SAFETY: an info of a bind; DuckDB returns null for a parameter that is not given.
     let value =
-        |name: &CStr| Value(unsafe { (api().bind_get_named_parameter)(info, name.as_ptr()) });
+        |name: &CStr| SqlValue(unsafe { (api().bind_get_named_parameter)(info, name.as_ptr()) });
     let text = |name| value(name).text();
     let mut options = LoadOptions::new();
     if let Some(format) = text(c"format") {
@@ -129,8 +129,8 @@ pub(crate) unsafe fn options(info: Handle) -> Result<LoadOptions, String> {
 /// The columns that a name, a list of names or `'*'` stands for.
 ///
 /// # Errors
-/// A value of another type, a list without a name or with NULL.
-fn columns(value: &Value) -> Result<ColumnSelection, String> {
+/// A value of another type, an empty list, or a list with NULL.
+fn columns(value: &SqlValue) -> Result<ColumnSelection, String> {
     let what = "columns: a name, a list of names, or '*' for all";
     if value.is_null() {
         return Ok(ColumnSelection::Value);
@@ -150,17 +150,17 @@ fn columns(value: &Value) -> Result<ColumnSelection, String> {
     }
 }
 
-/// A value of DuckDB's, given back at the end; null if there is none.
-struct Value(Handle);
+/// A value that DuckDB made for the caller, who gives it back at the end; null if there is none.
+struct SqlValue(DuckDbHandle);
 
-impl Value {
+impl SqlValue {
     fn is_null(&self) -> bool {
-        // SAFETY: its own.
+        // SAFETY: not null, hence a value.
         self.0.is_null() || unsafe { (api().is_null_value)(self.0) }
     }
 
     fn is_true(&self) -> bool {
-        // SAFETY: its own, a BOOLEAN by the function's parameters.
+        // SAFETY: a value, and a BOOLEAN by the parameters of the function.
         !self.is_null() && unsafe { (api().get_bool)(self.0) }
     }
 
@@ -168,7 +168,7 @@ impl Value {
         if self.is_null() {
             return None;
         }
-        // SAFETY: its own; a string, which is given back.
+        // SAFETY: a value; the text is null or a string, which is given back.
         unsafe {
             let start = (api().get_varchar)(self.0);
             let text =
@@ -178,23 +178,23 @@ impl Value {
         }
     }
 
-    /// The type of one that is not null.
+    /// The type of a value that there is.
     fn type_id(&self) -> TypeId {
-        // SAFETY: its own, a value of DuckDB's if it is not null.
+        // SAFETY: a value, since callers look for null before.
         unsafe { LogicalType::id_of_value(self.0) }
     }
 
     /// The elements of a list.
-    fn elements(&self) -> impl Iterator<Item = Value> {
-        // SAFETY: its own; DuckDB says 0 for what is no list.
+    fn elements(&self) -> impl Iterator<Item = SqlValue> {
+        // SAFETY: a value; DuckDB says 0 for what is no list.
         let count = unsafe { (api().get_list_size)(self.0) };
-        // SAFETY: as above; an element is a value of its own.
-        (0..count).map(|at| Value(unsafe { (api().get_list_child)(self.0, at) }))
+        // SAFETY: a list with that element; DuckDB makes a value of it, which is given back as all others.
+        (0..count).map(|at| SqlValue(unsafe { (api().get_list_child)(self.0, at) }))
     }
 
     /// The bytes of a BLOB.
     fn blob(&self) -> Option<Arc<[u8]>> {
-        // SAFETY: its own; so many bytes, which are given back.
+        // SAFETY: a value, and a BLOB; DuckDB makes so many bytes of it, which are given back.
         unsafe {
             if self.is_null() || self.type_id() != TypeId::BLOB {
                 return None;
@@ -210,9 +210,9 @@ impl Value {
     }
 }
 
-impl Drop for Value {
+impl Drop for SqlValue {
     fn drop(&mut self) {
-        // SAFETY: its own; DuckDB lets null be.
+        // SAFETY: null, which DuckDB leaves alone, or a value that is not used again.
         unsafe { (api().destroy_value)(&raw mut self.0) }
     }
 }

@@ -1,4 +1,5 @@
-//! The rows of `popfib_records` and `popfib_routes`: the records of a table, or its routes, with typed columns.
+//! `popfib_records` and `popfib_routes`: the name of a table in; its records, or its routes with their records, out, as
+//! rows with typed columns.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -6,37 +7,37 @@ use std::sync::Arc;
 use popfib::{IpPrefix, NextHop};
 use popfib_table::PrefixText;
 
-use crate::api::{Handle, TypeId, api};
+use crate::api::{DuckDbHandle, TypeId, api};
 use crate::cells::{CellType, names};
 use crate::registry::Registry;
-use crate::table::Table;
-use crate::vector::{LogicalType, Output, Text};
+use crate::table::SqlTable;
+use crate::vector::{LogicalType, OutputVector, SqlText};
 
 /// What there is a row for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Each {
+pub(crate) enum RowKind {
     Record,
     Route,
 }
 
 /// A call that is bound: the columns are those that the table has then.
 pub(crate) struct BoundRows {
-    each: Each,
+    kind: RowKind,
     registry: Arc<Registry>,
     table: String,
     columns: Vec<(CString, CellType)>,
 }
 
-/// The rows that are left.
-pub(crate) struct RowsOf {
-    table: Arc<Table>,
-    /// By their places in a chunk: 0 is the record or the prefix, then those of the records.
+/// A call that runs: the rows that are left.
+pub(crate) struct RowsScan {
+    table: Arc<SqlTable>,
+    /// Which column each place of a chunk has: 0 is the record or the prefix, then follow those of the records.
     columns: Vec<u64>,
-    /// In prefix order; none for records.
+    /// In prefix order; empty for records.
     routes: Vec<(IpPrefix, NextHop)>,
     next: usize,
     end: usize,
-    /// Of the chunk at hand.
+    /// Those of the column that is being filled.
     codes: Vec<u32>,
 }
 
@@ -47,35 +48,35 @@ impl BoundRows {
     /// There is none.
     ///
     /// # Safety
-    /// The info of a bind.
+    /// `info` is that of the bind.
     pub(crate) unsafe fn new(
-        info: Handle,
-        each: Each,
+        info: DuckDbHandle,
+        kind: RowKind,
         registry: Arc<Registry>,
         name: String,
     ) -> Result<Self, String> {
         let table = registry.get(name.as_bytes())?;
-        let count = match each {
-            Each::Record => table.records().len(),
-            Each::Route => table.loaded.table.route_count(),
+        let count = match kind {
+            RowKind::Record => table.records().len(),
+            RowKind::Route => table.loaded.table.route_count(),
         };
-        let (first, first_type) = match each {
-            Each::Record => (c"record", TypeId::UINTEGER),
-            Each::Route => (c"prefix", TypeId::VARCHAR),
+        let (first, first_type) = match kind {
+            RowKind::Record => (c"record", TypeId::UINTEGER),
+            RowKind::Route => (c"prefix", TypeId::VARCHAR),
         };
-        let columns = columns(each, &table);
+        let columns = columns(kind, &table);
         let first = (first.to_owned(), LogicalType::new(first_type));
         let own = columns
             .iter()
             .map(|(name, of)| (name.clone(), of.logical_type()));
         for (name, of) in [first].into_iter().chain(own) {
-            // SAFETY: the caller's; DuckDB copies both.
+            // SAFETY: an info of a bind; DuckDB copies name and type.
             unsafe { (api().bind_add_result_column)(info, name.as_ptr(), of.handle()) }
         }
-        // SAFETY: the caller's.
+        // SAFETY: an info of a bind.
         unsafe { (api().bind_set_cardinality)(info, count as u64, false) }
         Ok(Self {
-            each,
+            kind,
             registry,
             table: name,
             columns,
@@ -85,36 +86,36 @@ impl BoundRows {
     /// The rows of the table that has the name now.
     ///
     /// # Errors
-    /// There is none, it has no routes, or other columns.
+    /// There is none, it has no routes, or it has other columns than the one that was bound.
     ///
     /// # Safety
-    /// The info of an init, of a function with projection pushdown.
-    pub(crate) unsafe fn start(&self, info: Handle) -> Result<RowsOf, String> {
+    /// `info` is that of the init, of a function with projection pushdown.
+    pub(crate) unsafe fn start(&self, info: DuckDbHandle) -> Result<RowsScan, String> {
         let table = self.registry.get(self.table.as_bytes())?;
-        if columns(self.each, &table) != self.columns {
+        if columns(self.kind, &table) != self.columns {
             let name = popfib_formats::Escaped(&self.table);
             return Err(format!(
                 "table '{name}' has other columns than when this statement was prepared"
             ));
         }
-        let routes = match self.each {
-            Each::Record => Vec::new(),
-            Each::Route => {
+        let routes = match self.kind {
+            RowKind::Record => Vec::new(),
+            RowKind::Route => {
                 let routes = table.loaded.table.routes();
                 routes.map_err(|error| error.to_string())?.collect()
             }
         };
-        let end = match self.each {
-            Each::Record => table.records().len(),
-            Each::Route => routes.len(),
+        let end = match self.kind {
+            RowKind::Record => table.records().len(),
+            RowKind::Route => routes.len(),
         };
-        // SAFETY: the caller's.
+        // SAFETY: an info of an init, which has so many columns.
         let columns = unsafe {
             let count = (api().init_get_column_count)(info);
             let index = |at| (api().init_get_column_index)(info, at);
             (0..count).map(index).collect()
         };
-        Ok(RowsOf {
+        Ok(RowsScan {
             table,
             columns,
             routes,
@@ -126,26 +127,29 @@ impl BoundRows {
 }
 
 /// The columns of the records.
-fn columns(each: Each, table: &Table) -> Vec<(CString, CellType)> {
-    let first = match each {
-        Each::Record => c"record",
-        Each::Route => c"prefix",
+fn columns(kind: RowKind, table: &SqlTable) -> Vec<(CString, CellType)> {
+    let first = match kind {
+        RowKind::Record => c"record",
+        RowKind::Route => c"prefix",
     };
     let columns = table.records().columns();
     let names = names(first, columns).into_iter().skip(1);
     names.zip(columns.iter().map(CellType::of)).collect()
 }
 
-impl RowsOf {
+impl RowsScan {
     /// Fills the columns with the next rows, and says how many.
     ///
     /// # Errors
     /// No memory for lists.
     ///
     /// # Safety
-    /// They are those that were asked for at the start, with room for a chunk's rows.
-    pub(crate) unsafe fn fill(&mut self, column: &dyn Fn(u64) -> Output) -> Result<usize, String> {
-        // SAFETY: no argument.
+    /// `column` returns the columns that DuckDB asked for at the start, in its order, with room for a chunk's rows.
+    pub(crate) unsafe fn fill(
+        &mut self,
+        column: &dyn Fn(u64) -> OutputVector,
+    ) -> Result<usize, String> {
+        // SAFETY: a function without arguments.
         let room = unsafe { (api().vector_size)() } as usize;
         let rows = self.next..self.end.min(self.next + room);
         self.next = rows.end;
@@ -153,7 +157,7 @@ impl RowsOf {
         let records = self.table.records();
         for (at, &index) in (0..).zip(&self.columns) {
             let output = column(at);
-            // SAFETY: the caller's, of which these are the types.
+            // SAFETY: a column of the type that was bound for this index, with room for these rows.
             unsafe {
                 match (index, &self.routes[..]) {
                     (0, []) => {
@@ -163,7 +167,7 @@ impl RowsOf {
                         }
                     }
                     (0, routes) => {
-                        let prefixes = output.rows::<Text>(count);
+                        let prefixes = output.rows::<SqlText>(count);
                         for (row, (prefix, _)) in routes[rows.clone()].iter().enumerate() {
                             let prefix = PrefixText::new(*prefix);
                             output.put(&prefixes, row, prefix.as_bytes());
@@ -171,7 +175,7 @@ impl RowsOf {
                     }
                     (index, routes) => {
                         let Some(column) = records.columns().get(index as usize - 1) else {
-                            // What DuckDB asks for where it wants no column, only to count.
+                            // No column: what DuckDB asks for if it only counts the rows.
                             continue;
                         };
                         let code = |number| records.code(number, index as usize - 1);

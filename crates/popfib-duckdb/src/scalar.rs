@@ -1,7 +1,8 @@
-//! `lpm` and its kin: a column of names, one of addresses, perhaps one of names of columns, and a column of answers.
+//! `lpm` and its kin: a column of names of tables, one of addresses, and perhaps one of names of columns in; a column of
+//! answers out.
 //!
-//! The table of a name is found once for a chunk of rows, not for each; a query goes on with the table it has found
-//! there when another takes its name.
+//! The table of a name is found once for a chunk of rows, not for each row. A chunk goes on with the table that it has
+//! found if another one takes the name meanwhile.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -12,19 +13,19 @@ use std::sync::{Arc, Weak};
 use popfib::family::Family;
 use popfib::{IpPrefix, Kernel};
 use popfib_formats::Escaped;
-use popfib_table::{FamilyTable, PrefixText};
+use popfib_table::{FamilyAddresses, FamilyTable, PrefixText};
 
-use crate::addresses::Addresses;
-use crate::api::{Handle, TypeId, api};
+use crate::addresses::ColumnAddresses;
+use crate::api::{DuckDbHandle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
-use crate::question::Question;
+use crate::lpm_arguments::LpmArguments;
 use crate::registry::Registry;
-use crate::table::{Table, cell_text};
-use crate::vector::{Column, LogicalType, Output, Rows, Text};
+use crate::table::{SqlTable, cell_text};
+use crate::vector::{InputVector, LogicalType, OutputRows, OutputVector, SqlText};
 
 /// What a function answers.
 #[derive(Clone, Copy, Debug)]
-enum Answer {
+enum SqlAnswer {
     Text,
     Integer,
     Float,
@@ -33,13 +34,13 @@ enum Answer {
     Covering,
 }
 
-impl Answer {
-    /// Whether it is that of a column, which may be named.
+impl SqlAnswer {
+    /// Whether it is a value of a column, which may be named.
     fn is_of_column(self) -> bool {
         matches!(self, Self::Text | Self::Integer | Self::Float)
     }
 
-    /// Whether it is made of the numbers of records.
+    /// Whether it is found by the number of the record.
     fn is_by_number(self) -> bool {
         self.is_of_column() || matches!(self, Self::Record)
     }
@@ -59,19 +60,19 @@ impl Answer {
     }
 }
 
-/// What DuckDB keeps for a function.
-struct Function {
-    answer: Answer,
+/// What DuckDB keeps for a function, and hands back at each call.
+struct ScalarFunction {
+    answer: SqlAnswer,
     registry: Arc<Registry>,
 }
 
-const FUNCTIONS: [(&CStr, Answer); 6] = [
-    (c"lpm", Answer::Text),
-    (c"lpm_int", Answer::Integer),
-    (c"lpm_float", Answer::Float),
-    (c"lpm_record", Answer::Record),
-    (c"lpm_prefix", Answer::Prefix),
-    (c"lpm_all", Answer::Covering),
+const FUNCTIONS: [(&CStr, SqlAnswer); 6] = [
+    (c"lpm", SqlAnswer::Text),
+    (c"lpm_int", SqlAnswer::Integer),
+    (c"lpm_float", SqlAnswer::Float),
+    (c"lpm_record", SqlAnswer::Record),
+    (c"lpm_prefix", SqlAnswer::Prefix),
+    (c"lpm_all", SqlAnswer::Covering),
 ];
 
 /// Registers the functions.
@@ -80,19 +81,20 @@ const FUNCTIONS: [(&CStr, Answer); 6] = [
 /// The name of one that DuckDB does not take.
 ///
 /// # Safety
-/// A connection of the database that loads this library.
+/// `connection` is one of the database that loads this library.
 pub(crate) unsafe fn register(
-    connection: Handle,
+    connection: DuckDbHandle,
     registry: &Arc<Registry>,
 ) -> Result<(), &'static CStr> {
     for (name, answer) in FUNCTIONS {
         let varchar = LogicalType::new(TypeId::VARCHAR);
         let any = LogicalType::new(TypeId::ANY);
         let returns = answer.logical_type();
-        // With the name of a column, if there is one, and with what to do about rows that are no addresses.
+        // Each function exists with and without its last parameters: the name of a column, if it answers one, and what a row
+        // that is no address means.
         let parameters = [&varchar, &any, &varchar, &varchar];
         let most = if answer.is_of_column() { 4 } else { 3 };
-        // SAFETY: the caller's; handles made here are given back, what is registered is copied.
+        // SAFETY: a connection; handles that are made here are given back, and DuckDB copies what is registered.
         let registered = unsafe {
             let mut set = (api().create_scalar_function_set)(name.as_ptr());
             for count in 2..=most {
@@ -102,11 +104,11 @@ pub(crate) unsafe fn register(
                     (api().scalar_function_add_parameter)(function, parameter.handle());
                 }
                 (api().scalar_function_set_return_type)(function, returns.handle());
-                let data = into_raw(Function {
+                let data = into_raw(ScalarFunction {
                     answer,
                     registry: Arc::clone(registry),
                 });
-                (api().scalar_function_set_extra_info)(function, data, drop_box::<Function>);
+                (api().scalar_function_set_extra_info)(function, data, drop_box::<ScalarFunction>);
                 (api().scalar_function_set_function)(function, run);
                 (api().add_scalar_function_to_set)(set, function);
                 (api().destroy_scalar_function)(&raw mut function);
@@ -123,85 +125,89 @@ pub(crate) unsafe fn register(
 }
 
 /// # Safety
-/// DuckDB calls it for a function of [`register`].
-unsafe extern "C" fn run(info: Handle, chunk: Handle, output: Handle) {
-    // SAFETY: the caller's: what `register` handed over, so many columns of its types and one of the answers, all of them
-    // as long as the chunk.
+/// DuckDB calls it to run a function of [`register`], with the info of the call, a chunk of arguments and the output.
+unsafe extern "C" fn run(info: DuckDbHandle, chunk: DuckDbHandle, output: DuckDbHandle) {
+    // SAFETY: the extra info is what `register` handed over. The chunk has flat columns of the parameters' types, and the output
+    // is of the answers' type; all of them are as long as the chunk says.
     unsafe {
         border(api().scalar_function_set_error, info, || {
-            let function = &*(api().scalar_function_get_extra_info)(info).cast::<Function>();
+            let function = &*(api().scalar_function_get_extra_info)(info).cast::<ScalarFunction>();
             let len = (api().data_chunk_get_size)(chunk) as usize;
             let count = (api().data_chunk_get_column_count)(chunk);
-            let column = |at| Column::new((api().data_chunk_get_vector)(chunk, at), len);
+            let column = |at| InputVector::new((api().data_chunk_get_vector)(chunk, at), len);
             let optional = |at| (at < count).then(|| column(at));
             let of_column = function.answer.is_of_column();
-            let question = Question {
+            let arguments = LpmArguments {
                 tables: column(0),
                 addresses: column(1),
                 columns: of_column.then(|| optional(2)).flatten(),
                 invalid: optional(if of_column { 3 } else { 2 }),
             };
-            SCRATCH.with_borrow_mut(|scratch| scratch.run(function, &question, Output::new(output)))
+            SCRATCH.with_borrow_mut(|scratch| {
+                scratch.run(function, &arguments, OutputVector::new(output))
+            })
         });
     }
 }
 
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+    static SCRATCH: RefCell<ChunkScratch> = RefCell::default();
 }
 
-/// What a chunk needs meanwhile, kept by each thread for the next.
+/// Memory for the answers of a chunk, which each thread keeps for the next chunk.
 #[derive(Default)]
-struct Scratch {
-    all: Addresses,
-    /// Those of the rows that name one table, where there are several names.
-    some: Addresses,
-    /// Of each row the number of its record, 0 for none.
+struct ChunkScratch {
+    all: ColumnAddresses,
+    /// Those of the rows that name one table, if there are several names.
+    some: ColumnAddresses,
+    /// The number of each row's record, 0 for none.
     numbers: Vec<u32>,
-    /// The table whose numbers these are, of all addresses.
-    known: Weak<Table>,
-    /// Those of the addresses of one family, or the codes of a column.
+    /// The table whose numbers these are, if they are those of all addresses.
+    known: Weak<SqlTable>,
+    /// The numbers of the addresses of one family, or the codes of a column.
     found: Vec<u32>,
     answered: Vec<bool>,
     /// The routes that cover an address: of its row, with the value's text.
     covering: Vec<(usize, PrefixText, Option<String>)>,
 }
 
-impl Scratch {
+impl ChunkScratch {
+    /// Answers a chunk.
+    ///
     /// # Safety
-    /// The columns are of texts, but those of addresses; the output is of the function's type and as long.
+    /// The columns of `arguments` are of texts, but that of addresses; `output` is of the function's type and has as many rows.
     unsafe fn run(
         &mut self,
-        function: &Function,
-        question: &Question<'_>,
-        output: Output,
+        function: &ScalarFunction,
+        arguments: &LpmArguments<'_>,
+        output: OutputVector,
     ) -> Result<(), String> {
-        let len = question.addresses.len();
+        let len = arguments.addresses.len();
         self.answered.clear();
         self.answered.resize(len, false);
         self.covering.clear();
-        if self.all.read(&question.addresses)? {
+        if self.all.read(&arguments.addresses)? {
             self.known = Weak::new();
         }
-        // SAFETY: the caller's.
+        // SAFETY: the columns are of texts, `output` is of the function's type and as long, as the caller promises.
         unsafe {
-            if question.is_strict()?
+            if arguments.is_strict()?
                 && let Some(row) = self.all.invalid
             {
-                return Err(question.no_address(row));
+                return Err(arguments.no_address(row));
             }
-            if question.has_one_name() {
+            if arguments.has_one_name() {
                 let all = std::mem::take(&mut self.all);
-                let result = self.answer(function, question, 0, &all, output);
+                let result = self.answer(function, arguments, 0, &all, output);
                 self.all = all;
                 let table = result?;
                 if function.answer.is_by_number() {
                     self.known = Arc::downgrade(&table);
                 }
             } else {
-                self.each_name(function, question, output)?;
+                self.each_name(function, arguments, output)?;
             }
-            if let Answer::Covering = function.answer {
+            if let SqlAnswer::Covering = function.answer {
                 self.write_covering(len, output)?;
             }
             output.set_nulls(&self.answered);
@@ -209,34 +215,34 @@ impl Scratch {
         Ok(())
     }
 
-    /// Asks each table and column for the rows that name it.
+    /// Answers the rows that name one table and column, for each of these.
     ///
     /// # Safety
-    /// As for `run`.
+    /// The columns of `arguments` are of texts, but that of addresses; `output` is of the function's type and has as many rows.
     unsafe fn each_name(
         &mut self,
-        function: &Function,
-        question: &Question<'_>,
-        output: Output,
+        function: &ScalarFunction,
+        arguments: &LpmArguments<'_>,
+        output: OutputVector,
     ) -> Result<(), String> {
-        let len = question.addresses.len();
+        let len = arguments.addresses.len();
         let mut done = vec![false; len];
         let mut same = vec![false; len];
         self.known = Weak::new();
         for first in 0..len {
-            if done[first] || question.is_null(first) {
+            if done[first] || arguments.is_null(first) {
                 continue;
             }
             same.fill(false);
             for row in first..len {
-                // SAFETY: the caller's; no row asked for is null.
-                same[row] = !question.is_null(row) && unsafe { question.is_same(row, first) };
+                // SAFETY: columns of texts; neither row is null.
+                same[row] = !arguments.is_null(row) && unsafe { arguments.is_same(row, first) };
                 done[row] |= same[row];
             }
             let mut some = std::mem::take(&mut self.some);
             some.choose(&self.all, |row| same[row as usize]);
-            // SAFETY: the caller's.
-            let result = unsafe { self.answer(function, question, first, &some, output) };
+            // SAFETY: as the caller promises; the row is not null.
+            let result = unsafe { self.answer(function, arguments, first, &some, output) };
             self.some = some;
             result?;
         }
@@ -246,20 +252,21 @@ impl Scratch {
     /// Answers the addresses by the table and the column that `row` names.
     ///
     /// # Safety
-    /// As for `run`; the row is not null.
+    /// The columns of `arguments` are of texts, but that of addresses, and not null in `row`; `output` is of the function's type and
+    /// has as many rows.
     unsafe fn answer(
         &mut self,
-        function: &Function,
-        question: &Question<'_>,
+        function: &ScalarFunction,
+        arguments: &LpmArguments<'_>,
         row: usize,
-        addresses: &Addresses,
-        output: Output,
-    ) -> Result<Arc<Table>, String> {
-        // SAFETY: the caller's.
+        addresses: &ColumnAddresses,
+        output: OutputVector,
+    ) -> Result<Arc<SqlTable>, String> {
+        // SAFETY: columns of texts, a row that is not null, and such an output, as the caller promises.
         unsafe {
-            let name = question.tables.bytes(row);
+            let name = arguments.tables.bytes(row);
             let table = function.registry.get(name)?;
-            let column = question.columns.as_ref().map(|names| names.bytes(row));
+            let column = arguments.columns.as_ref().map(|names| names.bytes(row));
             let answered = table
                 .column(column)
                 .and_then(|column| self.write(function.answer, &table, column, addresses, output));
@@ -268,45 +275,47 @@ impl Scratch {
         }
     }
 
+    /// Writes the answers of these addresses, with a column for those that are values.
+    ///
     /// # Safety
-    /// The output is of the answer's type, and has as many rows as there are answers.
+    /// `output` is of the answer's type and has a row for each of `self.answered`.
     unsafe fn write(
         &mut self,
-        answer: Answer,
-        table: &Table,
+        answer: SqlAnswer,
+        table: &SqlTable,
         column: usize,
-        addresses: &Addresses,
-        output: Output,
+        addresses: &ColumnAddresses,
+        output: OutputVector,
     ) -> Result<(), String> {
         let len = self.answered.len();
-        // SAFETY: the caller's.
+        // SAFETY: each arm takes the rows for what an output of its answer's type has.
         unsafe {
             match answer {
-                Answer::Text => self.texts(table, column, addresses, output)?,
-                Answer::Integer => {
+                SqlAnswer::Text => self.texts(table, column, addresses, output)?,
+                SqlAnswer::Integer => {
                     let integers = table.integers(column)?;
                     let rows = output.rows::<i64>(len);
                     self.codes(table, Some(column), addresses, |row, code| {
                         rows.set(row, integers[code as usize]);
                     })?;
                 }
-                Answer::Float => {
+                SqlAnswer::Float => {
                     let floats = table.floats(column)?;
                     let rows = output.rows::<f64>(len);
                     self.codes(table, Some(column), addresses, |row, code| {
                         rows.set(row, floats[code as usize]);
                     })?;
                 }
-                Answer::Record => {
+                SqlAnswer::Record => {
                     let rows = output.rows::<u32>(len);
                     self.codes(table, None, addresses, |row, number| rows.set(row, number))?;
                 }
-                Answer::Prefix => {
-                    let rows = output.rows::<Text>(len);
+                SqlAnswer::Prefix => {
+                    let rows = output.rows::<SqlText>(len);
                     self.prefixes(table, &addresses.ipv4, output, &rows)?;
                     self.prefixes(table, &addresses.ipv6, output, &rows)?;
                 }
-                Answer::Covering => {
+                SqlAnswer::Covering => {
                     self.covering(table, &addresses.ipv4)?;
                     self.covering(table, &addresses.ipv6)?;
                 }
@@ -318,16 +327,16 @@ impl Scratch {
     /// Writes the values of a column as texts.
     ///
     /// # Safety
-    /// The output is of texts, and has as many rows as there are answers.
+    /// `output` is of texts and has a row for each of `self.answered`.
     unsafe fn texts(
         &mut self,
-        table: &Table,
+        table: &SqlTable,
         column: usize,
-        addresses: &Addresses,
-        output: Output,
+        addresses: &ColumnAddresses,
+        output: OutputVector,
     ) -> Result<(), String> {
-        // SAFETY: the caller's.
-        let rows = unsafe { output.rows::<Text>(self.answered.len()) };
+        // SAFETY: such an output, as the caller promises.
+        let rows = unsafe { output.rows::<SqlText>(self.answered.len()) };
         let texts = table.texts(column);
         let short = &texts.texts[..];
         if !texts.has_long {
@@ -336,7 +345,7 @@ impl Scratch {
             });
         }
         let values = &table.records().columns()[column];
-        // The rows that have the long texts written last.
+        // The rows to which the last long texts were written, by their codes.
         let mut long = [(0, 0); 256];
         self.codes(table, Some(column), addresses, |row, code| {
             let text = short[code as usize];
@@ -348,20 +357,20 @@ impl Scratch {
                 return rows.set(row, rows.get(place.1));
             }
             let text = values.value(code).map(cell_text).unwrap_or_default();
-            // SAFETY: the caller's.
+            // SAFETY: an output of texts that has this row.
             unsafe { output.put_long(row, text.as_bytes()) }
             *place = (code, row);
         })
     }
 
-    /// Looks up every address, and hands out with its row the code of its record's value in a column, or the record's number;
-    /// 0 is none, whatever is written for it.
+    /// Looks up every address, and calls `put` with its row and the code of its record's value in a column, or without one the
+    /// record's number. Rows with 0 become null, whatever is written for them.
     #[inline(always)]
     fn codes(
         &mut self,
-        table: &Table,
+        table: &SqlTable,
         column: Option<usize>,
-        addresses: &Addresses,
+        addresses: &ColumnAddresses,
         mut put: impl FnMut(usize, u32),
     ) -> Result<(), String> {
         self.look_up(table, addresses)?;
@@ -375,7 +384,7 @@ impl Scratch {
             }
         };
         if addresses.ipv4.rows.len() == numbers.len() {
-            // Every row is an IPv4 address: the usual case, in which nothing is sorted by families.
+            // Every row is an IPv4 address: the usual case, in which nothing needs sorting by family.
             for (row, &number) in numbers.iter().enumerate() {
                 put(row, number);
             }
@@ -393,7 +402,7 @@ impl Scratch {
     }
 
     /// The numbers of the records of addresses, by their rows.
-    fn look_up(&mut self, table: &Table, addresses: &Addresses) -> Result<(), String> {
+    fn look_up(&mut self, table: &SqlTable, addresses: &ColumnAddresses) -> Result<(), String> {
         let (ipv4, ipv6) = (&addresses.ipv4, &addresses.ipv6);
         if ptr::eq(self.known.as_ptr(), table) {
             return Ok(());
@@ -410,8 +419,8 @@ impl Scratch {
 
     fn scatter<A: Family>(
         &mut self,
-        table: &Table,
-        addresses: &popfib_table::FamilyAddresses<A>,
+        table: &SqlTable,
+        addresses: &FamilyAddresses<A>,
     ) -> Result<(), String> {
         self.found.resize(addresses.rows.len(), 0);
         find(table, &addresses.addresses, &mut self.found)?;
@@ -421,14 +430,16 @@ impl Scratch {
         Ok(())
     }
 
+    /// Writes the prefixes that match addresses of one family.
+    ///
     /// # Safety
-    /// The output is of texts, and these are its rows.
+    /// `output` is of texts, and `rows` are its rows.
     unsafe fn prefixes<A: Family>(
         &mut self,
-        table: &Table,
-        addresses: &popfib_table::FamilyAddresses<A>,
-        output: Output,
-        rows: &Rows<'_, Text>,
+        table: &SqlTable,
+        addresses: &FamilyAddresses<A>,
+        output: OutputVector,
+        rows: &OutputRows<'_, SqlText>,
     ) -> Result<(), String> {
         if addresses.rows.is_empty() {
             return Ok(());
@@ -443,7 +454,7 @@ impl Scratch {
             self.answered[row as usize] = found.is_some();
             if let Some((prefix, _)) = found {
                 let prefix = PrefixText::new(A::ip_prefix(prefix));
-                // SAFETY: the caller's.
+                // SAFETY: an output of texts and its rows, as the caller promises.
                 unsafe { output.put(rows, row as usize, prefix.as_bytes()) }
             }
         }
@@ -453,8 +464,8 @@ impl Scratch {
     /// Collects the routes that cover the addresses.
     fn covering<A: Family>(
         &mut self,
-        table: &Table,
-        addresses: &popfib_table::FamilyAddresses<A>,
+        table: &SqlTable,
+        addresses: &FamilyAddresses<A>,
     ) -> Result<(), String> {
         for (&address, &row) in addresses.addresses.iter().zip(&addresses.rows) {
             let before = self.covering.len();
@@ -470,19 +481,19 @@ impl Scratch {
         Ok(())
     }
 
-    /// Writes the lists of routes; those of a row lie side by side.
+    /// Writes the lists of routes; those of a row lie side by side in `covering`.
     ///
     /// # Safety
-    /// The output is of lists of two texts, and so long.
-    unsafe fn write_covering(&self, len: usize, output: Output) -> Result<(), String> {
-        // SAFETY: the caller's.
+    /// `output` is of lists of structures of two texts, and has `len` rows.
+    unsafe fn write_covering(&self, len: usize, output: OutputVector) -> Result<(), String> {
+        // SAFETY: such an output, as the caller promises; its elements get room for all routes before they are written.
         unsafe {
             let lists = output.rows::<[u64; 2]>(len);
             (0..len).for_each(|row| lists.set(row, [0, 0]));
             let count = self.covering.len();
             let elements = output.elements(count).ok_or("no memory for the lists")?;
             let fields = [elements.field(0), elements.field(1)];
-            let texts = fields.map(|field| field.rows::<Text>(count));
+            let texts = fields.map(|field| field.rows::<SqlText>(count));
             for (at, (row, prefix, value)) in self.covering.iter().enumerate() {
                 fields[0].put(&texts[0], at, prefix.as_bytes());
                 let value = value.as_deref().unwrap_or_default();
@@ -498,8 +509,8 @@ impl Scratch {
     }
 }
 
-/// The numbers of the records of these addresses.
-fn find<A: Family>(table: &Table, addresses: &[A], numbers: &mut [u32]) -> Result<(), String> {
+/// Writes the numbers of the records of these addresses.
+fn find<A: Family>(table: &SqlTable, addresses: &[A], numbers: &mut [u32]) -> Result<(), String> {
     let family = table.loaded.table.family::<A>();
     let found = family.value_numbers(Kernel::best(), addresses, numbers);
     found.map_err(|error| error.to_string())

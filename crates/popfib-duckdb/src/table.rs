@@ -1,4 +1,5 @@
-//! Tables as queries use them: never changed, shared by all threads, with the values of their columns as DuckDB has them.
+//! A file in, a table as queries use it out: never changed, shared by all threads, with the values of its columns as
+//! DuckDB has them, made when they are first asked for.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,44 +12,44 @@ use popfib_formats::text::no_column_message;
 use popfib_formats::{ColumnSelection, Escaped, Input, LoadOptions, LookupTable, load_for_lookups};
 use popfib_table::{Cell, Column, Records, Scalar};
 
-use crate::vector::Text;
+use crate::vector::SqlText;
 
 /// A table of both families.
-pub(crate) struct Table {
-    /// With what was left out of it.
+pub(crate) struct SqlTable {
+    /// The table, and what was left out when it was loaded.
     pub(crate) loaded: LookupTable,
-    /// One for each column.
-    values: Vec<Values>,
+    /// One for each column of its records.
+    values: Vec<SqlColumnValues>,
 }
 
 /// What is made of the values of a column when it is first asked for.
 #[derive(Default)]
-struct Values {
+struct SqlColumnValues {
     codes: OnceLock<Option<Vec<u32>>>,
-    texts: OnceLock<Texts>,
+    texts: OnceLock<SqlColumnTexts>,
     integers: OnceLock<Result<Vec<i64>, String>>,
     floats: OnceLock<Result<Vec<f64>, String>>,
 }
 
 /// The texts of a column.
-pub(crate) struct Texts {
+pub(crate) struct SqlColumnTexts {
     /// By their codes; 0 has the empty one.
-    pub(crate) texts: Vec<Text>,
-    /// Whether there is one that does not lie inside of its [`Text`].
+    pub(crate) texts: Vec<SqlText>,
+    /// Whether there is one that does not fit into its [`SqlText`].
     pub(crate) has_long: bool,
 }
 
-impl From<LookupTable> for Table {
+impl From<LookupTable> for SqlTable {
     fn from(loaded: LookupTable) -> Self {
         let columns = loaded.table.records().map_or(0, |of| of.columns().len());
         Self {
-            values: (0..columns).map(|_| Values::default()).collect(),
+            values: (0..columns).map(|_| SqlColumnValues::default()).collect(),
             loaded,
         }
     }
 }
 
-impl Table {
+impl SqlTable {
     /// The table in a file, an image or in any format that popfib reads.
     ///
     /// # Errors
@@ -71,22 +72,22 @@ impl Table {
     /// The built-in table.
     ///
     /// # Errors
-    /// It has not these columns.
+    /// It lacks one of these columns.
     pub(crate) fn built_in(columns: &ColumnSelection) -> Result<Self, String> {
         let table = popfib_formats::default_table_of(columns);
         Ok(LookupTable::from(table.map_err(|error| error.to_string())?).into())
     }
 
-    /// Its records, which each loaded table has: of an image without names its numbers.
+    /// Its records, which each loaded table has: those of an image without names are its numbers.
     pub(crate) fn records(&self) -> &Records {
         let records = self.loaded.table.records();
         records.expect("a table for lookups has names")
     }
 
-    /// The index of the column of this name, of the column of values without one.
+    /// The index of the column of this name; without a name, that of the column of values.
     ///
     /// # Errors
-    /// There is none of this name; says which there are.
+    /// There is none of this name; the error names those that there are.
     pub(crate) fn column(&self, name: Option<&[u8]>) -> Result<usize, String> {
         let Some(name) = name else {
             return Ok(self.records().value_column());
@@ -108,14 +109,14 @@ impl Table {
         codes.as_deref()
     }
 
-    /// What is written for the values of a column.
-    pub(crate) fn texts(&self, column: usize) -> &Texts {
+    /// The values of a column as texts.
+    pub(crate) fn texts(&self, column: usize) -> &SqlColumnTexts {
         let values = &self.records().columns()[column];
         self.values[column].texts.get_or_init(|| {
-            let texts = cells(values).map(|cell| Text::new(cell_text(cell).as_bytes()));
-            let texts: Vec<_> = [Text::new(b"")].into_iter().chain(texts).collect();
-            Texts {
-                has_long: texts.iter().any(Text::is_long),
+            let texts = cells(values).map(|cell| SqlText::new(cell_text(cell).as_bytes()));
+            let texts: Vec<_> = [SqlText::new(b"")].into_iter().chain(texts).collect();
+            SqlColumnTexts {
+                has_long: texts.iter().any(SqlText::is_long),
                 texts,
             }
         })
@@ -124,16 +125,16 @@ impl Table {
     /// The values of a column as integers, by their codes, 0 for code 0.
     ///
     /// # Errors
-    /// One of them is none.
+    /// One of them is no such integer.
     pub(crate) fn integers(&self, column: usize) -> Result<&[i64], String> {
         let numbers = &self.values[column].integers;
         self.numbers(column, numbers, "integer of 64 bits with a sign")
     }
 
-    /// The same as floats.
+    /// The values of a column as floats, by their codes, 0 for code 0.
     ///
     /// # Errors
-    /// As of `integers`.
+    /// One of them is no number.
     pub(crate) fn floats(&self, column: usize) -> Result<&[f64], String> {
         self.numbers(column, &self.values[column].floats, "number")
     }

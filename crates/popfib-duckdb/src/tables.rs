@@ -1,5 +1,5 @@
-//! Table functions: `popfib_table` makes a table, `popfib_tables` tells which there are, `popfib_drop` forgets one, and
-//! those of `rows.rs`.
+//! SqlTable functions, which take arguments and return rows: `popfib_table` makes a table of a file, `popfib_tables` lists the
+//! tables, `popfib_drop` removes one, and those of `rows.rs` return what is in one.
 //!
 //! Files are opened when a query runs, not when it is bound, which DuckDB may do several times.
 
@@ -8,21 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use popfib_formats::LoadOptions;
 
-use crate::api::{Handle, TypeId, api};
+use crate::api::{DuckDbHandle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
 use crate::cells::CellType;
 use crate::registry::Registry;
-use crate::request::{self, OPTIONS, Source};
-use crate::rows::{BoundRows, Each, RowsOf};
-use crate::table::Table;
-use crate::vector::{LogicalType, Output};
+use crate::request::{self, OPTIONS, SqlSource};
+use crate::rows::{BoundRows, RowKind, RowsScan};
+use crate::table::SqlTable;
+use crate::vector::{LogicalType, OutputVector};
 
+/// Which of the table functions.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum TableFunctionKind {
     Table,
     Tables,
     Drop,
-    Rows(Each),
+    Rows(RowKind),
 }
 
 /// A function: its name, the types of its parameters, and whether it has options.
@@ -32,7 +33,7 @@ struct Signature {
     has_options: bool,
 }
 
-/// What is said of a table, before its columns.
+/// The result columns of functions that return tables; the names and types of their columns follow as the last one.
 const TABLE: [(&CStr, TypeId); 6] = [
     (c"name", TypeId::VARCHAR),
     (c"ipv4_routes", TypeId::UBIGINT),
@@ -42,13 +43,13 @@ const TABLE: [(&CStr, TypeId); 6] = [
     (c"notes", TypeId::VARCHAR),
 ];
 
-impl Kind {
+impl TableFunctionKind {
     const ALL: [Self; 5] = [
         Self::Table,
         Self::Tables,
         Self::Drop,
-        Self::Rows(Each::Record),
-        Self::Rows(Each::Route),
+        Self::Rows(RowKind::Record),
+        Self::Rows(RowKind::Route),
     ];
 
     fn signature(self) -> Signature {
@@ -56,8 +57,8 @@ impl Kind {
             Self::Table => (c"popfib_table", &[TypeId::VARCHAR, TypeId::ANY]),
             Self::Tables => (c"popfib_tables", &[]),
             Self::Drop => (c"popfib_drop", &[TypeId::VARCHAR]),
-            Self::Rows(Each::Record) => (c"popfib_records", &[TypeId::VARCHAR]),
-            Self::Rows(Each::Route) => (c"popfib_routes", &[TypeId::VARCHAR]),
+            Self::Rows(RowKind::Record) => (c"popfib_records", &[TypeId::VARCHAR]),
+            Self::Rows(RowKind::Route) => (c"popfib_routes", &[TypeId::VARCHAR]),
         };
         Signature {
             name,
@@ -66,12 +67,12 @@ impl Kind {
         }
     }
 
-    /// Adds the result columns of what says which tables there are, or of a drop.
+    /// Adds the result columns of a function that returns tables, or of a drop.
     ///
     /// # Safety
-    /// The info of a bind.
-    unsafe fn add_columns(self, info: Handle) {
-        // SAFETY: the caller's; DuckDB copies names and types.
+    /// `info` is that of the bind.
+    unsafe fn add_columns(self, info: DuckDbHandle) {
+        // SAFETY: an info of a bind; DuckDB copies names and types.
         let add = |name: &CStr, of: &LogicalType| unsafe {
             (api().bind_add_result_column)(info, name.as_ptr(), of.handle());
         };
@@ -87,26 +88,26 @@ impl Kind {
     }
 }
 
-/// What DuckDB keeps for a function.
-struct Function {
-    kind: Kind,
+/// What DuckDB keeps for a function, and hands back when it binds a call.
+struct TableFunction {
+    kind: TableFunctionKind,
     registry: Arc<Registry>,
 }
 
-/// A function called with its arguments.
-enum Bound {
-    Table(Arc<Registry>, String, Source, Box<LoadOptions>),
+/// A call that is bound: a function and its arguments.
+enum BoundCall {
+    Table(Arc<Registry>, String, SqlSource, Box<LoadOptions>),
     Tables(Arc<Registry>),
     Drop(Arc<Registry>, String),
     Rows(BoundRows),
 }
 
-/// A function that runs.
-enum Running {
-    /// More tables, with their names.
-    Tables(std::vec::IntoIter<(String, Arc<Table>)>),
+/// A call that runs.
+enum RunningCall {
+    /// The tables that are left, with their names.
+    Tables(std::vec::IntoIter<(String, Arc<SqlTable>)>),
     Dropped(bool),
-    Rows(RowsOf),
+    Rows(RowsScan),
     Done,
 }
 
@@ -116,14 +117,14 @@ enum Running {
 /// The name of one that DuckDB does not take.
 ///
 /// # Safety
-/// A connection of the database that loads this library.
+/// `connection` is one of the database that loads this library.
 pub(crate) unsafe fn register(
-    connection: Handle,
+    connection: DuckDbHandle,
     registry: &Arc<Registry>,
 ) -> Result<(), &'static CStr> {
-    for kind in Kind::ALL {
+    for kind in TableFunctionKind::ALL {
         let signature = kind.signature();
-        // SAFETY: the caller's; handles made here are given back, what is registered is copied.
+        // SAFETY: a connection; handles that are made here are given back, and DuckDB copies what is registered.
         let registered = unsafe {
             let mut function = (api().create_table_function)();
             (api().table_function_set_name)(function, signature.name.as_ptr());
@@ -136,15 +137,15 @@ pub(crate) unsafe fn register(
                 let (add, name) = (api().table_function_add_named_parameter, name.as_ptr());
                 add(function, name, option.handle());
             }
-            let data = into_raw(Function {
+            let data = into_raw(TableFunction {
                 kind,
                 registry: Arc::clone(registry),
             });
-            (api().table_function_set_extra_info)(function, data, drop_box::<Function>);
+            (api().table_function_set_extra_info)(function, data, drop_box::<TableFunction>);
             (api().table_function_set_bind)(function, bind);
             (api().table_function_set_init)(function, init);
             (api().table_function_set_function)(function, run);
-            let is_rows = matches!(kind, Kind::Rows(_));
+            let is_rows = matches!(kind, TableFunctionKind::Rows(_));
             (api().table_function_supports_projection_pushdown)(function, is_rows);
             let registered = (api().register_table_function)(connection, function);
             (api().destroy_table_function)(&raw mut function);
@@ -158,58 +159,60 @@ pub(crate) unsafe fn register(
 }
 
 /// # Safety
-/// DuckDB calls it for a function of [`register`].
-unsafe extern "C" fn bind(info: Handle) {
-    // SAFETY: the caller's: what `register` handed over, and the arguments it asked for.
+/// DuckDB calls it to bind a call of a function of [`register`], with the info of the bind.
+unsafe extern "C" fn bind(info: DuckDbHandle) {
+    // SAFETY: the extra info is what `register` handed over, and the call has the parameters that it added. What is bound is
+    // dropped before its connection.
     unsafe {
         border(api().bind_set_error, info, || {
-            let function = &*(api().bind_get_extra_info)(info).cast::<Function>();
+            let function = &*(api().bind_get_extra_info)(info).cast::<TableFunction>();
             let registry = Arc::clone(&function.registry);
             let bound = match function.kind {
-                Kind::Table => {
-                    let source = Source::of_argument(info, 1)?;
+                TableFunctionKind::Table => {
+                    let source = SqlSource::of_argument(info, 1)?;
                     let (name, options) = (request::name(info, 0)?, request::options(info)?);
-                    Bound::Table(registry, name, source, Box::new(options))
+                    BoundCall::Table(registry, name, source, Box::new(options))
                 }
-                Kind::Tables => Bound::Tables(registry),
-                Kind::Drop => Bound::Drop(registry, request::name(info, 0)?),
-                Kind::Rows(each) => {
+                TableFunctionKind::Tables => BoundCall::Tables(registry),
+                TableFunctionKind::Drop => BoundCall::Drop(registry, request::name(info, 0)?),
+                TableFunctionKind::Rows(row_kind) => {
                     let name = request::name(info, 0)?;
-                    Bound::Rows(BoundRows::new(info, each, registry, name)?)
+                    BoundCall::Rows(BoundRows::new(info, row_kind, registry, name)?)
                 }
             };
-            if !matches!(bound, Bound::Rows(_)) {
+            if !matches!(bound, BoundCall::Rows(_)) {
                 function.kind.add_columns(info);
             }
-            (api().bind_set_bind_data)(info, into_raw(bound), drop_box::<Bound>);
+            (api().bind_set_bind_data)(info, into_raw(bound), drop_box::<BoundCall>);
             Ok(())
         });
     }
 }
 
 /// # Safety
-/// As for [`bind`].
-unsafe extern "C" fn init(info: Handle) {
-    // SAFETY: the caller's: what `bind` handed over.
+/// DuckDB calls it to start a call that [`bind`] has bound, with the info of the init.
+unsafe extern "C" fn init(info: DuckDbHandle) {
+    // SAFETY: the bind data is what `bind` handed over.
     unsafe {
         border(api().init_set_error, info, || {
-            let bound = &*(api().init_get_bind_data)(info).cast::<Bound>();
+            let bound = &*(api().init_get_bind_data)(info).cast::<BoundCall>();
             let running = Mutex::new(bound.start(info)?);
-            (api().init_set_init_data)(info, into_raw(running), drop_box::<Mutex<Running>>);
+            (api().init_set_init_data)(info, into_raw(running), drop_box::<Mutex<RunningCall>>);
             Ok(())
         });
     }
 }
 
 /// # Safety
-/// As for [`bind`].
-unsafe extern "C" fn run(info: Handle, chunk: Handle) {
-    // SAFETY: the caller's: what `init` handed over, and a chunk of the columns that `bind` added.
+/// DuckDB calls it to get rows of a call that [`init`] has started, with the info of the call and the chunk to be filled.
+unsafe extern "C" fn run(info: DuckDbHandle, chunk: DuckDbHandle) {
+    // SAFETY: the init data is what `init` handed over; the chunk has the columns that `bind` added and DuckDB asked for, with
+    // room for a chunk's rows.
     unsafe {
         border(api().function_set_error, info, || {
-            let running = &*(api().function_get_init_data)(info).cast::<Mutex<Running>>();
+            let running = &*(api().function_get_init_data)(info).cast::<Mutex<RunningCall>>();
             let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
-            let column = |at| Output::new((api().data_chunk_get_vector)(chunk, at));
+            let column = |at| OutputVector::new((api().data_chunk_get_vector)(chunk, at));
             let count = running.fill(&column)?;
             (api().data_chunk_set_size)(chunk, count as u64);
             Ok(())
@@ -217,48 +220,48 @@ unsafe extern "C" fn run(info: Handle, chunk: Handle) {
     }
 }
 
-impl Bound {
+impl BoundCall {
     /// # Safety
-    /// The info of an init.
-    unsafe fn start(&self, info: Handle) -> Result<Running, String> {
+    /// `info` is that of the init.
+    unsafe fn start(&self, info: DuckDbHandle) -> Result<RunningCall, String> {
         match self {
             Self::Table(registry, name, source, options) => {
                 let table = match source.open()? {
-                    None => Table::built_in(&options.columns)?,
-                    Some(reader) => Table::load(source.name(), reader, options)?,
+                    None => SqlTable::built_in(&options.columns)?,
+                    Some(reader) => SqlTable::load(source.name(), reader, options)?,
                 };
                 let table = Arc::new(table);
                 registry.insert(name.clone(), Arc::clone(&table));
-                Ok(Running::Tables(vec![(name.clone(), table)].into_iter()))
+                Ok(RunningCall::Tables(vec![(name.clone(), table)].into_iter()))
             }
-            Self::Tables(registry) => Ok(Running::Tables(registry.all().into_iter())),
-            Self::Drop(registry, name) => Ok(Running::Dropped(registry.remove(name))),
-            // SAFETY: the caller's; these functions have projection pushdown.
-            Self::Rows(rows) => Ok(Running::Rows(unsafe { rows.start(info)? })),
+            Self::Tables(registry) => Ok(RunningCall::Tables(registry.all().into_iter())),
+            Self::Drop(registry, name) => Ok(RunningCall::Dropped(registry.remove(name))),
+            // SAFETY: an info of an init; these functions have projection pushdown.
+            Self::Rows(rows) => Ok(RunningCall::Rows(unsafe { rows.start(info)? })),
         }
     }
 }
 
-impl Running {
+impl RunningCall {
     /// Fills the columns with the next rows, and says how many.
     ///
     /// # Safety
-    /// They are those of the function, with room for a chunk's rows.
-    unsafe fn fill(&mut self, column: &dyn Fn(u64) -> Output) -> Result<usize, String> {
+    /// `column` returns the columns of the call, which have room for a chunk's rows.
+    unsafe fn fill(&mut self, column: &dyn Fn(u64) -> OutputVector) -> Result<usize, String> {
         match std::mem::replace(self, Self::Done) {
             Self::Tables(mut tables) => {
-                // SAFETY: the caller's.
+                // SAFETY: the columns are those that `add_columns` adds for tables.
                 let count = unsafe { fill_tables(&mut tables, column)? };
                 *self = Self::Tables(tables);
                 Ok(count)
             }
             Self::Dropped(dropped) => {
-                // SAFETY: as above; a BOOLEAN is a byte.
+                // SAFETY: the column is that which `add_columns` adds for a drop; a BOOLEAN is a byte.
                 unsafe { column(0).rows::<bool>(1).set(0, dropped) }
                 Ok(1)
             }
             Self::Rows(mut rows) => {
-                // SAFETY: as above.
+                // SAFETY: the columns are those that DuckDB asked `rows` for.
                 let count = unsafe { rows.fill(column)? };
                 *self = Self::Rows(rows);
                 Ok(count)
@@ -268,16 +271,18 @@ impl Running {
     }
 }
 
+/// Fills the columns with the next tables, and says how many.
+///
 /// # Safety
-/// As for [`Running::fill`].
+/// `column` returns the columns that [`TableFunctionKind::add_columns`] adds for tables, with room for a chunk's rows.
 unsafe fn fill_tables(
-    tables: &mut dyn Iterator<Item = (String, Arc<Table>)>,
-    column: &dyn Fn(u64) -> Output,
+    tables: &mut dyn Iterator<Item = (String, Arc<SqlTable>)>,
+    column: &dyn Fn(u64) -> OutputVector,
 ) -> Result<usize, String> {
-    // SAFETY: no argument.
+    // SAFETY: a function without arguments.
     let room = unsafe { (api().vector_size)() } as usize;
     let (names, notes) = (column(0), column(5));
-    let (mut has_notes, mut told) = (Vec::new(), Vec::new());
+    let (mut has_notes, mut shown) = (Vec::new(), Vec::new());
     for (row, (name, table)) in tables.take(room).enumerate() {
         let loaded = &table.loaded;
         let numbers = [
@@ -286,7 +291,7 @@ unsafe fn fill_tables(
             loaded.replaced,
             loaded.skipped,
         ];
-        // SAFETY: the caller's; the types are those of `TABLE`.
+        // SAFETY: the columns have the types of `TABLE`, and room for `room` rows.
         unsafe {
             names.put(&names.rows(room), row, name.as_bytes());
             for (at, number) in (1..).zip(numbers) {
@@ -296,24 +301,24 @@ unsafe fn fill_tables(
             notes.put(&notes.rows(room), row, text.as_bytes());
         }
         has_notes.push(!loaded.notes.is_empty());
-        told.push(table);
+        shown.push(table);
     }
-    // SAFETY: as above.
+    // SAFETY: as above; the last column is that of names and types.
     unsafe {
         notes.set_nulls(&has_notes);
-        fill_columns(&told, column(6))?;
+        fill_columns(&shown, column(6))?;
     }
-    Ok(told.len())
+    Ok(shown.len())
 }
 
 /// Writes the names and types of the columns of each table.
 ///
 /// # Safety
-/// The output is of lists of structures of two texts, and has room for as many.
-unsafe fn fill_columns(tables: &[Arc<Table>], output: Output) -> Result<(), String> {
-    let of = |table: &Arc<Table>| table.records().columns().len();
+/// `output` is of lists of structures of two texts, and has room for a row for each table.
+unsafe fn fill_columns(tables: &[Arc<SqlTable>], output: OutputVector) -> Result<(), String> {
+    let of = |table: &Arc<SqlTable>| table.records().columns().len();
     let count = tables.iter().map(of).sum();
-    // SAFETY: the caller's.
+    // SAFETY: such an output, as the caller promises; its elements get room for all columns before they are written.
     unsafe {
         let lists = output.rows::<[u64; 2]>(tables.len());
         let elements = output.elements(count).ok_or("no memory for the lists")?;

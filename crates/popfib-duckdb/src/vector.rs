@@ -1,4 +1,6 @@
-//! Columns of DuckDB: those that it hands over, flat, and those that it wants filled.
+//! Columns of DuckDB, which it calls vectors: rows out of those that it hands over, and rows into those that it wants filled.
+//!
+//! They are flat: a row after the other, and a bit for each that is not null. A column's type says what its rows are.
 
 use core::ffi::{c_char, c_void};
 use core::marker::PhantomData;
@@ -6,32 +8,32 @@ use core::{ptr, slice};
 
 use popfib_formats::addresses::parse_ipv4_at;
 
-use crate::api::{Handle, TypeId, api};
+use crate::api::{DuckDbHandle, TypeId, api};
 
-/// The longest text that lies inside of a [`Text`].
+/// The longest text that lies inside of a [`SqlText`].
 pub(crate) const INLINE: usize = 12;
 /// The bytes of a length.
 const LENGTH: usize = 4;
 
-/// A text or blob as a column holds it: its length in four bytes and, up to [`INLINE`] bytes, the bytes, else the
-/// first four and a pointer. Its unused bytes are zero. Two words, which are copied as such.
+/// A text or blob as a column has it: its length in four bytes, and then all of up to [`INLINE`] bytes, or the first four of
+/// more and a pointer to all. Unused bytes are zero. Two words, which are copied as such.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Text([u64; 2]);
+pub(crate) struct SqlText([u64; 2]);
 
-impl PartialEq for Text {
-    /// Short texts that are equal, or long ones in the same place.
+impl PartialEq for SqlText {
+    /// True for short texts that are equal, and for long ones in the same place.
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
         (self.0[0] ^ other.0[0]) | (self.0[1] ^ other.0[1]) == 0
     }
 }
 
-impl Text {
-    /// The text itself, if it is short, else only its length: such a one is written by [`Output::put_long`].
+impl SqlText {
+    /// All of a short text; only the length of a long one, which [`OutputVector::put_long`] writes.
     #[inline]
     pub(crate) fn new(text: &[u8]) -> Self {
-        // Longer ones are refused where tables are made.
+        // No table has a longer text.
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
         let mut bytes = [[0; 8]; 2];
         let all = bytes.as_flattened_mut();
@@ -55,19 +57,19 @@ impl Text {
 }
 
 /// The first `len` rows of a column of DuckDB's.
-pub(crate) struct Column<'a> {
-    vector: Handle,
+pub(crate) struct InputVector<'a> {
+    vector: DuckDbHandle,
     data: *const c_void,
     validity: *const u64,
     len: usize,
     rows: PhantomData<&'a [u8]>,
 }
 
-impl<'a> Column<'a> {
+impl<'a> InputVector<'a> {
     /// # Safety
-    /// A flat vector of so many rows, which outlives `'a` and does not change meanwhile.
-    pub(crate) unsafe fn new(vector: Handle, len: usize) -> Self {
-        // SAFETY: the caller's.
+    /// `vector` is flat and has `len` rows. It outlives `'a`, and does not change meanwhile.
+    pub(crate) unsafe fn new(vector: DuckDbHandle, len: usize) -> Self {
+        // SAFETY: a vector of DuckDB's.
         let (data, validity) = unsafe {
             (
                 (api().vector_get_data)(vector),
@@ -97,19 +99,19 @@ impl<'a> Column<'a> {
     }
 
     fn logical_type(&self) -> LogicalType {
-        // SAFETY: the vector of `new`.
+        // SAFETY: the vector of `new`, which lives; the type is given back.
         LogicalType(unsafe { (api().vector_get_column_type)(self.vector) })
     }
 
-    /// The rows as what they are; those that are null hold anything.
+    /// All rows; those that are null hold anything.
     ///
     /// # Safety
-    /// The column is of a type that DuckDB keeps as a `T`, for which every pattern of bits is a value.
+    /// OutputRows of the column's type are `T`, for which every pattern of bits is a value.
     pub(crate) unsafe fn rows<T>(&self) -> &'a [T] {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: the caller's; DuckDB aligns the rows of a column to their size, or to 8 bytes.
+        // SAFETY: so many rows, of that type; DuckDB aligns them to their size, or to 8 bytes.
         unsafe { slice::from_raw_parts(self.data.cast(), self.len) }
     }
 
@@ -119,9 +121,9 @@ impl<'a> Column<'a> {
     /// The column is of texts or blobs, and the row is not null.
     #[inline(always)]
     pub(crate) unsafe fn bytes(&self, row: usize) -> &'a [u8] {
-        // SAFETY: the caller's: a length and the bytes, or a length, four bytes and a pointer to all of them.
+        // SAFETY: a text that is not null is its length and its bytes, or its length, four bytes and a pointer to all of them.
         unsafe {
-            let text = self.data.cast::<Text>().add(row);
+            let text = self.data.cast::<SqlText>().add(row);
             let len = (*text).len();
             let start = match len <= INLINE {
                 true => text.cast::<u8>().add(LENGTH),
@@ -131,13 +133,13 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The dotted IPv4 address that a row is which is not null, for nearly all of them; else `None`.
+    /// The IPv4 address of a row that is not null, if it is dotted and has no more than 16 bytes; else `None`.
     ///
     /// # Safety
-    /// As for `bytes`.
+    /// The column is of texts or blobs, and the row is not null.
     #[inline(always)]
     pub(crate) unsafe fn dotted(&self, row: usize) -> Option<u32> {
-        // SAFETY: the caller's.
+        // SAFETY: it asks for the same.
         let text = unsafe { self.bytes(row) };
         if !(8..=16).contains(&text.len()) {
             return None;
@@ -157,7 +159,7 @@ impl<'a> Column<'a> {
 
     #[inline(always)]
     pub(crate) fn is_null(&self, row: usize) -> bool {
-        // SAFETY: a bit for each row, if there are any.
+        // SAFETY: if it is not null, there is a bit for each row.
         self.has_nulls() && unsafe { *self.validity.add(row / 64) } >> (row % 64) & 1 == 0
     }
 
@@ -170,26 +172,26 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The rows as bytes.
+    /// All rows as bytes.
     ///
     /// # Safety
-    /// The column is of a type that DuckDB keeps as numbers of `size` bytes.
+    /// OutputRows of the column's type are numbers of `size` bytes.
     pub(crate) unsafe fn raw(&self, size: usize) -> &'a [u8] {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: the caller's.
+        // SAFETY: so many rows, of so many bytes each.
         unsafe { slice::from_raw_parts(self.data.cast(), self.len * size) }
     }
 
     /// A field of a column of structures.
     ///
     /// # Safety
-    /// It is one, with so many fields.
-    pub(crate) unsafe fn field(&self, field: u64) -> Column<'a> {
-        // SAFETY: the caller's; fields are as long as the whole.
+    /// The column is of structures that have this field.
+    pub(crate) unsafe fn field(&self, field: u64) -> InputVector<'a> {
+        // SAFETY: there is that field, which is as long and lives as long as the whole.
         unsafe {
-            Column::new(
+            InputVector::new(
                 (api().struct_vector_get_child)(self.vector, field),
                 self.len,
             )
@@ -199,23 +201,23 @@ impl<'a> Column<'a> {
 
 /// A column to be filled.
 #[derive(Clone, Copy)]
-pub(crate) struct Output(Handle);
+pub(crate) struct OutputVector(DuckDbHandle);
 
-impl Output {
+impl OutputVector {
     /// # Safety
-    /// A vector that DuckDB wants filled, used only as long as the call lasts.
-    pub(crate) unsafe fn new(vector: Handle) -> Self {
+    /// `vector` is one that DuckDB wants filled by this call, and the value is used no longer than the call lasts.
+    pub(crate) unsafe fn new(vector: DuckDbHandle) -> Self {
         Self(vector)
     }
 
-    /// Its rows, so many, whose old contents are anything.
+    /// The rows, which hold anything before they are written.
     ///
     /// # Safety
-    /// The vector has so many, each a `T`.
-    pub(crate) unsafe fn rows<'a, T: Copy>(&self, len: usize) -> Rows<'a, T> {
-        // SAFETY: the caller's.
+    /// The vector has `len` rows, each of which is a `T`.
+    pub(crate) unsafe fn rows<'a, T: Copy>(&self, len: usize) -> OutputRows<'a, T> {
+        // SAFETY: a vector of DuckDB's.
         let start = unsafe { (api().vector_get_data)(self.0) };
-        Rows {
+        OutputRows {
             start: start.cast(),
             len,
             rows: PhantomData,
@@ -225,7 +227,7 @@ impl Output {
     /// Makes those rows null that are not `filled`.
     ///
     /// # Safety
-    /// The vector has so many rows.
+    /// The vector has as many rows as `filled`.
     pub(crate) unsafe fn set_nulls(&self, filled: &[bool]) {
         for (word, rows) in filled.chunks(64).enumerate() {
             // Without a branch for each, since nearly always all are.
@@ -234,7 +236,7 @@ impl Output {
             }
             let null = |(row, filled): (usize, &bool)| u64::from(!filled) << row;
             let nulls: u64 = rows.iter().enumerate().map(null).sum();
-            // SAFETY: the caller's; once there is a map it has a bit for each row.
+            // SAFETY: the bits are there from then on, one for each row.
             unsafe {
                 (api().vector_ensure_validity_writable)(self.0);
                 *(api().vector_get_validity)(self.0).add(word) &= !nulls;
@@ -245,62 +247,62 @@ impl Output {
     /// Writes a text of any length, of which DuckDB makes a copy.
     ///
     /// # Safety
-    /// The column is of texts and has this row.
+    /// The vector is of texts and has this row.
     pub(crate) unsafe fn put_long(&self, row: usize, text: &[u8]) {
         let (start, len) = (text.as_ptr().cast::<c_char>(), text.len() as u64);
-        // SAFETY: the caller's.
+        // SAFETY: a row of a vector of texts; so many bytes, which DuckDB copies.
         unsafe { (api().vector_assign_string_element_len)(self.0, row as u64, start, len) }
     }
 
-    /// Writes a text of any length to a row of `rows`, which are this column's.
+    /// Writes a text of any length to a row of `rows`.
     ///
     /// # Safety
-    /// The column is of texts.
+    /// The vector is of texts, `rows` are its rows, and it has this row.
     #[inline]
-    pub(crate) unsafe fn put(&self, rows: &Rows<'_, Text>, row: usize, text: &[u8]) {
-        let short = Text::new(text);
+    pub(crate) unsafe fn put(&self, rows: &OutputRows<'_, SqlText>, row: usize, text: &[u8]) {
+        let short = SqlText::new(text);
         match short.is_long() {
-            // SAFETY: the caller's.
+            // SAFETY: it asks for the same.
             true => unsafe { self.put_long(row, text) },
             false => rows.set(row, short),
         }
     }
 
-    /// The elements of a column of lists, so many in all.
+    /// The elements of all lists of a column, `len` in all; `None` if there is no memory for them.
     ///
     /// # Safety
-    /// It is one.
-    pub(crate) unsafe fn elements(&self, len: usize) -> Option<Output> {
-        // SAFETY: the caller's.
+    /// The vector is of lists.
+    pub(crate) unsafe fn elements(&self, len: usize) -> Option<OutputVector> {
+        // SAFETY: a vector of lists, as the caller promises.
         unsafe {
             let reserved = (api().list_vector_reserve)(self.0, len as u64) == 0
                 && (api().list_vector_set_size)(self.0, len as u64) == 0;
-            reserved.then(|| Output((api().list_vector_get_child)(self.0)))
+            reserved.then(|| OutputVector((api().list_vector_get_child)(self.0)))
         }
     }
 
     /// A field of a column of structures.
     ///
     /// # Safety
-    /// It is one, with so many fields.
-    pub(crate) unsafe fn field(&self, field: u64) -> Output {
-        // SAFETY: the caller's.
-        Output(unsafe { (api().struct_vector_get_child)(self.0, field) })
+    /// The vector is of structures that have this field.
+    pub(crate) unsafe fn field(&self, field: u64) -> OutputVector {
+        // SAFETY: there is that field, as the caller promises.
+        OutputVector(unsafe { (api().struct_vector_get_child)(self.0, field) })
     }
 }
 
-/// The rows of an [`Output`]; not a slice, for DuckDB writes to them too.
-pub(crate) struct Rows<'a, T> {
+/// The rows of an [`OutputVector`]; not a slice, since DuckDB writes to them too (`put_long`).
+pub(crate) struct OutputRows<'a, T> {
     start: *mut T,
     len: usize,
     rows: PhantomData<&'a mut [T]>,
 }
 
-impl<T: Copy> Rows<'_, T> {
+impl<T: Copy> OutputRows<'_, T> {
     #[inline(always)]
     pub(crate) fn set(&self, row: usize, value: T) {
         assert!(row < self.len);
-        // SAFETY: one of the rows, aligned as in `Column::rows`.
+        // SAFETY: one of the rows, aligned as in `InputVector::rows`.
         unsafe { self.start.add(row).write(value) }
     }
 
@@ -308,29 +310,29 @@ impl<T: Copy> Rows<'_, T> {
     #[inline(always)]
     pub(crate) fn get(&self, row: usize) -> T {
         assert!(row < self.len);
-        // SAFETY: as above.
+        // SAFETY: one of the rows, aligned as in `InputVector::rows`, and written before.
         unsafe { self.start.add(row).read() }
     }
 }
 
 /// A logical type, given back at the end.
-pub(crate) struct LogicalType(Handle);
+pub(crate) struct LogicalType(DuckDbHandle);
 
 impl LogicalType {
     pub(crate) fn new(id: TypeId) -> Self {
-        // SAFETY: a number.
+        // SAFETY: any number may be given; DuckDB makes an invalid type of one that it does not know.
         Self(unsafe { (api().create_logical_type)(id.0) })
     }
 
     pub(crate) fn list(element: &Self) -> Self {
-        // SAFETY: a type, which is copied.
+        // SAFETY: a type, which DuckDB copies.
         Self(unsafe { (api().create_list_type)(element.0) })
     }
 
     pub(crate) fn structure<const N: usize>(fields: [(&core::ffi::CStr, &Self); N]) -> Self {
         let mut types = fields.map(|(_, field)| field.0);
         let mut names = fields.map(|(name, _)| name.as_ptr());
-        // SAFETY: arrays of as many types and strings, which are copied.
+        // SAFETY: arrays of `N` types and `N` strings, which DuckDB copies.
         Self(unsafe {
             (api().create_struct_type)(types.as_mut_ptr(), names.as_mut_ptr(), N as u64)
         })
@@ -339,23 +341,23 @@ impl LogicalType {
     /// The type of a value of DuckDB's.
     ///
     /// # Safety
-    /// It is one. The type is the value's, and not given back.
-    pub(crate) unsafe fn id_of_value(value: Handle) -> TypeId {
-        // SAFETY: the caller's.
+    /// `value` is one, not null.
+    pub(crate) unsafe fn id_of_value(value: DuckDbHandle) -> TypeId {
+        // SAFETY: a value; its type belongs to it and is not given back.
         unsafe { TypeId((api().get_type_id)((api().get_value_type)(value))) }
     }
 
-    pub(crate) fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> DuckDbHandle {
         self.0
     }
 
     fn id(&self) -> TypeId {
-        // SAFETY: its own.
+        // SAFETY: a type that lives.
         TypeId(unsafe { (api().get_type_id)(self.0) })
     }
 
     fn field_ids(&self) -> Vec<TypeId> {
-        // SAFETY: its own, asked for fields only if it is a structure.
+        // SAFETY: a type that lives, asked for fields only if it is a structure; theirs are given back.
         unsafe {
             let is_structure = self.id() == TypeId::STRUCT;
             let count = if is_structure {
@@ -371,7 +373,7 @@ impl LogicalType {
 
 impl Drop for LogicalType {
     fn drop(&mut self) {
-        // SAFETY: its own.
+        // SAFETY: a type that is not used again.
         unsafe { (api().destroy_logical_type)(&raw mut self.0) }
         self.0 = ptr::null_mut();
     }

@@ -15,8 +15,8 @@ use std::ffi::{CString, c_void};
 use std::ptr::{self, NonNull};
 
 use arbitrary::Arbitrary;
-use c_data::{Array, Owned, Schema};
-use cells::{Cell, Cells, Kind};
+use c_data::{ArrowArray, ArrowSchema, OwnedArrow};
+use cells::{ArrowCell, ArrowCells, CellKind};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -230,24 +230,24 @@ fuzz_target!(|input: Input| {
     // SAFETY: structures of the interface over buffers of the lengths that they state, which outlive them.
     let (schema, array) = unsafe {
         (
-            Owned::<Schema>::take(NonNull::from(&mut schema).cast()),
-            Owned::<Array>::take(NonNull::from(&mut array.raw).cast()),
+            OwnedArrow::<ArrowSchema>::take(NonNull::from(&mut schema).cast()),
+            OwnedArrow::<ArrowArray>::take(NonNull::from(&mut array.raw).cast()),
         )
     };
-    let Ok(kind) = Kind::of(&schema) else {
+    let Ok(kind) = CellKind::of(&schema) else {
         return;
     };
-    let Ok(cells) = Cells::of(&array, &kind) else {
+    let Ok(cells) = ArrowCells::of(&array, &kind) else {
         return;
     };
     let mut sum = 0_u64;
     for row in 0..cells.len().min(1 << 12) {
         let cell = match cells.cell(row) {
-            Ok(Cell::Text(bytes) | Cell::Packed(bytes)) => {
+            Ok(ArrowCell::Text(bytes) | ArrowCell::Packed(bytes)) => {
                 bytes.iter().map(|&b| u64::from(b)).sum()
             }
-            Ok(Cell::Number(number)) => u64::from(number),
-            Ok(Cell::Null) => 0,
+            Ok(ArrowCell::Number(number)) => u64::from(number),
+            Ok(ArrowCell::Null) => 0,
             Err(wrong) => {
                 let text = wrong.to_string();
                 assert!(!text.contains('\n') && text.len() < 400);

@@ -1,4 +1,4 @@
-//! Addresses in place of others, for data that is handed on.
+//! `popfib.Anonymizer`: addresses in, other addresses out, always the same for the same, for data that is handed on.
 
 use std::net::IpAddr;
 
@@ -16,11 +16,11 @@ const KEY: &str = "a key is 32 bytes, or 64 hexadecimal digits";
 /// `Anonymizer(key)` is Crypto-PAn: two addresses have as many first bits in common as before. The key is 32 bytes, or 64
 /// hexadecimal digits; who has it finds the addresses again. `Anonymizer.cut(ipv4=24, ipv6=48)` clears the bits after the
 /// first ones.
-#[pyclass(frozen, module = "popfib")]
-pub(crate) struct Anonymizer(popfib_formats::Anonymizer);
+#[pyclass(name = "Anonymizer", frozen, module = "popfib")]
+pub(crate) struct PyAnonymizer(popfib_formats::Anonymizer);
 
 #[pymethods]
-impl Anonymizer {
+impl PyAnonymizer {
     #[new]
     #[pyo3(signature = (key, /))]
     fn new(key: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -28,7 +28,7 @@ impl Anonymizer {
         let key = if let Ok(bytes) = key.cast::<PyBytes>() {
             popfib_formats::Anonymizer::parse_key(bytes.as_bytes())
         } else if let Ok(text) = key.cast::<PyString>() {
-            // Digits alone: a text of 32 characters is no 32 bytes.
+            // Digits only: a text of 32 characters is not taken for 32 bytes.
             let text = text.to_cow()?;
             Some(text.as_bytes())
                 .filter(|text| text.len() > 32)

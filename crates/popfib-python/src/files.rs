@@ -1,9 +1,8 @@
-//! Tables from files and images.
+//! Files and images in, a `popfib.Table` out: `load`, `open` and the built-in tables.
 //!
-//! Files are read by a thread of their own without the interpreter, while the
-//! caller's looks at signals several times a second: Ctrl-C ends a load at once,
-//! whatever the reader waits for. The thread ends at its next read then, or, if it
-//! was at the updates, when it has applied them.
+//! Files are read by a thread of their own without the interpreter, while the caller's thread looks at signals several times
+//! a second: Ctrl-C ends a load at once, whatever the reader waits for. The thread then ends at its next read, or, if it was
+//! at the updates, when it has applied them.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -27,22 +26,22 @@ use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
 use crate::quote::Quoted;
 use crate::records;
-use crate::routes::{Map, lacking};
-use crate::state::State;
+use crate::routes::{NumberMap, lacking};
+use crate::state::TableState;
 use crate::store::{os_error, path_of, without_number};
-use crate::table::Table;
-use crate::values::Values;
+use crate::table::PyTable;
+use crate::values::PyValues;
 
 /// How often signals are looked at while a thread works.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-/// A reader that fails when nobody waits for it any more.
-pub(crate) struct Cancelled<R> {
+/// A reader that fails once `cancel` is set: when nobody waits for what it reads any more.
+pub(crate) struct CancellableReader<R> {
     reader: R,
     cancel: Arc<AtomicBool>,
 }
 
-impl<R: Read> Read for Cancelled<R> {
+impl<R: Read> Read for CancellableReader<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(io::Error::other("interrupted"));
@@ -101,7 +100,7 @@ pub(crate) fn load(
     updates: Option<&Bound<'_, PyAny>>,
     until: Option<&Bound<'_, PyAny>>,
     decode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Table> {
+) -> PyResult<PyTable> {
     let mut options = LoadOptions::new();
     if let Some(name) = format {
         options.format = Some(name.parse().map_err(|error| wrong("format", name, error))?);
@@ -142,7 +141,7 @@ pub(crate) fn load(
         let input = input(&path, seen)?.max_size(max_size);
         popfib_formats::load_from(input, &options).map_err(read_error)
     })??;
-    // That all went well is no warning.
+    // Success is no warning.
     table.applied = None;
     for line in table.remarks() {
         warn(py, &format!("{}: {line}", table.name))?;
@@ -193,7 +192,7 @@ fn time_of(until: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
 }
 
-/// Tells what was left out of a file.
+/// Warns of what was left out of a file.
 pub(crate) fn warn(py: Python<'_>, line: &str) -> PyResult<()> {
     let message = CString::new(Escaped(line).to_string())?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
@@ -221,11 +220,11 @@ pub(crate) fn input(path: &Path, cancel: Arc<AtomicBool>) -> PyResult<Input> {
 }
 
 /// The file at `path`, which is no folder.
-pub(crate) fn opened(path: &Path, cancel: Arc<AtomicBool>) -> io::Result<Cancelled<File>> {
+pub(crate) fn opened(path: &Path, cancel: Arc<AtomicBool>) -> io::Result<CancellableReader<File>> {
     let reader = File::open(path)?;
     match reader.metadata()?.is_dir() {
         true => Err(io::ErrorKind::IsADirectory.into()),
-        false => Ok(Cancelled { reader, cancel }),
+        false => Ok(CancellableReader { reader, cancel }),
     }
 }
 
@@ -249,7 +248,7 @@ pub(crate) fn default_table(
     py: Python<'_>,
     column: Option<String>,
     decode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Table> {
+) -> PyResult<PyTable> {
     let columns = of_column(column);
     let table = py.detach(|| popfib_formats::default_table_of(&columns));
     of_routes(py, table.map_err(read_error)?, decode)
@@ -263,7 +262,7 @@ pub(crate) fn special_table(
     py: Python<'_>,
     column: Option<String>,
     decode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Table> {
+) -> PyResult<PyTable> {
     let mut options = LoadOptions::new();
     options.columns = of_column(column);
     let table = popfib_formats::load_from(popfib_formats::special_table(), &options);
@@ -281,10 +280,10 @@ fn of_routes(
     py: Python<'_>,
     table: RouteTable,
     decode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Table> {
+) -> PyResult<PyTable> {
     let values = values_of_texts(py, &table.next_hops, decode)?;
-    let map = py.detach(|| Map::from_ribs(table.ribs))?;
-    Ok(Table::of(State::new(py, map, values)))
+    let map = py.detach(|| NumberMap::from_ribs(table.ribs))?;
+    Ok(PyTable::of(TableState::new(py, map, values)))
 }
 
 /// Values numbered as texts are: themselves, or what `decode` makes of them. Those of a list without values are True: no answer
@@ -293,7 +292,7 @@ pub(crate) fn values_of_texts(
     py: Python<'_>,
     texts: &Dictionary,
     decode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Values> {
+) -> PyResult<PyValues> {
     let is_list = texts.len() == 1 && texts.iter().all(str::is_empty) && decode.is_none();
     let object = |text| match is_list {
         true => PyBool::new(py, true).to_owned().into_any(),
@@ -307,7 +306,7 @@ fn values<'py>(
     py: Python<'py>,
     found: impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>>,
     decode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Values> {
+) -> PyResult<PyValues> {
     let mut objects = Vec::new();
     for value in found {
         objects.push(match (value?, decode) {
@@ -316,7 +315,7 @@ fn values<'py>(
             (Some(value), Some(decode)) => decode.call1((value,))?.unbind(),
         });
     }
-    Ok(Values::numbered(py, objects))
+    Ok(PyValues::numbered(py, objects))
 }
 
 /// Open an image that `Table.save` or `popfib compile` has written.
@@ -330,15 +329,15 @@ pub(crate) fn open(
     map: bool,
     trust: bool,
     decode: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Table> {
+) -> PyResult<PyTable> {
     let name = path.display().to_string();
-    // Of a pipe the system waits for a writer.
+    // In the background, since to open a pipe waits for a writer.
     let opened = in_background(py, &AtomicBool::new(false), move || match (map, trust) {
-        // SAFETY: who says `trust` promises that the file is what popfib has written, and
-        // that nobody writes to it, as the documents of `popfib.open` ask.
+        // SAFETY: `trust=True` promises that popfib has written the file and that nobody writes to it, as the documents of
+        // `popfib.open` say.
         (_, true) => unsafe { Image::map_trusted(&path) },
-        // SAFETY: who says `map` promises that nobody writes to the file, as the documents of
-        // `popfib.open` ask; it is validated all the same.
+        // SAFETY: `map=True` promises that nobody writes to the file, as the documents of `popfib.open` say; it is validated
+        // all the same.
         (true, false) => unsafe { Image::map(&path) },
         (false, false) => Image::open(&path),
     })?;
@@ -360,7 +359,7 @@ pub(crate) fn open(
             name.escape_debug()
         )));
     }
-    Ok(Table::of(match table.records() {
+    Ok(PyTable::of(match table.records() {
         Some(records) => {
             let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
             let (column, index) = (
@@ -376,14 +375,14 @@ pub(crate) fn open(
                 cell.map(|cell| records::object(py, cell)).transpose()
             };
             let values = values(py, numbers.map(value), decode)?;
-            State::of_image(table, values)
+            TableState::of_image(table, values)
         }
         None => of_numbers(py, table)?,
     }))
 }
 
 /// The table of an image without names: its next hops as ints.
-fn of_numbers(py: Python<'_>, table: popfib_table::Table) -> PyResult<State> {
+fn of_numbers(py: Python<'_>, table: popfib_table::Table) -> PyResult<TableState> {
     let routes = table.routes().map_err(|_| {
         PyValueError::new_err("the image has neither names of its next hops nor routes")
     })?;
@@ -394,10 +393,10 @@ fn of_numbers(py: Python<'_>, table: popfib_table::Table) -> PyResult<State> {
     let highest = found.last().map_or(0, |highest| highest.get());
     let ints = |numbers: &mut dyn Iterator<Item = u32>| {
         let objects = numbers.map(|number| Ok(number.into_pyobject(py)?.into_any().unbind()));
-        PyResult::Ok(Values::numbered(py, objects.collect::<PyResult<_>>()?))
+        PyResult::Ok(PyValues::numbered(py, objects.collect::<PyResult<_>>()?))
     };
     if highest as usize <= count {
-        return Ok(State::of_image(table, ints(&mut (1..=highest))?));
+        return Ok(TableState::of_image(table, ints(&mut (1..=highest))?));
     }
     // An object for each number up to the highest would be any amount of memory. So the next hops are
     // numbered one by one, at the price of compiling the table again.
@@ -405,10 +404,10 @@ fn of_numbers(py: Python<'_>, table: popfib_table::Table) -> PyResult<State> {
     let number = |next_hop| NextHop::new(number(next_hop) as u32).unwrap_or(NextHop::MIN);
     let ipv4 = table.ipv4().routes().map_err(lacking)?;
     let ipv6 = table.ipv6().routes().map_err(lacking)?;
-    let map = Map::new(
+    let map = NumberMap::new(
         ipv4.map(|(prefix, next_hop)| (prefix, number(next_hop))),
         ipv6.map(|(prefix, next_hop)| (prefix, number(next_hop))),
     )?;
     let values = ints(&mut found.iter().map(|next_hop| next_hop.get()))?;
-    Ok(State::new(py, map, values))
+    Ok(TableState::new(py, map, values))
 }

@@ -1,4 +1,4 @@
-//! Tables joined into an image.
+//! `popfib.join`: tables, images and folders of lists in, one image file out.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,8 @@
-//! Python objects as prefixes: `str`, packed `bytes`, tuples, objects of `ipaddress` and of netaddr.
+//! Objects of Python in, prefixes out: `str`, packed `bytes`, tuples, objects of `ipaddress` and of netaddr. And prefixes and
+//! addresses back as `str`.
 //!
-//! A bare `int` is refused: 1 is an address of either family, and a table that
-//! guesses mixes them up. An address is the prefix of that one address.
+//! A bare `int` is refused: 1 is an address of either family, and a table that guesses mixes them up. An address is the prefix
+//! of that one address.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -22,7 +23,7 @@ const FORMS: &str = "a key is a str, packed bytes (4 or 16), (bytes, length), (i
 /// The prefix that `key` means; host bits are an error.
 ///
 /// # Errors
-/// `TypeError` for other types, `ValueError` for what is no prefix.
+/// `TypeError` for an object that is no key, `ValueError` for a text, number or object that is no prefix.
 #[inline]
 pub(crate) fn prefix(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
     match key.cast::<PyString>() {
@@ -55,12 +56,12 @@ fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
         return prefix_of_tuple(tuple);
     }
     let (address, len) = match ipaddress_kind(key)? {
-        Some(Kind::Address) => (key.clone(), None),
-        Some(Kind::Network) => {
+        Some(IpaddressKind::Address) => (key.clone(), None),
+        Some(IpaddressKind::Network) => {
             let len = key.getattr("prefixlen")?.extract::<u8>()?;
             (key.getattr("network_address")?, Some(len))
         }
-        Some(Kind::Interface) => {
+        Some(IpaddressKind::Interface) => {
             return Err(PyTypeError::new_err(
                 "an interface is an address and a network: use its `ip` or its `network`",
             ));
@@ -162,7 +163,7 @@ pub(crate) fn ends(object: &Bound<'_, PyAny>) -> PyResult<Option<(IpAddr, IpAddr
     })
 }
 
-/// Whether this is an object of `ipaddress` or netaddr, each of which may be gone over, too.
+/// Whether this is an object of `ipaddress` or netaddr: one key, although Python can iterate over it.
 pub(crate) fn is_object(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(is_ipaddress(object)? || ends(object)?.is_some())
 }
@@ -172,7 +173,7 @@ pub(crate) fn is_ipaddress(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(ipaddress_kind(object)?.is_some())
 }
 
-/// Whether a second element of a tuple is a family or a length, and not an address, which passes for an int in netaddr.
+/// Whether the second element of a tuple is a family or a length, and not an address of netaddr, which passes for an int.
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(integer(object).is_some() && ends(object)?.is_none())
 }
@@ -230,14 +231,14 @@ pub(crate) fn packed(bytes: &[u8]) -> PyResult<IpAddr> {
     }
 }
 
-enum Kind {
+enum IpaddressKind {
     Address,
     Network,
     Interface,
 }
 
 /// Which class of `ipaddress` an object is of.
-fn ipaddress_kind(object: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
+fn ipaddress_kind(object: &Bound<'_, PyAny>) -> PyResult<Option<IpaddressKind>> {
     static TYPES: PyOnceLock<[Py<PyType>; 6]> = PyOnceLock::new();
     let py = object.py();
     let types = TYPES.get_or_try_init(py, || {
@@ -258,9 +259,9 @@ fn ipaddress_kind(object: &Bound<'_, PyAny>) -> PyResult<Option<Kind>> {
     for (index, class) in types.iter().enumerate() {
         if object.is_instance(class.bind(py))? {
             return Ok(Some(match index {
-                0 | 1 => Kind::Interface,
-                2 | 3 => Kind::Address,
-                _ => Kind::Network,
+                0 | 1 => IpaddressKind::Interface,
+                2 | 3 => IpaddressKind::Address,
+                _ => IpaddressKind::Network,
             }));
         }
     }

@@ -1,17 +1,25 @@
-//! The Python package's native half: `popfib._popfib`.
+//! The native half of the Python package: `popfib._popfib`. Objects of Python in, answers as objects of Python, numpy or
+//! Arrow out.
 //!
-//! One file for each concern: `keys` turns Python objects into prefixes and back,
-//! `words` reads what values say, `values` numbers the objects that prefixes map
-//! to, `routes` is the map of a table (or the image), `state` the table itself (routes, values), `walk` its iterators,
-//! `live` a table that changes while threads look up,
-//! `columns` looks up many addresses at a time, `store` saves and pickles, `table`
-//! is the face of all that towards Python and `live_table` that of `live`, `pairs` reads what both take, `files` loads tables and `updates` what changes them, `several` looks up in several, `tools` makes
-//! them smaller and compares them, `ip_set` is the face of sets, `vrps` validates origins, and `anonymizer` puts addresses in the place of others. Each imports those before it
-//! alone. What users read is in `python/popfib` and docs/python.md.
+//! One file for each concern; each imports those before it alone:
 //!
-//! No Python code runs while a table's lock is held: neither `__eq__` nor
-//! `__hash__` nor `__del__` of a value can find the table in the middle of a
-//! change, or wait for itself.
+//! | file | what |
+//! |---|---|
+//! | `pairs`, `quote` | pairs of prefix and value as Python has them; text in errors |
+//! | `words`, `values` | what values say; the objects that prefixes map to, and their numbers |
+//! | `keys`, `records` | objects of Python to prefixes and back; records to dicts |
+//! | `routes`, `state`, `walk` | the map of a table or its image; with its values and its lock; its iterators |
+//! | `live` | the routes of a table that changes while threads look up |
+//! | `store`, `columns` | tables saved and pickled; lookups of many addresses at a time |
+//! | `table`, `live_table` | `popfib.Table` and `popfib.LiveTable`, as Python sees them |
+//! | `files`, `join`, `updates` | tables from files and images; tables joined into an image; updates from files |
+//! | `tools`, `ip_set`, `several` | tables made smaller and compared; sets; several tables looked up in at once |
+//! | `vrps`, `anonymizer` | route origin validation; other addresses in the place of addresses |
+//!
+//! What users read is in `python/popfib` and docs/python.md. Classes of Python are named `Py...` here.
+//!
+//! No Python code runs while a table's lock is held: neither `__eq__` nor `__hash__` nor `__del__` of a value can find the
+//! table in the middle of a change, or wait for itself.
 
 mod anonymizer;
 mod columns;
@@ -48,22 +56,22 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Kernel::from_env().map_err(|error| PyValueError::new_err(format!("POPFIB_KERNEL: {error}")))?;
     Kernel::best();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<table::Table>()?;
-    module.add_class::<live_table::LiveTable>()?;
-    module.add_class::<live_table::Sweep>()?;
-    module.add_class::<walk::Routes>()?;
-    module.add_class::<columns::ArrowColumn>()?;
+    module.add_class::<table::PyTable>()?;
+    module.add_class::<live_table::PyLiveTable>()?;
+    module.add_class::<live_table::PySweep>()?;
+    module.add_class::<walk::PyRoutes>()?;
+    module.add_class::<columns::PyArrowColumn>()?;
     module.add_function(wrap_pyfunction!(files::load, module)?)?;
     module.add_function(wrap_pyfunction!(files::open, module)?)?;
     module.add_function(wrap_pyfunction!(files::default_table, module)?)?;
     module.add_function(wrap_pyfunction!(files::special_table, module)?)?;
     module.add_function(wrap_pyfunction!(join::join, module)?)?;
-    module.add_class::<ip_set::IPSet>()?;
-    module.add_class::<ip_set::Parts>()?;
+    module.add_class::<ip_set::PyIpSet>()?;
+    module.add_class::<ip_set::PyIpSetParts>()?;
     module.add_function(wrap_pyfunction!(ip_set::load_set, module)?)?;
     module.add_function(wrap_pyfunction!(ip_set::compare, module)?)?;
-    module.add_class::<anonymizer::Anonymizer>()?;
-    module.add_class::<vrps::Vrps>()?;
+    module.add_class::<anonymizer::PyAnonymizer>()?;
+    module.add_class::<vrps::PyVrps>()?;
     module.add_function(wrap_pyfunction!(vrps::load_vrps, module)?)?;
     module.add_function(wrap_pyfunction!(vrps::rov, module)?)?;
     module.add_function(wrap_pyfunction!(updates::load_updates, module)?)?;

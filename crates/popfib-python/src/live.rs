@@ -1,11 +1,11 @@
-//! The routes of a `popfib.LiveTable`: one writer at a time, and readers who never wait for it.
+//! The routes of a `popfib.LiveTable`: changes of one writer at a time in, answers of readers who never wait for it out.
 //!
-//! The library's live table keeps the objects themselves: a reader takes a reference while it is inside, so none goes
-//! too early. Readers have no part in the writer's lock. Theirs are in a pool, which a thread asks only while it has
-//! the interpreter: nobody ever waits there.
+//! The library's live table keeps the objects themselves. A reader takes a reference to an object in its read-side section,
+//! so none goes too early. Readers have no part in the writer's lock. They are in a pool, whose lock a thread takes only while
+//! it has the interpreter: nobody ever waits there.
 //!
-//! To drop an object may run any Python code, also such as asks this table. So what a change lets go of is dropped after
-//! the lock is free. Nor may a long change keep the interpreter from other threads: it runs without it.
+//! To drop an object may run any Python code, also code that asks this table. So what a change lets go of is dropped after the
+//! lock is free. And a long change does not keep the interpreter from other threads: it runs without it.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -19,14 +19,14 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
-use crate::routes::{Map, Route, refused};
-use crate::state::State;
-use crate::values::{Kind, Values};
+use crate::routes::{NumberMap, NumberedRoute, refused};
+use crate::state::TableState;
+use crate::values::{PyValueKind, PyValues};
 
 /// Changes that are made without letting other threads have the interpreter: some 50 us.
 const AT_ONCE: usize = 32;
 
-/// Routes between two offers of the interpreter to other threads, where it is needed for each.
+/// Routes between two offers of the interpreter to other threads, in loops that need it for each route.
 const TURN: usize = 1 << 12;
 
 /// Routes that a sweep looks at by one step.
@@ -56,14 +56,14 @@ fn let_go(object: Py<PyAny>) {
     });
 }
 
-/// An object that routes lead to. Which one it is says its number, for which no interpreter is needed.
-pub(crate) struct Value {
-    /// Until it is dropped.
+/// An object that routes lead to. Its number says which one it is, without the interpreter.
+pub(crate) struct LiveObject {
+    /// There until this is dropped.
     object: Option<Py<PyAny>>,
     number: NextHop,
 }
 
-impl Value {
+impl LiveObject {
     fn new(object: Py<PyAny>, number: NextHop) -> Self {
         Self {
             object: Some(object),
@@ -81,45 +81,45 @@ impl Value {
     }
 }
 
-impl Drop for Value {
+impl Drop for LiveObject {
     fn drop(&mut self) {
         self.object.take().into_iter().for_each(let_go);
     }
 }
 
-// As values that are shared must be; a live table clones none.
-impl Clone for Value {
+// Values that are shared must be `Clone`; a live table clones none.
+impl Clone for LiveObject {
     fn clone(&self) -> Self {
         Python::attach(|py| Self::new(self.object().clone_ref(py), self.number))
     }
 }
 
-impl PartialEq for Value {
+impl PartialEq for LiveObject {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
     }
 }
 
-impl Eq for Value {}
+impl Eq for LiveObject {}
 
-impl Hash for Value {
+impl Hash for LiveObject {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.number.hash(state);
     }
 }
 
 /// A prefix, and the object that it is to lead to, if any.
-pub(crate) type Change = (IpPrefix, Option<Py<PyAny>>);
+pub(crate) type LiveChange = (IpPrefix, Option<Py<PyAny>>);
 
-/// What the writer alone has.
+/// What only the writer uses.
 #[derive(Default)]
-pub(crate) struct Writer {
-    pub(crate) table: LiveIpMap<Value, Shared>,
+pub(crate) struct LiveWriter {
+    pub(crate) table: LiveIpMap<LiveObject, Shared>,
     /// The objects of the routes, and how many routes each has.
-    pub(crate) values: Values,
+    pub(crate) values: PyValues,
 }
 
-impl Writer {
+impl LiveWriter {
     /// Sets a route; whether there was one.
     pub(crate) fn announce(
         &mut self,
@@ -128,8 +128,8 @@ impl Writer {
     ) -> PyResult<bool> {
         let py = object.py();
         let number = self.values.add(object)?;
-        let value = Value::new(object.clone().unbind(), number);
-        let gone = self.table.get(prefix).map(Value::number);
+        let value = LiveObject::new(object.clone().unbind(), number);
+        let gone = self.table.get(prefix).map(LiveObject::number);
         let table = &mut self.table;
         let announced = match is_short(&prefix) {
             true => py.detach(|| table.announce(prefix, value)),
@@ -140,7 +140,7 @@ impl Writer {
 
     /// Removes a route; whether there was one.
     pub(crate) fn withdraw(&mut self, py: Python<'_>, prefix: IpPrefix) -> PyResult<bool> {
-        let gone = self.table.get(prefix).map(Value::number);
+        let gone = self.table.get(prefix).map(LiveObject::number);
         let table = &mut self.table;
         let withdrawn = match is_short(&prefix) {
             true => py.detach(|| table.withdraw(prefix)),
@@ -150,10 +150,10 @@ impl Writer {
     }
 
     /// Makes several changes as one batch; the last of a prefix counts.
-    pub(crate) fn apply(&mut self, py: Python<'_>, mut changes: Vec<Change>) -> PyResult<()> {
+    pub(crate) fn apply(&mut self, py: Python<'_>, mut changes: Vec<LiveChange>) -> PyResult<()> {
         let is_long = changes.len() > AT_ONCE;
         // Stable: the last of a prefix stays the last.
-        let sort = |changes: &mut Vec<Change>| changes.sort_by_key(|(prefix, _)| *prefix);
+        let sort = |changes: &mut Vec<LiveChange>| changes.sort_by_key(|(prefix, _)| *prefix);
         match is_long {
             true => py.detach(|| sort(&mut changes)),
             false => sort(&mut changes),
@@ -176,8 +176,8 @@ impl Writer {
             match number.transpose() {
                 Ok(number) => {
                     let value = object.zip(number);
-                    new.push((prefix, value.map(|(object, n)| Value::new(object, n))));
-                    gone.extend(self.table.get(prefix).map(Value::number));
+                    new.push((prefix, value.map(|(object, n)| LiveObject::new(object, n))));
+                    gone.extend(self.table.get(prefix).map(LiveObject::number));
                 }
                 Err(error) => {
                     result = Err(error);
@@ -198,14 +198,14 @@ impl Writer {
         self.settle(py, applied, gone)
     }
 
-    /// Puts the routes of a table in, where there are none yet.
-    pub(crate) fn load(&mut self, py: Python<'_>, state: State) -> PyResult<()> {
-        let State { routes, values, .. } = state;
+    /// Inserts the routes of a table into an empty one.
+    pub(crate) fn load(&mut self, py: Python<'_>, state: TableState) -> PyResult<()> {
+        let TableState { routes, values, .. } = state;
         self.values = values;
         let places = self.values.places();
-        let value = |(prefix, number): Route| {
+        let value = |(prefix, number): NumberedRoute| {
             let object = places.get(number.get() as usize - 1)?.as_ref()?;
-            Some((prefix, Some(Value::new(object.clone_ref(py), number))))
+            Some((prefix, Some(LiveObject::new(object.clone_ref(py), number))))
         };
         let routes: Vec<_> = routes.map().iter().filter_map(value).collect();
         drop(places);
@@ -215,19 +215,19 @@ impl Writer {
     }
 
     /// The routes as a table of their own.
-    pub(crate) fn to_state(&self, py: Python<'_>) -> PyResult<State> {
+    pub(crate) fn to_state(&self, py: Python<'_>) -> PyResult<TableState> {
         let table = &self.table;
         let map = py.detach(|| {
             let (ipv4, ipv6) = (table.ipv4().iter(), table.ipv6().iter());
-            Map::new(
+            NumberMap::new(
                 ipv4.map(|(prefix, value)| (prefix, value.number())),
                 ipv6.map(|(prefix, value)| (prefix, value.number())),
             )
         })?;
-        Ok(State::new(py, map, self.values.copy(py)))
+        Ok(TableState::new(py, map, self.values.copy(py)))
     }
 
-    /// Withdraws of the next few routes those that are not confirmed; how many, and whether all have been looked at.
+    /// Of the next few routes, withdraws those that are not confirmed; returns how many, and whether all have been looked at.
     pub(crate) fn sweep(
         &mut self,
         py: Python<'_>,
@@ -245,7 +245,7 @@ impl Writer {
         Ok((count, self.settle(py, swept, gone)?))
     }
 
-    /// Counts one route less for each of `gone`, or again where a change was made in part.
+    /// Counts one route less for each of `gone`; if a change failed, which may have been made in part, counts all again.
     fn settle<T>(
         &mut self,
         py: Python<'_>,
@@ -274,27 +274,27 @@ impl Writer {
     }
 }
 
-/// The kinds of values, by the number that is kept of them.
-const KINDS: [Kind; 5] = [
-    Kind::Text,
-    Kind::Number,
-    Kind::Wide,
-    Kind::Truth,
-    Kind::Other,
+/// The kinds of values, by the number that stands for each.
+const KINDS: [PyValueKind; 5] = [
+    PyValueKind::Text,
+    PyValueKind::Number,
+    PyValueKind::Wide,
+    PyValueKind::Truth,
+    PyValueKind::Other,
 ];
 
-/// What threads share.
-pub(crate) struct Live {
-    writer: Mutex<Writer>,
-    /// Readers that nobody uses, and the first, which is there for others to be cloned of.
-    readers: Mutex<Vec<IpMapReader<Value>>>,
+/// A live table, as threads share it.
+pub(crate) struct LiveRoutes {
+    writer: Mutex<LiveWriter>,
+    /// Readers that nobody uses. The first always stays, so that others can be cloned from it.
+    readers: Mutex<Vec<IpMapReader<LiveObject>>>,
     /// What all values are.
     kind: AtomicU8,
 }
 
-impl Live {
+impl LiveRoutes {
     pub(crate) fn new() -> Self {
-        let writer = Writer::default();
+        let writer = LiveWriter::default();
         Self {
             readers: Mutex::new(vec![writer.table.reader()]),
             kind: AtomicU8::new(writer.values.kind() as u8),
@@ -309,7 +309,7 @@ impl Live {
     pub(crate) fn with<R>(
         &self,
         py: Python<'_>,
-        f: impl FnOnce(&mut Writer) -> PyResult<R>,
+        f: impl FnOnce(&mut LiveWriter) -> PyResult<R>,
     ) -> PyResult<R> {
         let writer = self.writer.lock_py_attached(py);
         let mut writer = writer.unwrap_or_else(PoisonError::into_inner);
@@ -323,16 +323,16 @@ impl Live {
     }
 
     /// What all values are.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> PyValueKind {
         KINDS[usize::from(self.kind.load(Ordering::Relaxed))]
     }
 
-    /// Hands out the longest match of an address; `f` must not let the interpreter go.
+    /// Calls `f` with the longest match of an address; `f` must not let the interpreter go.
     #[inline]
     pub(crate) fn longest_match<R>(
         &self,
         address: IpPrefix,
-        f: impl FnOnce(Option<(IpPrefix, &Value)>) -> R,
+        f: impl FnOnce(Option<(IpPrefix, &LiveObject)>) -> R,
     ) -> R {
         let reader = &mut self.pool()[0];
         let guard = reader.pin();
@@ -340,7 +340,7 @@ impl Live {
     }
 
     /// A reader for a lookup that lets the interpreter go.
-    pub(crate) fn reader(&self) -> PyResult<IpMapReader<Value>> {
+    pub(crate) fn reader(&self) -> PyResult<IpMapReader<LiveObject>> {
         let refused = |error| PyMemoryError::new_err(format!("a reader: {error}"));
         let mut pool = self.pool();
         match pool.len() {
@@ -350,17 +350,17 @@ impl Live {
     }
 
     /// Takes a reader back.
-    pub(crate) fn give_back(&self, reader: IpMapReader<Value>) {
+    pub(crate) fn give_back(&self, reader: IpMapReader<LiveObject>) {
         self.pool().push(reader);
     }
 
-    fn pool(&self) -> MutexGuard<'_, Vec<IpMapReader<Value>>> {
+    fn pool(&self) -> MutexGuard<'_, Vec<IpMapReader<LiveObject>>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// For the garbage collector, which may come while a thread makes a change: then `f` is not called, and
     /// everything counts as in use.
-    pub(crate) fn try_with<R>(&self, f: impl FnOnce(&mut Writer) -> R) -> Option<R> {
+    pub(crate) fn try_with<R>(&self, f: impl FnOnce(&mut LiveWriter) -> R) -> Option<R> {
         match self.writer.try_lock() {
             Ok(mut writer) => Some(f(&mut writer)),
             Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(f(&mut poisoned.into_inner())),
@@ -370,7 +370,7 @@ impl Live {
 
     /// Lets go of all routes, for the garbage collector.
     pub(crate) fn clear(&self) {
-        let new = Writer::default();
+        let new = LiveWriter::default();
         let readers = vec![new.table.reader()];
         let old = self.try_with(|writer| {
             let old = std::mem::replace(writer, new);

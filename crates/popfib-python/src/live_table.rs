@@ -1,4 +1,4 @@
-//! `popfib.LiveTable` and `popfib.Sweep`: what Python sees of `live`.
+//! `popfib.LiveTable` and `popfib.Sweep`: calls of Python in, changes and lookups of `live` out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,23 +10,23 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::columns::{self, Asked};
+use crate::columns::{self, TableOrLive};
 use crate::keys;
-use crate::live::{Live, Value};
+use crate::live::{LiveObject, LiveRoutes};
 use crate::pairs;
-use crate::table::Table;
+use crate::table::PyTable;
 
 /// A map from IP prefixes of both families to objects that changes while other threads look up.
 ///
 /// `LiveTable(routes)` takes a `Table`, a mapping or an iterable of (prefix, value) pairs.
-#[pyclass(frozen, weakref, module = "popfib")]
-pub(crate) struct LiveTable {
-    pub(crate) live: Live,
+#[pyclass(name = "LiveTable", frozen, weakref, module = "popfib")]
+pub(crate) struct PyLiveTable {
+    pub(crate) live: LiveRoutes,
 }
 
-type Pair<'py> = (Bound<'py, PyString>, Py<PyAny>);
+type PyLivePair<'py> = (Bound<'py, PyString>, Py<PyAny>);
 
-/// The address that a key means.
+/// The address that a key means; an error for a prefix.
 #[inline]
 fn address(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
     let prefix = keys::prefix(key)?;
@@ -39,12 +39,12 @@ fn address(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
     }
 }
 
-impl LiveTable {
+impl PyLiveTable {
     /// The value of the longest match.
     #[inline]
     fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
         let address = address(key)?;
-        let object = |value: &Value| value.object().clone_ref(key.py());
+        let object = |value: &LiveObject| value.object().clone_ref(key.py());
         let found = self
             .live
             .longest_match(address, |found| Some(object(found?.1)));
@@ -55,7 +55,7 @@ impl LiveTable {
     #[inline]
     fn find_match(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<(IpPrefix, Py<PyAny>)>> {
         let address = address(key)?;
-        let object = |value: &Value| value.object().clone_ref(key.py());
+        let object = |value: &LiveObject| value.object().clone_ref(key.py());
         Ok(self.live.longest_match(address, |found| {
             found.map(|(prefix, value)| (prefix, object(value)))
         }))
@@ -72,13 +72,13 @@ impl LiveTable {
 }
 
 #[pymethods]
-impl LiveTable {
+impl PyLiveTable {
     #[new]
     #[pyo3(signature = (routes = None, /))]
     fn new(routes: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let live = Live::new();
+        let live = LiveRoutes::new();
         if let Some(routes) = routes {
-            let (py, state) = (routes.py(), Table::state_of(routes)?);
+            let (py, state) = (routes.py(), PyTable::state_of(routes)?);
             live.with(py, |writer| writer.load(py, state))?;
         }
         Ok(Self { live })
@@ -118,7 +118,7 @@ impl LiveTable {
 
     /// Return (prefix, value) of the longest match of an address; None if there is none.
     #[pyo3(signature = (address, /))]
-    fn longest_match<'py>(&self, address: &Bound<'py, PyAny>) -> PyResult<Option<Pair<'py>>> {
+    fn longest_match<'py>(&self, address: &Bound<'py, PyAny>) -> PyResult<Option<PyLivePair<'py>>> {
         let found = self.find_match(address)?;
         let pair = found.map(|(prefix, value)| Ok((keys::text(address.py(), prefix)?, value)));
         pair.transpose()
@@ -168,17 +168,17 @@ impl LiveTable {
     }
 
     /// Start a sweep: confirm the routes of a source that sends all of them again.
-    fn sweep(slf: Bound<'_, Self>) -> Sweep {
-        Sweep {
+    fn sweep(slf: Bound<'_, Self>) -> PySweep {
+        PySweep {
             table: slf.unbind(),
             progress: Mutex::default(),
         }
     }
 
     /// Return a Table of the current routes.
-    fn to_table(&self, py: Python<'_>) -> PyResult<Table> {
+    fn to_table(&self, py: Python<'_>) -> PyResult<PyTable> {
         let state = self.live.with(py, |writer| writer.to_state(py))?;
-        Ok(Table::of(state))
+        Ok(PyTable::of(state))
     }
 
     /// Drop values and free memory that no lookup can see any more, now instead of at a later change.
@@ -213,7 +213,7 @@ impl LiveTable {
         invalid: &str,
         threads: isize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let asked = Asked::Live(&self.live);
+        let asked = TableOrLive::Live(&self.live);
         columns::lookup_many(asked, addresses, output, invalid, threads, None)
     }
 
@@ -245,30 +245,30 @@ impl LiveTable {
 /// The routes that a source has confirmed since its reconnection; the sweep removes the others at the end.
 ///
 /// As a context manager it ends with `finish`, or, after an exception, without any change.
-#[pyclass(frozen, module = "popfib")]
-pub(crate) struct Sweep {
-    table: Py<LiveTable>,
+#[pyclass(name = "Sweep", frozen, module = "popfib")]
+pub(crate) struct PySweep {
+    table: Py<PyLiveTable>,
     /// Locked after the table: a route is announced and confirmed by one step, and so is each step of the end.
-    progress: Mutex<Progress>,
+    progress: Mutex<SweepProgress>,
 }
 
 #[derive(Default)]
-struct Progress {
+struct SweepProgress {
     /// What is confirmed, and how far the end has come.
     sweep: IpMapSweep,
     /// Whether all other routes are withdrawn. Nothing that follows begins again.
     is_done: bool,
 }
 
-impl Sweep {
-    fn progress(&self, py: Python<'_>) -> MutexGuard<'_, Progress> {
+impl PySweep {
+    fn progress(&self, py: Python<'_>) -> MutexGuard<'_, SweepProgress> {
         let progress = self.progress.lock_py_attached(py);
         progress.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[pymethods]
-impl Sweep {
+impl PySweep {
     /// Confirm the route of a prefix, so that it stays.
     #[pyo3(signature = (prefix, /))]
     fn confirm(&self, prefix: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -306,7 +306,7 @@ impl Sweep {
                 let (withdrawn, is_done) = writer.sweep(py, &mut progress.sweep)?;
                 count += withdrawn;
                 if is_done {
-                    *progress = Progress {
+                    *progress = SweepProgress {
                         sweep: IpMapSweep::new(),
                         is_done,
                     };

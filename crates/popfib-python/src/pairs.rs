@@ -1,16 +1,19 @@
-//! Pairs of prefix and value as Python has them: a mapping, or an iterable of pairs.
+//! Pairs of prefix and value as Python has them: a mapping or an iterable of pairs in, one pair after the other out.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyList, PyString, PyTuple};
 
 /// Pairs between two looks at signals and at other threads.
 const SIGNALS: usize = 1 << 14;
 
-/// Hands out each pair.
+/// A prefix as text and a value; `None` for no value, or that of a route that is removed.
+pub(crate) type PyPair<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>);
+
+/// Calls `f` with each pair.
 ///
 /// # Errors
-/// `TypeError` for what is no pair; those of `f`, of the iterable and of signals.
+/// `TypeError` for an item that is no pair; the errors of `f`, of the iterable and of signals.
 pub(crate) fn each<'py>(
     routes: &Bound<'py, PyAny>,
     mut f: impl FnMut(Bound<'py, PyAny>, Bound<'py, PyAny>) -> PyResult<()>,
@@ -18,7 +21,7 @@ pub(crate) fn each<'py>(
     let py = routes.py();
     let pairs = match routes.cast::<PyList>() {
         Ok(_) => routes.clone(),
-        // As dict does: what has keys is a mapping.
+        // As dict does: an object with `keys` is a mapping.
         Err(_) if routes.hasattr("keys")? => routes.call_method0("items")?,
         Err(_) => routes.clone(),
     };

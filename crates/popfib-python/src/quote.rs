@@ -1,4 +1,4 @@
-//! Text from outside as messages show it.
+//! Text from outside in, text for messages out: quoted, escaped and not too long.
 
 use std::fmt::{self, Display};
 

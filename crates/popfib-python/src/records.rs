@@ -1,4 +1,4 @@
-//! Records as objects of Python.
+//! Records in, objects of Python out: the dict of a record, the object of a value, the types of columns.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::values::Kind;
+use crate::values::PyValueKind;
 
 /// The only column of a table that is no image.
 pub(crate) const VALUE: &str = "value";
@@ -17,7 +17,7 @@ pub(crate) const VALUE: &str = "value";
 /// The index of the column of this name.
 ///
 /// # Errors
-/// `ValueError` with the names that there are.
+/// `ValueError` if there is none, with the names of those that there are.
 pub(crate) fn column(records: &Records, name: &str) -> PyResult<usize> {
     let column = records.column(name);
     column.ok_or_else(|| PyValueError::new_err(no_column_message(name, Some(records))))
@@ -31,7 +31,7 @@ pub(crate) fn type_of(column: &Column) -> ColumnType {
     }
 }
 
-/// What a code of a column stands for in Python: true in a list without values, as no answer may look like none.
+/// What a code of a column stands for in Python: True in a value-less list, so that a match does not look like no match.
 pub(crate) fn value(column: &Column, code: u32) -> Option<Cell<'_>> {
     let value = column.value(code)?;
     Some(match column.is_of_list() {
@@ -44,22 +44,22 @@ pub(crate) fn value(column: &Column, code: u32) -> Option<Cell<'_>> {
 const KEPT: usize = 1 << 17;
 
 /// A record that was made before.
-type Slot = Option<(NextHop, Py<PyDict>)>;
+type DictSlot = Option<(NextHop, Py<PyDict>)>;
 
-/// Records as dicts that were made before, of which copies are handed out: to make one takes twice the time of a copy and more.
-pub(crate) struct Dicts {
+/// Records as dicts. Each is kept and copies are handed out: to make one takes more than twice the time of a copy.
+pub(crate) struct RecordDicts {
     names: Vec<Py<PyString>>,
     /// By column and code the objects of values that are no lists, which records share.
     objects: Vec<Vec<OnceLock<Py<PyAny>>>>,
-    /// The last dict, without lists, of the numbers that are equal in their last bits.
-    made: Mutex<Vec<Slot>>,
-    /// The bits of a number that say its place there.
+    /// For the numbers that are equal in their last bits, the dict that was made last, without lists.
+    made: Mutex<Vec<DictSlot>>,
+    /// The bits of a number that are its place there.
     mask: usize,
-    /// The columns of lists: nobody may change the list of another.
+    /// The columns of lists, which are made for each copy: callers must not share a list.
     lists: Vec<usize>,
 }
 
-impl Dicts {
+impl RecordDicts {
     pub(crate) fn new(py: Python<'_>, records: &Records) -> Self {
         let columns = records.columns().iter();
         let is_list =
@@ -100,7 +100,7 @@ impl Dicts {
             None => {
                 let dict = self.make(py, records, number)?;
                 let kept = Some((number, dict.clone().unbind()));
-                // What was there is dropped when the lock is free, since that runs code of others.
+                // Dropped after the lock is free, since that may run any Python code.
                 let old = std::mem::replace(&mut lock()[slot], kept);
                 drop(old);
                 dict
@@ -147,7 +147,7 @@ impl Dicts {
     pub(crate) fn bytes(&self) -> usize {
         let cells: usize = self.objects.iter().map(Vec::capacity).sum();
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        cells * size_of::<OnceLock<Py<PyAny>>>() + made.capacity() * size_of::<Slot>()
+        cells * size_of::<OnceLock<Py<PyAny>>>() + made.capacity() * size_of::<DictSlot>()
     }
 }
 
@@ -172,11 +172,11 @@ fn scalar<'py>(py: Python<'py>, value: Scalar<'_>) -> PyResult<Bound<'py, PyAny>
     })
 }
 
-/// The names of the columns and their types; of values that are any objects, what they are.
+/// The names of the columns and their types; of values that are objects of Python, the one column and its kind.
 pub(crate) fn schema<'py>(
     py: Python<'py>,
     records: Option<&Records>,
-    kind: Kind,
+    kind: PyValueKind,
 ) -> PyResult<Bound<'py, PyDict>> {
     let schema = PyDict::new(py);
     match records {

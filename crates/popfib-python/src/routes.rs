@@ -1,8 +1,8 @@
-//! The routes of a table and the numbers of their values, and what answers for them.
+//! The routes of a table and the numbers of their values: addresses and prefixes in, numbers out.
 //!
-//! A map of the library, which is right and fast after every change; or the table of an image, until a walk or a change
-//! needs the routes in memory. Either is shared with lookups under way, so to copy it costs nothing: the first change
-//! afterwards copies the map.
+//! They are in a map of the library, which is right and fast after every change; or in the table of an image, until a walk
+//! or a change needs the routes in memory. Either is shared with lookups under way, so to copy it costs nothing: the first
+//! change afterwards copies the map.
 
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
@@ -14,10 +14,10 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::records::Dicts;
+use crate::records::RecordDicts;
 
 /// A route: the number of its value.
-pub(crate) type Route = (IpPrefix, NextHop);
+pub(crate) type NumberedRoute = (IpPrefix, NextHop);
 
 /// The error of a change that could not be made.
 pub(crate) fn refused(error: CompileError) -> PyErr {
@@ -28,7 +28,7 @@ pub(crate) fn refused(error: CompileError) -> PyErr {
     }
 }
 
-/// The error of a table that was asked for what it has not.
+/// The error of a table that lacks what it was asked for.
 pub(crate) fn lacking(error: TableError) -> PyErr {
     match error {
         TableError::Compile(error) => refused(error),
@@ -36,23 +36,25 @@ pub(crate) fn lacking(error: TableError) -> PyErr {
     }
 }
 
-/// Makes of [`ByFamily`] the maps of both families.
+/// Makes [`ByFamily`] the maps of both families.
 #[derive(Clone)]
-pub(crate) enum Maps {}
+pub(crate) enum NumberMaps {}
 
-impl PerFamily for Maps {
+impl PerFamily for NumberMaps {
     type Of<A: Family> = NextHopMap<A>;
 }
 
 /// The numbers of values by prefix.
 #[derive(Clone, Default)]
-pub(crate) struct Map(pub(crate) ByFamily<Maps>);
+pub(crate) struct NumberMap(pub(crate) ByFamily<NumberMaps>);
 
-fn ip<A: Family>((prefix, number): (Prefix<A>, NextHop)) -> Route {
+fn ip<A: Family>((prefix, number): (Prefix<A>, NextHop)) -> NumberedRoute {
     (A::ip_prefix(prefix), number)
 }
 
-impl Map {
+impl NumberMap {
+    /// The map of these routes.
+    ///
     /// # Errors
     /// `RuntimeError` for more values than a map can number, `MemoryError`.
     pub(crate) fn new(
@@ -65,6 +67,8 @@ impl Map {
         Ok(map)
     }
 
+    /// The map of the routes of RIBs.
+    ///
     /// # Errors
     /// As [`Self::new`].
     pub(crate) fn from_ribs(ribs: ByFamily<Ribs>) -> PyResult<Self> {
@@ -74,19 +78,23 @@ impl Map {
         }))
     }
 
+    /// Inserts routes, of which the last of a prefix stays.
+    ///
     /// # Errors
     /// As [`Self::new`].
-    pub(crate) fn extend(&mut self, routes: Vec<Route>) -> PyResult<()> {
+    pub(crate) fn extend(&mut self, routes: Vec<NumberedRoute>) -> PyResult<()> {
         self.extend_family::<u32>(&routes)?;
         self.extend_family::<u128>(&routes)
     }
 
-    fn extend_family<A: Family>(&mut self, routes: &[Route]) -> PyResult<()> {
+    fn extend_family<A: Family>(&mut self, routes: &[NumberedRoute]) -> PyResult<()> {
         let routes = routes.iter();
         let routes = routes.filter_map(|(prefix, number)| Some((A::prefix(*prefix)?, *number)));
         A::of_mut(&mut self.0).extend(routes).map_err(refused)
     }
 
+    /// Inserts a route; returns the number that the prefix had.
+    ///
     /// # Errors
     /// As [`Self::new`].
     pub(crate) fn insert(
@@ -124,12 +132,12 @@ impl Map {
         ipv4.chain(self.0.ipv6.iter().map(|(_, number)| number))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Route> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NumberedRoute> {
         self.0.ipv4.iter().map(ip).chain(self.0.ipv6.iter().map(ip))
     }
 
     /// The first route, or the first after `prefix`, IPv4 before IPv6.
-    pub(crate) fn next(&self, prefix: Option<IpPrefix>) -> Option<Route> {
+    pub(crate) fn next(&self, prefix: Option<IpPrefix>) -> Option<NumberedRoute> {
         let route = match prefix {
             None => self.0.ipv4.first().map(ip),
             Some(IpPrefix::V4(prefix)) => self.0.ipv4.next(prefix).map(ip),
@@ -139,7 +147,7 @@ impl Map {
     }
 
     /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
-    pub(crate) fn supernets(&self, prefix: IpPrefix) -> Vec<Route> {
+    pub(crate) fn supernets(&self, prefix: IpPrefix) -> Vec<NumberedRoute> {
         match prefix {
             IpPrefix::V4(prefix) => self.0.ipv4.supernets(prefix).map(ip).collect(),
             IpPrefix::V6(prefix) => self.0.ipv6.supernets(prefix).map(ip).collect(),
@@ -147,14 +155,14 @@ impl Map {
     }
 
     /// The routes inside `prefix`, including `prefix` itself, in prefix order.
-    pub(crate) fn subnets(&self, prefix: IpPrefix) -> Vec<Route> {
+    pub(crate) fn subnets(&self, prefix: IpPrefix) -> Vec<NumberedRoute> {
         match prefix {
             IpPrefix::V4(prefix) => self.0.ipv4.subnets(prefix).map(ip).collect(),
             IpPrefix::V6(prefix) => self.0.ipv6.subnets(prefix).map(ip).collect(),
         }
     }
 
-    /// The same for what works on Ribs, with other numbers.
+    /// The routes as RIBs, with the numbers that `number` makes of theirs.
     pub(crate) fn ribs(&self, number: impl Fn(NextHop) -> NextHop) -> ByFamily<Ribs> {
         fn other<P>(number: impl Fn(NextHop) -> NextHop) -> impl Fn((P, NextHop)) -> (P, NextHop) {
             move |(prefix, old)| (prefix, number(old))
@@ -167,31 +175,31 @@ impl Map {
 }
 
 /// A table in an image, and its records as far as they were asked for.
-pub(crate) struct InImage {
+pub(crate) struct ImageRoutes {
     pub(crate) table: Table,
-    dicts: OnceLock<Dicts>,
+    dicts: OnceLock<RecordDicts>,
 }
 
 /// Where the routes are.
 #[derive(Clone)]
-pub(crate) struct Routes {
+pub(crate) struct TableRoutes {
     /// Empty as long as they are in an image.
-    map: Arc<Map>,
+    map: Arc<NumberMap>,
     are_in_image: bool,
     /// The table in the image, whose records the numbers are, until the first change.
-    image: Option<Arc<InImage>>,
+    image: Option<Arc<ImageRoutes>>,
     /// Whether an image had records of several columns, which the first change left behind.
     has_lost_columns: bool,
 }
 
-impl Default for Routes {
+impl Default for TableRoutes {
     fn default() -> Self {
-        Self::from(Map::default())
+        Self::from(NumberMap::default())
     }
 }
 
-impl From<Map> for Routes {
-    fn from(map: Map) -> Self {
+impl From<NumberMap> for TableRoutes {
+    fn from(map: NumberMap) -> Self {
         let map = Arc::new(map);
         Self {
             map,
@@ -202,11 +210,11 @@ impl From<Map> for Routes {
     }
 }
 
-impl Routes {
+impl TableRoutes {
     pub(crate) fn of_image(table: Table) -> Self {
         Self {
             are_in_image: true,
-            image: Some(Arc::new(InImage {
+            image: Some(Arc::new(ImageRoutes {
                 table,
                 dicts: OnceLock::new(),
             })),
@@ -215,7 +223,7 @@ impl Routes {
     }
 
     /// The map; empty as long as the routes are in an image.
-    pub(crate) fn map(&self) -> &Map {
+    pub(crate) fn map(&self) -> &NumberMap {
         &self.map
     }
 
@@ -224,15 +232,15 @@ impl Routes {
     }
 
     #[inline]
-    pub(crate) fn family<A: Family>(&self) -> Side<'_, A> {
+    pub(crate) fn family<A: Family>(&self) -> FamilyRoutes<'_, A> {
         match self.image.as_ref().filter(|_| self.are_in_image) {
-            None => Side::Map(A::of(&self.map.0)),
-            Some(image) => Side::Image(image.table.family()),
+            None => FamilyRoutes::Map(A::of(&self.map.0)),
+            Some(image) => FamilyRoutes::Image(image.table.family()),
         }
     }
 
     /// The table in an image, until the first change.
-    pub(crate) fn image(&self) -> Option<&Arc<InImage>> {
+    pub(crate) fn image(&self) -> Option<&Arc<ImageRoutes>> {
         self.image.as_ref()
     }
 
@@ -264,7 +272,7 @@ impl Routes {
         let dicts = match image.dicts.get() {
             Some(dicts) => dicts,
             None => {
-                let dicts = Dicts::new(py, records);
+                let dicts = RecordDicts::new(py, records);
                 image.dicts.get_or_init(|| dicts)
             }
         };
@@ -280,9 +288,9 @@ impl Routes {
         }
     }
 
-    /// The longest match, where the routes are [there](Self::check).
+    /// The longest match; none if the routes are [not there](Self::check).
     #[inline]
-    pub(crate) fn longest_match(&self, address: IpAddr) -> Option<Route> {
+    pub(crate) fn longest_match(&self, address: IpAddr) -> Option<NumberedRoute> {
         match address {
             IpAddr::V4(address) => self.family().longest_match(u32::from(address)).map(ip),
             IpAddr::V6(address) => self.family().longest_match(u128::from(address)).map(ip),
@@ -295,13 +303,16 @@ impl Routes {
 
     pub(crate) fn bytes(&self) -> usize {
         let map = self.map.0.ipv4.bytes() + self.map.0.ipv6.bytes();
-        let image =
-            |image: &Arc<InImage>| image.table.bytes() + image.dicts.get().map_or(0, Dicts::bytes);
+        let image = |image: &Arc<ImageRoutes>| {
+            image.table.bytes() + image.dicts.get().map_or(0, RecordDicts::bytes)
+        };
         map + self.image.as_ref().map_or(0, image)
     }
 
+    /// Fails if longest matches can't be found, which takes prefixes.
+    ///
     /// # Errors
-    /// `ValueError` for an image of values alone, for what needs prefixes.
+    /// `ValueError` for an image without prefixes.
     pub(crate) fn check(&self) -> PyResult<()> {
         match self
             .image
@@ -322,7 +333,7 @@ impl Routes {
             let table = &image.table;
             let (ipv4, ipv6) = (table.ipv4().routes(), table.ipv6().routes());
             let (ipv4, ipv6) = (ipv4.map_err(lacking)?, ipv6.map_err(lacking)?);
-            let map = py.detach(|| Map::new(ipv4, ipv6))?;
+            let map = py.detach(|| NumberMap::new(ipv4, ipv6))?;
             self.map = Arc::new(map);
             self.are_in_image = false;
         }
@@ -330,7 +341,7 @@ impl Routes {
     }
 
     /// The map to change: a copy, if it is in use elsewhere.
-    pub(crate) fn own(&mut self, py: Python<'_>) -> &mut Map {
+    pub(crate) fn own(&mut self, py: Python<'_>) -> &mut NumberMap {
         if let Some(image) = self.image.take() {
             let columns = image
                 .table
@@ -339,7 +350,7 @@ impl Routes {
             self.has_lost_columns = columns > 1;
         }
         if Arc::get_mut(&mut self.map).is_none() {
-            self.map = py.detach(|| Arc::new(Map::clone(&self.map)));
+            self.map = py.detach(|| Arc::new(NumberMap::clone(&self.map)));
         }
         Arc::make_mut(&mut self.map)
     }
@@ -347,12 +358,12 @@ impl Routes {
 
 /// The routes of one family.
 #[derive(Clone, Copy)]
-pub(crate) enum Side<'a, A: Family> {
+pub(crate) enum FamilyRoutes<'a, A: Family> {
     Map(&'a NextHopMap<A>),
     Image(&'a FamilyTable<A>),
 }
 
-impl<A: Family> Side<'_, A> {
+impl<A: Family> FamilyRoutes<'_, A> {
     /// The number of the longest match; 0 if there is none.
     #[inline]
     fn lookup(self, address: A) -> u32 {
@@ -373,7 +384,7 @@ impl<A: Family> Side<'_, A> {
         }
     }
 
-    /// Hands out the longest match of each address, with its place; none where the routes are not [there](Routes::check).
+    /// Calls `found` with the place and the longest match of each address; none if the routes are [not there](TableRoutes::check).
     pub(crate) fn longest_match_each(
         self,
         addresses: &[A],

@@ -1,14 +1,14 @@
-//! A column of addresses looked up in several tables and sets.
+//! `popfib.lookup_many`: a column of addresses and several tables and sets in, a column of answers for each out.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
-use crate::columns::{self, Asked, OneOf};
-use crate::ip_set::IPSet;
-use crate::live_table::LiveTable;
+use crate::columns::{self, TableOrLive, TableOrSet};
+use crate::ip_set::PyIpSet;
+use crate::live_table::PyLiveTable;
 use crate::quote::Quoted;
-use crate::table::Table;
+use crate::table::PyTable;
 
 /// Look up a column of addresses in several tables and sets, reading it once; return a dict of their names and
 /// answers, of a set those of `contains`.
@@ -28,7 +28,7 @@ pub(crate) fn lookup_many<'py>(
     let mapping = tables
         .cast::<PyMapping>()
         .ok()
-        .filter(|tables| !tables.is_instance_of::<Table>());
+        .filter(|tables| !tables.is_instance_of::<PyTable>());
     let Some(mapping) = mapping else {
         let name = tables.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
@@ -70,14 +70,15 @@ pub(crate) fn lookup_many<'py>(
     Ok(columns)
 }
 
-fn asked<'a>(table: &'a Bound<'_, PyAny>) -> PyResult<Option<OneOf<'a>>> {
-    if let Ok(set) = table.cast::<IPSet>() {
-        return Ok(Some(OneOf::Set(set.get().compiled()?)));
+/// What an object is looked up in; `None` if it is neither a table nor a set.
+fn asked<'a>(table: &'a Bound<'_, PyAny>) -> PyResult<Option<TableOrSet<'a>>> {
+    if let Ok(set) = table.cast::<PyIpSet>() {
+        return Ok(Some(TableOrSet::Set(set.get().compiled()?)));
     }
-    let live = table.cast::<LiveTable>();
-    let routes = match table.cast::<Table>() {
-        Ok(table) => Some(Asked::Table(&table.get().shared)),
-        Err(_) => live.ok().map(|table| Asked::Live(&table.get().live)),
+    let live = table.cast::<PyLiveTable>();
+    let routes = match table.cast::<PyTable>() {
+        Ok(table) => Some(TableOrLive::Table(&table.get().shared)),
+        Err(_) => live.ok().map(|table| TableOrLive::Live(&table.get().live)),
     };
-    Ok(routes.map(OneOf::Routes))
+    Ok(routes.map(TableOrSet::Routes))
 }

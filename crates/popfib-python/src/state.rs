@@ -1,4 +1,7 @@
-//! The table behind a Python `Table`: routes of both families, and the values that they number.
+//! The table behind a `popfib.Table`: routes of both families and the values that they number, behind one lock.
+//!
+//! Changes and lookups of `table` come in. Objects that a change drops are kept until the lock is free, since to drop them
+//! may run any Python code.
 
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,17 +12,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
-use crate::routes::{Map, Routes};
-use crate::values::Values;
+use crate::routes::{NumberMap, TableRoutes};
+use crate::values::PyValues;
 
 /// New values between two offers of the interpreter to other threads.
 const TURN: usize = 1 << 12;
 
 /// The routes and what their numbers stand for.
 #[derive(Default)]
-pub(crate) struct State {
-    pub(crate) routes: Routes,
-    pub(crate) values: Values,
+pub(crate) struct TableState {
+    pub(crate) routes: TableRoutes,
+    pub(crate) values: PyValues,
     /// Changes whenever the set of prefixes does.
     pub(crate) version: u64,
     closed: bool,
@@ -28,9 +31,9 @@ pub(crate) struct State {
     dropped: Vec<Py<PyAny>>,
 }
 
-impl State {
+impl TableState {
     /// The table of a map to the numbers of `values`.
-    pub(crate) fn new(py: Python<'_>, map: Map, values: Values) -> Self {
+    pub(crate) fn new(py: Python<'_>, map: NumberMap, values: PyValues) -> Self {
         let mut state = Self {
             routes: map.into(),
             values,
@@ -41,9 +44,9 @@ impl State {
     }
 
     /// The table in an image, whose next hops are the numbers of `values`.
-    pub(crate) fn of_image(table: Table, values: Values) -> Self {
+    pub(crate) fn of_image(table: Table, values: PyValues) -> Self {
         Self {
-            routes: Routes::of_image(table),
+            routes: TableRoutes::of_image(table),
             values,
             ..Self::default()
         }
@@ -88,7 +91,7 @@ impl State {
         inserted.map(drop)
     }
 
-    /// Inserts routes, of which the last of a prefix stays: all at once where there are as many as the table has.
+    /// Inserts routes, of which the last of a prefix stays: all at once if there are as many as the table has.
     pub(crate) fn insert_all(
         &mut self,
         py: Python<'_>,
@@ -139,7 +142,7 @@ impl State {
         prefix: IpPrefix,
     ) -> PyResult<Option<Py<PyAny>>> {
         self.thaw(py)?;
-        // Asked first: nothing is copied for a route that is not there.
+        // Looked for first, so that nothing is copied for a route that is not there.
         let is_there = self.routes.map().get(prefix).is_some();
         let removed = is_there.then(|| self.routes.own(py).remove(prefix));
         let Some(number) = removed.flatten() else {
@@ -168,8 +171,10 @@ impl State {
         }
     }
 
+    /// Fails for a table that is closed.
+    ///
     /// # Errors
-    /// `ValueError` for a table that is closed.
+    /// `ValueError`.
     fn check(&self) -> PyResult<()> {
         match self.closed {
             true => Err(PyValueError::new_err("the table is closed")),
@@ -188,12 +193,12 @@ pub(crate) fn host(prefix: IpPrefix) -> Option<IpAddr> {
     }
 }
 
-/// A state that threads share, and a table with its iterators. Lookups have it at the same time, changes alone.
+/// A state that threads share, and a table shares with its iterators. Any number of lookups use it at a time, or one change.
 #[derive(Clone, Default)]
-pub(crate) struct Shared(Arc<RwLock<State>>);
+pub(crate) struct SharedState(Arc<RwLock<TableState>>);
 
-impl Shared {
-    pub(crate) fn new(state: State) -> Self {
+impl SharedState {
+    pub(crate) fn new(state: TableState) -> Self {
         Self(Arc::new(RwLock::new(state)))
     }
 
@@ -208,7 +213,7 @@ impl Shared {
     pub(crate) fn with<R>(
         &self,
         py: Python<'_>,
-        f: impl FnOnce(&mut State) -> PyResult<R>,
+        f: impl FnOnce(&mut TableState) -> PyResult<R>,
     ) -> PyResult<R> {
         let mut state = self
             .0
@@ -224,15 +229,15 @@ impl Shared {
         result
     }
 
-    /// As [`Self::with`], beside others who change nothing either.
+    /// Runs `f` with the lock held for reading, as other threads may at the same time. `f` is as for [`Self::with`].
     ///
     /// # Errors
-    /// As [`Self::with`].
+    /// `f`'s, and `ValueError` for a table that is closed.
     #[inline]
     pub(crate) fn read<R>(
         &self,
         py: Python<'_>,
-        f: impl FnOnce(&State) -> PyResult<R>,
+        f: impl FnOnce(&TableState) -> PyResult<R>,
     ) -> PyResult<R> {
         let state = self
             .0
@@ -242,17 +247,17 @@ impl Shared {
         f(&state)
     }
 
-    /// As [`Self::read`], of routes that are in a map.
+    /// As [`Self::read`], with the routes in a map.
     ///
     /// # Errors
-    /// As above, and `ValueError` for an image without its routes.
+    /// `f`'s, and `ValueError` for a table that is closed or an image without its routes.
     pub(crate) fn walk<R>(
         &self,
         py: Python<'_>,
-        f: impl FnOnce(&State, &Map) -> PyResult<R>,
+        f: impl FnOnce(&TableState, &NumberMap) -> PyResult<R>,
     ) -> PyResult<R> {
         let mut f = Some(f);
-        let mut walk = |state: &State| match state.routes.are_in_image() {
+        let mut walk = |state: &TableState| match state.routes.are_in_image() {
             true => Ok(None),
             false => f.take().map(|f| f(state, state.routes.map())).transpose(),
         };
@@ -266,16 +271,16 @@ impl Shared {
         Ok(walked.expect("the routes are in the map"))
     }
 
-    /// A copy, of routes that are in a map.
+    /// A copy, with the routes in a map.
     ///
     /// # Errors
-    /// As [`Self::walk`].
-    pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<State> {
+    /// `ValueError` for a table that is closed or an image without its routes.
+    pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<TableState> {
         self.walk(py, |state, _| Ok(state.copy(py)))
     }
 
     /// Puts another state in place; returns the old one, to be dropped.
-    pub(crate) fn replace(&self, py: Python<'_>, mut state: State) -> State {
+    pub(crate) fn replace(&self, py: Python<'_>, mut state: TableState) -> TableState {
         let mut old = self
             .0
             .write_py_attached(py)
@@ -287,7 +292,7 @@ impl Shared {
 
     /// For the garbage collector, which may come while the lock is held: then `f` is
     /// not called, and everything counts as in use.
-    pub(crate) fn try_with<R>(&self, f: impl FnOnce(&mut State) -> R) -> Option<R> {
+    pub(crate) fn try_with<R>(&self, f: impl FnOnce(&mut TableState) -> R) -> Option<R> {
         let mut state = match self.0.try_write() {
             Ok(state) => state,
             Err(std::sync::TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),

@@ -1,4 +1,4 @@
-//! Tables written: as images, and in the form in which they are pickled.
+//! Tables written: a table in, an image file out, or the form in which it is pickled, and back.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
-use crate::routes::Map;
-use crate::state::{Shared, State};
-use crate::values::Values;
+use crate::routes::NumberMap;
+use crate::state::{SharedState, TableState};
+use crate::values::PyValues;
 
 /// A path as Python's own functions take it: `str`, `bytes` or what has `__fspath__`.
 pub(crate) fn path_of(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
@@ -24,7 +24,7 @@ pub(crate) fn path_of(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 /// The `OSError` that Python's own functions raise: of the class that fits, with number and file name.
 pub(crate) fn os_error(name: &str, error: &io::Error) -> PyErr {
     let number = match error.kind() {
-        // EISDIR on every Unix; Windows opens no directory. Who found it out asked for it himself.
+        // EISDIR on every Unix; Windows opens no directory. An error of this kind may be our own, without a number.
         io::ErrorKind::IsADirectory => Some(21),
         _ => error.raw_os_error(),
     };
@@ -37,7 +37,7 @@ pub(crate) fn os_error(name: &str, error: &io::Error) -> PyErr {
     }
 }
 
-/// What an error of the system says without its number, which Python puts in front.
+/// The text of an error of the system without its number, which Python puts in front.
 pub(crate) fn without_number(error: &dyn std::error::Error) -> String {
     let message = error.to_string();
     let end = message.find(" (os error ").unwrap_or(message.len());
@@ -46,7 +46,7 @@ pub(crate) fn without_number(error: &dyn std::error::Error) -> String {
 
 /// Writes the image of a table; one that was opened keeps all columns of its records.
 pub(crate) fn save(
-    table: &Shared,
+    table: &SharedState,
     py: Python<'_>,
     path: &Path,
     encode: Option<&Bound<'_, PyAny>>,
@@ -60,7 +60,7 @@ pub(crate) fn save(
         return py.detach(|| save_image(path, &[Source::named("Python")], write));
     }
     let state = table.copy(py)?;
-    // Values that are written alike are one next hop of the image.
+    // Values with the same text become one next hop of the image.
     let mut names = Dictionary::new();
     let mut numbers = Vec::new();
     for value in state.values.places().iter() {
@@ -93,7 +93,7 @@ pub(crate) fn save(
     })
 }
 
-/// Saves the image of the table that `write` puts into it, which comes from `sources`.
+/// Saves an image of one table, which comes from `sources` and which `write` writes into it.
 pub(crate) fn save_image(
     path: &Path,
     sources: &[Source],
@@ -110,7 +110,7 @@ pub(crate) fn save_image(
 }
 
 /// The state that `pickle` stores: routes of either family as bytes, values as a list.
-pub(crate) fn pickle<'py>(py: Python<'py>, state: &State) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn pickle<'py>(py: Python<'py>, state: &TableState) -> PyResult<Bound<'py, PyTuple>> {
     let places = state.values.places();
     let mut values = Vec::new();
     let mut numbers = Vec::new();
@@ -138,6 +138,7 @@ fn to_bytes<A: Address>(
     bytes
 }
 
+/// The routes that `to_bytes` wrote, whose numbers are at most `values`; `None` for bytes that are damaged.
 fn from_bytes<A: Address<Bytes = [u8; N]>, const N: usize>(
     bytes: &[u8],
     values: usize,
@@ -161,13 +162,13 @@ pub(crate) fn unpickle(
     ipv4: &[u8],
     ipv6: &[u8],
     values: Vec<Py<PyAny>>,
-) -> PyResult<State> {
+) -> PyResult<TableState> {
     let count = values.len();
     let routes = from_bytes::<u32, 4>(ipv4, count).zip(from_bytes::<u128, 16>(ipv6, count));
     let Some((ipv4, ipv6)) = routes else {
         return Err(PyValueError::new_err("the pickled routes are damaged"));
     };
-    let values = Values::numbered(py, values);
-    let map = py.detach(|| Map::new(ipv4, ipv6))?;
-    Ok(State::new(py, map, values))
+    let values = PyValues::numbered(py, values);
+    let map = py.detach(|| NumberMap::new(ipv4, ipv6))?;
+    Ok(TableState::new(py, map, values))
 }

@@ -1,7 +1,7 @@
-//! `popfib.Table`: the dictionary.
+//! `popfib.Table`, the dictionary, as Python sees it.
 //!
-//! Every method turns its key into a prefix first, then asks the state under
-//! its lock, then makes Python objects of the answer.
+//! Every method turns its key into a prefix first, then asks the state under its lock, then makes objects of Python of the
+//! answer.
 
 mod find;
 
@@ -14,29 +14,27 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
-use crate::columns::{self, Asked};
+use crate::columns::{self, TableOrLive};
 use crate::keys;
-use crate::pairs;
+use crate::pairs::{self, PyPair};
 use crate::records;
-use crate::routes::{Map, Route};
-use crate::state::{Shared, State};
+use crate::routes::{NumberMap, NumberedRoute};
+use crate::state::{SharedState, TableState};
 use crate::store;
-use crate::walk::{Part, Routes};
+use crate::walk::{PyRoutes, WalkedPart};
 
 /// A map from IP prefixes of both families to objects, with lookups by longest match.
 ///
 /// `Table(routes)` takes a mapping or an iterable of (prefix, value) pairs.
-#[pyclass(frozen, subclass, weakref, mapping, module = "popfib")]
-pub(crate) struct Table {
-    pub(crate) shared: Shared,
+#[pyclass(name = "Table", frozen, subclass, weakref, mapping, module = "popfib")]
+pub(crate) struct PyTable {
+    pub(crate) shared: SharedState,
 }
 
-type Pair<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>);
-
-impl Table {
-    pub(crate) fn of(state: State) -> Self {
+impl PyTable {
+    pub(crate) fn of(state: TableState) -> Self {
         Self {
-            shared: Shared::new(state),
+            shared: SharedState::new(state),
         }
     }
 
@@ -73,19 +71,19 @@ impl Table {
 
     /// The table of a mapping or of an iterable of (prefix, value) pairs.
     fn of_routes(routes: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let table = Self::of(State::default());
+        let table = Self::of(TableState::default());
         table.insert_all(routes)?;
         Ok(table)
     }
 
     /// A state of the same routes as a table or what `Table` takes, which shares the objects alone.
-    pub(crate) fn state_of(routes: &Bound<'_, PyAny>) -> PyResult<State> {
+    pub(crate) fn state_of(routes: &Bound<'_, PyAny>) -> PyResult<TableState> {
         let py = routes.py();
         match routes.cast::<Self>() {
             Ok(table) => table.get().shared.copy(py),
             Err(_) => Ok(Self::of_routes(routes)?
                 .shared
-                .replace(py, State::default())),
+                .replace(py, TableState::default())),
         }
     }
 
@@ -93,8 +91,8 @@ impl Table {
     fn pairs<'py>(
         &self,
         prefix: &Bound<'py, PyAny>,
-        walk: impl FnOnce(&Map, IpPrefix) -> Vec<Route>,
-    ) -> PyResult<Vec<Pair<'py>>> {
+        walk: impl FnOnce(&NumberMap, IpPrefix) -> Vec<NumberedRoute>,
+    ) -> PyResult<Vec<PyPair<'py>>> {
         let py = prefix.py();
         let prefix = keys::prefix(prefix)?;
         let (routes, places) = self.shared.walk(py, |state, map| {
@@ -126,13 +124,13 @@ fn no_route(prefix: IpPrefix) -> PyErr {
 }
 
 #[pymethods]
-impl Table {
+impl PyTable {
     #[new]
     #[pyo3(signature = (routes = None, /))]
     fn new(routes: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         match routes {
             Some(routes) => Self::of_routes(routes),
-            None => Ok(Self::of(State::default())),
+            None => Ok(Self::of(TableState::default())),
         }
     }
 
@@ -156,8 +154,8 @@ impl Table {
         Ok(self.find(key)?.is_ok())
     }
 
-    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf.as_any(), &slf.get().shared, Part::Prefix)
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<PyRoutes> {
+        PyRoutes::new(slf.as_any(), &slf.get().shared, WalkedPart::Prefix)
     }
 
     /// Return the value of the longest match of an address or prefix, else `default`.
@@ -196,7 +194,7 @@ impl Table {
 
     /// Return (prefix, value) of the longest match; None if there is none.
     #[pyo3(signature = (key, /))]
-    fn longest_match<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Pair<'py>>> {
+    fn longest_match<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<PyPair<'py>>> {
         let py = key.py();
         let found = self.find_match(key, |state, number| {
             let value = state.values.get(number.get());
@@ -253,29 +251,29 @@ impl Table {
 
     /// Return the routes that cover the prefix, including the prefix itself: (prefix, value) pairs, shortest first.
     #[pyo3(signature = (prefix, /))]
-    fn supernets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
-        self.pairs(prefix, Map::supernets)
+    fn supernets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<PyPair<'py>>> {
+        self.pairs(prefix, NumberMap::supernets)
     }
 
     /// Return the routes inside the prefix, including the prefix itself: (prefix, value) pairs in prefix order.
     #[pyo3(signature = (prefix, /))]
-    fn subnets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Pair<'py>>> {
-        self.pairs(prefix, Map::subnets)
+    fn subnets<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<PyPair<'py>>> {
+        self.pairs(prefix, NumberMap::subnets)
     }
 
     /// Return an iterator of the prefixes in prefix order, IPv4 first.
-    fn keys(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf.as_any(), &slf.get().shared, Part::Prefix)
+    fn keys(slf: &Bound<'_, Self>) -> PyResult<PyRoutes> {
+        PyRoutes::new(slf.as_any(), &slf.get().shared, WalkedPart::Prefix)
     }
 
     /// Return an iterator of the values in the order of their prefixes.
-    fn values(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf.as_any(), &slf.get().shared, Part::Value)
+    fn values(slf: &Bound<'_, Self>) -> PyResult<PyRoutes> {
+        PyRoutes::new(slf.as_any(), &slf.get().shared, WalkedPart::Value)
     }
 
     /// Return an iterator of (prefix, value) pairs in prefix order, IPv4 first.
-    fn items(slf: &Bound<'_, Self>) -> PyResult<Routes> {
-        Routes::new(slf.as_any(), &slf.get().shared, Part::Both)
+    fn items(slf: &Bound<'_, Self>) -> PyResult<PyRoutes> {
+        PyRoutes::new(slf.as_any(), &slf.get().shared, WalkedPart::Both)
     }
 
     /// Insert the routes of a mapping or of an iterable of (prefix, value) pairs.
@@ -329,13 +327,13 @@ impl Table {
     /// Remove every route.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.shared.with(py, |_| Ok(()))?;
-        drop(self.shared.replace(py, State::default()));
+        drop(self.shared.replace(py, TableState::default()));
         Ok(())
     }
 
     /// Free all memory; the table can't be used afterwards.
     fn close(&self, py: Python<'_>) {
-        drop(self.shared.replace(py, State::closed()));
+        drop(self.shared.replace(py, TableState::closed()));
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -389,7 +387,7 @@ impl Table {
             return Ok(found.into_py_dict(py)?.into_any());
         }
         columns::lookup_many(
-            Asked::Table(&self.shared),
+            TableOrLive::Table(&self.shared),
             addresses,
             output,
             invalid,
@@ -462,7 +460,7 @@ impl Table {
         memo: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let new = restored(&slf.get_type(), State::default())?;
+        let new = restored(&slf.get_type(), TableState::default())?;
         // Before the values, which may refer to the table.
         memo.set_item(slf.as_ptr() as usize, &new)?;
         let state = slf.get().parts(py)?;
@@ -502,21 +500,21 @@ impl Table {
 }
 
 /// A new object of a subclass, without its `__init__`.
-fn restored<'py>(class: &Bound<'py, PyType>, state: State) -> PyResult<Bound<'py, PyAny>> {
+fn restored<'py>(class: &Bound<'py, PyType>, state: TableState) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let new = class.call_method1("__new__", (class,))?;
-    drop(new.cast::<Table>()?.get().shared.replace(py, state));
+    drop(new.cast::<PyTable>()?.get().shared.replace(py, state));
     Ok(new)
 }
 
 /// The same routes with equal values; each pair of values is compared once.
-fn equal(py: Python<'_>, a: &Table, b: &Table) -> PyResult<bool> {
+fn equal(py: Python<'_>, a: &PyTable, b: &PyTable) -> PyResult<bool> {
     let a = a.shared.copy(py)?;
     let b = b.shared.copy(py)?;
     let (x, y) = (a.routes.map(), b.routes.map());
     let mut pairs = HashSet::new();
     let mut routes = x.iter().zip(y.iter());
-    let is_same = |((p, m), (q, n)): (Route, Route)| {
+    let is_same = |((p, m), (q, n)): (NumberedRoute, NumberedRoute)| {
         pairs.insert((m, n));
         p == q
     };

@@ -1,6 +1,6 @@
-//! Tables made smaller and compared.
+//! Tables in, a smaller table or the routes that differ out: `popfib.aggregate` and `popfib.diff`.
 //!
-//! All work on copies of the tables, so that no lock is held, and mostly without the interpreter.
+//! Both work on copies of the tables, so that no lock is held, and mostly without the interpreter.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,11 +14,12 @@ use pyo3::types::PyString;
 
 use crate::keys;
 use crate::quote::Quoted;
-use crate::routes::Map;
-use crate::state::State;
-use crate::table::Table;
+use crate::routes::NumberMap;
+use crate::state::TableState;
+use crate::table::PyTable;
 
-pub(crate) fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
+/// A copy of a table, with the routes in a map.
+pub(crate) fn copy(table: &Bound<'_, PyTable>) -> PyResult<TableState> {
     let py = table.py();
     table.get().shared.copy(py)
 }
@@ -26,7 +27,11 @@ pub(crate) fn copy(table: &Bound<'_, Table>) -> PyResult<State> {
 /// Return a smaller table that answers every address as this one does; method is "ortc" or "simple".
 #[pyfunction]
 #[pyo3(signature = (table, /, *, method = "ortc"))]
-pub(crate) fn aggregate(py: Python<'_>, table: &Bound<'_, Table>, method: &str) -> PyResult<Table> {
+pub(crate) fn aggregate(
+    py: Python<'_>,
+    table: &Bound<'_, PyTable>,
+    method: &str,
+) -> PyResult<PyTable> {
     let is_ortc = match method {
         "ortc" => true,
         "simple" => false,
@@ -37,28 +42,28 @@ pub(crate) fn aggregate(py: Python<'_>, table: &Bound<'_, Table>, method: &str) 
         }
     };
     let state = copy(table)?;
-    let State { routes, values, .. } = state;
+    let TableState { routes, values, .. } = state;
     let map = py.detach(|| {
         let ByFamily { ipv4, ipv6 } = routes.map().ribs(|number| number);
         if is_ortc {
-            Map::new(&aggregation::ortc(&ipv4), &aggregation::ortc(&ipv6))
+            NumberMap::new(&aggregation::ortc(&ipv4), &aggregation::ortc(&ipv6))
         } else {
-            Map::new(&aggregation::simple(&ipv4), &aggregation::simple(&ipv6))
+            NumberMap::new(&aggregation::simple(&ipv4), &aggregation::simple(&ipv6))
         }
     })?;
-    Ok(Table::of(State::new(py, map, values)))
+    Ok(PyTable::of(TableState::new(py, map, values)))
 }
 
-type Change<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>, Option<Py<PyAny>>);
+type PyRouteDiff<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>, Option<Py<PyAny>>);
 
 /// Return the routes that differ: (prefix, old value, new value), None where there is no route.
 #[pyfunction]
 #[pyo3(signature = (old, new, /))]
 pub(crate) fn diff<'py>(
     py: Python<'py>,
-    old: &Bound<'py, Table>,
-    new: &Bound<'py, Table>,
-) -> PyResult<Vec<Change<'py>>> {
+    old: &Bound<'py, PyTable>,
+    new: &Bound<'py, PyTable>,
+) -> PyResult<Vec<PyRouteDiff<'py>>> {
     let (old, new) = (copy(old)?, copy(new)?);
     // Each pair of values is compared once.
     let known = RefCell::new(HashMap::new());
@@ -105,13 +110,13 @@ pub(crate) fn diff<'py>(
 fn add<'py, A: Address>(
     py: Python<'py>,
     found: impl Iterator<Item = RouteChange<A>>,
-    [old, new]: [&State; 2],
-    changes: &mut Vec<Change<'py>>,
+    [old, new]: [&TableState; 2],
+    changes: &mut Vec<PyRouteDiff<'py>>,
 ) -> PyResult<()>
 where
     IpPrefix: From<Prefix<A>>,
 {
-    let value = |state: &State, number: Option<NextHop>| {
+    let value = |state: &TableState, number: Option<NextHop>| {
         let value = state.values.get(number?.get())?;
         Some(value.clone_ref(py))
     };

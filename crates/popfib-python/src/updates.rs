@@ -1,4 +1,4 @@
-//! Updates from files, which `Table.apply` takes.
+//! `popfib.load_updates`: a file of updates in; prefixes and the next hops of their best paths out, for `Table.apply`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,22 +10,26 @@ use popfib_formats::{Input, UpdateOptions, open_updates};
 use popfib_table::Dictionary;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 
 use crate::files::{in_background, input, peer_of, read_error, values_of_texts, wrong};
 use crate::keys;
+use crate::pairs::PyPair;
 use crate::store::path_of;
 
 /// Updates in the order of their file: prefix and next hop of its best path then, none if it has no path any more.
-struct Read {
+struct LoadedUpdates {
     updates: Vec<(IpPrefix, Option<NextHop>)>,
     names: Dictionary,
 }
 
-fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Read, UpdateError> {
+fn read(
+    input: Input,
+    options: &UpdateOptions,
+    skip_invalid: bool,
+) -> Result<LoadedUpdates, UpdateError> {
     let mut source = open_updates(input, options).map_err(UpdateError::Read)?;
     let mut updates = BestPathUpdates::new();
-    let mut read = Read {
+    let mut read = LoadedUpdates {
         updates: Vec::new(),
         names: Dictionary::new(),
     };
@@ -46,8 +50,6 @@ fn read(input: Input, options: &UpdateOptions, skip_invalid: bool) -> Result<Rea
     }
 }
 
-type Pair<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>);
-
 /// Load updates from a file: for each, its prefix and the next hop of the best path that it has then, None without a path.
 #[pyfunction]
 #[pyo3(signature = (path, /, format = None, *, peer = None, skip_invalid = false, mask = false, decode = None))]
@@ -59,7 +61,7 @@ pub(crate) fn load_updates<'py>(
     skip_invalid: bool,
     mask: bool,
     decode: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Vec<Pair<'py>>> {
+) -> PyResult<Vec<PyPair<'py>>> {
     let mut options = UpdateOptions::default();
     if let Some(name) = format {
         options.format = Some(name.parse().map_err(|error| wrong("format", name, error))?);
@@ -68,7 +70,7 @@ pub(crate) fn load_updates<'py>(
     options.mask = mask;
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
-    let Read { updates, names } = in_background(py, &cancel, move || {
+    let LoadedUpdates { updates, names } = in_background(py, &cancel, move || {
         read(input(&path, seen)?, &options, skip_invalid).map_err(|error| match error {
             UpdateError::Read(error) => read_error(error),
             error => PyValueError::new_err(error.to_string()),

@@ -1,11 +1,9 @@
-//! The objects that prefixes map to, each with the number that the Ribs hold.
+//! The objects that prefixes map to: an object in, its number out, by which the map and its FIB know it; and back.
 //!
-//! Routes to one object share a number, so the Fib can aggregate them, and a
-//! column of answers is a column of numbers with this as its dictionary. Two
-//! objects share a number if nobody can tell them apart: the same object, or
-//! equal ones of exactly the types `str`, `int`, `bytes` and `float` (bit by
-//! bit). Anything else goes by identity; so no `__hash__` or `__eq__` of a
-//! user's class is ever called, and lists are as good as strings.
+//! Routes to one object share a number, so the FIB can aggregate them, and a column of answers is a column of numbers with
+//! the objects as its dictionary. Two objects share a number if nobody can tell them apart: the same object, or equal ones of
+//! exactly the types `str`, `int`, `bytes` and `float` (bit by bit). Anything else goes by identity. So no `__hash__` or
+//! `__eq__` of a user's class is ever called, and lists are as good as strings.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -16,32 +14,32 @@ use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString, PyType};
 
-use crate::words::Words;
+use crate::words::ValueWords;
 
-/// Numbers to objects; number `n` is place `n - 1`.
+/// Objects by their numbers; number `n` is place `n - 1`.
 pub(crate) type Places = Vec<Option<Py<PyAny>>>;
 
-/// The values as they are at one time, for answers that are made after the lock is free.
-pub(crate) struct Known {
+/// The values at one time, for answers that are made after the lock is free.
+pub(crate) struct ValueSnapshot {
     pub(crate) places: Arc<Places>,
     /// What all of them are.
-    pub(crate) kind: Kind,
+    pub(crate) kind: PyValueKind,
     /// What they say, as far as it has been read.
-    pub(crate) words: Option<Arc<Words>>,
+    pub(crate) words: Option<Arc<ValueWords>>,
 }
 
-impl Known {
+impl ValueSnapshot {
     /// Reads what the values say, if they have a type.
     pub(crate) fn read(&mut self, py: Python<'_>) {
-        if matches!(self.kind, Kind::Text | Kind::Number) {
-            self.words = Words::read(py, &self.places).map(Arc::new);
+        if matches!(self.kind, PyValueKind::Text | PyValueKind::Number) {
+            self.words = ValueWords::read(py, &self.places).map(Arc::new);
         }
     }
 }
 
 /// What a value is in a column that has a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PyValueKind {
     /// A `str`.
     Text,
     /// An `int` of 64 bits.
@@ -55,7 +53,7 @@ pub(crate) enum Kind {
     None,
 }
 
-impl Kind {
+impl PyValueKind {
     fn of(object: &Bound<'_, PyAny>) -> Self {
         if object.is_instance_of::<PyString>() {
             Self::Text
@@ -82,7 +80,7 @@ impl Kind {
         }
     }
 
-    /// What a column of it has for its type, in the words for records.
+    /// The type of a column of it, in the words that records use.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -95,7 +93,7 @@ impl Kind {
 
 /// Objects and their numbers, with the routes of each counted.
 #[derive(Default)]
-pub(crate) struct Values {
+pub(crate) struct PyValues {
     /// Shared with lookups under way, which read it after the lock is free.
     places: Arc<Places>,
     routes: Vec<u32>,
@@ -105,19 +103,19 @@ pub(crate) struct Values {
     /// How many objects there are of each kind.
     kinds: [usize; 6],
     /// What they say, for columns that have a type.
-    words: Option<Arc<Words>>,
+    words: Option<Arc<ValueWords>>,
     /// Rows of such columns that were answered without it.
     rows: AtomicUsize,
 }
 
-impl Values {
+impl PyValues {
     /// Values with the numbers 1, 2, 3 and so on; no routes so far.
     ///
     /// The index is made when it is needed, so that opening an image does not wait for it.
     pub(crate) fn numbered(py: Python<'_>, objects: Vec<Py<PyAny>>) -> Self {
         let mut kinds = [0; 6];
         for object in &objects {
-            kinds[Kind::of(object.bind(py)) as usize] += 1;
+            kinds[PyValueKind::of(object.bind(py)) as usize] += 1;
         }
         Self {
             kinds,
@@ -132,9 +130,9 @@ impl Values {
         Arc::clone(&self.places)
     }
 
-    /// All that answers are made of, as it is now.
-    pub(crate) fn known(&self) -> Known {
-        Known {
+    /// All that answers are made of, as it is now: also for answers that are made later.
+    pub(crate) fn known(&self) -> ValueSnapshot {
+        ValueSnapshot {
             places: self.places(),
             kind: self.kind(),
             words: self.words.clone(),
@@ -149,14 +147,14 @@ impl Values {
     }
 
     /// Keeps what was read, if no value has come or gone since.
-    pub(crate) fn keep(&mut self, known: &Known) {
+    pub(crate) fn keep(&mut self, known: &ValueSnapshot) {
         if Arc::ptr_eq(&self.places, &known.places) {
             self.words.clone_from(&known.words);
             self.rows = AtomicUsize::new(0);
         }
     }
 
-    /// Says that a number has another object. Nobody asks for one that has none.
+    /// Says that a number has another object. A number without an object is not asked for.
     fn changed(&mut self, number: NextHop) {
         if let Some(words) = &mut self.words
             && !Arc::make_mut(words).forget(number.get())
@@ -166,14 +164,14 @@ impl Values {
     }
 
     /// What all values are, counted as they come and go: a table may have a million.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> PyValueKind {
         let [texts, numbers, wide, truths, others, _] = self.kinds;
         match (texts, numbers, wide, truths, others) {
-            (_, 0, 0, 0, 0) => Kind::Text,
-            (0, _, 0, 0, 0) => Kind::Number,
-            (0, _, _, 0, 0) => Kind::Wide,
-            (0, 0, 0, _, 0) => Kind::Truth,
-            _ => Kind::Other,
+            (_, 0, 0, 0, 0) => PyValueKind::Text,
+            (0, _, 0, 0, 0) => PyValueKind::Number,
+            (0, _, _, 0, 0) => PyValueKind::Wide,
+            (0, 0, 0, _, 0) => PyValueKind::Truth,
+            _ => PyValueKind::Other,
         }
     }
 
@@ -211,7 +209,7 @@ impl Values {
     #[cold]
     fn append(&mut self, hash: u64, object: &Bound<'_, PyAny>) -> PyResult<NextHop> {
         let py = object.py();
-        let kind = Kind::of(object);
+        let kind = PyValueKind::of(object);
         let places = own(py, &mut self.places);
         let number = match self.free.pop() {
             Some(number) => {
@@ -253,7 +251,7 @@ impl Values {
             entry.remove();
         }
         self.free.push(number);
-        self.kinds[Kind::of(object.bind(py)) as usize] -= 1;
+        self.kinds[PyValueKind::of(object.bind(py)) as usize] -= 1;
         Some(object)
     }
 

@@ -1,4 +1,4 @@
-//! VRPs of the RPKI: route origin validation (RFC 6811).
+//! VRPs of the RPKI from files, and route origin validation by them (RFC 6811): routes and their origins in, states out.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use pyo3::types::{PyInt, PyString};
 use crate::files::{in_background, input, read_error};
 use crate::keys;
 use crate::quote::Quoted;
-use crate::routes::Map;
+use crate::routes::NumberMap;
 use crate::store::path_of;
-use crate::table::Table;
+use crate::table::PyTable;
 use crate::tools::copy;
 
 /// VRPs, any number for one prefix; by `load_vrps`.
-#[pyclass(frozen, module = "popfib")]
-pub(crate) struct Vrps {
+#[pyclass(name = "Vrps", frozen, module = "popfib")]
+pub(crate) struct PyVrps {
     vrps: VrpTable,
 }
 
-type Row<'py> = (Bound<'py, PyString>, u8, u32);
+type PyVrpRow<'py> = (Bound<'py, PyString>, u8, u32);
 
 #[pymethods]
-impl Vrps {
+impl PyVrps {
     fn __len__(&self) -> usize {
         self.vrps.ipv4.len() + self.vrps.ipv6.len()
     }
@@ -66,7 +66,7 @@ impl Vrps {
 
     /// Return the VRPs that cover the prefix: (prefix, maximum length, AS), shortest prefix first.
     #[pyo3(signature = (prefix, /))]
-    fn covering<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<Row<'py>>> {
+    fn covering<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<PyVrpRow<'py>>> {
         let py = prefix.py();
         match keys::prefix(prefix)? {
             IpPrefix::V4(prefix) => rows(py, &self.vrps.ipv4, prefix),
@@ -79,7 +79,7 @@ fn rows<'py, A: Family>(
     py: Python<'py>,
     vrps: &popfib::rpki::Vrps<A>,
     prefix: Prefix<A>,
-) -> PyResult<Vec<Row<'py>>> {
+) -> PyResult<Vec<PyVrpRow<'py>>> {
     let rows = vrps.covering(prefix).map(|vrp| {
         let prefix = keys::text(py, A::ip_prefix(vrp.prefix()))?;
         Ok((prefix, vrp.max_length(), vrp.asn()))
@@ -87,7 +87,7 @@ fn rows<'py, A: Family>(
     rows.collect()
 }
 
-/// The origins that a value stands for, of which an AS set or None is no AS.
+/// The origins that a value stands for; `None` is an AS set or no origin.
 fn origins_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
     if value.is_none() {
         return Ok(vec![None]);
@@ -132,7 +132,7 @@ fn name(state: Validity) -> &'static str {
     }
 }
 
-type Validated<'py> = (Bound<'py, PyString>, Option<u32>, Bound<'py, PyString>);
+type PyValidatedRoute<'py> = (Bound<'py, PyString>, Option<u32>, Bound<'py, PyString>);
 
 /// Return (prefix, origin, state) of each route of a table whose values are origins.
 ///
@@ -142,9 +142,9 @@ type Validated<'py> = (Bound<'py, PyString>, Option<u32>, Bound<'py, PyString>);
 #[pyo3(signature = (table, vrps, /))]
 pub(crate) fn rov<'py>(
     py: Python<'py>,
-    table: &Bound<'py, Table>,
-    vrps: &Bound<'py, Vrps>,
-) -> PyResult<Vec<Validated<'py>>> {
+    table: &Bound<'py, PyTable>,
+    vrps: &Bound<'py, PyVrps>,
+) -> PyResult<Vec<PyValidatedRoute<'py>>> {
     let state = copy(table)?;
     // Each different value is read once.
     let places = state.values.places();
@@ -164,10 +164,10 @@ pub(crate) fn rov<'py>(
 /// Validates the routes of a family, whose values have these origins.
 fn validate_all<'py, A: Family>(
     py: Python<'py>,
-    map: &Map,
+    map: &NumberMap,
     vrps: &popfib::rpki::Vrps<A>,
     origins: &[Option<PyResult<Vec<Option<u32>>>>],
-    rows: &mut Vec<Validated<'py>>,
+    rows: &mut Vec<PyValidatedRoute<'py>>,
 ) -> PyResult<()> {
     let states = [
         Validity::Valid,
@@ -206,11 +206,11 @@ pub(crate) fn load_vrps(
     py: Python<'_>,
     #[pyo3(from_py_with = path_of)] path: PathBuf,
     skip_invalid: bool,
-) -> PyResult<Vrps> {
+) -> PyResult<PyVrps> {
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
     let vrps = in_background(py, &cancel, move || {
         read_vrps(input(&path, seen)?, skip_invalid).map_err(read_error)
     })??;
-    Ok(Vrps { vrps })
+    Ok(PyVrps { vrps })
 }

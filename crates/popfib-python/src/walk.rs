@@ -1,8 +1,7 @@
-//! Iterators over the routes of a table, in prefix order.
+//! Iterators over the routes of a table, in prefix order: one prefix, value or pair at a time out.
 //!
-//! Each step asks the map for the route after the last one, so an iterator
-//! holds no copy of the table and takes no memory. As a dictionary's, it ends
-//! with an error if prefixes come or go meanwhile.
+//! Each step asks the map for the route after the last one, so an iterator holds no copy of the table and takes no memory.
+//! Like a dictionary's, it ends with an error if prefixes come or go meanwhile.
 
 use popfib::IpPrefix;
 use pyo3::exceptions::PyRuntimeError;
@@ -10,30 +9,34 @@ use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::keys;
-use crate::state::Shared;
+use crate::state::SharedState;
 
-/// What an iterator gives of each route.
+/// What an iterator returns for each route.
 #[derive(Clone, Copy)]
-pub(crate) enum Part {
+pub(crate) enum WalkedPart {
     Prefix,
     Value,
     Both,
 }
 
 /// The routes of a table in prefix order, IPv4 before IPv6.
-#[pyclass(module = "popfib")]
-pub(crate) struct Routes {
+#[pyclass(name = "Routes", module = "popfib")]
+pub(crate) struct PyRoutes {
     /// The table, and the same as the garbage collector knows it; `None` at the end.
-    table: Option<(Shared, Py<PyAny>)>,
-    part: Part,
+    table: Option<(SharedState, Py<PyAny>)>,
+    part: WalkedPart,
     last: Option<IpPrefix>,
     version: u64,
     left: usize,
 }
 
-impl Routes {
+impl PyRoutes {
     /// `owner` is the object whose routes they are.
-    pub(crate) fn new(owner: &Bound<'_, PyAny>, shared: &Shared, part: Part) -> PyResult<Self> {
+    pub(crate) fn new(
+        owner: &Bound<'_, PyAny>,
+        shared: &SharedState,
+        part: WalkedPart,
+    ) -> PyResult<Self> {
         let py = owner.py();
         let (version, left) = shared.walk(py, |state, map| Ok((state.version, map.len())))?;
         Ok(Self {
@@ -47,7 +50,7 @@ impl Routes {
 }
 
 #[pymethods]
-impl Routes {
+impl PyRoutes {
     fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
         slf
     }
@@ -75,9 +78,9 @@ impl Routes {
         self.last = Some(prefix);
         self.left = self.left.saturating_sub(1);
         let object = match self.part {
-            Part::Prefix => keys::text(py, prefix)?.into_any(),
-            Part::Value => value.into_pyobject(py)?.into_any(),
-            Part::Both => (keys::text(py, prefix)?, value)
+            WalkedPart::Prefix => keys::text(py, prefix)?.into_any(),
+            WalkedPart::Value => value.into_pyobject(py)?.into_any(),
+            WalkedPart::Both => (keys::text(py, prefix)?, value)
                 .into_pyobject(py)?
                 .into_any(),
         };

@@ -1,4 +1,5 @@
-//! A column of addresses in place of those of another: numbers of numbers, packed of packed, else text.
+//! Addresses that were anonymized in, a column like the one they came from out: numbers for numbers, packed addresses for
+//! packed ones, else text.
 
 use std::net::IpAddr;
 
@@ -9,15 +10,15 @@ use popfib_table::{IPV6_TEXT, write_ip};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::arrow::{self, ArrowColumn};
-use super::input::Column;
-use super::lookup::{Invalid, Source};
+use super::arrow::{self, PyArrowColumn};
+use super::input::AddressColumn;
+use super::lookup::{AnswerSource, OnInvalid};
 use crate::keys;
 
-/// What is put in the place of each address.
-pub(super) struct Anonymized<'a>(pub(super) &'a Anonymizer);
+/// Finds the address that comes in the place of another.
+pub(super) struct AnonymizedAddresses<'a>(pub(super) &'a Anonymizer);
 
-impl Source for Anonymized<'_> {
+impl AnswerSource for AnonymizedAddresses<'_> {
     type Answer = Option<IpAddr>;
 
     fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]) {
@@ -27,9 +28,9 @@ impl Source for Anonymized<'_> {
     }
 }
 
-/// What a column is made of, and becomes.
+/// What a column consists of, and its answers become.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
+pub(super) enum AnonymizedForm {
     Numbers,
     /// Addresses of so many bytes.
     Packed(usize),
@@ -37,20 +38,20 @@ pub(super) enum Form {
     Arrow,
 }
 
-impl Form {
-    pub(super) fn of(column: &Column<'_>) -> Self {
+impl AnonymizedForm {
+    pub(super) fn of(column: &AddressColumn<'_>) -> Self {
         match column {
-            Column::Numbers(_) | Column::Integers(..) => Self::Numbers,
-            Column::Bytes(_, width) => Self::Packed(*width),
-            Column::Addresses(_) => Self::List,
-            Column::Arrow(_) => Self::Arrow,
+            AddressColumn::Numbers(_) | AddressColumn::Integers(..) => Self::Numbers,
+            AddressColumn::Bytes(_, width) => Self::Packed(*width),
+            AddressColumn::Addresses(_) => Self::List,
+            AddressColumn::Arrow(_) => Self::Arrow,
         }
     }
 
-    /// What is done with a row that is no address: arrays of numbers have no null.
-    pub(super) fn invalid(self, asked: Invalid) -> Invalid {
+    /// What a row that is no address means: arrays of numbers have no null.
+    pub(super) fn invalid(self, asked: OnInvalid) -> OnInvalid {
         match self {
-            Self::Numbers => Invalid::Raise,
+            Self::Numbers => OnInvalid::Raise,
             _ => asked,
         }
     }
@@ -92,7 +93,7 @@ impl Form {
             }
             Self::Arrow => {
                 let column = py.detach(|| arrow::texts(&found, write))?;
-                Bound::new(py, ArrowColumn::new(&column))?.into_any()
+                Bound::new(py, PyArrowColumn::new(&column))?.into_any()
             }
         })
     }

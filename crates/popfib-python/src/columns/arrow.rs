@@ -1,9 +1,7 @@
-//! Arrow data in and out by the Arrow C data interface (PyCapsules): no copy, and
-//! no library of Arrow for Python needed on this side.
+//! Arrow data in and out by the Arrow C data interface (PyCapsules): without a copy, and without a library of Arrow for Python.
 //!
-//! The protocol: an object's `__arrow_c_array__` or `__arrow_c_stream__` gives
-//! capsules that hold C structures; who takes a structure out marks the capsule's
-//! as released, and releases his own when done.
+//! The protocol: an object's `__arrow_c_array__` or `__arrow_c_stream__` returns capsules that hold C structures. Whoever takes
+//! a structure out marks the capsule's as released, and releases the own one when done.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -16,73 +14,76 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use super::c_data::{Array, Owned, Schema, Stream};
-use super::cells::{Cells, Kind};
+use super::c_data::{ArrowArray, ArrowSchema, ArrowStream, OwnedArrow};
+use super::cells::{ArrowCells, CellKind};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// An array that was taken over, and what its cells are.
-pub(super) struct Piece {
-    array: Owned<Array>,
-    kind: Kind,
+pub(super) struct ArrowPiece {
+    array: OwnedArrow<ArrowArray>,
+    kind: CellKind,
 }
 
-impl Piece {
-    fn new(array: Owned<Array>, kind: Kind) -> PyResult<Self> {
+impl ArrowPiece {
+    fn new(array: OwnedArrow<ArrowArray>, kind: CellKind) -> PyResult<Self> {
         let piece = Self { array, kind };
         piece.cells()?;
         Ok(piece)
     }
 
+    /// The cells of the array.
+    ///
     /// # Errors
-    /// `ValueError` if they contradict themselves, which is found when the array is imported.
-    pub(super) fn cells(&self) -> PyResult<Cells<'_>> {
-        Cells::of(&self.array, &self.kind).map_err(|wrong| PyValueError::new_err(wrong.to_string()))
+    /// `ValueError` if its counts and buffers contradict each other; `new` fails then.
+    pub(super) fn cells(&self) -> PyResult<ArrowCells<'_>> {
+        ArrowCells::of(&self.array, &self.kind)
+            .map_err(|wrong| PyValueError::new_err(wrong.to_string()))
     }
 }
 
 /// The arrays behind an object; `None` if it does not speak Arrow.
-pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Piece>>> {
+pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrowPiece>>> {
     if object.hasattr("__arrow_c_array__")? {
         let capsules = object.call_method0("__arrow_c_array__")?;
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = capsules.extract()?;
         let (schema, array) = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
-        // SAFETY: a capsule of that name holds such a structure, says the protocol, for one taker.
-        let schema = unsafe { Owned::<Schema>::take(schema.cast()) };
-        // SAFETY: as above.
-        let array = unsafe { Owned::<Array>::take(array.cast()) };
+        // SAFETY: by the protocol, a capsule of this name holds such a structure, which whoever has the capsule may take.
+        let schema = unsafe { OwnedArrow::<ArrowSchema>::take(schema.cast()) };
+        // SAFETY: the same of a capsule of an array.
+        let array = unsafe { OwnedArrow::<ArrowArray>::take(array.cast()) };
         if schema.is_released() || array.is_released() {
             return Err(PyValueError::new_err("the Arrow array was taken before"));
         }
-        return Ok(Some(vec![Piece::new(array, kind(&schema)?)?]));
+        return Ok(Some(vec![ArrowPiece::new(array, kind(&schema)?)?]));
     }
     if !object.hasattr("__arrow_c_stream__")? {
         return Ok(None);
     }
     let capsule = object.call_method0("__arrow_c_stream__")?;
     let stream = pointer(&capsule, STREAM)?;
-    // SAFETY: a capsule of that name holds such a structure, says the protocol, for one taker.
-    let mut stream = unsafe { Owned::<Stream>::take(stream.cast()) };
+    // SAFETY: by the protocol, a capsule of this name holds such a structure, which whoever has the capsule may take.
+    let mut stream = unsafe { OwnedArrow::<ArrowStream>::take(stream.cast()) };
     let schema = stream.schema().map_err(PyValueError::new_err)?;
     let kind = kind(&schema)?;
     let mut pieces = Vec::new();
     while let Some(array) = stream.array().map_err(PyValueError::new_err)? {
-        pieces.push(Piece::new(array, kind.clone())?);
+        pieces.push(ArrowPiece::new(array, kind.clone())?);
     }
     Ok(Some(pieces))
 }
 
-fn kind(schema: &Schema) -> PyResult<Kind> {
-    Kind::of(schema).map_err(|other| {
+fn kind(schema: &ArrowSchema) -> PyResult<CellKind> {
+    CellKind::of(schema).map_err(|other| {
         PyTypeError::new_err(format!(
             "a column of {other}: addresses are text, integers of 32 or 64 bits (IPv4) or binary of 4 or 16 bytes"
         ))
     })
 }
 
-/// What a capsule of that name points to.
+/// What a capsule of this name points to.
 fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<c_void>> {
     let capsule = object
         .cast::<PyCapsule>()
@@ -90,7 +91,7 @@ fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<c_void>> 
     capsule.pointer_checked(Some(name))
 }
 
-/// Texts as a column: `write` writes that of one, or says that it is null.
+/// A column of texts: `write` writes one text, or returns that it is null.
 pub(super) fn texts<T>(
     found: &[T],
     write: impl Fn(&T, &mut Vec<u8>) -> bool,
@@ -110,17 +111,17 @@ pub(super) fn texts<T>(
 
 /// A column of answers, for anything that takes Arrow: `pyarrow.array(column)`,
 /// `polars.Series(column)`.
-#[pyclass(frozen, module = "popfib")]
-pub(crate) struct ArrowColumn(ArrayData);
+#[pyclass(name = "ArrowColumn", frozen, module = "popfib")]
+pub(crate) struct PyArrowColumn(ArrayData);
 
-impl ArrowColumn {
+impl PyArrowColumn {
     pub(super) fn new(array: &dyn arrow_array::Array) -> Self {
         Self(array.to_data())
     }
 }
 
 #[pymethods]
-impl ArrowColumn {
+impl PyArrowColumn {
     fn __len__(&self) -> usize {
         self.0.len()
     }

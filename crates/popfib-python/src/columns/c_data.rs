@@ -1,11 +1,11 @@
-//! Structures of the Arrow C data interface, as others made them: taken over, read, released.
+//! Structures of the Arrow C data interface that others made in; their fields and buffers as slices out.
 //!
-//! All that is believed is what no program could find out: that a pointer which is not null leads to as many bytes
-//! as the counts beside it ask for. Whoever takes a structure over ([`Owned::take`]) vouches for that; from there
-//! on the code is safe. A buffer is a slice of the length that its type asks for, and counts may be any.
+//! All that is believed is what no program could find out: that a pointer which is not null leads to as many bytes as the
+//! counts beside it ask for. Whoever takes a structure over ([`OwnedArrow::take`]) vouches for that; all other functions are
+//! safe to call. A buffer is a slice of the length that its type asks for, and counts may be any.
 //!
-//! Rejected: `arrow-array`'s import. It trusts offsets, indices and UTF-8 and panics on counts that make no sense,
-//! and its validation reads whole columns of which a call may need a few rows.
+//! Rejected: `arrow-array`'s import. It trusts offsets, indices and UTF-8 and panics on counts that make no sense, and its
+//! validation reads whole columns of which a call may need a few rows.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use std::{mem, slice};
 
 /// `ArrowSchema` of the interface.
 #[repr(C)]
-pub(crate) struct Schema {
+pub(crate) struct ArrowSchema {
     format: *const c_char,
     name: *const c_char,
     metadata: *const c_char,
@@ -28,7 +28,7 @@ pub(crate) struct Schema {
 
 /// `ArrowArray` of the interface.
 #[repr(C)]
-pub(crate) struct Array {
+pub(crate) struct ArrowArray {
     length: i64,
     null_count: i64,
     offset: i64,
@@ -43,9 +43,9 @@ pub(crate) struct Array {
 
 /// `ArrowArrayStream` of the interface.
 #[repr(C)]
-pub(crate) struct Stream {
-    get_schema: Option<unsafe extern "C" fn(*mut Self, *mut Schema) -> c_int>,
-    get_next: Option<unsafe extern "C" fn(*mut Self, *mut Array) -> c_int>,
+pub(crate) struct ArrowStream {
+    get_schema: Option<unsafe extern "C" fn(*mut Self, *mut ArrowSchema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut Self, *mut ArrowArray) -> c_int>,
     get_last_error: Option<unsafe extern "C" fn(*mut Self) -> *const c_char>,
     release: Option<unsafe extern "C" fn(*mut Self)>,
     private_data: *mut c_void,
@@ -54,43 +54,43 @@ pub(crate) struct Stream {
 /// One of the three structures.
 ///
 /// # Safety
-/// Zeros make a value, one that has been released.
-pub(crate) unsafe trait Structure: Sized {
-    /// The function that releases it; `None` where that has happened.
+/// All zeros are a value: one that has been released.
+pub(crate) unsafe trait ArrowStructure: Sized {
+    /// The function that releases it; `None` if that has happened.
     fn release(&self) -> Option<unsafe extern "C" fn(*mut Self)>;
 }
 
 macro_rules! structure {
     ($type:ty) => {
-        // SAFETY: numbers, null pointers and no functions.
-        unsafe impl Structure for $type {
+        // SAFETY: zeros in its fields are numbers, null pointers and no functions; without `release` it has been released.
+        unsafe impl ArrowStructure for $type {
             fn release(&self) -> Option<unsafe extern "C" fn(*mut Self)> {
                 self.release
             }
         }
     };
 }
-structure!(Schema);
-structure!(Array);
-structure!(Stream);
+structure!(ArrowSchema);
+structure!(ArrowArray);
+structure!(ArrowStream);
 
-/// A structure that is ours, and released when it is dropped. It follows the interface: [`Owned::take`].
-pub(crate) struct Owned<T: Structure>(T);
+/// A structure that was taken over, which is released when it is dropped. It follows the interface, as [`OwnedArrow::take`] asks.
+pub(crate) struct OwnedArrow<T: ArrowStructure>(T);
 
-impl<T: Structure> Owned<T> {
+impl<T: ArrowStructure> OwnedArrow<T> {
     fn released() -> Self {
-        // SAFETY: `Structure` promises it.
+        // SAFETY: `ArrowStructure` promises that zeros are a value.
         Self(unsafe { mem::zeroed() })
     }
 
     /// Takes the structure that `from` points to, and marks that one as released.
     ///
     /// # Safety
-    /// It points to one that is aligned and that nobody else uses meanwhile, and that follows the interface:
-    /// pointers, unless they are null, lead to what they should, to as many of it as the counts say, and to buffers
-    /// as long as the type asks for. Nobody changes any of it before it is released.
+    /// `from` points to an aligned structure, which nobody else uses meanwhile. The structure follows the interface: pointers
+    /// are null or lead to what they are for, to as many as the counts say, and to buffers as long as the type asks for.
+    /// Nobody changes any of that before it is released.
     pub(crate) unsafe fn take(from: NonNull<T>) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: aligned and nobody else's, as the caller promises; zeros are a value, as `ArrowStructure` promises.
         Self(unsafe { ptr::replace(from.as_ptr(), mem::zeroed()) })
     }
 
@@ -99,7 +99,7 @@ impl<T: Structure> Owned<T> {
     }
 }
 
-impl<T: Structure> Deref for Owned<T> {
+impl<T: ArrowStructure> Deref for OwnedArrow<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -107,7 +107,7 @@ impl<T: Structure> Deref for Owned<T> {
     }
 }
 
-impl<T: Structure> Drop for Owned<T> {
+impl<T: ArrowStructure> Drop for OwnedArrow<T> {
     fn drop(&mut self) {
         if let Some(release) = self.0.release() {
             // SAFETY: the producer's function for this structure, called once.
@@ -116,7 +116,7 @@ impl<T: Structure> Drop for Owned<T> {
     }
 }
 
-impl Schema {
+impl ArrowSchema {
     /// The text that names the type.
     pub(crate) fn format(&self) -> &[u8] {
         if self.format.is_null() {
@@ -133,7 +133,7 @@ impl Schema {
     }
 }
 
-impl Array {
+impl ArrowArray {
     pub(crate) fn len(&self) -> i64 {
         self.length
     }
@@ -188,15 +188,15 @@ impl Array {
     }
 }
 
-impl Owned<Stream> {
+impl OwnedArrow<ArrowStream> {
     /// The type of all arrays.
     ///
     /// # Errors
     /// The producer's.
-    pub(crate) fn schema(&mut self) -> Result<Owned<Schema>, String> {
+    pub(crate) fn schema(&mut self) -> Result<OwnedArrow<ArrowSchema>, String> {
         let get_schema = self.0.get_schema.filter(|_| !self.is_released());
         let get_schema = get_schema.ok_or("the Arrow stream was taken before")?;
-        let mut schema = Owned::<Schema>::released();
+        let mut schema = OwnedArrow::<ArrowSchema>::released();
         // SAFETY: the producer's function for this stream.
         match unsafe { get_schema(&mut self.0, &mut schema.0) } {
             0 => Ok(schema),
@@ -208,10 +208,10 @@ impl Owned<Stream> {
     ///
     /// # Errors
     /// The producer's.
-    pub(crate) fn array(&mut self) -> Result<Option<Owned<Array>>, String> {
+    pub(crate) fn array(&mut self) -> Result<Option<OwnedArrow<ArrowArray>>, String> {
         let get_next = self.0.get_next.filter(|_| !self.is_released());
         let get_next = get_next.ok_or("the Arrow stream was taken before")?;
-        let mut array = Owned::<Array>::released();
+        let mut array = OwnedArrow::<ArrowArray>::released();
         // SAFETY: the producer's function for this stream.
         match unsafe { get_next(&mut self.0, &mut array.0) } {
             0 => Ok(Some(array).filter(|array| !array.is_released())),

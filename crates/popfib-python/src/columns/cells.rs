@@ -1,18 +1,18 @@
-//! The cells of an Arrow column: from counts and buffers that may say anything to the bytes of each cell.
+//! The cells of an Arrow column: counts and buffers that may say anything in, the bytes of each cell out.
 //!
-//! Producers check less than one hopes: text from Parquet files need not be UTF-8, and arrays that were made of
-//! buffers by hand contradict themselves. So text stays bytes, and every offset, view and index is looked up in the
-//! slice that it points into when its cell is read: no pass over the column before, and nothing outside of it is ever
-//! read, not even if somebody changes it meanwhile.
+//! Producers check less than one hopes: text from Parquet files need not be UTF-8, and arrays that were made of buffers by
+//! hand contradict themselves. So text stays bytes, and every offset, view and index is checked against the slice that it
+//! points into when its cell is read. There is no pass over the column before, and nothing outside of it is ever read, not
+//! even if somebody changes it meanwhile.
 
 use std::fmt::{self, Display};
 
-use super::c_data::{Array, Schema, numbers};
+use super::c_data::{ArrowArray, ArrowSchema, numbers};
 use crate::quote::Quoted;
 
 /// Why a column, or one of its cells, can't be used.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wrong<'a> {
+pub(crate) enum CellError<'a> {
     /// Text that is no address.
     Text(&'a [u8]),
     /// A packed address of that many bytes.
@@ -23,7 +23,7 @@ pub(crate) enum Wrong<'a> {
     Broken(&'static str),
 }
 
-impl Display for Wrong<'_> {
+impl Display for CellError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "{}: not an address", Quoted(text)),
@@ -38,7 +38,7 @@ impl Display for Wrong<'_> {
 
 /// What the cells of a column are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CellKind {
     Null,
     /// Integers of so many bytes, 4 or 8, with a sign or without, each an IPv4 address if it fits.
     Number {
@@ -64,12 +64,12 @@ pub(crate) enum Kind {
     },
 }
 
-impl Kind {
-    /// The kind that a schema tells.
+impl CellKind {
+    /// The kind of cells that a schema describes.
     ///
     /// # Errors
-    /// Of other types the name.
-    pub(crate) fn of(schema: &Schema) -> Result<Self, String> {
+    /// The name of a type that holds no addresses.
+    pub(crate) fn of(schema: &ArrowSchema) -> Result<Self, String> {
         let format = schema.format();
         if let Some(words) = schema.dictionary() {
             let (width, is_signed) = match format {
@@ -108,7 +108,7 @@ impl Kind {
     }
 }
 
-/// What a type is called that holds no addresses.
+/// The name, for errors, of a type that holds no addresses.
 fn name(format: &[u8]) -> String {
     match format {
         b"b" => "bool",
@@ -129,7 +129,7 @@ fn name(format: &[u8]) -> String {
 
 /// A cell of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cell<'a> {
+pub(crate) enum ArrowCell<'a> {
     Null,
     Number(u32),
     Text(&'a [u8]),
@@ -138,17 +138,17 @@ pub(crate) enum Cell<'a> {
 
 /// The cells of a column: its buffers, each as long as it has to be.
 #[derive(Debug)]
-pub(crate) struct Cells<'a> {
+pub(crate) struct ArrowCells<'a> {
     len: usize,
     /// Where the first cell is in the buffers.
     offset: usize,
     /// A bit for each cell that is there, unless all are.
     validity: Option<&'a [u8]>,
-    values: Values<'a>,
+    values: CellBuffers<'a>,
 }
 
 #[derive(Debug)]
-enum Values<'a> {
+enum CellBuffers<'a> {
     Null,
     Number {
         bytes: &'a [u8],
@@ -171,22 +171,22 @@ enum Values<'a> {
         width: usize,
         is_signed: bool,
         indices: &'a [u8],
-        words: Box<Cells<'a>>,
+        words: Box<ArrowCells<'a>>,
     },
 }
 
-const COUNTS: Wrong<'static> = Wrong::Broken("its counts make no sense");
-const MISSING: Wrong<'static> = Wrong::Broken("a buffer is missing");
-const OUTSIDE: Wrong<'static> = Wrong::Broken("an offset points outside the data");
+const COUNTS: CellError<'static> = CellError::Broken("its counts make no sense");
+const MISSING: CellError<'static> = CellError::Broken("a buffer is missing");
+const OUTSIDE: CellError<'static> = CellError::Broken("an offset points outside the data");
 
-impl<'a> Cells<'a> {
+impl<'a> ArrowCells<'a> {
     /// The cells of integers of so many bytes that lie side by side, none of them null.
     pub(crate) fn of_integers(bytes: &'a [u8], width: usize, is_signed: bool) -> Self {
         Self {
             len: bytes.len() / width,
             offset: 0,
             validity: None,
-            values: Values::Number {
+            values: CellBuffers::Number {
                 bytes,
                 width,
                 is_signed,
@@ -194,11 +194,11 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The cells of an array, whose schema told its kind.
+    /// The cells of an array of this kind.
     ///
     /// # Errors
-    /// [`Wrong::Broken`] if its counts and buffers are not those of a column.
-    pub(crate) fn of(array: &'a Array, kind: &Kind) -> Result<Self, Wrong<'a>> {
+    /// [`CellError::Broken`] if its counts and buffers are not those of a column.
+    pub(crate) fn of(array: &'a ArrowArray, kind: &CellKind) -> Result<Self, CellError<'a>> {
         let count = |number: i64| usize::try_from(number).map_err(|_| COUNTS);
         let (len, offset) = (count(array.len())?, count(array.offset())?);
         // How many cells the buffers hold, and the bytes of so many elements.
@@ -208,57 +208,58 @@ impl<'a> Cells<'a> {
         let buffers = count(array.buffer_count())?;
         let expect = |expected| match buffers == expected {
             true => Ok(()),
-            false => Err(Wrong::Broken("it has not the buffers of its type")),
+            false => Err(CellError::Broken("it has not the buffers of its type")),
         };
         let values = match *kind {
             // Offsets of no cells may be missing.
-            _ if len == 0 => Values::Null,
-            Kind::Null => Values::Null,
-            Kind::Number { width, is_signed } => {
+            _ if len == 0 => CellBuffers::Null,
+            CellKind::Null => CellBuffers::Null,
+            CellKind::Number { width, is_signed } => {
                 expect(2)?;
-                Values::Number {
+                CellBuffers::Number {
                     bytes: buffer(1, bytes(all, width)?)?,
                     width,
                     is_signed,
                 }
             }
-            Kind::Packed(width) => {
+            CellKind::Packed(width) => {
                 expect(2)?;
-                Values::Packed(buffer(1, bytes(all, width)?)?, width)
+                CellBuffers::Packed(buffer(1, bytes(all, width)?)?, width)
             }
-            Kind::Bytes { is_text, is_large } => {
+            CellKind::Bytes { is_text, is_large } => {
                 expect(3)?;
                 let width = if is_large { 8 } else { 4 };
                 let ends = buffer(1, bytes(all.checked_add(1).ok_or(COUNTS)?, width)?)?;
                 let last = offset_at(ends, is_large, all).ok_or(OUTSIDE)?;
-                Values::Bytes {
+                CellBuffers::Bytes {
                     is_text,
                     is_large,
                     ends,
                     bytes: buffer(2, last)?,
                 }
             }
-            Kind::Views { is_text } => {
+            CellKind::Views { is_text } => {
                 let variadic = buffers.checked_sub(3).ok_or(COUNTS)?;
                 let lens = buffer(buffers - 1, bytes(variadic, 8)?)?;
                 let lens = lens.as_chunks::<8>().0.iter();
                 let lens = lens.map(|len| count(i64::from_ne_bytes(*len)));
                 let data = lens.enumerate().map(|(at, len)| buffer(2 + at, len?));
-                Values::Views {
+                CellBuffers::Views {
                     is_text,
                     views: buffer(1, bytes(all, 16)?)?,
                     buffers: data.collect::<Result<_, _>>()?,
                 }
             }
-            Kind::Indices {
+            CellKind::Indices {
                 width,
                 is_signed,
                 ref words,
             } => {
                 expect(2)?;
                 let dictionary = array.dictionary();
-                let dictionary = dictionary.ok_or(Wrong::Broken("its dictionary is missing"))?;
-                Values::Indices {
+                let dictionary =
+                    dictionary.ok_or(CellError::Broken("its dictionary is missing"))?;
+                CellBuffers::Indices {
                     width,
                     is_signed,
                     indices: buffer(1, bytes(all, width)?)?,
@@ -267,7 +268,7 @@ impl<'a> Cells<'a> {
             }
         };
         let validity = match values {
-            Values::Null => None,
+            CellBuffers::Null => None,
             _ if array.null_count() == 0 || !array.has_buffer(0) => None,
             _ => Some(buffer(0, all.div_ceil(8))?),
         };
@@ -283,9 +284,9 @@ impl<'a> Cells<'a> {
         self.len
     }
 
-    /// All cells as addresses where they lie so in memory; those that are null may be any.
+    /// All cells as addresses, if they lie in memory as such; those that are null may be any.
     pub(crate) fn numbers(&self) -> Option<&'a [u32]> {
-        let Values::Number {
+        let CellBuffers::Number {
             bytes,
             width: 4,
             is_signed: false,
@@ -296,10 +297,10 @@ impl<'a> Cells<'a> {
         numbers(bytes)?.get(self.offset..self.offset + self.len)
     }
 
-    /// The words of a dictionary, to which [`Cells::index`] leads.
-    pub(crate) fn words(&self) -> Option<&Cells<'a>> {
+    /// The words of a dictionary, to which [`ArrowCells::index`] leads.
+    pub(crate) fn words(&self) -> Option<&ArrowCells<'a>> {
         match &self.values {
-            Values::Indices { words, .. } => Some(words),
+            CellBuffers::Indices { words, .. } => Some(words),
             _ => None,
         }
     }
@@ -307,14 +308,15 @@ impl<'a> Cells<'a> {
     /// The number of the word of a cell, from 0; `None` for null.
     ///
     /// # Errors
-    /// If there is no such word.
+    /// [`CellError::Broken`] if there is no such word.
     #[inline(always)]
-    pub(crate) fn index(&self, row: usize) -> Result<Option<usize>, Wrong<'a>> {
-        const NO_INDEX: Wrong<'static> = Wrong::Broken("an index points outside the dictionary");
+    pub(crate) fn index(&self, row: usize) -> Result<Option<usize>, CellError<'a>> {
+        const NO_INDEX: CellError<'static> =
+            CellError::Broken("an index points outside the dictionary");
         if !self.is_valid(row) {
             return Ok(None);
         }
-        let Values::Indices {
+        let CellBuffers::Indices {
             width,
             is_signed,
             indices,
@@ -343,10 +345,10 @@ impl<'a> Cells<'a> {
         is_set(self.validity, self.offset + row)
     }
 
-    /// What [`Cells::cell`] says of text, faster: the kind is found out once.
+    /// What [`ArrowCells::cell`] returns for text, but faster: the kind is found out once.
     #[inline(always)]
-    pub(crate) fn texts(&self) -> Option<impl Fn(usize) -> Result<Cell<'a>, Wrong<'a>>> {
-        let Values::Bytes {
+    pub(crate) fn texts(&self) -> Option<impl Fn(usize) -> Result<ArrowCell<'a>, CellError<'a>>> {
+        let CellBuffers::Bytes {
             is_text: true,
             is_large: false,
             ends,
@@ -357,25 +359,31 @@ impl<'a> Cells<'a> {
         };
         let (offset, validity) = (self.offset, self.validity);
         Some(move |row| match is_set(validity, offset + row) {
-            true => between(ends, false, bytes, offset + row).map(Cell::Text),
-            false => Ok(Cell::Null),
+            true => between(ends, false, bytes, offset + row).map(ArrowCell::Text),
+            false => Ok(ArrowCell::Null),
         })
     }
 
     /// The cell of a row.
     ///
     /// # Errors
-    /// [`Wrong::Broken`] if it lies nowhere.
+    /// [`CellError::Broken`] if it lies outside of the buffers, [`CellError::Number`] for a number that is no address.
     #[inline(always)]
-    pub(crate) fn cell(&self, row: usize) -> Result<Cell<'a>, Wrong<'a>> {
+    pub(crate) fn cell(&self, row: usize) -> Result<ArrowCell<'a>, CellError<'a>> {
         if row >= self.len || !self.is_valid(row) {
-            return Ok(Cell::Null);
+            return Ok(ArrowCell::Null);
         }
         let place = self.offset + row;
-        let kind = |is_text| if is_text { Cell::Text } else { Cell::Packed };
+        let kind = |is_text| {
+            if is_text {
+                ArrowCell::Text
+            } else {
+                ArrowCell::Packed
+            }
+        };
         match &self.values {
-            Values::Null => Ok(Cell::Null),
-            Values::Number {
+            CellBuffers::Null => Ok(ArrowCell::Null),
+            CellBuffers::Number {
                 bytes,
                 width,
                 is_signed,
@@ -383,19 +391,20 @@ impl<'a> Cells<'a> {
                 let word = bytes.get(place * width..(place + 1) * width);
                 let number = integer(word.ok_or(OUTSIDE)?, *is_signed).ok_or(OUTSIDE)?;
                 let fits = u32::try_from(number);
-                fits.map(Cell::Number).map_err(|_| Wrong::Number(number))
+                fits.map(ArrowCell::Number)
+                    .map_err(|_| CellError::Number(number))
             }
-            Values::Packed(bytes, width) => {
+            CellBuffers::Packed(bytes, width) => {
                 let bytes = bytes.get(place * width..(place + 1) * width);
-                bytes.map(Cell::Packed).ok_or(OUTSIDE)
+                bytes.map(ArrowCell::Packed).ok_or(OUTSIDE)
             }
-            Values::Bytes {
+            CellBuffers::Bytes {
                 is_text,
                 is_large,
                 ends,
                 bytes,
             } => between(ends, *is_large, bytes, place).map(kind(*is_text)),
-            Values::Views {
+            CellBuffers::Views {
                 is_text,
                 views,
                 buffers,
@@ -413,9 +422,9 @@ impl<'a> Cells<'a> {
                 };
                 bytes.map(kind(*is_text)).ok_or(OUTSIDE)
             }
-            Values::Indices { words, .. } => match self.index(row)? {
+            CellBuffers::Indices { words, .. } => match self.index(row)? {
                 Some(index) => words.cell(index),
-                None => Ok(Cell::Null),
+                None => Ok(ArrowCell::Null),
             },
         }
     }
@@ -454,7 +463,7 @@ fn between<'a>(
     is_large: bool,
     bytes: &'a [u8],
     place: usize,
-) -> Result<&'a [u8], Wrong<'a>> {
+) -> Result<&'a [u8], CellError<'a>> {
     let start = offset_at(ends, is_large, place).ok_or(OUTSIDE)?;
     let end = offset_at(ends, is_large, place + 1).ok_or(OUTSIDE)?;
     bytes.get(start..end).ok_or(OUTSIDE)

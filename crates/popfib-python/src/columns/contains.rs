@@ -1,4 +1,4 @@
-//! Whether each address of a column is in a set.
+//! Addresses and a set in; a column that says which of them are in the set out.
 
 use arrow_array::BooleanArray;
 use numpy::PyArray1;
@@ -7,15 +7,15 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::arrow::ArrowColumn;
-use super::lookup::{BLOCK, Source};
-use super::output::{OfNumbers, Output, need_numpy};
+use super::arrow::PyArrowColumn;
+use super::lookup::{AnswerSource, BLOCK};
+use super::output::{ColumnOutput, NumberOutput, need_numpy};
 use crate::quote::Quoted;
-use crate::routes::Map;
+use crate::routes::NumberMap;
 
 /// What is found for a row.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Member {
+pub(super) enum Membership {
     /// The row has no address.
     #[default]
     Null,
@@ -23,7 +23,7 @@ pub(super) enum Member {
     Yes,
 }
 
-impl Member {
+impl Membership {
     fn truth(self) -> Option<bool> {
         match self {
             Self::Null => None,
@@ -33,36 +33,36 @@ impl Member {
     }
 }
 
-/// Where addresses are found or not.
-pub(super) struct Members<'a>(pub(super) &'a Map);
+/// Finds whether addresses are in a set.
+pub(super) struct MembershipLookup<'a>(pub(super) &'a NumberMap);
 
-impl Source for Members<'_> {
-    type Answer = Member;
+impl AnswerSource for MembershipLookup<'_> {
+    type Answer = Membership;
 
-    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Member]) {
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Membership]) {
         let mut found = [0; BLOCK];
         for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
             let found = &mut found[..addresses.len()];
             A::of(&self.0.0).lookup_batch(addresses, found);
             for (answer, found) in answers.iter_mut().zip(found) {
                 *answer = match *found {
-                    0 => Member::No,
-                    _ => Member::Yes,
+                    0 => Membership::No,
+                    _ => Membership::Yes,
                 };
             }
         }
     }
 }
 
-/// What is made of the answers.
+/// What the answers become.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
+pub(super) enum MembershipForm {
     Values,
     List,
     Arrow,
 }
 
-impl Form {
+impl MembershipForm {
     pub(super) fn by_name(name: &str) -> PyResult<Self> {
         match name {
             "values" => Ok(Self::Values),
@@ -74,12 +74,13 @@ impl Form {
             ))),
         }
     }
-    /// That of a set beside tables.
-    pub(super) fn of(output: Output) -> PyResult<Self> {
+
+    /// The form for a set that is asked beside tables.
+    pub(super) fn of(output: ColumnOutput) -> PyResult<Self> {
         match output {
-            Output::Numbers(OfNumbers::Values) => Ok(Self::Values),
-            Output::Numbers(OfNumbers::List) => Ok(Self::List),
-            Output::Numbers(OfNumbers::Arrow) => Ok(Self::Arrow),
+            ColumnOutput::Numbers(NumberOutput::Values) => Ok(Self::Values),
+            ColumnOutput::Numbers(NumberOutput::List) => Ok(Self::List),
+            ColumnOutput::Numbers(NumberOutput::Arrow) => Ok(Self::Arrow),
             _ => Err(PyValueError::new_err(
                 "a set has no values and no matches: output='values', 'list' or 'arrow'",
             )),
@@ -89,20 +90,20 @@ impl Form {
     pub(super) fn make<'py>(
         self,
         py: Python<'py>,
-        found: Vec<Member>,
+        found: Vec<Membership>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let truths = |found: Vec<Member>| found.into_iter().map(Member::truth);
+        let truths = |found: Vec<Membership>| found.into_iter().map(Membership::truth);
         Ok(match self {
             Self::Values => {
                 need_numpy(py)?;
                 // In the memory of what was found.
-                let truths = found.into_iter().map(|member| member == Member::Yes);
+                let truths = found.into_iter().map(|member| member == Membership::Yes);
                 PyArray1::from_vec(py, truths.collect()).into_any()
             }
             Self::List => PyList::new(py, truths(found))?.into_any(),
             Self::Arrow => {
                 let column: BooleanArray = truths(found).collect();
-                Bound::new(py, ArrowColumn::new(&column))?.into_any()
+                Bound::new(py, PyArrowColumn::new(&column))?.into_any()
             }
         })
     }

@@ -1,9 +1,8 @@
-//! Numbers of values as a dictionary-encoded column of Arrow.
+//! Numbers of values in, a dictionary-encoded column of Arrow out.
 //!
-//! The dictionary has the values that the rows have and no others: a batch of a thousand rows must not copy a million
-//! values. A bit for each number says which these are; so they come in order, and the place of one among them is the
-//! count of bits before it. A bit for each word of these bits says where to look, so that what a batch costs does not
-//! grow with the table.
+//! The dictionary has the values that the rows have and no others: a batch of a thousand rows must not copy a million values.
+//! A bit for each number says which these are. So they come in order, and the place of one among them is the count of bits
+//! before it. A bit for each word of these bits says where to look, so that what a batch costs does not grow with the table.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,17 +18,17 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::values::{Kind, Known};
-use crate::words::{Word, Words};
+use crate::values::{PyValueKind, ValueSnapshot};
+use crate::words::{ValueWord, ValueWords};
 
 /// The column of `numbers`, 0 for null.
 pub(super) fn encoded(
     py: Python<'_>,
     mut numbers: Vec<u32>,
-    known: &Known,
+    known: &ValueSnapshot,
 ) -> PyResult<DictionaryArray<UInt32Type>> {
     let error = |error: ArrowError| PyValueError::new_err(error.to_string());
-    let mut used = Used::new(&numbers, known.places.len());
+    let mut used = UsedNumbers::new(&numbers, known.places.len());
     let object = |number: u32| {
         let object = known
             .places
@@ -39,9 +38,12 @@ pub(super) fn encoded(
             PyRuntimeError::new_err("the table has forgotten a value that a route has")
         })
     };
-    let read = known.words.as_deref().unwrap_or(const { &Words::none() });
+    let read = known
+        .words
+        .as_deref()
+        .unwrap_or(const { &ValueWords::none() });
     let is_none = |number: &u32| match read.get(*number) {
-        Word::Unknown => object(*number).is_ok_and(|object| object.is_none()),
+        ValueWord::Unknown => object(*number).is_ok_and(|object| object.is_none()),
         _ => false,
     };
     let nones: HashSet<u32> = used.numbers.iter().copied().filter(is_none).collect();
@@ -49,25 +51,25 @@ pub(super) fn encoded(
         for number in numbers.iter_mut().filter(|number| nones.contains(number)) {
             *number = 0;
         }
-        used = Used::new(&numbers, known.places.len());
+        used = UsedNumbers::new(&numbers, known.places.len());
     }
     // A pass of its own, in which nothing waits for anything but memory.
     let words: Vec<_> = used.numbers.iter().map(|n| read.get(*n)).collect();
     let words = used.numbers.iter().copied().zip(words);
     let dictionary: ArrayRef = match known.kind {
-        Kind::Text => {
+        PyValueKind::Text => {
             let mut bytes = Vec::with_capacity(16 * used.numbers.len());
             let mut ends = Vec::with_capacity(used.numbers.len() + 1);
             ends.push(0);
             for (number, word) in words {
                 match word {
-                    Word::Short(text, len) => {
+                    ValueWord::Short(text, len) => {
                         let end = bytes.len() + usize::from(len);
                         bytes.extend_from_slice(&text);
                         bytes.truncate(end);
                     }
-                    Word::Long(len, start) => bytes.extend_from_slice(read.long(len, start)),
-                    Word::Int(_) | Word::Unknown => {
+                    ValueWord::Long(len, start) => bytes.extend_from_slice(read.long(len, start)),
+                    ValueWord::Int(_) | ValueWord::Unknown => {
                         let text = object(number)?.cast::<PyString>()?;
                         bytes.extend_from_slice(text.to_str()?.as_bytes());
                     }
@@ -78,25 +80,25 @@ pub(super) fn encoded(
             let ends = OffsetBuffer::new(ends.into());
             Arc::new(StringArray::try_new(ends, bytes.into(), None).map_err(error)?)
         }
-        Kind::Number => {
+        PyValueKind::Number => {
             let int = |(number, word)| match word {
-                Word::Int(int) => Ok(int),
+                ValueWord::Int(int) => Ok(int),
                 _ => object(number)?.extract(),
             };
             let ints: PyResult<Vec<i64>> = words.map(int).collect();
             Arc::new(Int64Array::from(ints?))
         }
-        Kind::Truth => {
+        PyValueKind::Truth => {
             let truths = used.numbers.iter().map(|number| object(*number)?.extract());
             let truths: PyResult<Vec<bool>> = truths.collect();
             Arc::new(BooleanArray::from(truths?))
         }
-        Kind::Wide => {
+        PyValueKind::Wide => {
             return Err(PyValueError::new_err(
                 "a value does not fit into 64 bits, as Arrow's int64 has",
             ));
         }
-        Kind::Other | Kind::None => {
+        PyValueKind::Other | PyValueKind::None => {
             return Err(PyTypeError::new_err(
                 "for output='arrow' all values are str, int or bool, one of these; output='indices' with \
                  Table.dictionary() serves others",
@@ -117,8 +119,8 @@ pub(super) fn encoded(
     DictionaryArray::try_new(keys, dictionary).map_err(error)
 }
 
-/// Which numbers rows have.
-pub(super) struct Used {
+/// Which numbers rows have, and the place of each among them.
+pub(super) struct UsedNumbers {
     /// In order, without 0.
     numbers: Vec<u32>,
     bits: Vec<u64>,
@@ -126,8 +128,8 @@ pub(super) struct Used {
     before: Vec<u32>,
 }
 
-impl Used {
-    /// Those of `rows`, which are at most `highest`.
+impl UsedNumbers {
+    /// The numbers of `rows`, which are at most `highest`.
     pub(super) fn new(rows: &[u32], highest: usize) -> Self {
         let mut bits = vec![0_u64; highest / 64 + 1];
         let mut words = vec![0_u64; bits.len() / 64 + 1];

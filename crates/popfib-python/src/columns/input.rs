@@ -1,4 +1,4 @@
-//! What a column of addresses may be: numpy arrays, Arrow, or any iterable of keys.
+//! A column of addresses as Python has it in (numpy arrays, Arrow, or any iterable of keys); rows that lookups read out.
 
 use std::net::IpAddr;
 
@@ -11,28 +11,28 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::arrow;
-use super::cells::{Cells, Wrong};
-use super::lookup::{Invalid, Rows, address};
+use super::cells::{ArrowCells, CellError};
+use super::lookup::{AddressRows, OnInvalid, address};
 use crate::keys;
 
 /// Keys read between two looks at signals.
 const SIGNALS: usize = 1 << 16;
 
 /// A column, kept alive while its rows are looked up.
-pub(super) enum Column<'py> {
+pub(super) enum AddressColumn<'py> {
     Numbers(PyReadonlyArrayDyn<'py, u32>),
     /// The bytes of other integers, so many for each, with a sign or without.
     Integers(PyReadonlyArrayDyn<'py, u8>, usize, bool),
     /// Rows of 4 or 16 bytes.
     Bytes(PyReadonlyArrayDyn<'py, u8>, usize),
     Addresses(Vec<Option<IpAddr>>),
-    Arrow(Vec<arrow::Piece>),
+    Arrow(Vec<arrow::ArrowPiece>),
 }
 
-impl<'py> Column<'py> {
+impl<'py> AddressColumn<'py> {
     /// # Errors
     /// `TypeError` for a column of another type, `ValueError` for one of another shape.
-    pub(super) fn new(column: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
+    pub(super) fn new(column: &Bound<'py, PyAny>, invalid: OnInvalid) -> PyResult<Self> {
         let numpy = numpy(column.py())?;
         if numpy.is_some() && column.is_instance_of::<PyUntypedArray>() {
             return Self::of_numpy(column, invalid);
@@ -73,7 +73,7 @@ impl<'py> Column<'py> {
         }
     }
 
-    fn of_numpy(array: &Bound<'py, PyAny>, invalid: Invalid) -> PyResult<Self> {
+    fn of_numpy(array: &Bound<'py, PyAny>, invalid: OnInvalid) -> PyResult<Self> {
         let py = array.py();
         let dtype = array.getattr("dtype")?;
         let kind: String = dtype.getattr("kind")?.extract()?;
@@ -119,7 +119,7 @@ impl<'py> Column<'py> {
                     "bytes of shape {shape:?}: packed addresses have the shape (n, 4) or (n, 16)"
                 ))),
             },
-            // Not of fields.
+            // Bytes, not a structure of fields.
             ("S" | "V", width @ (4 | 16)) if dtype.getattr("names")?.is_none() => {
                 one_dimension()?;
                 let bytes = plain(&dtype.str()?.to_cow()?)?.call_method1("view", ("u1",))?;
@@ -141,7 +141,7 @@ impl<'py> Column<'py> {
     /// Keys one by one, by the interpreter; integers are IPv4 addresses if the column has a type that says so.
     fn of_objects(
         column: &Bound<'py, PyAny>,
-        invalid: Invalid,
+        invalid: OnInvalid,
         of_integers: bool,
     ) -> PyResult<Self> {
         let rows = column.try_iter().map_err(|_| {
@@ -151,7 +151,7 @@ impl<'py> Column<'py> {
                 name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
             ))
         })?;
-        // A length may be anything that an object says.
+        // An object may say any length, so memory is asked for as rows come.
         let mut addresses = Vec::with_capacity(column.len().unwrap_or(0).min(SIGNALS));
         for (row, key) in rows.enumerate() {
             if row % SIGNALS == SIGNALS - 1 {
@@ -161,8 +161,8 @@ impl<'py> Column<'py> {
             let address = match of_object(&key?, of_integers) {
                 Ok(address) => address,
                 Err(error) if error.is_instance_of::<PyValueError>(py) => match invalid {
-                    Invalid::Null => None,
-                    Invalid::Raise => {
+                    OnInvalid::Null => None,
+                    OnInvalid::Raise => {
                         let reason = error.value(py);
                         return Err(PyValueError::new_err(format!("row {row}: {reason}")));
                     }
@@ -181,24 +181,26 @@ impl<'py> Column<'py> {
     /// The rows to look up, in order.
     ///
     /// # Errors
-    /// `ValueError` where they do not lie in memory as they were found or made to.
-    pub(super) fn rows(&self) -> PyResult<Vec<Rows<'_>>> {
+    /// `ValueError` if the array does not lie in memory as it was found or made.
+    pub(super) fn rows(&self) -> PyResult<Vec<AddressRows<'_>>> {
         Ok(match self {
-            Self::Numbers(array) => vec![Rows::Numbers(array.as_slice()?)],
+            Self::Numbers(array) => vec![AddressRows::Numbers(array.as_slice()?)],
             Self::Integers(array, width, is_signed) => {
-                let cells = Cells::of_integers(array.as_slice()?, *width, *is_signed);
-                vec![Rows::Cells(cells)]
+                let cells = ArrowCells::of_integers(array.as_slice()?, *width, *is_signed);
+                vec![AddressRows::Cells(cells)]
             }
             Self::Bytes(array, width) => {
                 let bytes = array.as_slice()?;
                 vec![match width {
-                    4 => Rows::Bytes4(bytes.as_chunks().0),
-                    _ => Rows::Bytes16(bytes.as_chunks().0),
+                    4 => AddressRows::Bytes4(bytes.as_chunks().0),
+                    _ => AddressRows::Bytes16(bytes.as_chunks().0),
                 }]
             }
-            Self::Addresses(addresses) => vec![Rows::Addresses(addresses)],
+            Self::Addresses(addresses) => vec![AddressRows::Addresses(addresses)],
             Self::Arrow(pieces) => {
-                let cells = pieces.iter().map(|piece| piece.cells().map(Rows::Cells));
+                let cells = pieces
+                    .iter()
+                    .map(|piece| piece.cells().map(AddressRows::Cells));
                 cells.collect::<PyResult<_>>()?
             }
         })
@@ -212,7 +214,7 @@ fn numpy(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     Ok((!numpy.is_none()).then_some(numpy))
 }
 
-/// The address of one row; `None` for what stands for no value.
+/// The address of one row; `None` for an object that stands for no value.
 pub(crate) fn of_object(key: &Bound<'_, PyAny>, of_integers: bool) -> PyResult<Option<IpAddr>> {
     if let Ok(text) = key.cast::<PyString>() {
         return address(text.to_str()?.as_bytes())
@@ -227,7 +229,7 @@ pub(crate) fn of_object(key: &Bound<'_, PyAny>, of_integers: bool) -> PyResult<O
         return Ok(None);
     }
     if of_integers && let Ok(number) = key.extract::<i128>() {
-        let fits = u32::try_from(number).map_err(|_| Wrong::Number(number));
+        let fits = u32::try_from(number).map_err(|_| CellError::Number(number));
         let bits = fits.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
         return Ok(Some(IpAddr::V4(bits.into())));
     }

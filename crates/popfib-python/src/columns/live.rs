@@ -1,36 +1,36 @@
-//! Columns looked up in a live table: the objects that rows lead to, numbered as they come.
+//! Columns looked up in a live table: rows of addresses in, numbers of objects out, in the order in which they come.
 //!
-//! The numbers that a live table has are given out again when a route leaves, so they say nothing once its readers are
-//! gone. A batch numbers its objects itself, then makes of the numbers what is made of those of a `Table`.
+//! The numbers that a live table has are given to other objects when a route leaves, so they mean nothing once its readers are
+//! gone. A batch numbers its objects itself, and then the same is made of these numbers as of those of a `Table`.
 
 use hashbrown::HashTable;
 use popfib::family::Family;
 use popfib::live::IpMapGuard;
 use pyo3::prelude::*;
 
-use super::Lookup;
-use super::lookup::{BLOCK, Source};
-use super::matches::Match;
+use super::ColumnLookup;
+use super::lookup::{AnswerSource, BLOCK};
+use super::matches::RowMatch;
 use super::room::ask_for_memory;
-use crate::live::{Live, Value};
-use crate::values::{Known, Values};
+use crate::live::{LiveObject, LiveRoutes};
+use crate::values::{PyValues, ValueSnapshot};
 
-/// Where objects are found.
-struct Objects<'g, 'r>(&'g IpMapGuard<'r, Value>);
+/// Finds the objects of a live table.
+struct LiveObjects<'g, 'r>(&'g IpMapGuard<'r, LiveObject>);
 
-impl<'g> Source for Objects<'g, '_> {
-    type Answer = Option<&'g Value>;
+impl<'g> AnswerSource for LiveObjects<'g, '_> {
+    type Answer = Option<&'g LiveObject>;
 
     fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]) {
         self.0.family::<A>().lookup_batch(addresses, answers);
     }
 }
 
-/// Where longest matches are found.
-struct Matches<'g, 'r>(&'g IpMapGuard<'r, Value>);
+/// Finds longest matches, and their objects, in a live table.
+struct LiveMatches<'g, 'r>(&'g IpMapGuard<'r, LiveObject>);
 
-impl<'g> Source for Matches<'g, '_> {
-    type Answer = (Match, Option<&'g Value>);
+impl<'g> AnswerSource for LiveMatches<'g, '_> {
+    type Answer = (RowMatch, Option<&'g LiveObject>);
 
     fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]) {
         let mut found = [const { None }; BLOCK];
@@ -39,7 +39,7 @@ impl<'g> Source for Matches<'g, '_> {
             self.0.family::<A>().longest_match_batch(addresses, found);
             for (found, answer) in found.iter().zip(answers) {
                 *answer = found.map_or_else(Default::default, |(prefix, value)| {
-                    (Match::of((prefix, value.number())), Some(value))
+                    (RowMatch::of((prefix, value.number())), Some(value))
                 });
             }
         }
@@ -47,14 +47,14 @@ impl<'g> Source for Matches<'g, '_> {
 }
 
 /// The objects of a batch, numbered from 1 on.
-struct Numbering<'py> {
+struct ObjectNumbering<'py> {
     py: Python<'py>,
     objects: Vec<Py<PyAny>>,
     /// Numbers by identity.
     numbers: HashTable<(usize, u32)>,
 }
 
-impl<'py> Numbering<'py> {
+impl<'py> ObjectNumbering<'py> {
     fn new(py: Python<'py>) -> Self {
         Self {
             py,
@@ -65,8 +65,8 @@ impl<'py> Numbering<'py> {
 
     /// The number of an object; 0 for none.
     #[inline]
-    fn number(&mut self, value: Option<&Value>) -> u32 {
-        let Some(object) = value.map(Value::object) else {
+    fn number(&mut self, value: Option<&LiveObject>) -> u32 {
+        let Some(object) = value.map(LiveObject::object) else {
             return 0;
         };
         let identity = object.as_ptr() as usize;
@@ -82,11 +82,11 @@ impl<'py> Numbering<'py> {
     }
 
     /// What the numbers stand for.
-    fn known(self, live: &Live) -> Known {
+    fn known(self, live: &LiveRoutes) -> ValueSnapshot {
         let is_empty = self.objects.is_empty();
-        let mut known = Values::numbered(self.py, self.objects).known();
+        let mut known = PyValues::numbered(self.py, self.objects).known();
         if is_empty {
-            // So that columns of a table have one type, also where nothing is found.
+            // So that all columns of a table have one type, also if nothing is found.
             known.kind = live.kind();
         }
         known
@@ -98,14 +98,18 @@ fn hash(identity: usize) -> u64 {
     mixed.rotate_left(32)
 }
 
-impl Lookup<'_, '_> {
+impl ColumnLookup<'_, '_> {
     /// Finds the objects of all rows, and numbers them.
-    pub(super) fn live_numbers(&self, live: &Live, numbers: &mut [u32]) -> PyResult<Known> {
+    pub(super) fn live_numbers(
+        &self,
+        live: &LiveRoutes,
+        numbers: &mut [u32],
+    ) -> PyResult<ValueSnapshot> {
         let mut reader = live.reader()?;
-        let mut objects = Numbering::new(self.py);
+        let mut objects = ObjectNumbering::new(self.py);
         {
             let guard = reader.pin();
-            let found = self.find_all(&Objects(&guard), numbers.len())?;
+            let found = self.find_all(&LiveObjects(&guard), numbers.len())?;
             for (number, value) in numbers.iter_mut().zip(found) {
                 *number = objects.number(value);
             }
@@ -115,12 +119,16 @@ impl Lookup<'_, '_> {
     }
 
     /// Finds the longest matches of all rows, and numbers their objects.
-    pub(super) fn live_matches(&self, live: &Live, matches: &mut [Match]) -> PyResult<Known> {
+    pub(super) fn live_matches(
+        &self,
+        live: &LiveRoutes,
+        matches: &mut [RowMatch],
+    ) -> PyResult<ValueSnapshot> {
         let mut reader = live.reader()?;
-        let mut objects = Numbering::new(self.py);
+        let mut objects = ObjectNumbering::new(self.py);
         {
             let guard = reader.pin();
-            let found = self.find_all(&Matches(&guard), matches.len())?;
+            let found = self.find_all(&LiveMatches(&guard), matches.len())?;
             for (place, (matched, value)) in matches.iter_mut().zip(found) {
                 *place = matched.with_number(objects.number(value));
             }
@@ -129,7 +137,7 @@ impl Lookup<'_, '_> {
         Ok(objects.known(live))
     }
 
-    fn find_all<S: Source>(&self, source: &S, count: usize) -> PyResult<Vec<S::Answer>> {
+    fn find_all<S: AnswerSource>(&self, source: &S, count: usize) -> PyResult<Vec<S::Answer>> {
         ask_for_memory(count, size_of::<S::Answer>())?;
         let mut found = vec![S::Answer::default(); count];
         self.look_up(source, &mut found)?;

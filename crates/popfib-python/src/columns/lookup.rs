@@ -1,8 +1,7 @@
-//! Rows of addresses to answers, numbers of values or matches: no Python in here.
+//! Rows of addresses in, answers out: numbers of values, or matches. No Python in here.
 //!
-//! Rows are looked up in place where they lie as the kernels want them, else a
-//! block at a time: each block is split by family into two arrays on the stack,
-//! and the answers are put back in their places.
+//! Rows that lie in memory as the kernels want them are looked up in place. Of others a block at a time is split by family into
+//! two arrays on the stack, and the answers are put back in their places.
 
 use std::net::IpAddr;
 use std::thread;
@@ -11,9 +10,9 @@ use popfib::family::Family;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::cells::{Cell, Cells, Wrong};
+use super::cells::{ArrowCell, ArrowCells, CellError};
 use crate::quote::Quoted;
-use crate::routes::Routes;
+use crate::routes::TableRoutes;
 
 /// Rows that are gathered before they are looked up.
 pub(super) const BLOCK: usize = 256;
@@ -23,12 +22,12 @@ const ROWS_PER_THREAD: usize = 1 << 14;
 
 /// What to do with a row that is no address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Invalid {
+pub(super) enum OnInvalid {
     Raise,
     Null,
 }
 
-impl Invalid {
+impl OnInvalid {
     pub(super) fn by_name(name: &str) -> PyResult<Self> {
         match name {
             "raise" => Ok(Self::Raise),
@@ -41,18 +40,18 @@ impl Invalid {
     }
 }
 
-/// What is found for a row; the default is no match.
-pub(super) trait Answer: Copy + Default + PartialEq + Send {}
+/// What is found for a row; the default is that of no match.
+pub(super) trait RowAnswer: Copy + Default + PartialEq + Send {}
 
-impl<T: Copy + Default + PartialEq + Send> Answer for T {}
+impl<T: Copy + Default + PartialEq + Send> RowAnswer for T {}
 
 /// Where addresses of either family are looked up, many at a time.
-pub(super) trait Source: Sync {
-    type Answer: Answer;
+pub(super) trait AnswerSource: Sync {
+    type Answer: RowAnswer;
 
     fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]);
 
-    /// The same of addresses in network order: a block at a time, as numbers.
+    /// The same for addresses in network order, which become numbers a block at a time.
     fn batch_be<A: Family>(&self, addresses: &[A::Bytes], answers: &mut [Self::Answer]) {
         let mut block = [A::MIN; BLOCK];
         for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
@@ -65,9 +64,9 @@ pub(super) trait Source: Sync {
 }
 
 /// Where numbers of values are found.
-pub(super) struct Values<'a>(pub(super) &'a Routes);
+pub(super) struct ValueNumbers<'a>(pub(super) &'a TableRoutes);
 
-impl Source for Values<'_> {
+impl AnswerSource for ValueNumbers<'_> {
     type Answer = u32;
 
     fn batch<A: Family>(&self, addresses: &[A], numbers: &mut [u32]) {
@@ -76,9 +75,9 @@ impl Source for Values<'_> {
 }
 
 /// Answers an address by itself.
-struct Itself;
+struct AddressItself;
 
-impl Source for Itself {
+impl AnswerSource for AddressItself {
     type Answer = Option<IpAddr>;
 
     fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Self::Answer]) {
@@ -90,18 +89,18 @@ impl Source for Itself {
 
 /// The addresses of all `count` rows, to be looked up in several tables.
 pub(super) fn addresses(
-    rows: &[Rows<'_>],
+    rows: &[AddressRows<'_>],
     count: usize,
-    invalid: Invalid,
+    invalid: OnInvalid,
     threads: usize,
 ) -> Result<Vec<Option<IpAddr>>, String> {
     let mut addresses = vec![None; count];
-    lookup(rows, &Itself, invalid, threads, &mut addresses)?;
+    lookup(rows, &AddressItself, invalid, threads, &mut addresses)?;
     Ok(addresses)
 }
 
-/// A run of rows of one kind.
-pub(super) enum Rows<'a> {
+/// Rows of one kind.
+pub(super) enum AddressRows<'a> {
     /// IPv4 addresses as numbers.
     Numbers(&'a [u32]),
     /// IPv4 addresses in network order.
@@ -111,10 +110,10 @@ pub(super) enum Rows<'a> {
     /// Addresses read from Python objects before.
     Addresses(&'a [Option<IpAddr>]),
     /// Cells of Arrow's kinds.
-    Cells(Cells<'a>),
+    Cells(ArrowCells<'a>),
 }
 
-impl Rows<'_> {
+impl AddressRows<'_> {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Numbers(rows) => rows.len(),
@@ -125,7 +124,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Whether they are cells that have to be read one by one, each time that they are looked up.
+    /// Whether they are cells that are read one by one whenever they are looked up.
     pub(super) fn is_text(&self) -> bool {
         match self {
             Self::Cells(cells) => cells.numbers().is_none() && cells.words().is_none(),
@@ -134,11 +133,11 @@ impl Rows<'_> {
     }
 
     /// Looks up the rows from `start` on; `Err` has the row and what is wrong.
-    fn lookup<S: Source>(
+    fn lookup<S: AnswerSource>(
         &self,
         start: usize,
         source: &S,
-        invalid: Invalid,
+        invalid: OnInvalid,
         answers: &mut [S::Answer],
     ) -> Result<(), (usize, String)> {
         let end = start + answers.len();
@@ -161,10 +160,10 @@ impl Rows<'_> {
 
 /// Looks up all rows into `answers`, one for each, in as many threads as asked for (0: one for
 /// each core).
-pub(super) fn lookup<S: Source>(
-    rows: &[Rows<'_>],
+pub(super) fn lookup<S: AnswerSource>(
+    rows: &[AddressRows<'_>],
     source: &S,
-    invalid: Invalid,
+    invalid: OnInvalid,
     threads: usize,
     answers: &mut [S::Answer],
 ) -> Result<(), String> {
@@ -227,16 +226,18 @@ fn join<T>(run: thread::ScopedJoinHandle<'_, T>) -> T {
     }
 }
 
-fn in_cells<S: Source>(
-    cells: &Cells<'_>,
+fn in_cells<S: AnswerSource>(
+    cells: &ArrowCells<'_>,
     start: usize,
     source: &S,
-    invalid: Invalid,
+    invalid: OnInvalid,
     answers: &mut [S::Answer],
 ) -> Result<(), (usize, String)> {
-    // What is asked for a cell that is no address.
-    let settle = |address: Result<_, Wrong<'_>>| match address {
-        Err(Wrong::Text(_) | Wrong::Length(_) | Wrong::Number(_)) if invalid == Invalid::Null => {
+    // A cell that is no address is an error, or counts as null.
+    let settle = |address: Result<_, CellError<'_>>| match address {
+        Err(CellError::Text(_) | CellError::Length(_) | CellError::Number(_))
+            if invalid == OnInvalid::Null =>
+        {
             Ok(None)
         }
         Err(wrong) => Err(wrong.to_string()),
@@ -255,8 +256,8 @@ fn in_cells<S: Source>(
         }
         return Ok(());
     }
-    // Each word of a dictionary once, unless most are of rows that are not asked for. One that is no address is an
-    // error only in a row that has it.
+    // Each word of a dictionary is looked up once, unless there are more words than rows. A word that is no address is an error
+    // only in a row that has it.
     if let Some(words) = cells.words().filter(|words| words.len() <= answers.len()) {
         let none = S::Answer::default();
         let mut found = vec![none; words.len()];
@@ -283,24 +284,26 @@ fn in_cells<S: Source>(
 
 /// The address in a cell; `None` for null.
 #[inline(always)]
-fn in_cell<'a>(cell: Result<Cell<'a>, Wrong<'a>>) -> Result<Option<IpAddr>, Wrong<'a>> {
+fn in_cell<'a>(
+    cell: Result<ArrowCell<'a>, CellError<'a>>,
+) -> Result<Option<IpAddr>, CellError<'a>> {
     Ok(Some(match cell? {
-        Cell::Null => return Ok(None),
-        Cell::Number(bits) => IpAddr::V4(bits.into()),
-        Cell::Text(text) => address(text)?,
-        Cell::Packed(bytes) => packed(bytes)?,
+        ArrowCell::Null => return Ok(None),
+        ArrowCell::Number(bits) => IpAddr::V4(bits.into()),
+        ArrowCell::Text(text) => address(text)?,
+        ArrowCell::Packed(bytes) => packed(bytes)?,
     }))
 }
 
 /// Reads and looks up all rows, a block at a time; those that are no address have no match.
 #[inline(always)]
-fn blocks<S: Source>(
+fn blocks<S: AnswerSource>(
     source: &S,
     answers: &mut [S::Answer],
     read: impl Fn(usize) -> Result<Option<IpAddr>, String>,
 ) -> Result<(), (usize, String)> {
-    let mut ipv4 = Part::<u32, S::Answer>::new();
-    let mut ipv6 = Part::<u128, S::Answer>::new();
+    let mut ipv4 = FamilyBlock::<u32, S::Answer>::new();
+    let mut ipv6 = FamilyBlock::<u128, S::Answer>::new();
     for (block, answers) in answers.chunks_mut(BLOCK).enumerate() {
         answers.fill(S::Answer::default());
         for place in 0..answers.len() {
@@ -319,14 +322,14 @@ fn blocks<S: Source>(
 }
 
 /// The addresses of one family in a block, and their places.
-struct Part<A, T> {
+struct FamilyBlock<A, T> {
     addresses: [A; BLOCK],
     places: [u8; BLOCK],
     answers: [T; BLOCK],
     len: usize,
 }
 
-impl<A: Family, T: Answer> Part<A, T> {
+impl<A: Family, T: RowAnswer> FamilyBlock<A, T> {
     fn new() -> Self {
         Self {
             addresses: [A::MIN; BLOCK],
@@ -343,7 +346,7 @@ impl<A: Family, T: Answer> Part<A, T> {
         self.len += 1;
     }
 
-    fn lookup(&mut self, source: &impl Source<Answer = T>, answers: &mut [T]) {
+    fn lookup(&mut self, source: &impl AnswerSource<Answer = T>, answers: &mut [T]) {
         let found = &mut self.answers[..self.len];
         source.batch(&self.addresses[..self.len], found);
         for (found, place) in found.iter().zip(&self.places) {
@@ -355,25 +358,25 @@ impl<A: Family, T: Answer> Part<A, T> {
 
 /// The address that a text means.
 #[inline(always)]
-pub(super) fn address(text: &[u8]) -> Result<IpAddr, Wrong<'_>> {
+pub(super) fn address(text: &[u8]) -> Result<IpAddr, CellError<'_>> {
     match popfib_formats::addresses::leading_ipv4(text) {
         Some((bits, read)) if read == text.len() => Ok(IpAddr::V4(bits.into())),
         _ => other_address(text),
     }
 }
 
-fn other_address(text: &[u8]) -> Result<IpAddr, Wrong<'_>> {
+fn other_address(text: &[u8]) -> Result<IpAddr, CellError<'_>> {
     let address = str::from_utf8(text).ok().and_then(|text| text.parse().ok());
-    address.ok_or(Wrong::Text(text))
+    address.ok_or(CellError::Text(text))
 }
 
 #[inline(always)]
-fn packed(bytes: &[u8]) -> Result<IpAddr, Wrong<'_>> {
+fn packed(bytes: &[u8]) -> Result<IpAddr, CellError<'_>> {
     if let Ok(bytes) = <[u8; 4]>::try_from(bytes) {
         Ok(IpAddr::from(bytes))
     } else if let Ok(bytes) = <[u8; 16]>::try_from(bytes) {
         Ok(IpAddr::from(bytes))
     } else {
-        Err(Wrong::Length(bytes.len()))
+        Err(CellError::Length(bytes.len()))
     }
 }

@@ -1,4 +1,4 @@
-//! Matches as what the caller wants to have: prefixes as text, alone or with their values.
+//! Longest matches in, what the caller asked for out: prefixes as text, alone or with their values.
 
 use std::net::IpAddr;
 
@@ -8,16 +8,16 @@ use popfib_table::PrefixText;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use super::arrow::{self, ArrowColumn};
-use super::lookup::Source;
+use super::arrow::{self, PyArrowColumn};
+use super::lookup::AnswerSource;
 use super::room::{ask_for_memory, out_without_indices};
 use crate::keys;
-use crate::routes::Routes;
+use crate::routes::TableRoutes;
 use crate::values::Places;
 
 /// A longest match; 24 bytes, as there is one for each row.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Match {
+pub(super) struct RowMatch {
     /// In network order, zeros after those of IPv4.
     address: [u8; 16],
     /// The number of the value; 0 for no match.
@@ -26,7 +26,7 @@ pub(super) struct Match {
     len: u8,
 }
 
-impl Match {
+impl RowMatch {
     pub(super) fn of<A: Address>((prefix, number): (Prefix<A>, NextHop)) -> Self {
         let mut address = [0; 16];
         let bytes = prefix.address().to_be_bytes();
@@ -60,24 +60,24 @@ impl Match {
     }
 }
 
-/// Where longest matches are found.
-pub(super) struct Matches<'a>(pub(super) &'a Routes);
+/// Finds longest matches in the routes of a table.
+pub(super) struct RouteMatches<'a>(pub(super) &'a TableRoutes);
 
-impl Source for Matches<'_> {
-    type Answer = Match;
+impl AnswerSource for RouteMatches<'_> {
+    type Answer = RowMatch;
 
-    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Match]) {
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [RowMatch]) {
         self.0
             .family::<A>()
             .longest_match_each(addresses, |row, found| {
-                answers[row] = found.map_or_else(Match::default, Match::of);
+                answers[row] = found.map_or_else(RowMatch::default, RowMatch::of);
             });
     }
 }
 
-/// What is made of matches.
+/// What matches become.
 #[derive(Clone, Copy)]
-pub(super) enum OfMatches {
+pub(super) enum MatchOutput {
     /// A list of prefixes.
     Prefixes,
     /// A list of pairs (prefix, value).
@@ -86,32 +86,32 @@ pub(super) enum OfMatches {
     Arrow,
 }
 
-impl OfMatches {
+impl MatchOutput {
     /// Room for the matches of `count` rows.
     pub(super) fn answers(
         self,
         count: usize,
         out: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<Match>> {
+    ) -> PyResult<Vec<RowMatch>> {
         if out.is_some() {
             return Err(out_without_indices());
         }
-        ask_for_memory(count, size_of::<Match>() + 2 * size_of::<usize>())?;
-        Ok(vec![Match::default(); count])
+        ask_for_memory(count, size_of::<RowMatch>() + 2 * size_of::<usize>())?;
+        Ok(vec![RowMatch::default(); count])
     }
 
     pub(super) fn make<'py>(
         self,
         py: Python<'py>,
-        found: &[Match],
+        found: &[RowMatch],
         places: &Places,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Self::Arrow = self {
             let column = py.detach(|| arrow::texts(found, write))?;
-            return Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any());
+            return Ok(Bound::new(py, PyArrowColumn::new(&column))?.into_any());
         }
         let list = PyList::empty(py);
-        let mut texts = Texts::new();
+        let mut texts = PrefixTexts::new();
         for found in found {
             let Some(prefix) = found.prefix() else {
                 list.append(py.None())?;
@@ -131,7 +131,7 @@ impl OfMatches {
 }
 
 /// Writes the prefix of a match, if there is one.
-fn write(found: &Match, text: &mut Vec<u8>) -> bool {
+fn write(found: &RowMatch, text: &mut Vec<u8>) -> bool {
     let prefix = found.prefix();
     if let Some(prefix) = prefix {
         text.extend_from_slice(PrefixText::new(prefix).as_bytes());
@@ -139,10 +139,10 @@ fn write(found: &Match, text: &mut Vec<u8>) -> bool {
     prefix.is_some()
 }
 
-/// Texts that rows before had: rows near each other often have one prefix, whose text they share then.
-struct Texts<'py>(Vec<Option<(IpPrefix, Bound<'py, PyString>)>>);
+/// The texts of prefixes that earlier rows had: rows near each other often have the same prefix, and share its text.
+struct PrefixTexts<'py>(Vec<Option<(IpPrefix, Bound<'py, PyString>)>>);
 
-impl<'py> Texts<'py> {
+impl<'py> PrefixTexts<'py> {
     fn new() -> Self {
         Self(vec![None; 1 << 10])
     }

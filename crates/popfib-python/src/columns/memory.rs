@@ -1,13 +1,11 @@
 //! Memory for large arrays of answers: huge pages, and used again when an array is gone.
 //!
-//! Ten million answers are 40 MB, which the system hands out zeroed: that alone
-//! takes a third of the time of the lookups. So the memory of the last array that
-//! was freed is kept for the next one of about its size, as `malloc` does for what
-//! is smaller. It is marked as free (`MADV_FREE`): where memory is short the system
-//! takes it, and gives fresh pages when it is written again.
+//! Ten million answers are 40 MB, which the system hands out zeroed: that alone takes a third of the time of the lookups. So
+//! the memory of the last array that was freed is kept for the next one of about its size, as `malloc` does for smaller ones.
+//! It is marked as free (`MADV_FREE`): if memory is short, the system takes it, and gives fresh pages when it is written again.
 //!
-//! Rejected: numpy's own memory (huge pages too, but never kept), telling the system
-//! to hand out all pages at once, and keeping more than one piece.
+//! Rejected: numpy's own memory (huge pages too, but never kept), telling the system to hand out all pages at once, and
+//! keeping more than one piece.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -19,7 +17,7 @@ use pyo3::prelude::*;
 /// A huge page: shorter arrays are numpy's, from memory that `malloc` keeps.
 const LEAST: usize = 2 << 20;
 
-/// What the last array that is gone leaves.
+/// The memory of the last array that is gone.
 static SPARE: Mutex<Option<MmapMut>> = Mutex::new(None);
 
 fn exchange(memory: Option<MmapMut>) -> Option<MmapMut> {
@@ -28,13 +26,13 @@ fn exchange(memory: Option<MmapMut>) -> Option<MmapMut> {
 }
 
 /// Owns the memory of an array, whose base it is.
-#[pyclass(frozen, module = "popfib")]
-struct Memory(Option<MmapMut>);
+#[pyclass(name = "Memory", frozen, module = "popfib")]
+struct PyArrayMemory(Option<MmapMut>);
 
-impl Drop for Memory {
+impl Drop for PyArrayMemory {
     fn drop(&mut self) {
         let Some(memory) = self.0.take() else { return };
-        // SAFETY: the array is gone, so nobody minds if what it held becomes zeros.
+        // SAFETY: the array is gone, so nobody reads what it held.
         let freed = unsafe { memory.unchecked_advise(UncheckedAdvice::Free) };
         if freed.is_ok() {
             // The one before is unmapped after the lock is released.
@@ -43,7 +41,7 @@ impl Drop for Memory {
     }
 }
 
-/// An array of `count` numbers, whatever they are; `None` where numpy does it as well.
+/// An array of `count` numbers, which may be any; `None` if numpy makes one as well.
 pub(super) fn array(py: Python<'_>, count: usize) -> Option<Bound<'_, PyArray1<u32>>> {
     let bytes = count.checked_mul(size_of::<u32>())?;
     if bytes < LEAST {
@@ -56,13 +54,13 @@ pub(super) fn array(py: Python<'_>, count: usize) -> Option<Bound<'_, PyArray1<u
         Some(memory) => memory,
         None => {
             let memory = MmapMut::map_anon(bytes).ok()?;
-            // A wish: without huge pages it is slower and nothing else.
+            // Only a wish: without huge pages it is slower.
             let _ = memory.advise(Advice::HugePage);
             memory
         }
     };
     let start = memory.as_mut_ptr().cast::<u32>();
-    let owner = Bound::new(py, Memory(Some(memory))).ok()?;
+    let owner = Bound::new(py, PyArrayMemory(Some(memory))).ok()?;
     // SAFETY: the pages are aligned, as long as that, and filled with zeros or with the numbers
     // of an array that is gone. They stay where they are as long as the owner lives, and nobody
     // else has them: the view ends here, and the owner never looks into them.

@@ -1,11 +1,10 @@
-//! `lookup_many` of `Table` and `LiveTable`: a column of addresses in, a column of answers out. And of several tables at a time.
+//! `lookup_many` of `Table`, of `LiveTable` and of several tables: a column of addresses in, a column of answers out.
 //!
-//! `input` finds out what the column is and borrows or imports it, `lookup`
-//! answers it in numbers, without the interpreter and in any number of threads,
-//! (`live` those of a `LiveTable`) and `output` makes numpy, Arrow (`dictionary`) or Python objects of the numbers, `matches` of prefixes,
-//! `records` of the columns of records. `contains` says which are in a set, `anonymize` puts others in their place.
-//! `arrow` has Arrow's capsules, both ways; `c_data` what is in those of others,
-//! and `cells` reads it.
+//! `input` finds out what the column is and borrows or imports it. `lookup` answers it in numbers, without the interpreter and
+//! in any number of threads; `live` does for a `LiveTable`. Then `output` makes numpy, Arrow (`dictionary`) or Python objects of
+//! the numbers, `matches` of prefixes, `records` of the columns of records. `contains` says which addresses are in a set, and
+//! `anonymize` puts others in their place. `arrow` has Arrow's capsules, both ways; `c_data` has what is in the capsules of
+//! others, and `cells` reads it.
 
 mod anonymize;
 mod arrow;
@@ -30,97 +29,99 @@ use popfib_table::Records;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::live::Live;
-use crate::routes::{Map, Routes};
-use crate::state::{Shared, State};
-use crate::values::Known;
-use anonymize::Anonymized;
-pub(crate) use arrow::ArrowColumn;
-use contains::{Form, Member, Members};
-use input::Column;
+use crate::live::LiveRoutes;
+use crate::routes::{NumberMap, TableRoutes};
+use crate::state::{SharedState, TableState};
+use crate::values::ValueSnapshot;
+use anonymize::AnonymizedAddresses;
+pub(crate) use arrow::PyArrowColumn;
+use contains::{Membership, MembershipForm, MembershipLookup};
+use input::AddressColumn;
 pub(crate) use input::of_object;
-use lookup::{Answer, Invalid, Rows, Source, Values};
-use matches::{Match, Matches};
-use output::{OfNumbers, Output};
-use records::OfRows;
+use lookup::{AddressRows, AnswerSource, OnInvalid, RowAnswer, ValueNumbers};
+use matches::{RouteMatches, RowMatch};
+use output::{ColumnOutput, NumberOutput};
+use records::RowRecords;
 
-/// What is asked.
+/// What a column is looked up in.
 #[derive(Clone, Copy)]
-pub(crate) enum Asked<'a> {
-    Table(&'a Shared),
-    Live(&'a Live),
+pub(crate) enum TableOrLive<'a> {
+    Table(&'a SharedState),
+    Live(&'a LiveRoutes),
 }
 
-/// One of several that are asked for one column.
-pub(crate) enum OneOf<'a> {
-    Routes(Asked<'a>),
-    Set(&'a Map),
+/// One of several that a column is looked up in.
+pub(crate) enum TableOrSet<'a> {
+    Routes(TableOrLive<'a>),
+    Set(&'a NumberMap),
 }
 
-impl Asked<'_> {
+impl TableOrLive<'_> {
     /// # Errors
-    /// `ValueError` for indices into what may have changed before anybody reads them.
-    fn check(self, output: Output) -> PyResult<()> {
+    /// `ValueError` for indices of a live table, which may mean other values before anybody reads them.
+    fn check(self, output: ColumnOutput) -> PyResult<()> {
         match (self, output) {
-            (Self::Live(_), Output::Numbers(OfNumbers::Indices)) => Err(PyValueError::new_err(
-                "the values of a LiveTable have no lasting numbers: output='arrow' gives indices with what they stand for",
-            )),
+            (Self::Live(_), ColumnOutput::Numbers(NumberOutput::Indices)) => {
+                Err(PyValueError::new_err(
+                    "the values of a LiveTable have no lasting numbers: output='arrow' gives indices with what they stand for",
+                ))
+            }
             _ => Ok(()),
         }
     }
 }
 
-/// What is asked for each row.
-trait Question {
-    type Answer: Answer;
+/// What is found for each row of a column that is looked up in a table.
+trait RowQuestion {
+    type Answer: RowAnswer;
 
-    /// Where the answers are.
+    /// What finds it.
     ///
     /// # Errors
-    /// `ValueError` if they are not there.
-    fn source(routes: &Routes) -> PyResult<impl Source<Answer = Self::Answer>>;
+    /// `ValueError` if the table has it not.
+    fn source(routes: &TableRoutes) -> PyResult<impl AnswerSource<Answer = Self::Answer>>;
 }
 
 /// The numbers of values.
-struct OfValues;
+struct ValueQuestion;
 
-impl Question for OfValues {
+impl RowQuestion for ValueQuestion {
     type Answer = u32;
 
-    fn source(routes: &Routes) -> PyResult<impl Source<Answer = u32>> {
-        Ok(Values(routes))
+    fn source(routes: &TableRoutes) -> PyResult<impl AnswerSource<Answer = u32>> {
+        Ok(ValueNumbers(routes))
     }
 }
 
 /// Longest matches.
-struct OfPrefixes;
+struct MatchQuestion;
 
-impl Question for OfPrefixes {
-    type Answer = Match;
+impl RowQuestion for MatchQuestion {
+    type Answer = RowMatch;
 
-    fn source(routes: &Routes) -> PyResult<impl Source<Answer = Match>> {
+    fn source(routes: &TableRoutes) -> PyResult<impl AnswerSource<Answer = RowMatch>> {
         routes.check()?;
-        Ok(Matches(routes))
+        Ok(RouteMatches(routes))
     }
 }
 
-/// Of so many routes for each row a table is not looked up in while it changes.
+/// A table with more routes than this for each row does not change while the column is looked up (`run` says why).
 const ROUTES_A_ROW: usize = 4;
 
 /// See `Table.lookup_many` in the package's stubs.
 pub(crate) fn lookup_many<'py>(
-    table: Asked<'_>,
+    table: TableOrLive<'_>,
     addresses: &Bound<'py, PyAny>,
     output: &str,
     invalid: &str,
     threads: isize,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let output = Output::by_name(output)?;
-    let invalid = Invalid::by_name(invalid)?;
+    let output = ColumnOutput::by_name(output)?;
+    let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = Column::new(addresses, invalid)?;
-    let lookup = Lookup {
+    let column = AddressColumn::new(addresses, invalid)?;
+    let lookup = ColumnLookup {
         py: addresses.py(),
         rows: &column.rows()?,
         invalid,
@@ -131,15 +132,15 @@ pub(crate) fn lookup_many<'py>(
 
 /// See `Table.lookup_many` in the package's stubs: the columns of these names, each with its answers.
 pub(crate) fn lookup_columns<'py>(
-    table: &Shared,
+    table: &SharedState,
     addresses: &Bound<'py, PyAny>,
     columns: &[String],
     output: &str,
     invalid: &str,
     threads: isize,
 ) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-    let form = match Output::by_name(output)? {
-        Output::Numbers(form) if !matches!(form, OfNumbers::Indices) => form,
+    let form = match ColumnOutput::by_name(output)? {
+        ColumnOutput::Numbers(form) if !matches!(form, NumberOutput::Indices) => form,
         _ => {
             return Err(PyValueError::new_err(
                 "columns=[...] goes with output='values', 'list' or 'arrow'",
@@ -147,11 +148,11 @@ pub(crate) fn lookup_columns<'py>(
         }
     };
     let py = addresses.py();
-    let invalid = Invalid::by_name(invalid)?;
+    let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = Column::new(addresses, invalid)?;
+    let column = AddressColumn::new(addresses, invalid)?;
     let rows = column.rows()?;
-    let lookup = Lookup {
+    let lookup = ColumnLookup {
         py,
         rows: &rows,
         invalid,
@@ -159,7 +160,7 @@ pub(crate) fn lookup_columns<'py>(
     };
     // Values that are objects are one column, as those of records of texts.
     let of_objects = Records::default();
-    // What is wrong with the names is told before anything is looked up.
+    // Wrong names are an error before anything is looked up.
     let (routes, indices) = table.read(py, |state| {
         let records = state.routes.records()?;
         let records = records.unwrap_or(&of_objects);
@@ -171,14 +172,14 @@ pub(crate) fn lookup_columns<'py>(
     })?;
     let columns = columns.iter().cloned();
     let Some(records) = routes.records()? else {
-        let answer = || lookup.answer(Asked::Table(table), Output::Numbers(form), None);
+        let answer = || lookup.answer(TableOrLive::Table(table), ColumnOutput::Numbers(form), None);
         return columns.map(|name| Ok((name, answer()?))).collect();
     };
     let count = count(&rows);
     room::ask_for_memory(count, (1 + 2 * indices.len()) * size_of::<u32>())?;
     let mut numbers = vec![0; count];
-    lookup.look_up(&Values(&routes), &mut numbers)?;
-    let of_rows = py.detach(|| OfRows::new(records, numbers));
+    lookup.look_up(&ValueNumbers(&routes), &mut numbers)?;
+    let of_rows = py.detach(|| RowRecords::new(records, numbers));
     let columns = columns.zip(indices);
     let columns = columns.map(|(name, index)| Ok((name, of_rows.column(py, form, index)?)));
     columns.collect()
@@ -186,18 +187,18 @@ pub(crate) fn lookup_columns<'py>(
 
 /// See `IPSet.contains` in the package's stubs.
 pub(crate) fn contains<'py>(
-    set: &Map,
+    set: &NumberMap,
     addresses: &Bound<'py, PyAny>,
     output: &str,
     invalid: &str,
     threads: isize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let form = Form::by_name(output)?;
-    let invalid = Invalid::by_name(invalid)?;
+    let form = MembershipForm::by_name(output)?;
+    let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = Column::new(addresses, invalid)?;
+    let column = AddressColumn::new(addresses, invalid)?;
     let rows = column.rows()?;
-    let lookup = Lookup {
+    let lookup = ColumnLookup {
         py: addresses.py(),
         rows: &rows,
         invalid,
@@ -214,12 +215,12 @@ pub(crate) fn anonymize<'py>(
     threads: isize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = addresses.py();
-    let invalid = Invalid::by_name(invalid)?;
+    let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = Column::new(addresses, invalid)?;
-    let form = anonymize::Form::of(&column);
+    let column = AddressColumn::new(addresses, invalid)?;
+    let form = anonymize::AnonymizedForm::of(&column);
     let rows = column.rows()?;
-    let lookup = Lookup {
+    let lookup = ColumnLookup {
         py,
         rows: &rows,
         invalid: form.invalid(invalid),
@@ -228,27 +229,27 @@ pub(crate) fn anonymize<'py>(
     let count = count(&rows);
     room::ask_for_memory(count, size_of::<Option<IpAddr>>() + 2 * size_of::<usize>())?;
     let mut found = vec![None; count];
-    lookup.look_up(&Anonymized(by), &mut found)?;
+    lookup.look_up(&AnonymizedAddresses(by), &mut found)?;
     form.make(py, found)
 }
 
 /// See `lookup_many` in the package's stubs: each name of a table with its answers, after that of its prefixes
 /// if `with_prefixes`.
 pub(crate) fn lookup_several<'py>(
-    tables: &[(String, OneOf<'_>)],
+    tables: &[(String, TableOrSet<'_>)],
     addresses: &Bound<'py, PyAny>,
     output: &str,
     with_prefixes: bool,
     invalid: &str,
     threads: isize,
 ) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-    let output = Output::by_name(output)?;
-    let invalid = Invalid::by_name(invalid)?;
+    let output = ColumnOutput::by_name(output)?;
+    let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = Column::new(addresses, invalid)?;
+    let column = AddressColumn::new(addresses, invalid)?;
     let rows = column.rows()?;
     // Text is read once, and not again for each table.
-    let read = match rows.iter().any(Rows::is_text) {
+    let read = match rows.iter().any(AddressRows::is_text) {
         true => {
             let count = count(&rows);
             room::ask_for_memory(count, size_of::<Option<IpAddr>>())?;
@@ -261,8 +262,8 @@ pub(crate) fn lookup_several<'py>(
     };
     let rows = read
         .as_ref()
-        .map_or(rows, |read| vec![Rows::Addresses(read)]);
-    let lookup = Lookup {
+        .map_or(rows, |read| vec![AddressRows::Addresses(read)]);
+    let lookup = ColumnLookup {
         py: addresses.py(),
         rows: &rows,
         invalid,
@@ -271,15 +272,18 @@ pub(crate) fn lookup_several<'py>(
     let mut answers = Vec::new();
     for (name, table) in tables {
         let table = match table {
-            OneOf::Routes(table) => table,
-            // Its prefixes are the fewest that have the addresses, and no answer.
-            OneOf::Set(set) => {
-                answers.push((name.clone(), lookup.members(set, Form::of(output)?)?));
+            TableOrSet::Routes(table) => table,
+            // The matching prefixes of a set say nothing: they are the fewest that have its addresses.
+            TableOrSet::Set(set) => {
+                answers.push((
+                    name.clone(),
+                    lookup.members(set, MembershipForm::of(output)?)?,
+                ));
                 continue;
             }
         };
         if with_prefixes {
-            let Output::Numbers(form) = output else {
+            let ColumnOutput::Numbers(form) = output else {
                 return Err(PyValueError::new_err(
                     "prefixes=True goes with output='values', 'indices', 'list' or 'arrow'",
                 ));
@@ -299,46 +303,52 @@ fn threads_of(threads: isize) -> PyResult<usize> {
         .map_err(|_| PyValueError::new_err("threads is a number, and 0 means one for each core"))
 }
 
-/// Rows to look up.
-struct Lookup<'a, 'py> {
+/// A column to look up.
+struct ColumnLookup<'a, 'py> {
     py: Python<'py>,
-    rows: &'a [Rows<'a>],
-    invalid: Invalid,
+    rows: &'a [AddressRows<'a>],
+    invalid: OnInvalid,
     threads: usize,
 }
 
-/// How many rows there are; of nulls, more than any memory has room for may be.
-fn count(rows: &[Rows<'_>]) -> usize {
-    rows.iter().map(Rows::len).fold(0, usize::saturating_add)
+/// How many rows there are. A column of nulls may have more than any memory has room for.
+fn count(rows: &[AddressRows<'_>]) -> usize {
+    rows.iter()
+        .map(AddressRows::len)
+        .fold(0, usize::saturating_add)
 }
 
-impl<'py> Lookup<'_, 'py> {
+impl<'py> ColumnLookup<'_, 'py> {
     /// The answers of a table to all rows, as `output`; in `out`, if there is one.
     fn answer(
         &self,
-        table: Asked<'_>,
-        output: Output,
+        table: TableOrLive<'_>,
+        output: ColumnOutput,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, count) = (self.py, count(self.rows));
         table.check(output)?;
         match output {
-            Output::Numbers(form) => {
+            ColumnOutput::Numbers(form) => {
                 let mut answers = form.answers(py, count, out)?;
                 let numbers = answers.numbers()?;
                 let known = match table {
-                    Asked::Table(table) => self.known::<OfValues>(table, form, numbers)?,
-                    Asked::Live(live) => self.live_numbers(live, numbers)?,
+                    TableOrLive::Table(table) => {
+                        self.known::<ValueQuestion>(table, form, numbers)?
+                    }
+                    TableOrLive::Live(live) => self.live_numbers(live, numbers)?,
                 };
                 form.make(py, answers, &known)
             }
-            Output::Matches(form) => {
+            ColumnOutput::Matches(form) => {
                 let mut found = form.answers(count, out)?;
                 let places = match table {
-                    Asked::Table(table) => {
-                        self.run::<OfPrefixes, _>(table, &mut found, |state| state.values.places())?
+                    TableOrLive::Table(table) => {
+                        self.run::<MatchQuestion, _>(table, &mut found, |state| {
+                            state.values.places()
+                        })?
                     }
-                    Asked::Live(live) => self.live_matches(live, &mut found)?.places,
+                    TableOrLive::Live(live) => self.live_matches(live, &mut found)?.places,
                 };
                 form.make(py, &found, &places)
             }
@@ -346,39 +356,39 @@ impl<'py> Lookup<'_, 'py> {
     }
 
     /// Whether all rows are in a set.
-    fn members(&self, set: &Map, form: Form) -> PyResult<Bound<'py, PyAny>> {
+    fn members(&self, set: &NumberMap, form: MembershipForm) -> PyResult<Bound<'py, PyAny>> {
         let count = count(self.rows);
-        room::ask_for_memory(count, size_of::<Member>() + size_of::<usize>())?;
-        let mut found = vec![Member::Null; count];
-        self.look_up(&Members(set), &mut found)?;
+        room::ask_for_memory(count, size_of::<Membership>() + size_of::<usize>())?;
+        let mut found = vec![Membership::Null; count];
+        self.look_up(&MembershipLookup(set), &mut found)?;
         form.make(self.py, found)
     }
 
-    /// The prefixes and the values of a table, of one state of it.
+    /// The matching prefixes and the values, both of one state of the table.
     fn both(
         &self,
-        table: Asked<'_>,
-        form: OfNumbers,
+        table: TableOrLive<'_>,
+        form: NumberOutput,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        table.check(Output::Numbers(form))?;
+        table.check(ColumnOutput::Numbers(form))?;
         let of_prefixes = form.of_prefixes();
         let mut found = of_prefixes.answers(count(self.rows), None)?;
         let known = match table {
-            Asked::Table(table) => self.known::<OfPrefixes>(table, form, &mut found)?,
-            Asked::Live(live) => self.live_matches(live, &mut found)?,
+            TableOrLive::Table(table) => self.known::<MatchQuestion>(table, form, &mut found)?,
+            TableOrLive::Live(live) => self.live_matches(live, &mut found)?,
         };
         let prefixes = of_prefixes.make(self.py, &found, &known.places)?;
         let numbers = form.of_matches(self.py, found)?;
         Ok((prefixes, form.make(self.py, numbers, &known)?))
     }
 
-    /// Looks up all rows; what the numbers of the answers stand for, for that form.
-    fn known<Q: Question>(
+    /// Looks up all rows; returns what the numbers of the answers stand for, as that form needs it.
+    fn known<Q: RowQuestion>(
         &self,
-        table: &Shared,
-        form: OfNumbers,
+        table: &SharedState,
+        form: NumberOutput,
         answers: &mut [Q::Answer],
-    ) -> PyResult<Known> {
+    ) -> PyResult<ValueSnapshot> {
         let (py, count) = (self.py, answers.len());
         let (mut known, is_to_read) = self.run::<Q, _>(table, answers, |state| {
             let is_to_read = form.has_type() && state.values.expect(count);
@@ -395,18 +405,18 @@ impl<'py> Lookup<'_, 'py> {
         Ok(known)
     }
 
-    /// Looks up all rows, and asks the table for what the answers are of.
+    /// Looks up all rows, and returns what `ask` says of the same state of the table.
     ///
-    /// A change waits for columns that take less time than to copy the table. Longer ones are looked up without the
-    /// lock: the first change meanwhile goes to a copy.
-    fn run<Q: Question, T>(
+    /// A short column is looked up with the lock held: a change waits for it, since that takes less time than to copy the table.
+    /// A longer one is looked up without the lock: the first change meanwhile goes to a copy.
+    fn run<Q: RowQuestion, T>(
         &self,
-        table: &Shared,
+        table: &SharedState,
         answers: &mut [Q::Answer],
-        ask: impl FnOnce(&State) -> T,
+        ask: impl FnOnce(&TableState) -> T,
     ) -> PyResult<T> {
         let count = answers.len();
-        let mut look_up = |routes: &Routes| self.look_up(&Q::source(routes)?, answers);
+        let mut look_up = |routes: &TableRoutes| self.look_up(&Q::source(routes)?, answers);
         let (asked, kept) = table.read(self.py, |state| {
             let (asked, routes) = (ask(state), &state.routes);
             if count >= routes.len() / ROUTES_A_ROW {
@@ -420,7 +430,7 @@ impl<'py> Lookup<'_, 'py> {
     }
 
     /// Looks up all rows, while other threads have the interpreter.
-    fn look_up<S: Source>(&self, source: &S, answers: &mut [S::Answer]) -> PyResult<()> {
+    fn look_up<S: AnswerSource>(&self, source: &S, answers: &mut [S::Answer]) -> PyResult<()> {
         let &Self {
             py,
             rows,

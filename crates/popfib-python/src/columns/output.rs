@@ -1,34 +1,34 @@
-//! Numbers of values as what the caller wants to have.
+//! Numbers of values in, what the caller asked for out: a numpy array, a list or an Arrow column.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::arrow::ArrowColumn;
+use super::arrow::PyArrowColumn;
 use super::dictionary;
-use super::matches::{Match, OfMatches};
+use super::matches::{MatchOutput, RowMatch};
 use super::room::{ask_for_memory, out_without_indices};
 use crate::quote::Quoted;
-use crate::values::Known;
+use crate::values::ValueSnapshot;
 
-/// What the caller wants to have.
+/// What the caller asked for.
 #[derive(Clone, Copy)]
-pub(super) enum Output {
-    Numbers(OfNumbers),
-    Matches(OfMatches),
+pub(super) enum ColumnOutput {
+    Numbers(NumberOutput),
+    Matches(MatchOutput),
 }
 
-impl Output {
+impl ColumnOutput {
     pub(super) fn by_name(name: &str) -> PyResult<Self> {
         Ok(match name {
-            "values" => Self::Numbers(OfNumbers::Values),
-            "indices" => Self::Numbers(OfNumbers::Indices),
-            "list" => Self::Numbers(OfNumbers::List),
-            "arrow" => Self::Numbers(OfNumbers::Arrow),
-            "prefixes" => Self::Matches(OfMatches::Prefixes),
-            "matches" => Self::Matches(OfMatches::Pairs),
-            "arrow-prefixes" => Self::Matches(OfMatches::Arrow),
+            "values" => Self::Numbers(NumberOutput::Values),
+            "indices" => Self::Numbers(NumberOutput::Indices),
+            "list" => Self::Numbers(NumberOutput::List),
+            "arrow" => Self::Numbers(NumberOutput::Arrow),
+            "prefixes" => Self::Matches(MatchOutput::Prefixes),
+            "matches" => Self::Matches(MatchOutput::Pairs),
+            "arrow-prefixes" => Self::Matches(MatchOutput::Arrow),
             _ => {
                 return Err(PyValueError::new_err(format!(
                     "output is 'values', 'indices', 'list', 'arrow', 'prefixes', 'matches' or 'arrow-prefixes', not {}",
@@ -41,7 +41,7 @@ impl Output {
 
 /// What is made of numbers of values.
 #[derive(Clone, Copy)]
-pub(super) enum OfNumbers {
+pub(super) enum NumberOutput {
     /// A numpy array of objects.
     Values,
     /// A numpy array of numbers of the dictionary, 0 for none.
@@ -52,26 +52,26 @@ pub(super) enum OfNumbers {
     Arrow,
 }
 
-impl OfNumbers {
-    /// Whether values become cells of a type.
+impl NumberOutput {
+    /// Whether the column has a type, which all values must have.
     pub(super) fn has_type(self) -> bool {
         matches!(self, Self::Arrow)
     }
 
-    /// The form of prefixes beside it.
-    pub(super) fn of_prefixes(self) -> OfMatches {
+    /// The form of a column of prefixes beside one of this form.
+    pub(super) fn of_prefixes(self) -> MatchOutput {
         match self {
-            Self::Arrow => OfMatches::Arrow,
-            Self::Values | Self::Indices | Self::List => OfMatches::Prefixes,
+            Self::Arrow => MatchOutput::Arrow,
+            Self::Values | Self::Indices | Self::List => MatchOutput::Prefixes,
         }
     }
 
-    /// The numbers that matches have.
+    /// The numbers of matches, as answers of this form.
     pub(super) fn of_matches<'py>(
         self,
         py: Python<'py>,
-        found: Vec<Match>,
-    ) -> PyResult<Answers<'py>> {
+        found: Vec<RowMatch>,
+    ) -> PyResult<NumberAnswers<'py>> {
         let mut answers = self.answers(py, found.len(), None)?;
         for (number, found) in answers.numbers()?.iter_mut().zip(found) {
             *number = found.number();
@@ -82,13 +82,13 @@ impl OfNumbers {
     /// Room for the numbers of `count` rows: in `out`, if there is one.
     ///
     /// # Errors
-    /// `TypeError` if that is no array of numbers, `ValueError` for all else that is wrong with it.
+    /// `TypeError` if `out` is no array of numbers, `ValueError` if it can't take the answers.
     pub(super) fn answers<'py>(
         self,
         py: Python<'py>,
         count: usize,
         out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Answers<'py>> {
+    ) -> PyResult<NumberAnswers<'py>> {
         if matches!(self, Self::Indices | Self::Values) {
             need_numpy(py)?;
         }
@@ -107,21 +107,21 @@ impl OfNumbers {
                 #[cfg(not(target_os = "linux"))]
                 let array = None;
                 let array = array.unwrap_or_else(|| PyArray1::zeros(py, count, false));
-                Ok(Answers::Array(array.try_readwrite()?))
+                Ok(NumberAnswers::Array(array.try_readwrite()?))
             }
-            _ => Ok(Answers::Vec(vec![0; count])),
+            _ => Ok(NumberAnswers::Vec(vec![0; count])),
         }
     }
 
     pub(super) fn make<'py>(
         self,
         py: Python<'py>,
-        answers: Answers<'py>,
-        known: &Known,
+        answers: NumberAnswers<'py>,
+        known: &ValueSnapshot,
     ) -> PyResult<Bound<'py, PyAny>> {
         let numbers = match answers {
-            Answers::Array(array) => return Ok((**array).clone().into_any()),
-            Answers::Vec(numbers) => numbers,
+            NumberAnswers::Array(array) => return Ok((**array).clone().into_any()),
+            NumberAnswers::Vec(numbers) => numbers,
         };
         let none = py.None();
         let object = |number: &u32| {
@@ -140,21 +140,23 @@ impl OfNumbers {
             Self::List => Ok(PyList::new(py, numbers.iter().map(object))?.into_any()),
             Self::Arrow => {
                 let column = dictionary::encoded(py, numbers, known)?;
-                Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any())
+                Ok(Bound::new(py, PyArrowColumn::new(&column))?.into_any())
             }
         }
     }
 }
 
 /// The numbers of all rows, while they are looked up.
-pub(super) enum Answers<'py> {
+pub(super) enum NumberAnswers<'py> {
     Array(PyReadwriteArray1<'py, u32>),
     Vec(Vec<u32>),
 }
 
-impl Answers<'_> {
+impl NumberAnswers<'_> {
+    /// The numbers, to be written.
+    ///
     /// # Errors
-    /// `ValueError` where they do not lie in memory as they were found or made to.
+    /// `ValueError` if the array does not lie in memory as it was found or made.
     pub(super) fn numbers(&mut self) -> PyResult<&mut [u32]> {
         Ok(match self {
             Self::Array(array) => array.as_slice_mut()?,
@@ -163,8 +165,8 @@ impl Answers<'_> {
     }
 }
 
-/// Room in an array of the caller's, as `out` of numpy's functions.
-fn given<'py>(out: &Bound<'py, PyAny>, count: usize) -> PyResult<Answers<'py>> {
+/// The answers in an array of the caller's, as `out` of numpy's functions.
+fn given<'py>(out: &Bound<'py, PyAny>, count: usize) -> PyResult<NumberAnswers<'py>> {
     let array = out.cast::<PyArray1<u32>>().map_err(|_| {
         PyTypeError::new_err("out is a numpy array of uint32 with one dimension, or None")
     })?;
@@ -185,10 +187,10 @@ fn given<'py>(out: &Bound<'py, PyAny>, count: usize) -> PyResult<Answers<'py>> {
             "out is not aligned: its numbers do not begin at multiples of 4 bytes",
         ));
     }
-    Ok(Answers::Array(array))
+    Ok(NumberAnswers::Array(array))
 }
 
-/// An error in place of the panic of a library that finds no numpy.
+/// Fails if there is no numpy, for which the library would panic.
 pub(super) fn need_numpy(py: Python<'_>) -> PyResult<()> {
     py.import("numpy").map(drop).map_err(|_| {
         PyImportError::new_err("numpy is not installed; output='list' and 'arrow' work without it")

@@ -1,8 +1,8 @@
-//! The columns of records: what the records of the rows say, as a column for each that is asked for.
+//! The numbers of the rows' records in; a column of what the records say out, for each column that is asked for.
 //!
-//! The records that rows have are few beside the rows, mostly. So each of them is read once, and a row is a place among
-//! them: a column is what the records say, gathered by the places. Rejected: to read the column's cell of each row, which
-//! is a miss of the cache a row and column, and a third of the rate with three columns.
+//! Rows mostly have few different records. So each record is read once, and a row is a place among them: a column is what the
+//! records say, gathered by the places. Rejected: to read the column's cell of each row, which takes a miss of the cache for
+//! each row and column, and leaves a third of the rate with three columns.
 
 use std::sync::Arc;
 
@@ -20,26 +20,26 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::arrow::ArrowColumn;
-use super::dictionary::Used;
-use super::output::{OfNumbers, need_numpy};
+use super::arrow::PyArrowColumn;
+use super::dictionary::UsedNumbers;
+use super::output::{NumberOutput, need_numpy};
 use crate::records;
 
 /// The records of rows.
-pub(super) struct OfRows<'r> {
+pub(super) struct RowRecords<'r> {
     records: &'r Records,
     /// The numbers of the records that rows have, each once, after 0 for none.
     numbers: Vec<u32>,
     /// For each row the place of its number in them.
     places: Vec<u32>,
-    /// Whether a row has none.
+    /// Whether some row has no record.
     has_none: bool,
 }
 
-impl<'r> OfRows<'r> {
-    /// Those of the rows whose records have these numbers, 0 for none.
+impl<'r> RowRecords<'r> {
+    /// The records of rows, by the number of each row's record, 0 for none.
     pub(super) fn new(records: &'r Records, mut rows: Vec<u32>) -> Self {
-        let used = Used::new(&rows, records.len());
+        let used = UsedNumbers::new(&rows, records.len());
         let mut has_none = false;
         for number in &mut rows {
             has_none |= *number == 0;
@@ -61,7 +61,7 @@ impl<'r> OfRows<'r> {
     pub(super) fn column<'py>(
         &self,
         py: Python<'py>,
-        form: OfNumbers,
+        form: NumberOutput,
         index: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let column = &self.records.columns()[index];
@@ -72,21 +72,21 @@ impl<'r> OfRows<'r> {
         });
         let codes: Vec<u32> = codes.collect();
         match form {
-            OfNumbers::Arrow => {
+            NumberOutput::Arrow => {
                 let column = py.detach(|| self.arrow(column, &codes));
                 let column = column.map_err(|error| PyValueError::new_err(error.to_string()))?;
-                return Ok(Bound::new(py, ArrowColumn::new(&column))?.into_any());
+                return Ok(Bound::new(py, PyArrowColumn::new(&column))?.into_any());
             }
-            OfNumbers::Values => {
+            NumberOutput::Values => {
                 need_numpy(py)?;
                 if let Some(array) = self.array(py, column, &codes) {
                     return Ok(array);
                 }
             }
-            OfNumbers::List | OfNumbers::Indices => {}
+            NumberOutput::List | NumberOutput::Indices => {}
         }
-        // Records that say the same share the object.
-        let used = Used::new(&codes, column.len());
+        // Records with the same value share its object.
+        let used = UsedNumbers::new(&codes, column.len());
         let objects = used
             .numbers()
             .iter()
@@ -103,7 +103,7 @@ impl<'r> OfRows<'r> {
         let rows = self.places.iter();
         let rows = rows.map(|&place| of_place[place as usize].clone_ref(py));
         Ok(match form {
-            OfNumbers::Values => PyArray1::from_vec(py, rows.collect()).into_any(),
+            NumberOutput::Values => PyArray1::from_vec(py, rows.collect()).into_any(),
             _ => PyList::new(py, rows)?.into_any(),
         })
     }
@@ -114,7 +114,7 @@ impl<'r> OfRows<'r> {
         places.map(|&place| of_place[place as usize]).collect()
     }
 
-    /// Whether each row has a value, if one has none; by the codes of the records.
+    /// Which rows have a value, by the codes of the records; `None` if all have one.
     fn nulls(&self, codes: &[u32]) -> Option<NullBuffer> {
         (self.has_none || codes[1..].contains(&0)).then(|| {
             let is_there = |row: usize| codes[self.places[row] as usize] != 0;
@@ -122,8 +122,8 @@ impl<'r> OfRows<'r> {
         })
     }
 
-    /// An array of the type of the column, where numpy has one that can say what the rows say: floats have NaN where there
-    /// is none, and integers and truths have to be there for all rows.
+    /// An array of the column's type, if numpy has one for what the rows say: absent floats become NaN, and integers and
+    /// booleans must be there in all rows.
     fn array<'py>(
         &self,
         py: Python<'py>,
@@ -193,7 +193,7 @@ impl<'r> OfRows<'r> {
         column: &Column,
         codes: &[u32],
     ) -> Result<DictionaryArray<UInt32Type>, ArrowError> {
-        let used = Used::new(codes, column.len());
+        let used = UsedNumbers::new(codes, column.len());
         let texts = used.numbers().iter().map(|&code| match column.value(code) {
             Some(Cell::Scalar(Scalar::Text(text))) => text,
             _ => "",
@@ -316,7 +316,7 @@ fn text_len(scalar: Scalar<'_>) -> usize {
     }
 }
 
-/// What no column of Arrow with offsets of 32 bits has room for.
+/// The error of a column that is too long for offsets of 32 bits.
 fn too_long() -> ArrowError {
     ArrowError::InvalidArgumentError("more than 2 GiB of texts or elements in one column".into())
 }

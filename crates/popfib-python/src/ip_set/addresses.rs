@@ -1,4 +1,4 @@
-//! A set of addresses of both families: the fewest prefixes that have them, in order.
+//! A set of addresses of both families: prefixes in any order in, the fewest prefixes that have their addresses out, in order.
 
 use std::sync::OnceLock;
 
@@ -8,24 +8,24 @@ use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{IpPrefix, NextHop, Prefix};
 use pyo3::prelude::*;
 
-use crate::routes::Map;
+use crate::routes::NumberMap;
 
-/// Makes of [`ByFamily`] the prefixes of both families.
-pub(super) enum Lists {}
+/// Makes [`ByFamily`] the prefixes of both families.
+pub(super) enum PrefixesOf {}
 
-impl PerFamily for Lists {
+impl PerFamily for PrefixesOf {
     type Of<A: Family> = Vec<Prefix<A>>;
 }
 
-/// Two of these have the same addresses if they have the same prefixes.
+/// A set: two of these have the same addresses if and only if they have the same prefixes.
 #[derive(Default)]
-pub(super) struct Addresses {
-    prefixes: ByFamily<Lists>,
-    /// Compiled when it is first asked for: much of what is put together is never looked up in.
-    compiled: OnceLock<Map>,
+pub(super) struct SetAddresses {
+    prefixes: ByFamily<PrefixesOf>,
+    /// Compiled when it is first looked up in, which many sets never are.
+    compiled: OnceLock<NumberMap>,
 }
 
-/// What two sets are put together to.
+/// Operations on two sets.
 macro_rules! operations {
     ($($name:ident)*) => {
         $(pub(super) fn $name(&self, other: &Self) -> Self {
@@ -37,8 +37,8 @@ macro_rules! operations {
     };
 }
 
-impl Addresses {
-    /// Those of the fewest prefixes, in order.
+impl SetAddresses {
+    /// The set of prefixes that are the fewest and in order.
     fn of(
         ipv4: impl Iterator<Item = Prefix<u32>>,
         ipv6: impl Iterator<Item = Prefix<u128>>,
@@ -52,7 +52,7 @@ impl Addresses {
         }
     }
 
-    /// Those of any prefixes, in any order.
+    /// The set of any prefixes, in any order.
     pub(super) fn new(prefixes: &[IpPrefix]) -> Self {
         fn sorted<A: Family>(prefixes: &[IpPrefix]) -> Vec<Prefix<A>> {
             let prefixes = prefixes.iter().filter_map(|&prefix| A::prefix(prefix));
@@ -63,7 +63,7 @@ impl Addresses {
         Self::in_order(sorted(prefixes), sorted(prefixes))
     }
 
-    /// Those of any prefixes, in order.
+    /// The set of any prefixes, in order.
     pub(super) fn in_order(
         ipv4: impl IntoIterator<Item = Prefix<u32>>,
         ipv6: impl IntoIterator<Item = Prefix<u128>>,
@@ -75,7 +75,7 @@ impl Addresses {
         A::of(&self.prefixes).iter().copied()
     }
 
-    /// Those of one family.
+    /// The addresses of one family.
     pub(super) fn only<A: Family>(&self) -> Self {
         let mut only = Self::default();
         A::of_mut(&mut only.prefixes).clone_from(A::of(&self.prefixes));
@@ -140,8 +140,8 @@ impl Addresses {
         (!is_all).then(|| algebra::address_count(self.family::<A>()))
     }
 
-    /// At most so many prefixes of each family with these addresses and few others, and of either how many others there are
-    /// at least; `None` if there have to be some and are none.
+    /// At most so many prefixes of each family that have all of these addresses and few others, and how many others of each
+    /// family there have to be at least; `None` if `at_most` is 0 and a family has addresses.
     pub(super) fn cover(&self, at_most: usize) -> Option<(Self, [u128; 2])> {
         let ipv4 = aggregate::cover(self.family::<u32>(), at_most)?;
         let ipv6 = aggregate::cover(self.family::<u128>(), at_most)?;
@@ -155,24 +155,26 @@ impl Addresses {
     /// The prefixes as a map, for lookups.
     ///
     /// # Errors
-    /// `MemoryError`.
-    pub(super) fn compiled(&self) -> PyResult<&Map> {
-        fn routes<A: Family>(addresses: &Addresses) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
+    /// `MemoryError` if there is no memory for the map.
+    pub(super) fn compiled(&self) -> PyResult<&NumberMap> {
+        fn routes<A: Family>(
+            addresses: &SetAddresses,
+        ) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
             addresses.family().map(|prefix| (prefix, NextHop::MIN))
         }
         if let Some(compiled) = self.compiled.get() {
             return Ok(compiled);
         }
-        let compiled = Map::new(routes(self), routes(self))?;
+        let compiled = NumberMap::new(routes(self), routes(self))?;
         Ok(self.compiled.get_or_init(|| compiled))
     }
 
-    /// How much of a prefix is here. O(key width), once compiled.
+    /// How much of a prefix is in the set. O(key width), once compiled.
     ///
     /// # Errors
     /// As [`Self::compiled`].
     pub(super) fn coverage(&self, prefix: IpPrefix) -> PyResult<Coverage> {
-        fn of<A: Family>(map: &Map, prefix: Prefix<A>) -> Coverage {
+        fn of<A: Family>(map: &NumberMap, prefix: Prefix<A>) -> Coverage {
             match A::of(&map.0).subnets(prefix).next() {
                 _ if is_whole(map, prefix) => Coverage::Whole,
                 Some(_) => Coverage::Part,
@@ -186,7 +188,7 @@ impl Addresses {
         })
     }
 
-    /// Whether each address of a prefix is here.
+    /// Whether all addresses of a prefix are in the set.
     ///
     /// # Errors
     /// As [`Self::compiled`].
@@ -200,8 +202,8 @@ impl Addresses {
     }
 }
 
-/// Whether all of a prefix is there: in one prefix, since they are the fewest.
-fn is_whole<A: Family>(map: &Map, prefix: Prefix<A>) -> bool {
+/// Whether a map has all of a prefix: if so, in one prefix, since they are the fewest.
+fn is_whole<A: Family>(map: &NumberMap, prefix: Prefix<A>) -> bool {
     let map = A::of(&map.0);
     match prefix.len() == A::WIDTH {
         true => map.lookup(prefix.address()).is_some(),
@@ -209,13 +211,13 @@ fn is_whole<A: Family>(map: &Map, prefix: Prefix<A>) -> bool {
     }
 }
 
-impl PartialEq for Addresses {
+impl PartialEq for SetAddresses {
     fn eq(&self, other: &Self) -> bool {
         self.prefixes.ipv4 == other.prefixes.ipv4 && self.prefixes.ipv6 == other.prefixes.ipv6
     }
 }
 
-impl std::hash::Hash for Addresses {
+impl std::hash::Hash for SetAddresses {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.prefixes.ipv4.hash(state);
         self.prefixes.ipv6.hash(state);

@@ -1,11 +1,11 @@
-//! The type of sets.
+//! The class of sets, for the files that make or read one.
 
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use super::addresses::Addresses;
-use crate::routes::Map;
+use super::addresses::SetAddresses;
+use crate::routes::NumberMap;
 
 /// A set of addresses of both families, which does not change; kept as the fewest prefixes that have them.
 ///
@@ -13,23 +13,23 @@ use crate::routes::Map;
 /// as those of a Table, pairs of first and last address, objects of `ipaddress` and of netaddr; or a Table, another set, an
 /// IPSet of netaddr. With `where`, the addresses of a table whose longest match has a value for which it is true. With `mask`,
 /// host bits of texts are cleared.
-#[pyclass(frozen, module = "popfib")]
-pub(crate) struct IPSet {
-    pub(super) addresses: Arc<Addresses>,
+#[pyclass(name = "IPSet", frozen, module = "popfib")]
+pub(crate) struct PyIpSet {
+    pub(super) addresses: Arc<SetAddresses>,
 }
 
-impl IPSet {
+impl PyIpSet {
     /// The prefixes as a map, for lookups.
     ///
     /// # Errors
-    /// `MemoryError`.
-    pub(crate) fn compiled(&self) -> PyResult<&Map> {
+    /// `MemoryError` if there is no memory for the map.
+    pub(crate) fn compiled(&self) -> PyResult<&NumberMap> {
         self.addresses.compiled()
     }
 }
 
-impl From<Addresses> for IPSet {
-    fn from(addresses: Addresses) -> Self {
+impl From<SetAddresses> for PyIpSet {
+    fn from(addresses: SetAddresses) -> Self {
         Self {
             addresses: Arc::new(addresses),
         }

@@ -1,4 +1,4 @@
-//! Sets from files.
+//! `popfib.load_set`: a file in, the set of the addresses of its prefixes out.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use popfib_formats::{Input, LoadOptions, load_prefixes};
 use pyo3::prelude::*;
 
-use super::addresses::Addresses;
-use super::class::IPSet;
+use super::addresses::SetAddresses;
+use super::class::PyIpSet;
 use crate::files::{in_background, input, peer_of, read_error, warn, wrong};
 use crate::store::path_of;
 
@@ -29,7 +29,7 @@ pub(crate) fn load_set(
     mask: bool,
     leading_zeros: bool,
     max_size: Option<u64>,
-) -> PyResult<IPSet> {
+) -> PyResult<PyIpSet> {
     let format = format.map(|name| name.parse().map_err(|error| wrong("format", name, error)));
     let options = LoadOptions {
         format: format.transpose()?,
@@ -48,7 +48,7 @@ pub(crate) fn load_set(
     let (addresses, remarks) = in_background(py, &cancel, move || {
         let input = input(&path, seen)?.max_size(max_size.unwrap_or(Input::DEFAULT_MAX_SIZE));
         let list = load_prefixes(input, &options).map_err(read_error)?;
-        PyResult::Ok((Addresses::new(&list.prefixes), list.remarks))
+        PyResult::Ok((SetAddresses::new(&list.prefixes), list.remarks))
     })??;
     for line in remarks {
         warn(py, &format!("{name}: {line}"))?;

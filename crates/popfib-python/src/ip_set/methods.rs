@@ -1,4 +1,4 @@
-//! What sets do: the methods and operators that Python sees.
+//! The methods and operators of `popfib.IPSet`: sets, keys and columns in, sets and answers out.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,43 +9,43 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple, PyType};
 
-use super::addresses::Addresses;
-use super::class::IPSet;
-use super::parts::{Part, Parts};
+use super::addresses::SetAddresses;
+use super::class::PyIpSet;
+use super::parts::{PyIpSetParts, SetPart};
 use super::source::{self, set_of};
 use crate::columns;
 use crate::keys;
-use crate::table::Table;
+use crate::table::PyTable;
 
-type Text<'py> = Bound<'py, PyString>;
+type PyText<'py> = Bound<'py, PyString>;
 
-/// An operation that both sides have to be sets for.
+/// An operator, both sides of which have to be sets.
 fn operator<'py>(
-    one: &Bound<'py, IPSet>,
+    one: &Bound<'py, PyIpSet>,
     other: &Bound<'py, PyAny>,
-    operation: impl FnOnce(&Addresses, &Addresses) -> Addresses + Send,
+    operation: impl FnOnce(&SetAddresses, &SetAddresses) -> SetAddresses + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = one.py();
-    let Ok(other) = other.cast::<IPSet>() else {
+    let Ok(other) = other.cast::<PyIpSet>() else {
         return Ok(py.NotImplemented().into_bound(py));
     };
     let (one, other) = (&one.get().addresses, &other.get().addresses);
     let found = py.detach(|| operation(one, other));
-    Ok(Bound::new(py, IPSet::from(found))?.into_any())
+    Ok(Bound::new(py, PyIpSet::from(found))?.into_any())
 }
 
-/// The same with what others may be made to sets, one after the other.
+/// A method, whose arguments are made into sets and put together one after the other.
 fn method<'py>(
-    one: &Bound<'py, IPSet>,
+    one: &Bound<'py, PyIpSet>,
     others: impl IntoIterator<Item = Bound<'py, PyAny>>,
-    operation: impl Fn(&Addresses, &Addresses) -> Addresses + Send + Sync,
-) -> PyResult<Bound<'py, IPSet>> {
+    operation: impl Fn(&SetAddresses, &SetAddresses) -> SetAddresses + Send + Sync,
+) -> PyResult<Bound<'py, PyIpSet>> {
     let py = one.py();
     others.into_iter().try_fold(one.clone(), |one, other| {
         let other = set_of(&other)?;
         let (one, other) = (&one.get().addresses, &other.get().addresses);
         let found = py.detach(|| operation(one, other));
-        Bound::new(py, IPSet::from(found))
+        Bound::new(py, PyIpSet::from(found))
     })
 }
 
@@ -64,7 +64,7 @@ fn number(py: Python<'_>, count: Option<u128>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 #[pymethods]
-impl IPSet {
+impl PyIpSet {
     #[new]
     #[pyo3(signature = (source = None, /, *, r#where = None, mask = false))]
     fn new(
@@ -72,7 +72,7 @@ impl IPSet {
         r#where: Option<&Bound<'_, PyAny>>,
         mask: bool,
     ) -> PyResult<Self> {
-        let table = source.and_then(|source| source.cast::<Table>().ok());
+        let table = source.and_then(|source| source.cast::<PyTable>().ok());
         let addresses = match (table, source, r#where) {
             (Some(table), _, test) => source::of_table(table, test)?,
             (None, _, Some(_)) => {
@@ -80,7 +80,7 @@ impl IPSet {
                 return Err(PyTypeError::new_err(message));
             }
             (None, Some(source), None) => source::addresses(source, mask)?,
-            (None, None, None) => Addresses::default(),
+            (None, None, None) => SetAddresses::default(),
         };
         Ok(addresses.into())
     }
@@ -104,8 +104,8 @@ impl IPSet {
         Ok(true)
     }
 
-    fn __iter__(slf: Bound<'_, Self>) -> Parts {
-        Parts::new(&slf.get().addresses, Part::Prefixes)
+    fn __iter__(slf: Bound<'_, Self>) -> PyIpSetParts {
+        PyIpSetParts::new(&slf.get().addresses, SetPart::Prefixes)
     }
 
     fn __richcmp__<'py>(
@@ -139,28 +139,28 @@ impl IPSet {
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        operator(slf, other, Addresses::union)
+        operator(slf, other, SetAddresses::union)
     }
 
     fn __and__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        operator(slf, other, Addresses::intersection)
+        operator(slf, other, SetAddresses::intersection)
     }
 
     fn __sub__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        operator(slf, other, Addresses::difference)
+        operator(slf, other, SetAddresses::difference)
     }
 
     fn __xor__<'py>(
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        operator(slf, other, Addresses::symmetric_difference)
+        operator(slf, other, SetAddresses::symmetric_difference)
     }
 
     /// Return the addresses of this set or of any of the others. O(prefixes), each time.
@@ -169,7 +169,7 @@ impl IPSet {
         slf: &Bound<'py, Self>,
         others: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, Self>> {
-        method(slf, others, Addresses::union)
+        method(slf, others, SetAddresses::union)
     }
 
     /// Return the addresses of this set and of all others.
@@ -178,7 +178,7 @@ impl IPSet {
         slf: &Bound<'py, Self>,
         others: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, Self>> {
-        method(slf, others, Addresses::intersection)
+        method(slf, others, SetAddresses::intersection)
     }
 
     /// Return the addresses of this set that none of the others has.
@@ -187,7 +187,7 @@ impl IPSet {
         slf: &Bound<'py, Self>,
         others: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, Self>> {
-        method(slf, others, Addresses::difference)
+        method(slf, others, SetAddresses::difference)
     }
 
     /// Return the addresses of this set or of the other, and not of both.
@@ -196,7 +196,7 @@ impl IPSet {
         slf: &Bound<'py, Self>,
         other: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
-        method(slf, [other], Addresses::symmetric_difference)
+        method(slf, [other], SetAddresses::symmetric_difference)
     }
 
     /// Return the addresses of both families that this set does not have.
@@ -240,9 +240,9 @@ impl IPSet {
     fn coverage<'py>(
         &self,
         prefixes: &Bound<'py, PyAny>,
-    ) -> PyResult<Vec<(Text<'py>, &'static str)>> {
+    ) -> PyResult<Vec<(PyText<'py>, &'static str)>> {
         let py = prefixes.py();
-        let prefixes = match prefixes.cast::<Table>() {
+        let prefixes = match prefixes.cast::<PyTable>() {
             Ok(table) => {
                 let state = table.get().shared.copy(py)?;
                 state
@@ -266,14 +266,14 @@ impl IPSet {
     }
 
     /// Return (first, last) of each range of addresses, in order; no range touches the next.
-    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Text<'py>, Text<'py>)>> {
-        fn text<A: Family>(py: Python<'_>, address: A) -> Text<'_> {
+    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Vec<(PyText<'py>, PyText<'py>)>> {
+        fn text<A: Family>(py: Python<'_>, address: A) -> PyText<'_> {
             PyString::new(py, &address.ip().to_string())
         }
         fn of<'py, A: Family>(
             py: Python<'py>,
-            addresses: &Addresses,
-        ) -> impl Iterator<Item = (Text<'py>, Text<'py>)> {
+            addresses: &SetAddresses,
+        ) -> impl Iterator<Item = (PyText<'py>, PyText<'py>)> {
             let ranges = addresses.ranges::<A>();
             ranges.map(move |(first, last)| (text(py, first), text(py, last)))
         }
@@ -283,25 +283,25 @@ impl IPSet {
 
     /// Return an iterator of the set's prefixes as prefixes of this length; longer ones stay.
     #[pyo3(signature = (length, /))]
-    fn split(slf: Bound<'_, Self>, length: i64) -> PyResult<Parts> {
-        Ok(Parts::new(
+    fn split(slf: Bound<'_, Self>, length: i64) -> PyResult<PyIpSetParts> {
+        Ok(PyIpSetParts::new(
             &slf.get().addresses,
-            Part::Split(self::length(length)?),
+            SetPart::Split(self::length(length)?),
         ))
     }
 
     /// Return an iterator of the prefixes of this length that are in the set whole.
     #[pyo3(signature = (length, /))]
-    fn subnets(slf: Bound<'_, Self>, length: i64) -> PyResult<Parts> {
-        Ok(Parts::new(
+    fn subnets(slf: Bound<'_, Self>, length: i64) -> PyResult<PyIpSetParts> {
+        Ok(PyIpSetParts::new(
             &slf.get().addresses,
-            Part::Subnets(self::length(length)?),
+            SetPart::Subnets(self::length(length)?),
         ))
     }
 
     /// Return an iterator of the addresses.
-    fn addresses(slf: Bound<'_, Self>) -> Parts {
-        Parts::new(&slf.get().addresses, Part::Addresses)
+    fn addresses(slf: Bound<'_, Self>) -> PyIpSetParts {
+        PyIpSetParts::new(&slf.get().addresses, SetPart::Addresses)
     }
 
     /// The number of addresses of both families.

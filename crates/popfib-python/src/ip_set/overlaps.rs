@@ -1,4 +1,4 @@
-//! How much of each of several sets is in each other.
+//! `popfib.compare`: several sets in, how much of each is in each other out.
 
 use popfib::algebra;
 use popfib::family::Family;
@@ -6,11 +6,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
-use super::class::IPSet;
+use super::class::PyIpSet;
 use super::source::set_of;
 
 /// A set beside its name.
-type Named<'py> = (Bound<'py, PyAny>, Bound<'py, IPSet>);
+type NamedSet<'py> = (Bound<'py, PyAny>, Bound<'py, PyIpSet>);
 
 /// Compare the sets of a mapping of names: for each and each family a dict of its `list` (the name), `family`, `prefixes`,
 /// `addresses`, `unique` (addresses that no other has) and `shared`, a dict of the others' names and the addresses that both have.
@@ -26,7 +26,7 @@ pub(crate) fn compare<'py>(sets: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, 
             "compare takes a mapping of names to sets, not {name}"
         ))
     })?;
-    let mut named: Vec<Named<'_>> = Vec::new();
+    let mut named: Vec<NamedSet<'_>> = Vec::new();
     for pair in mapping.items()? {
         let (name, set): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
         named.push((name, set_of(&set)?));
@@ -40,7 +40,7 @@ pub(crate) fn compare<'py>(sets: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, 
 /// Adds the rows of one family, if any set has some of it.
 fn add<'py, A: Family>(
     py: Python<'py>,
-    named: &[Named<'py>],
+    named: &[NamedSet<'py>],
     rows: &mut Vec<Bound<'py, PyDict>>,
 ) -> PyResult<()> {
     let sets = named.iter().map(|(_, set)| &set.get().addresses);

@@ -1,4 +1,4 @@
-//! Iterators over what a set has, one at a time: what that would be together may be more than any memory holds.
+//! Iterators over the prefixes or addresses of a set, one at a time: all of them together may be more than memory holds.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use popfib::{IpPrefix, Prefix};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::addresses::Addresses;
+use super::addresses::SetAddresses;
 use crate::keys;
 
-/// What an iterator gives.
+/// What an iterator returns.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum SetPart {
     Prefixes,
     /// Prefixes of this length, and longer ones as they are.
     Split(u8),
@@ -21,7 +21,7 @@ pub(super) enum Part {
     Addresses,
 }
 
-impl Part {
+impl SetPart {
     /// The length that a prefix of this family is cut to; `None` if it stays.
     fn len<A: Family>(self, prefix: Prefix<A>) -> Option<u8> {
         match self {
@@ -34,19 +34,19 @@ impl Part {
 }
 
 /// What is left of a prefix.
-type Rest = Box<dyn Iterator<Item = IpPrefix> + Send + Sync>;
+type PrefixRest = Box<dyn Iterator<Item = IpPrefix> + Send + Sync>;
 
 /// The prefixes or addresses of a set, in order, IPv4 before IPv6.
-#[pyclass(module = "popfib")]
-pub(crate) struct Parts {
-    addresses: Arc<Addresses>,
-    part: Part,
+#[pyclass(name = "Parts", module = "popfib")]
+pub(crate) struct PyIpSetParts {
+    addresses: Arc<SetAddresses>,
+    part: SetPart,
     at: usize,
-    rest: Option<Rest>,
+    rest: Option<PrefixRest>,
 }
 
-impl Parts {
-    pub(super) fn new(addresses: &Arc<Addresses>, part: Part) -> Self {
+impl PyIpSetParts {
+    pub(super) fn new(addresses: &Arc<SetAddresses>, part: SetPart) -> Self {
         Self {
             addresses: Arc::clone(addresses),
             part,
@@ -63,11 +63,11 @@ impl Parts {
             self.rest = None;
             let prefix = self.addresses.get(self.at)?;
             self.at += 1;
-            let rest: Option<Rest> = match prefix {
+            let rest: Option<PrefixRest> = match prefix {
                 IpPrefix::V4(prefix) => (self.part.len(prefix))
-                    .map(|len| Box::new(prefix.subnets(len).map(IpPrefix::V4)) as Rest),
+                    .map(|len| Box::new(prefix.subnets(len).map(IpPrefix::V4)) as PrefixRest),
                 IpPrefix::V6(prefix) => (self.part.len(prefix))
-                    .map(|len| Box::new(prefix.subnets(len).map(IpPrefix::V6)) as Rest),
+                    .map(|len| Box::new(prefix.subnets(len).map(IpPrefix::V6)) as PrefixRest),
             };
             match rest {
                 Some(rest) => self.rest = Some(rest),
@@ -78,7 +78,7 @@ impl Parts {
 }
 
 #[pymethods]
-impl Parts {
+impl PyIpSetParts {
     fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
         slf
     }
@@ -88,7 +88,7 @@ impl Parts {
             return Ok(None);
         };
         Ok(Some(match self.part {
-            Part::Addresses => PyString::new(py, &prefix.address().to_string()),
+            SetPart::Addresses => PyString::new(py, &prefix.address().to_string()),
             _ => keys::text(py, prefix)?,
         }))
     }

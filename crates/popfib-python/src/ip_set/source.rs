@@ -1,4 +1,4 @@
-//! What sets are made of: texts and objects that stand for addresses, and collections of these.
+//! What a set is made of in (texts and objects that stand for addresses, collections of these, tables), prefixes out.
 
 use std::collections::HashMap;
 
@@ -9,40 +9,40 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 
-use super::addresses::Addresses;
-use super::class::IPSet;
+use super::addresses::SetAddresses;
+use super::class::PyIpSet;
 use crate::keys;
 use crate::quote::Quoted;
 use crate::state::host;
-use crate::table::Table;
+use crate::table::PyTable;
 
 /// Items between two looks at signals.
 const SIGNALS: usize = 1 << 16;
 
-/// The set that an argument is, or is made to.
-pub(super) fn set_of<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, IPSet>> {
-    match source.cast::<IPSet>() {
+/// The set that an argument is, or that is made of it.
+pub(super) fn set_of<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIpSet>> {
+    match source.cast::<PyIpSet>() {
         Ok(set) => Ok(set.clone()),
-        Err(_) => Bound::new(source.py(), IPSet::from(addresses(source, false)?)),
+        Err(_) => Bound::new(source.py(), PyIpSet::from(addresses(source, false)?)),
     }
 }
 
-/// The set of what `source` stands for, or has.
+/// The addresses that `source` stands for, or that its items stand for.
 ///
 /// # Errors
-/// `TypeError` for what is neither, `ValueError` for what is no address, both with the place in a collection.
-pub(super) fn addresses(source: &Bound<'_, PyAny>, mask: bool) -> PyResult<Addresses> {
-    if let Ok(table) = source.cast::<Table>() {
+/// `TypeError` for an object that is neither, `ValueError` for one that is no address, both with the place in a collection.
+pub(super) fn addresses(source: &Bound<'_, PyAny>, mask: bool) -> PyResult<SetAddresses> {
+    if let Ok(table) = source.cast::<PyTable>() {
         return of_table(table, None);
     }
-    Ok(Addresses::new(&prefixes(source, mask)?))
+    Ok(SetAddresses::new(&prefixes(source, mask)?))
 }
 
-/// What `source` stands for, or what it has, as it comes.
+/// The prefixes that `source` stands for, or that its items stand for, as they come.
 pub(super) fn prefixes(source: &Bound<'_, PyAny>, mask: bool) -> PyResult<Vec<IpPrefix>> {
     let py = source.py();
     let mut found = Vec::new();
-    if let Ok(set) = source.cast::<IPSet>() {
+    if let Ok(set) = source.cast::<PyIpSet>() {
         return Ok(set.get().addresses.iter().collect());
     }
     let is_text = source.is_instance_of::<PyString>() || source.is_instance_of::<PyBytes>();
@@ -53,7 +53,7 @@ pub(super) fn prefixes(source: &Bound<'_, PyAny>, mask: bool) -> PyResult<Vec<Ip
         })?;
         return Ok(found);
     }
-    // To go over a set of netaddr gives its addresses, one by one.
+    // An IPSet of netaddr iterates over its addresses, one by one; this over its prefixes.
     let items = match source.getattr_opt("iter_cidrs")? {
         Some(prefixes) => prefixes.call0()?,
         None => source.clone(),
@@ -148,9 +148,9 @@ fn add_range<'py>(
 
 /// The addresses of a table; with `test`, those whose longest match has a value for which it is true.
 pub(super) fn of_table(
-    table: &Bound<'_, Table>,
+    table: &Bound<'_, PyTable>,
     test: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Addresses> {
+) -> PyResult<SetAddresses> {
     let py = table.py();
     let state = table.get().shared.copy(py)?;
     let map = state.routes.map();
@@ -160,7 +160,7 @@ pub(super) fn of_table(
                 prefix
             }
             let (ipv4, ipv6) = (map.0.ipv4.iter(), map.0.ipv6.iter());
-            Addresses::in_order(ipv4.map(prefixes), ipv6.map(prefixes))
+            SetAddresses::in_order(ipv4.map(prefixes), ipv6.map(prefixes))
         }));
     };
     let mut wanted = HashMap::new();
@@ -172,7 +172,7 @@ pub(super) fn of_table(
     Ok(py.detach(|| {
         let ribs = map.ribs(|number| number);
         let is_wanted = |number| wanted.get(&number) == Some(&true);
-        Addresses::in_order(
+        SetAddresses::in_order(
             aggregate::answered(&ribs.ipv4, is_wanted),
             aggregate::answered(&ribs.ipv6, is_wanted),
         )

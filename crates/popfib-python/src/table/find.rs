@@ -1,21 +1,21 @@
-//! What a table has for a key: its value, its route, its record.
+//! A key in; what a table has for it out: its value, its route, its record.
 
 use popfib::{IpPrefix, NextHop};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::Table;
-use crate::state::{State, host};
+use super::PyTable;
+use crate::state::{TableState, host};
 use crate::{keys, records};
 
-impl Table {
+impl PyTable {
     /// The value of the longest match.
     #[inline]
     pub(super) fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Result<Py<PyAny>, IpPrefix>> {
         let py = key.py();
         let prefix = keys::prefix(key)?;
-        let value = |state: &State, number: u32| {
+        let value = |state: &TableState, number: u32| {
             let value = state.values.get(number);
             Ok(value.map(|value| value.clone_ref(py)).ok_or(prefix))
         };
@@ -48,7 +48,7 @@ impl Table {
     pub(super) fn find_match<R>(
         &self,
         key: &Bound<'_, PyAny>,
-        f: impl FnOnce(&State, NextHop) -> R,
+        f: impl FnOnce(&TableState, NextHop) -> R,
     ) -> PyResult<Option<(IpPrefix, R)>> {
         let py = key.py();
         let prefix = keys::prefix(key)?;

@@ -1,6 +1,6 @@
 """The build backend for `pip install .` at the top of the repository: maturin, run here.
 
-A second pyproject.toml with the whole metadata would be a copy that ages.
+A second pyproject.toml with all metadata would be a copy that grows out of date.
 """
 
 import os

@@ -1,4 +1,4 @@
-/* The functions that look up. */
+/* Functions of SQL that look up: a name and an address in; a value, a prefix or rows out. And that which lists the tables. */
 #include "values.h"
 
 #include <netinet/in.h>
@@ -21,13 +21,13 @@ PG_FUNCTION_INFO_V1(pg_popfib_lookup_prefix);
 PG_FUNCTION_INFO_V1(pg_popfib_lookup_all);
 PG_FUNCTION_INFO_V1(pg_popfib_tables);
 
-/* What a place in a query keeps between rows. */
+/* What one call in a query keeps from row to row. */
 typedef struct Call {
     Table *table;
     Size length; /* of the table's name */
     TimestampTz statement;
     uint64 changes;
-    /* The column that is asked for, if there are records, and what it is called if it was named. */
+    /* The column that is asked for, if there are records, and its name if the call names one. */
     bool has_column;
     Column column;
     text *name;
@@ -42,7 +42,7 @@ static void release(void *user)
     call->table = NULL;
 }
 
-/* The table of the first argument: for a whole statement the same, unless this process changes it itself. */
+/* The table of the first argument: the same for a whole statement, unless this process changes it itself. */
 static inline Call *call_of(FunctionCallInfo fcinfo)
 {
     Call *call = fcinfo->flinfo->fn_extra;
@@ -68,7 +68,7 @@ static inline Call *call_of(FunctionCallInfo fcinfo)
     return call;
 }
 
-/* The column of the third argument, of the value if there is none; false: next hops are numbers alone. */
+/* Finds the column of the third argument, or that of the value if there is none; false: the image has no records. */
 static inline bool find_column(FunctionCallInfo fcinfo, Call *call)
 {
     text *name = PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) : NULL;
@@ -100,8 +100,8 @@ static inline uint32 record_of(const Call *call, const inet *address)
     return popfib_lookup(family_of(call->table, address), ip_addr(address));
 }
 
-/* The value of a record in the column that is asked for, as text; false: it is absent. An image of the C library may be without
- * records, and then the number stands for it. */
+/* The value of a record in the column that is asked for, as text; false: it is absent. An image of the C library may have no
+ * records; then the value is the number. */
 static inline bool text_of(FunctionCallInfo fcinfo, Call *call, uint32 record, Datum *value)
 {
     if (likely(find_column(fcinfo, call)))
@@ -140,7 +140,7 @@ Datum pg_popfib_lookup_int(PG_FUNCTION_ARGS)
     Datum value;
     const char *digits;
     size_t length, at = 0;
-    /* Negative, which has one number more. */
+    /* Negative, since the lowest number has no positive counterpart. */
     int64 number = 0;
     bool good, negative;
     if (PG_NARGS() > 2)
@@ -200,19 +200,19 @@ Datum pg_popfib_lookup_prefix(PG_FUNCTION_ARGS)
     return cidr_of(address, prefix, length);
 }
 
-/* The routes that cover an address: of each length one at most. */
-typedef struct Found {
+/* The routes that cover an address: at most one of each length. */
+typedef struct CoveringRoutes {
     int count, size;
     struct {
         uint8_t prefix[16], length;
         uint32_t next_hop;
     } routes[129];
-} Found;
+} CoveringRoutes;
 
-/* No error of the server's may pass through the library, so nothing here makes one. */
+/* The callback of the walk. No error of the server's may pass through the library, so nothing here can raise one. */
 static int collect(void *user, const uint8_t *prefix, uint8_t length, uint32_t next_hop)
 {
-    Found *found = user;
+    CoveringRoutes *found = user;
     memcpy(found->routes[found->count].prefix, prefix, found->size);
     found->routes[found->count].length = length;
     found->routes[found->count++].next_hop = next_hop;
@@ -225,7 +225,7 @@ Datum pg_popfib_lookup_all(PG_FUNCTION_ARGS)
     inet *address = PG_GETARG_INET_PP(1);
     Call *call;
     popfib_table *table;
-    Found found;
+    CoveringRoutes found;
     int error;
     InitMaterializedSRF(fcinfo, 0);
     call = call_of(fcinfo);

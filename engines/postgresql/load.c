@@ -1,4 +1,4 @@
-/* The functions that make tables, and take them away. */
+/* Functions of SQL that make and drop tables: a name, and a file or a query, in; how many routes there are out. */
 #include "store.h"
 
 #include <netinet/in.h>
@@ -29,7 +29,7 @@ static void name_of(FunctionCallInfo fcinfo, char *name)
     store_check_name(VARDATA_ANY(argument), VARSIZE_ANY_EXHDR(argument), name);
 }
 
-/* How many routes a table has, as a row. Gives the table back. */
+/* How many routes a table has, as a row. Releases the table. */
 static Datum counts(FunctionCallInfo fcinfo, Table *table)
 {
     TupleDesc form;
@@ -60,19 +60,20 @@ Datum pg_popfib_drop(PG_FUNCTION_ARGS)
 
 /* ---------------------------------------------------------------- from a query */
 
-/* What becomes of the rows. */
-typedef struct Rows {
+/* What becomes of the rows of a query. */
+typedef struct QueryRoutes {
     popfib_table *ipv4, *ipv6;
-    HTAB *numbers;  /* of values */
-    const char **names; /* the values, by number less one */
+    HTAB *numbers;      /* of values */
+    const char **names; /* the values; number n at n - 1 */
     uint32 count, space;
     MemoryContext memory;
-} Rows;
+} QueryRoutes;
 
-typedef struct Value {
+/* An entry of `numbers`. */
+typedef struct NumberedValue {
     const char *text; /* the key */
     uint32 number;
-} Value;
+} NumberedValue;
 
 static uint32 hash_text(const void *key, Size size)
 {
@@ -85,10 +86,10 @@ static int compare_texts(const void *a, const void *b, Size size)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static uint32 number_of(Rows *rows, const char *spelled)
+static uint32 number_of(QueryRoutes *rows, const char *spelled)
 {
     bool found;
-    Value *value = hash_search(rows->numbers, &spelled, HASH_FIND, NULL);
+    NumberedValue *value = hash_search(rows->numbers, &spelled, HASH_FIND, NULL);
     if (value != NULL)
         return value->number;
     if (rows->count == rows->space) {
@@ -106,7 +107,7 @@ static char *show(inet *prefix)
     return TextDatumGetCString(DirectFunctionCall1(network_show, InetPGetDatum(prefix)));
 }
 
-static void add(Rows *rows, inet *prefix, const char *spelled)
+static void add(QueryRoutes *rows, inet *prefix, const char *spelled)
 {
     popfib_table *table = ip_family(prefix) == PGSQL_AF_INET ? rows->ipv4 : rows->ipv6;
     uint32 number = number_of(rows, spelled), before;
@@ -128,8 +129,8 @@ static bool is_text(Oid type)
     return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 }
 
-/* Runs the query; the file `path` is the image of its rows. */
-static void save_query(const char *query, const char *path, Rows *rows)
+/* Runs the query, and saves the image of its rows as the file `path`. */
+static void save_query(const char *query, const char *path, QueryRoutes *rows)
 {
     struct popfib_image_config content = POPFIB_IMAGE_CONFIG_INIT;
     SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
@@ -189,8 +190,8 @@ Datum pg_popfib_load_query(PG_FUNCTION_ARGS)
     char name[NAMEDATALEN];
     char *query = text_to_cstring(PG_GETARG_TEXT_PP(1)), *path;
     struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
-    HASHCTL control = {.keysize = sizeof(const char *), .entrysize = sizeof(Value), .hash = hash_text, .match = compare_texts};
-    Rows *rows;
+    HASHCTL control = {.keysize = sizeof(const char *), .entrysize = sizeof(NumberedValue), .hash = hash_text, .match = compare_texts};
+    QueryRoutes *rows;
     Table *volatile table = NULL;
     name_of(fcinfo, name);
     path = store_new_path(name);

@@ -1,24 +1,25 @@
 \echo Use "CREATE EXTENSION popfib" to load this file. \quit
 
--- The value of the longest prefix that holds the address, whose mask does not count; NULL if there is none.
+-- The value of the longest prefix that contains the address, whose mask does not count; NULL if there is none.
 CREATE FUNCTION lookup("table" text, address inet) RETURNS text
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- The same of the record's value in a column, as text that casts to the type of the column; NULL if it is absent, too.
+-- The value in a column of its record, as text that can be cast to the type of the column; NULL also if it is absent.
 CREATE FUNCTION lookup("table" text, address inet, "column" text) RETURNS text
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- The same, where all values are integers.
+-- The same for values that are all integers.
 CREATE FUNCTION lookup_int("table" text, address inet) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup_int' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION lookup_int("table" text, address inet, "column" text) RETURNS bigint
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup_int' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- The number of the record, to join records() by. Restricted, and so is that: a worker may find the table that another process has
--- just loaded, in which the numbers are others.
+-- The number of the record, to join records() by. Both are restricted to the leader: a worker might find a table that another
+-- process has just loaded, in which the numbers are others.
 CREATE FUNCTION lookup_record("table" text, address inet) RETURNS integer
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup_record' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
 
+-- The longest prefix that contains the address.
 CREATE FUNCTION lookup_prefix("table" text, address inet) RETURNS cidr
     AS 'MODULE_PATHNAME', 'pg_popfib_lookup_prefix' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
@@ -30,7 +31,7 @@ CREATE FUNCTION lookup_all("table" text, address inet, OUT prefix cidr, OUT valu
 CREATE FUNCTION records("table" text) RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'pg_popfib_records' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10000;
 
--- Their columns.
+-- The columns of the records, and their types.
 CREATE FUNCTION columns("table" text, OUT name text, OUT type regtype) RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'pg_popfib_columns' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
 
@@ -47,17 +48,17 @@ END $$;
 CREATE FUNCTION tables(OUT name text, OUT bytes bigint, OUT loaded timestamptz) RETURNS SETOF record
     AS 'MODULE_PATHNAME', 'pg_popfib_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10;
 
--- Makes a table of an image that is a file of the server, in place of one of that name: how many routes it has.
+-- Makes a table of an image that is a file of the server, in place of one of that name; returns how many routes it has.
 CREATE FUNCTION load("table" text, path text, OUT ipv4 bigint, OUT ipv6 bigint) RETURNS record
     AS 'MODULE_PATHNAME', 'pg_popfib_load' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Makes one of the rows of a query: a prefix (cidr, inet, text) and, if it has a second column, a value.
+-- Makes a table of the rows of a query: a prefix (cidr, inet, text) and, if there is a second column, a value.
 CREATE FUNCTION load_query("table" text, query text, OUT ipv4 bigint, OUT ipv6 bigint) RETURNS record
     AS 'MODULE_PATHNAME', 'pg_popfib_load_query' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Whether there was one.
+-- Drops a table; returns whether there was one.
 CREATE FUNCTION drop("table" text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pg_popfib_drop' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 
--- Tables are changed by whom the owner of the extension lets.
+-- Only those to whom the owner of the extension grants it change tables.
 REVOKE ALL ON FUNCTION load(text, text), load_query(text, text), drop(text) FROM PUBLIC;

@@ -1,4 +1,4 @@
-/* The functions that list columns and records. */
+/* Functions of SQL that list columns and records: the name of a table in, rows out. */
 #include "values.h"
 
 #include "catalog/pg_type.h"
@@ -32,7 +32,7 @@ static void put_columns(Table *table, ReturnSetInfo *result)
     }
 }
 
-/* Whether the server makes `name` of `whole`, which it cuts to 63 bytes at a character. */
+/* Whether the server, which cuts names to 63 bytes between characters, makes `name` of `whole`. */
 static bool is_cut(const char *whole, const char *name)
 {
     Size length = strlen(whole);
@@ -56,7 +56,7 @@ static Column column_declared(Table *table, const char *name)
     return column_named(table, found == NULL ? name : found);
 }
 
-/* What the call says of its columns has to be so. */
+/* The columns that the call declares; an error unless they are there and have these types. */
 static Column *columns_of(Table *table, TupleDesc form)
 {
     Column *columns = palloc(form->natts * sizeof *columns);
@@ -105,7 +105,7 @@ static void put_records(Table *table, ReturnSetInfo *result)
     }
 }
 
-/* Gives all rows of a table at once. */
+/* Returns all rows that `put` makes of a table at once. */
 static Datum materialize(FunctionCallInfo fcinfo, bits32 flags, void (*put)(Table *, ReturnSetInfo *))
 {
     Table *table;

@@ -1,7 +1,8 @@
 /* Tables as the server's processes share them: see store.h.
  *
- * A list in shared memory says which segment a name of a database has. Its lock is held for the time of a look, or of
- * a rename and a change of the list, so that file and segment of a name always belong together; never while rows are looked up. */
+ * A list in shared memory says which segment a name of a database has. Its lock is held while an entry is read, or while a file
+ * is renamed and the list changed, so that file and segment of a name always belong together. It is never held while rows are
+ * looked up. */
 #include "store.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 #include "storage/shmem.h"
 #include "utils/memutils.h"
 
-/* Of all databases of the server; the list has to fit into what a server has to spare when it runs. */
+/* At most so many tables of all databases: the list has to fit into the shared memory that a running server has to spare. */
 enum { TABLES = 128 };
 
 typedef struct Entry {
@@ -29,15 +30,15 @@ typedef struct Entry {
     Size length;
 } Entry;
 
-typedef struct Shared {
+typedef struct SharedList {
     LWLock lock;
     int tranche;
     uint64 versions;
     Entry entries[TABLES];
-} Shared;
+} SharedList;
 
 uint64 store_changes = 0;
-static Shared *shared = NULL;
+static SharedList *shared = NULL;
 static Table *tables = NULL;
 
 void store_throw(int error, const char *what)
@@ -75,7 +76,7 @@ void store_list(StringInfo names, const char *name, size_t length)
     appendStringInfoChar(names, '"');
 }
 
-/* What is left of loads that a crash has ended. Nobody loads yet. */
+/* Removes the files of loads that a crash has ended. Nobody loads yet. */
 static void remove_new_files(void)
 {
     DIR *all = AllocateDir("popfib");
@@ -101,7 +102,7 @@ static void attach(void)
     if (shared != NULL)
         return;
     LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-    shared = ShmemInitStruct("popfib", sizeof(Shared), &found);
+    shared = ShmemInitStruct("popfib", sizeof(SharedList), &found);
     if (!found) {
         memset(shared, 0, sizeof *shared);
         shared->tranche = LWLockNewTrancheId();
@@ -147,7 +148,7 @@ static void make_directory(const char *path)
 /* The file that this session writes, or wrote last. */
 static char new_file[MAXPGPATH];
 
-/* A session that is terminated leaves by no error that PG_CATCH would see. */
+/* For a session that is terminated, which PG_CATCH does not see. */
 static void remove_new_file(int code, Datum arg)
 {
     (void)code;
@@ -196,7 +197,7 @@ static void discard(Table *table)
     pfree(table);
 }
 
-/* A user more, in this statement. */
+/* Counts one user more, in this statement. */
 static Table *use(Table *table)
 {
     table->users++;
@@ -205,13 +206,13 @@ static Table *use(Table *table)
     return table;
 }
 
-/* Whether this statement goes on with the table. */
+/* Whether this statement uses the table already, and has to go on with it. */
 static bool is_of_statement(const Table *table)
 {
     return table->statement == GetCurrentStatementStartTimestamp() && table->changes == store_changes;
 }
 
-/* For one user. */
+/* Adds a table to those of this process, with one user. */
 static void keep(Table *table)
 {
     dsm_pin_mapping(table->segment);
@@ -220,7 +221,7 @@ static void keep(Table *table)
     tables = table;
 }
 
-/* Needs the lock. Where a name stands or can be put; NULL: the list is full. */
+/* Needs the lock. The entry of a name, or a free one; NULL: the list is full. */
 static Entry *place_of(const char *name)
 {
     Entry *entry = find(name);
@@ -235,7 +236,7 @@ static void throw_full(void)
     ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("the server has %d tables of popfib already", TABLES)));
 }
 
-/* Needs the lock. Puts the table there for a user of this process, and gives back what was there. */
+/* Needs the lock. Puts the table into the entry, with one user in this process, and gives back the segment that was there. */
 static void publish(Entry *entry, Table *table, Size length)
 {
     dsm_handle old = entry->version == 0 ? DSM_HANDLE_INVALID : entry->segment;
@@ -250,7 +251,7 @@ static void publish(Entry *entry, Table *table, Size length)
         dsm_unpin_segment(old);
 }
 
-/* Needs the lock. Frees what nobody uses here and is not in the list any more. */
+/* Needs the lock. Frees the tables of this process that it does not use and that are not in the list any more. */
 static void sweep(void)
 {
     for (Table **place = &tables; *place != NULL;) {
@@ -265,7 +266,7 @@ static void sweep(void)
     }
 }
 
-/* Of an image with several tables none has the name. */
+/* The error of an image with several tables, none of which has the name. */
 static void throw_tables(popfib_image *image, const char *name, const char *what)
 {
     StringInfoData names;
@@ -279,7 +280,7 @@ static void throw_tables(popfib_image *image, const char *name, const char *what
                     errhint("Of such an image that table is loaded which has the same name: %s.", names.data)));
 }
 
-/* The tables of the image in the segment. `version` is to be set, and keep() called. */
+/* Opens the image in the segment. The caller sets `version` and calls keep(). */
 static Table *open_segment(const char *name, dsm_segment *segment, Size length, uint32 mode, const char *what)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
@@ -298,7 +299,7 @@ static Table *open_segment(const char *name, dsm_segment *segment, Size length, 
     config.family = POPFIB_IPV6;
     if (error == 0 && (error = popfib_image_table(table->image, &config, &table->ipv6)) == -ENOENT)
         error = 0;
-    /* Who loads it sees whether they are whole. */
+    /* A load is where damaged records have to be seen. */
     if (error == 0 && mode == POPFIB_IMAGE_MAP && (error = popfib_image_records(table->image, &table->records)) == -ENODATA)
         error = 0;
     table->records_known = mode == POPFIB_IMAGE_MAP;
@@ -318,7 +319,7 @@ static Table *read_image(const char *name, const char *path, bool may_miss, stru
     dsm_segment *segment;
     char *bytes;
     Size length, at = 0;
-    /* A FIFO would not let go. */
+    /* O_NONBLOCK: to open a FIFO would wait for a writer. */
     int file = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
     if (file < 0 && errno == ENOENT && may_miss)
         return NULL;
@@ -329,7 +330,7 @@ static Table *read_image(const char *name, const char *path, bool may_miss, stru
     if (found->st_size == 0)
         store_throw(-EBADMSG, path);
     length = found->st_size;
-    /* What is none at all is seen before memory is asked for as much. */
+    /* A file that is no image is refused before memory is asked for. */
     segment = NULL;
     while (at < length) {
         char start[8];
@@ -353,7 +354,7 @@ static Table *read_image(const char *name, const char *path, bool may_miss, stru
     return open_segment(name, segment, length, POPFIB_IMAGE_MAP, path);
 }
 
-/* A file with these bytes, on the disk. */
+/* Writes a file with these bytes to the disk. */
 static void write_file(const char *path, const char *bytes, Size length)
 {
     int file = OpenTransientFile(path, O_WRONLY | O_CREAT | O_TRUNC | PG_BINARY);
@@ -456,11 +457,11 @@ Table *store_acquire(const char *text, size_t length)
         }
         sweep();
         if (entry != NULL) {
-            /* Under the lock, so that the segment is not given back meanwhile. */
+            /* With the lock held, so that the segment is not given back meanwhile. */
             dsm_segment *segment = dsm_attach(entry->segment);
             if (segment == NULL)
                 elog(ERROR, "the segment of table \"%s\" is gone", name);
-            /* The server's own processes have validated it. */
+            /* The process that loaded it has validated it. */
             table = open_segment(name, segment, entry->length, POPFIB_IMAGE_MAP_TRUSTED, name);
             table->version = entry->version;
             keep(table);
@@ -469,7 +470,7 @@ Table *store_acquire(const char *text, size_t length)
         }
         LWLockRelease(&shared->lock);
 
-        /* Nobody has asked for it since the server has started. */
+        /* Nobody has asked for it since the server started. */
         table = read_image(name, path_of(name), true, &found);
         if (table == NULL)
             ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("there is no table \"%s\" of popfib in this database", name)));

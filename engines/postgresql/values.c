@@ -104,7 +104,7 @@ static Datum numeric_of(uint64 number)
     return DirectFunctionCall3(numeric_in, CStringGetDatum(psprintf(UINT64_FORMAT, number)), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-/* The element of this index, 0 in a column without lists, by its type or as text. False: there is none. */
+/* The element of this index, which is 0 in a column without lists, by its type or as text; false: there is none. */
 static inline bool element_of(Table *table, const Column *column, uint32 record, size_t index, bool as_text, Datum *value)
 {
     popfib_records *records = table->records;
@@ -149,7 +149,7 @@ static inline bool element_of(Table *table, const Column *column, uint32 record,
     return error == 0;
 }
 
-/* The array of a list. */
+/* A list as an array; false: it is absent. */
 static bool list_of(Table *table, const Column *column, uint32 record, Datum *value)
 {
     Oid type = element_type(column->type);

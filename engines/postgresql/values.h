@@ -1,9 +1,9 @@
-/* Values of records as those of the server's types.
+/* Records in, values of the server's types out.
  *
  *     text, integer, float, boolean     text, bigint (numeric, if it is unsigned), double precision, boolean
  *     lists of these                    arrays of these
  *
- * What is written here as text casts to the type: `{vpn,"a,b"}` to text[]. */
+ * A value as text can be cast to its type: `{vpn,"a,b"}` to text[]. */
 #ifndef VALUES_H
 #define VALUES_H
 
@@ -15,18 +15,19 @@ typedef struct Column {
     uint32 type; /* popfib.h's */
 } Column;
 
-/* The column of this name in the server's encoding, or an error that lists those there are. */
+/* The column of this name, which is in the server's encoding; an error that lists all columns if there is none. */
 extern Column column_named(Table *table, const char *name);
 
 /* The column that is the value of a record; false: the table has no records. */
 extern bool column_of_value(Table *table, Column *column);
 
-/* Its name, in the server's encoding. */
+/* The name of a column, in the server's encoding. */
 extern char *column_name(Table *table, uint32 index);
 
+/* The server's type for one of popfib.h's. */
 extern Oid column_type(uint32 type);
 
-/* Whether the record has a value there, which becomes a datum of the column's type, or text. */
+/* The value of a record in a column, as a datum of the column's type or as text; false: it is absent. */
 extern bool value_get(Table *table, const Column *column, uint32 record, Datum *value);
 extern bool value_get_text(Table *table, const Column *column, uint32 record, Datum *value);
 

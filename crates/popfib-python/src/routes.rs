@@ -175,7 +175,7 @@ impl NumberMap {
 }
 
 /// A table in an image, and its records as far as they were asked for.
-pub(crate) struct ImageRoutes {
+pub(crate) struct PyImageTable {
     pub(crate) table: Table,
     dicts: OnceLock<RecordDicts>,
 }
@@ -187,7 +187,7 @@ pub(crate) struct TableRoutes {
     map: Arc<NumberMap>,
     are_in_image: bool,
     /// The table in the image, whose records the numbers are, until the first change.
-    image: Option<Arc<ImageRoutes>>,
+    image: Option<Arc<PyImageTable>>,
     /// Whether an image had records of several columns, which the first change left behind.
     has_lost_columns: bool,
 }
@@ -214,7 +214,7 @@ impl TableRoutes {
     pub(crate) fn of_image(table: Table) -> Self {
         Self {
             are_in_image: true,
-            image: Some(Arc::new(ImageRoutes {
+            image: Some(Arc::new(PyImageTable {
                 table,
                 dicts: OnceLock::new(),
             })),
@@ -240,7 +240,7 @@ impl TableRoutes {
     }
 
     /// The table in an image, until the first change.
-    pub(crate) fn image(&self) -> Option<&Arc<ImageRoutes>> {
+    pub(crate) fn image(&self) -> Option<&Arc<PyImageTable>> {
         self.image.as_ref()
     }
 
@@ -303,7 +303,7 @@ impl TableRoutes {
 
     pub(crate) fn bytes(&self) -> usize {
         let map = self.map.0.ipv4.bytes() + self.map.0.ipv6.bytes();
-        let image = |image: &Arc<ImageRoutes>| {
+        let image = |image: &Arc<PyImageTable>| {
             image.table.bytes() + image.dicts.get().map_or(0, RecordDicts::bytes)
         };
         map + self.image.as_ref().map_or(0, image)

@@ -1,7 +1,7 @@
 /** Text of a table, or the bytes of a text or an image. */
 export type Source = string | ArrayBufferLike | ArrayBufferView;
 
-/** A text, for IPv4 a whole number below 2^32, or 4 or 16 bytes in network order. */
+/** A text; or a whole number below 2^32 for IPv4; or 4 or 16 bytes in network order. */
 export type Address = string | number | Uint8Array;
 
 /** A value of a column that is not absent. */
@@ -23,10 +23,10 @@ export interface Match {
 interface ColumnOf<Type, V, Many = (V | null)[]> {
   readonly name: string;
 
-  /** What its values are. A column of integers is `bigint` as soon as one is beyond `Number.MAX_SAFE_INTEGER`. */
+  /** The type of its values. A column of integers is `bigint` as soon as one is beyond `Number.MAX_SAFE_INTEGER`. */
   readonly type: Type;
 
-  /** The value of the longest prefix that holds an address; `null` if none does or the value is absent. Throws as `Table.lookup`. */
+  /** The value of the longest prefix that contains an address; `null` if none does or the value is absent. Throws like `Table.lookup`. */
   lookup(address: Address): V | null;
 
   /** The value of the record of a number; `null` if it is absent, for 0, and for numbers that no record has. */
@@ -55,11 +55,11 @@ export class Table<R = Row> {
   private constructor();
 
   /**
-   * The table in a text (a route a line, `PREFIX VALUE`, or a list of prefixes) or in an image. Of an image of several tables
+   * The table in a text (a route a line, `PREFIX VALUE`, or a list of prefixes) or in an image. If an image has several tables,
    * `table` is the name of one.
    *
-   * Rejects with an `Error` of one line: a text's line that is wrong, an image that is cut, damaged or none, a table that it does
-   * not have.
+   * Rejects with an `Error` of one line: for a wrong line of a text, an image that is cut or damaged, bytes that are no image, or a
+   * table that the image does not have.
    */
   static from<R = Row>(source: Source, options?: { table?: string }): Promise<Table<R>>;
 
@@ -73,45 +73,45 @@ export class Table<R = Row> {
   column(name: keyof R & string): Column;
 
   /**
-   * The record of the longest prefix that holds an address; `null` if none does. Equal records are mostly one object.
+   * The record of the longest prefix that contains an address; `null` if none does. Equal records are mostly one object.
    *
-   * Throws a `TypeError` for what is no address.
+   * Throws a `TypeError` for anything that is no address.
    */
   get(address: Address): Readonly<R> | null;
 
   /** The record of a number from `lookupMany`; `null` for 0, and for numbers that no record has. */
   record(number: number): Readonly<R> | null;
 
-  /** The value of the longest prefix that holds an address: that of one column. `null` if none does. Throws as `get`. */
+  /** The value, in one column, of the longest prefix that contains an address; `null` if none does. Throws like `get`. */
   lookup(address: Address): Value | null;
 
   /**
-   * The longest prefix that holds an address, and its value; `null` if none does.
+   * The longest prefix that contains an address, and its value; `null` if none does.
    *
-   * Throws as `get`, and for an image that was compiled without its routes.
+   * Throws like `get`, and for an image that was compiled without its routes.
    */
   longestMatch(address: Address): Match | null;
 
   /**
    * Looks up many addresses: IPv4 as numbers in a `Uint32Array`, IPv6 as bytes in a `Uint8Array`, 16 for each in network
-   * order, or an array of any addresses. Each answer is the number of a record; 0 where no prefix holds the address. Equal
+   * order, or an array of any addresses. Each answer is the number of a record; 0 if no prefix contains the address. Equal
    * records have equal numbers.
    *
    * The answers are written to `numbers`, if that is given. For each element that is no address `invalid` is called with
-   * its index, and its answer is 0. Without `invalid` the first of them is a `TypeError` that tells the index.
+   * its index, and its answer is 0. Without `invalid` the first of them throws a `TypeError` that names the index.
    */
   lookupMany(
     addresses: Uint32Array | Uint8Array | readonly Address[],
     options?: { numbers?: Uint32Array; invalid?: (index: number) => void },
   ): Uint32Array;
 
-  /** The value of a number that `lookupMany` has answered; `null` for 0 and numbers that no record has. */
+  /** The value of a number from `lookupMany`; `null` for 0, and for numbers that no record has. */
   value(number: number): Value | null;
 }
 
 /**
  * The image of a text: bytes that `Table.from` and every other popfib opens in a fraction of the time.
  *
- * Rejects as `Table.from`.
+ * Rejects like `Table.from`.
  */
 export function compile(text: Source): Promise<Uint8Array>;

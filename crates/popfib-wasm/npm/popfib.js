@@ -6,16 +6,16 @@
 /** The first bytes of every image. */
 const MAGIC = [0x89, 0x50, 0x4f, 0x50, 0x46, 0x49, 0x42, 0x0a];
 
-/** What the address is longer than, is none. */
+/** The length of the longest text of an address. */
 const LONGEST_TEXT = 45;
 
-/** The number of what is no address. */
+/** The number of an element that is no address. */
 const INVALID = 2 ** 32 - 1;
 
-/** The values of records that are kept as objects, at most: 32 MiB with 8 bytes for each. */
+/** At most so many values are kept in records that are objects: 32 MiB with 8 bytes for each. */
 const KEPT_VALUES = 2 ** 22;
 
-/** What values of columns are: the name of the type and, of all but texts, how many bytes the module writes and what they say. */
+/** Types of columns: the name, and for all but texts how many bytes the module writes for a value, and what reads them. */
 const TYPES = [
   [],
   ["text"],
@@ -25,7 +25,7 @@ const TYPES = [
   ["boolean", 1, (view, at) => view.getUint8(at) === 1],
 ];
 
-/** What is added to the number of a type for lists of it. */
+/** Added to the number of a type for lists of it. */
 const LIST = 8;
 
 const encoder = new TextEncoder();
@@ -56,7 +56,7 @@ async function fetchModule() {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-/** An instance of the module, its memory, and what is done with both. */
+/** An instance of the module and its memory. */
 class Instance {
   constructor(instance) {
     this.exports = instance.exports;
@@ -66,7 +66,7 @@ class Instance {
     return new Instance(await WebAssembly.instantiate(await module(), {}));
   }
 
-  /** Writes the input, some bytes after others. */
+  /** Writes the input: the bytes of all parts, one after the other. */
   write(...parts) {
     const length = parts.reduce((sum, { length }) => sum + length, 0);
     let at = this.exports.input(length) >>> 0;
@@ -88,7 +88,7 @@ class Instance {
     return decoder.decode(this.output());
   }
 
-  /** Does what takes the whole input: an error if it fails, or stops, as it does without memory. */
+  /** Writes the input and calls `act` with the functions; throws if that fails, or stops, as it does without memory. */
   take(parts, act) {
     let done;
     try {
@@ -113,7 +113,7 @@ class Instance {
     this.bytes = new Uint8Array(this.exports.memory.buffer);
   }
 
-  /** The memory: another view of it when it has grown. */
+  /** The memory; another view of it after it has grown. */
   memory() {
     if (this.bytes.length === 0) {
       this.bytes = new Uint8Array(this.exports.memory.buffer);
@@ -160,7 +160,7 @@ function isUint32(number) {
   return typeof number === "number" && number >>> 0 === number;
 }
 
-/** An IPv4 address as a number; -1 for any other address, and for what is none. */
+/** An IPv4 address as a number; -1 for anything else. */
 function ipv4Of(address) {
   if (typeof address !== "string") {
     return isUint32(address) ? address : -1;
@@ -187,7 +187,7 @@ function ipv4Of(address) {
   return dots === 3 && byte >= 0 ? ((bits << 8) | byte) >>> 0 : -1;
 }
 
-/** The error of what is no address, whatever else it may be: an object says nothing of itself. */
+/** The error of a value that is no address. Of an object only the type is shown, whose toString may run any code. */
 function noAddress(address, at) {
   let shown = `${typeof address === "object" && address !== null ? "an" : "a"} ${typeof address}`;
   if (typeof address === "string") {
@@ -214,7 +214,7 @@ class Column {
   #type;
   #isList;
   #count;
-  // By their codes, from 1 on, as soon as they are read.
+  // By their codes, from 1 on; each is read when it is first asked for.
   #values = [];
 
   constructor(instance, index, type) {
@@ -252,7 +252,7 @@ class Column {
 
   #of(number) {
     const code = this.#instance.exports.code(number, this.#index) >>> 0;
-    // That of a number that no record has may have no value.
+    // A number that no record has may have a code beyond the last.
     if (code === 0 || code > this.#count) {
       return null;
     }
@@ -287,10 +287,10 @@ export class Table {
   #valueColumn;
   #count;
   #chunk;
-  // Records as objects, and their numbers, each in the place that its lowest bits say.
+  // Records as objects and their numbers, each in the place that the lowest bits of its number say.
   #records = [];
   #recordNumbers = new Uint32Array(1);
-  // Of what JavaScript reads and writes in memory.
+  // Where JavaScript writes keys to and reads numbers from.
   #keysAt;
   #numbersAt;
 
@@ -317,7 +317,7 @@ export class Table {
       throw new TypeError("table is the name of a table, a string");
     }
     const bytes = bytesOf(source);
-    // What a compiler leaves behind would stay in the instance's memory: it is another's.
+    // By another instance, since the memory that compiling takes stays the instance's.
     const image = isImage(bytes) ? bytes : await compile(bytes);
     const instance = await Instance.make();
     instance.open(image, table);
@@ -353,7 +353,7 @@ export class Table {
     return this.#recordNumbers[place] === number ? this.#records[place] : this.#make(number);
   }
 
-  /** Makes the record of a number and keeps it, in place of another. */
+  /** Makes the record of a number and keeps it, in the place of another. */
   #make(number) {
     if (number > this.#count) {
       return null;
@@ -378,7 +378,7 @@ export class Table {
   }
 
   value(number) {
-    // An image without records has numbers alone.
+    // An image without records has only numbers.
     return this.#valueColumn ? this.#valueColumn.value(number) : number > 0 && isUint32(number) ? number : null;
   }
 
@@ -415,7 +415,7 @@ export class Table {
       const count = Math.min(this.#chunk, length - start);
       const wrong = this.#lookupChunk(addresses, start, count);
       numbers.set(this.#words(this.#numbersAt, count), start);
-      // What the callback does with this table leaves the answers here alone.
+      // The answers are copied, so the callback may use this table.
       for (let index = start; wrong > 0 && index < start + count; index++) {
         if (numbers[index] === INVALID) {
           if (!invalid) {
@@ -429,7 +429,7 @@ export class Table {
     return numbers;
   }
 
-  /** Looks up some of the addresses; returns how many are none. */
+  /** Looks up some of the addresses; returns how many elements are no address. */
   #lookupChunk(addresses, start, count) {
     const { exports } = this.#instance;
     if (addresses instanceof Uint8Array) {
@@ -456,8 +456,8 @@ export class Table {
 }
 
 /**
- * Writes an address as a cell: its length, with the highest bit for bytes and without for text, and so much. What is
- * none, or too long for one, becomes an empty text. Returns where the next cell begins.
+ * Writes an address as a cell: its length, with the highest bit set for bytes and not for text, and then the bytes or the
+ * text. Anything else, and text that is too long, becomes an empty text. Returns where the next cell begins.
  */
 function writeCell(memory, at, address) {
   const ipv4 = ipv4Of(address);
@@ -474,7 +474,7 @@ function writeCell(memory, at, address) {
     memory[at] = length;
     for (let index = 0; index < length; index++) {
       const code = address.charCodeAt(index);
-      // No address has it.
+      // No address has a 0, nor a character beyond ASCII.
       memory[at + 1 + index] = code < 128 ? code : 0;
     }
     return at + 1 + length;

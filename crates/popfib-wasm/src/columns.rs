@@ -1,20 +1,20 @@
-//! Columns of records as JavaScript takes them over.
+//! Columns of records in; the type of each and the bytes of its values out, as `popfib.js` reads them.
 
 use popfib_table::{Cell, Column, ColumnType, Scalar};
 
-/// What the values of a column are.
+/// The numbers of the types that columns have.
 const TEXT: u32 = 1;
 const INTEGER: u32 = 2;
 const BIGINT: u32 = 3;
 const FLOAT: u32 = 4;
 const BOOLEAN: u32 = 5;
-/// Lists of them.
+/// Added to one of these for lists of it.
 const LIST: u32 = 8;
 
-/// The highest integer that a number of JavaScript is for sure, `Number.MAX_SAFE_INTEGER`.
+/// The highest integer up to which a number of JavaScript is exact, `Number.MAX_SAFE_INTEGER`.
 const MAX_SAFE: u128 = (1 << 53) - 1;
 
-/// What the values of a column are: all alike, so integers are `BIGINT` as soon as one of them is no safe number.
+/// The type of a column. All of its values have it, so integers are `BIGINT` as soon as one of them is beyond [`MAX_SAFE`].
 pub(crate) fn type_of(column: &Column) -> u32 {
     if column.is_of_list() {
         return BOOLEAN;
@@ -32,7 +32,7 @@ pub(crate) fn type_of(column: &Column) -> u32 {
         }
         ColumnType::Float => FLOAT,
         ColumnType::Boolean => BOOLEAN,
-        // No list has lists.
+        // Elements are never lists.
         ColumnType::Text | ColumnType::Texts | ColumnType::Integers => TEXT,
     };
     match column.column_type() {
@@ -41,7 +41,7 @@ pub(crate) fn type_of(column: &Column) -> u32 {
     }
 }
 
-/// Hands the value of a code to `take`, one after the other those of a list, until it returns true; whether it did.
+/// Calls `take` with the value of a code, or with each element of a list, until it returns true; returns whether it did.
 fn each(column: &Column, code: u32, mut take: impl FnMut(Scalar<'_>) -> bool) -> bool {
     match column.value(code) {
         None => false,
@@ -50,8 +50,8 @@ fn each(column: &Column, code: u32, mut take: impl FnMut(Scalar<'_>) -> bool) ->
     }
 }
 
-/// Puts the value of a code into `output`, one after the other those of a list: texts after their length, integers of 16 bytes, floats
-/// of 8, booleans of one. A list without values is of truths, as its answers shall not look like none.
+/// Puts the value of a code into `output`, or the elements of a list one after the other: a text after its length, an integer as 16
+/// bytes, a float as 8, a boolean as one. The value of a value-less list is true, so that a match does not look like none.
 pub(crate) fn put(column: &Column, code: u32, output: &mut Vec<u8>) {
     output.clear();
     if column.is_of_list() && code == 1 {
@@ -122,7 +122,7 @@ mod tests {
             let found = type_of(&records.columns()[0]);
             assert_eq!(found, expected + LIST, "{values:?}");
         }
-        // Without a value.
+        // A column without a value.
         let mut builder = RecordsBuilder::new();
         builder.column("c").unwrap();
         assert_eq!(type_of(&builder.build().records.columns()[0]), TEXT);
@@ -149,7 +149,7 @@ mod tests {
             false,
         );
         assert_eq!((bytes(&truths, 1), bytes(&truths, 2)), (vec![1], vec![0]));
-        // Of a list without values.
+        // A value-less list.
         let list = of(&[&[Scalar::Text("")]], false);
         assert_eq!(type_of(&list.columns()[0]), BOOLEAN);
         assert_eq!((bytes(&list, 1), bytes(&list, 2)), (vec![1], vec![]));

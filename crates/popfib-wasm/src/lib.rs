@@ -1,15 +1,15 @@
-//! popfib as a WebAssembly module: what `popfib.js` calls.
+//! popfib as a WebAssembly module: calls of `popfib.js` in, numbers and bytes in the module's memory out.
 //!
-//! The border is numbers only. JavaScript writes what it asks into memory that this module has, at an offset that it was
-//! given (`input`, `cells`, `keys`), calls a function, and reads the answer from `output` or `numbers`; so there is no pointer
-//! from outside that could be wrong, and Rust reads nothing but its own vectors. A module has one table and no threads.
-//! For another table JavaScript makes another instance, whose memory goes with it.
+//! Only numbers cross the border. JavaScript writes a question into the module's memory, at an offset that it was given (`input`,
+//! `cells`, `keys`), calls a function, and reads the answer from `output` or `numbers`. So no pointer from outside can be wrong, and
+//! Rust reads nothing but its own vectors. An instance has one table and no threads. For another table JavaScript makes another
+//! instance, whose memory goes with it.
 //!
 //! Functions that may fail return less than 0, or false, and leave one line of text in `output`.
 //!
-//! An address is a key, IPv4 as a number, or a *cell*, of either family: a byte of its length and so many bytes, the text of IPv6, or,
-//! if the byte's highest bit is set, an address of 4 or 16 bytes in network order. Texts of IPv4 are read by JavaScript: to write them
-//! as cells took it longer.
+//! An address is a *key* (IPv4 as a number) or a *cell* of either family: a byte with its length, and so many bytes. They are the text
+//! of an IPv6 address or, if the highest bit of the first byte is set, an address of 4 or 16 bytes in network order. Rejected: cells
+//! of IPv4 as text. JavaScript takes longer to write these than to read the text itself.
 
 mod columns;
 mod table;
@@ -19,7 +19,7 @@ use std::net::IpAddr;
 
 use popfib_table::{Column, Records};
 
-use table::{Matched, Table};
+use table::{JsMatch, JsTable};
 
 /// Addresses that are looked up by one call: few enough that they stay in the CPU's second cache.
 const CHUNK: usize = 4096;
@@ -28,18 +28,18 @@ const CHUNK: usize = 4096;
 const CELL: usize = 1 + 46;
 
 /// What JavaScript reads and writes, and the table, once it is open.
-struct State {
+struct ModuleState {
     input: Vec<u8>,
     output: Vec<u8>,
     keys: Vec<u32>,
     numbers: Vec<u32>,
-    table: Option<Table>,
+    table: Option<JsTable>,
 }
 
 thread_local! {
-    // Made without code: what would make it is asked for by each function.
-    static STATE: RefCell<State> = const {
-        RefCell::new(State {
+    // A constant, since otherwise each function would first ask whether it has been made.
+    static STATE: RefCell<ModuleState> = const {
+        RefCell::new(ModuleState {
             input: Vec::new(),
             output: Vec::new(),
             keys: Vec::new(),
@@ -49,17 +49,17 @@ thread_local! {
     };
 }
 
-fn with<T>(act: impl FnOnce(&mut State) -> T) -> T {
+fn with<T>(act: impl FnOnce(&mut ModuleState) -> T) -> T {
     STATE.with_borrow_mut(act)
 }
 
-/// What the table answers; 0 as long as there is none.
-fn ask<T: Default>(act: impl FnOnce(&Table) -> T) -> T {
+/// What `act` says of the table; 0 as long as there is none.
+fn ask<T: Default>(act: impl FnOnce(&JsTable) -> T) -> T {
     with(|state| state.table.as_ref().map(act).unwrap_or_default())
 }
 
-impl State {
-    /// Whether it went well; the bytes or the error's line are in `output`.
+impl ModuleState {
+    /// Puts the bytes, or the line of the error, into `output`; returns whether there is no error.
     fn put(&mut self, result: Result<Vec<u8>, String>) -> bool {
         let is_ok = result.is_ok();
         self.output = result.unwrap_or_else(String::into_bytes);
@@ -69,10 +69,10 @@ impl State {
     fn longest_match(&mut self, address: Option<IpAddr>) -> i32 {
         let Some(table) = &self.table else { return 0 };
         match table.longest_match(address) {
-            Matched::NoAddress => -1,
-            Matched::NoRoutes => -2,
-            Matched::Nothing => 0,
-            Matched::Route(prefix, number) => {
+            JsMatch::NoAddress => -1,
+            JsMatch::NoRoutes => -2,
+            JsMatch::Nothing => 0,
+            JsMatch::Route(prefix, number) => {
                 self.output = prefix.into_bytes();
                 number as i32
             }
@@ -94,7 +94,7 @@ pub extern "C" fn input(len: usize) -> usize {
     })
 }
 
-/// Where cells to look up belong, and packed addresses of [`lookup_packed`], once a table is open: the first bytes of the
+/// Where cells to look up belong, and packed addresses of [`lookup_packed`], once a table is open: at the beginning of the
 /// input.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
@@ -148,8 +148,8 @@ pub extern "C" fn compile() -> bool {
     })
 }
 
-/// Takes a table of the image that is the input, and makes room for cells in the input. The last `name_len` bytes of the input
-/// are the table's name; less than 0: the image has only one.
+/// Opens a table of the image that is the input, and then makes room for cells in the input. The last `name_len` bytes of the
+/// input are the table's name; a number below 0 is for an image with one table.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn open(name_len: isize) -> bool {
@@ -159,7 +159,7 @@ pub extern "C" fn open(name_len: isize) -> bool {
             let name = image.split_off(image.len().saturating_sub(len));
             String::from_utf8(name).unwrap_or_default()
         });
-        let opened = Table::open(image, name.as_deref());
+        let opened = JsTable::open(image, name.as_deref());
         state.input = vec![0; CHUNK * CELL];
         state.keys = vec![0; CHUNK];
         state.numbers = vec![0; CHUNK];
@@ -175,17 +175,17 @@ pub extern "C" fn open(name_len: isize) -> bool {
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn route_count() -> usize {
-    ask(Table::route_count)
+    ask(JsTable::route_count)
 }
 
-/// The number of an IPv4 address' value; 0 if there is none.
+/// The number of the record of an IPv4 address; 0 if there is none.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup(address: u32) -> u32 {
     ask(|table| table.lookup(IpAddr::V4(address.into())))
 }
 
-/// The same of the first cell; -1 if that is no address.
+/// The number of the record of the address in the first cell; 0 if there is none, -1 if it holds no address.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn lookup_cell() -> i32 {
@@ -228,7 +228,7 @@ pub extern "C" fn value_column() -> usize {
     ask(|table| table.records().map_or(0, Records::value_column))
 }
 
-/// What the values of the column of this index are, as `columns.rs` numbers them, with its name as output; 0 after the last column.
+/// The type of the column of this index, as `columns.rs` numbers types, with its name as output; 0 after the last column.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn column(index: usize) -> u32 {
@@ -294,7 +294,7 @@ pub extern "C" fn lookup_packed(count: usize) {
     });
 }
 
-/// Looks up `count` cells, at most `chunk()` of them. The number of one that is no address has all bits set; returns how
+/// Looks up `count` cells, at most `chunk()` of them. A cell that holds no address gets a number with all bits set; returns how
 /// many these are.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]

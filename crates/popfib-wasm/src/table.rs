@@ -1,4 +1,4 @@
-//! A table that never changes: an image, and lookups in it.
+//! The table of an instance: a text or an image in, a table that never changes out; addresses and cells in, numbers out.
 
 use std::io::Cursor;
 use std::net::IpAddr;
@@ -28,10 +28,10 @@ pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     Ok(image.to_bytes())
 }
 
-/// The number of what is no address.
+/// The number of a cell that holds no address.
 pub(crate) const INVALID: u32 = u32::MAX;
 
-/// The address in the first cell of `input`, which begins after it then; `None` if it holds none.
+/// Takes the first cell from `input`; returns its address, or `None` if it holds none.
 pub(crate) fn cell(input: &mut &[u8]) -> Option<IpAddr> {
     const PACKED: u8 = 0x80;
     let (len, rest) = input.split_first()?;
@@ -46,7 +46,7 @@ pub(crate) fn cell(input: &mut &[u8]) -> Option<IpAddr> {
 }
 
 /// A longest match.
-pub(crate) enum Matched {
+pub(crate) enum JsMatch {
     NoAddress,
     /// The image was compiled without its routes.
     NoRoutes,
@@ -55,21 +55,21 @@ pub(crate) enum Matched {
     Route(String, u32),
 }
 
-/// A table, and the addresses of a call.
-pub(crate) struct Table {
+/// A table, and memory for the addresses of a call.
+pub(crate) struct JsTable {
     table: popfib_table::Table,
     cells: AddressesByFamily,
 }
 
-impl Table {
+impl JsTable {
     /// The table of this name in an image, of which it keeps a copy; without a name, the only one.
     ///
     /// # Errors
-    /// Anything that is no image, or one without such a table of addresses.
+    /// Why the bytes are no image, or have no such table of IP addresses.
     pub(crate) fn open(bytes: Vec<u8>, name: Option<&str>) -> Result<Self, String> {
         let failed = |error: TableError| format!("{NAME}: {error}");
         let image = Image::from_bytes(&bytes).map_err(|error| failed(error.into()))?;
-        // The records take its place.
+        // Freed first, so that the records can take its place.
         drop(bytes);
         let of_image = image.table(name).map_err(|error| failed(error.into()))?;
         if of_image.family::<u32>().is_none() && of_image.family::<u128>().is_none() {
@@ -91,16 +91,16 @@ impl Table {
     }
 
     /// The longest match; `None` is no address.
-    pub(crate) fn longest_match(&self, address: Option<IpAddr>) -> Matched {
+    pub(crate) fn longest_match(&self, address: Option<IpAddr>) -> JsMatch {
         match address.map(|address| self.table.longest_match(address)) {
-            None => Matched::NoAddress,
-            Some(Err(_)) => Matched::NoRoutes,
-            Some(Ok(None)) => Matched::Nothing,
-            Some(Ok(Some((prefix, number)))) => Matched::Route(prefix.to_string(), number.get()),
+            None => JsMatch::NoAddress,
+            Some(Err(_)) => JsMatch::NoRoutes,
+            Some(Ok(None)) => JsMatch::Nothing,
+            Some(Ok(Some((prefix, number)))) => JsMatch::Route(prefix.to_string(), number.get()),
         }
     }
 
-    /// The records of the routes; `None` in an image without.
+    /// The records; `None` for an image without records.
     pub(crate) fn records(&self) -> Option<&Records> {
         self.table.records()
     }
@@ -133,7 +133,7 @@ impl Table {
     }
 }
 
-/// An image has its Fib, so nothing is compiled here that could fail.
+/// Writes the numbers of addresses. An image has its FIB, so nothing is compiled here that could fail.
 fn numbers_of<A: Family>(family: &FamilyTable<A>, addresses: &[A], numbers: &mut [u32]) {
     if family
         .value_numbers(Kernel::best(), addresses, numbers)
@@ -143,7 +143,7 @@ fn numbers_of<A: Family>(family: &FamilyTable<A>, addresses: &[A], numbers: &mut
     }
 }
 
-/// Puts the numbers of rows into their places.
+/// Writes the numbers of rows into their places.
 fn put<A: Family>(family: &FamilyTable<A>, rows: &FamilyAddresses<A>, numbers: &mut [u32]) {
     if let Ok(fib) = family.fib() {
         fib.lookup_each_with(Kernel::best(), &rows.addresses, |at, number| {
@@ -151,7 +151,7 @@ fn put<A: Family>(family: &FamilyTable<A>, rows: &FamilyAddresses<A>, numbers: &
         });
         return;
     }
-    // An image of prefixes alone.
+    // An image of prefixes alone, which has no FIB of next hops.
     let mut found = vec![0; rows.addresses.len()];
     numbers_of(family, &rows.addresses, &mut found);
     for (&row, number) in rows.rows.iter().zip(found) {
@@ -197,16 +197,16 @@ mod tests {
         let options = Options::default();
         let ipv4 = rib::<u32>("10.0.0.0/8".parse().unwrap(), 7);
         writer.family(&ipv4, &options, Keep::Values).unwrap();
-        let mut table = Table::open(writer.to_bytes(), None).unwrap();
+        let mut table = JsTable::open(writer.to_bytes(), None).unwrap();
         let [inside, outside, other] = ["10.1.1.1", "11.1.1.1", "::1"].map(|a| a.parse().unwrap());
         assert_eq!(table.lookup(inside), 7);
         assert_eq!((table.lookup(outside), table.lookup(other)), (0, 0));
         assert!(table.records().is_none());
         assert!(matches!(
             table.longest_match(Some(inside)),
-            Matched::NoRoutes
+            JsMatch::NoRoutes
         ));
-        assert!(matches!(table.longest_match(Some(other)), Matched::Nothing));
+        assert!(matches!(table.longest_match(Some(other)), JsMatch::Nothing));
         let mut numbers = [9; 3];
         let cells = b"\x84\x0a\x01\x01\x01\x03::1\x84\x0a\x01\x01\x01";
         assert_eq!(table.lookup_cells(cells, &mut numbers), 0);
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn images_without_addresses_are_refused() {
-        let error = |writer: &ImageWriter| Table::open(writer.to_bytes(), None).err();
+        let error = |writer: &ImageWriter| JsTable::open(writer.to_bytes(), None).err();
         let mut writer = ImageWriter::new(0);
         let no_table = "table: an image without tables";
         assert_eq!(error(&writer).as_deref(), Some(no_table));
@@ -249,17 +249,17 @@ mod tests {
                 .family(&ipv4, &Options::default(), Keep::Prefixes)
                 .unwrap();
         }
-        let open = |name| Table::open(writer.to_bytes(), Some(name));
+        let open = |name| JsTable::open(writer.to_bytes(), Some(name));
         let mut table = open("b").unwrap();
         assert_eq!(table.lookup("10.1.1.1".parse().unwrap()), 2);
-        // By the Fib of longest matches, as there is no other.
+        // By the FIB of longest matches, as there is no other.
         let mut numbers = [9; 2];
         table.lookup_many(&[0x0a01_0101, 0], &mut numbers);
         assert_eq!(numbers, [2, 0]);
         let cells = b"\x84\x0a\x01\x01\x01\x03::1";
         assert_eq!(table.lookup_cells(cells, &mut numbers), 0);
         assert_eq!(numbers, [2, 0]);
-        // Texts of IPv4 are for JavaScript to read.
+        // JavaScript reads texts of IPv4 itself.
         assert_eq!(table.lookup_cells(b"\x0810.1.1.1\x00", &mut numbers), 2);
         let none = "table: no table \"c\": \"a\", \"b\"";
         assert_eq!(open("c").err().as_deref(), Some(none));

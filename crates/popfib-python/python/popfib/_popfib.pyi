@@ -337,7 +337,7 @@ class ArrowColumn:
     ) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
 
-# Keys, ranges, objects of netaddr, whose types are not known here, iterables of them; tables and sets.
+# Keys, ranges, objects of netaddr (whose types are not known here), iterables of these, tables and sets.
 _Addresses: TypeAlias = Any
 
 @final
@@ -445,7 +445,7 @@ class Anonymizer:
     def anonymize(self, address: None, /) -> None: ...
     @overload
     def anonymize(self, address: Any, /) -> Any: ...
-    # An array, a list or an ArrowColumn, by what the column is.
+    # An array, a list or an ArrowColumn, like the column.
     def anonymize_many(
         self,
         addresses: Any,

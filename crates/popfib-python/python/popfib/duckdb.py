@@ -20,11 +20,11 @@ def register(
     invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
 ) -> None:
-    """Make `name(address)` a function of SQL: the value of the longest match, NULL without one; of a set, whether the address
-    is in it, NULL for what is none.
+    """Make `name(address)` a function of SQL: the value of the longest match, NULL without one; for a set, whether the address
+    is in it, NULL for text that is no address.
 
-    Addresses are VARCHAR. The values are all str (VARCHAR), all int (BIGINT) or all bool (BOOLEAN); what other values
-    there are at this time is a TypeError. The function sees later changes of the table.
+    Addresses are VARCHAR. The values are all str (VARCHAR), all int (BIGINT) or all bool (BOOLEAN); if there are others when
+    this is called, it raises TypeError. The function sees later changes of the table.
     """
     types: dict[type, tuple[str, Any]] = {
         str: ("VARCHAR", pa.string()),

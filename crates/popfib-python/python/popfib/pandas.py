@@ -27,8 +27,8 @@ def lookup(
     """The values of a column of addresses, missing where there is no route; with `columns`, or "*" for all, a frame of these
     columns of the table's records.
 
-    With `categorical` as a categorical column, which is fast and small where there are fewer values than rows, and needs
-    pyarrow; of a frame those of text.
+    With `categorical`, a categorical column, which is fast and small if there are fewer values than rows, and needs pyarrow;
+    in a frame, columns of text are categorical.
     """
     # An empty column may be of any type.
     column: Any = addresses if len(addresses) else []
@@ -63,7 +63,7 @@ def isin(
     invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
 ) -> pd.Series[bool]:
-    """Whether each address of a column is in a set; what is no address is not."""
+    """Whether each address of a column is in a set; False for anything that is no address."""
     column: Any = addresses if len(addresses) else []
     found = addresses_of.contains(column, invalid=invalid, threads=threads)
     return pd.Series(found, index=addresses.index, name=addresses.name)

@@ -1,4 +1,4 @@
-"""Polars: `pl.col("src").popfib.lookup(table)` and `pl.col("src").popfib.is_in(set)`, and the same of a series.
+"""Polars: `pl.col("src").popfib.lookup(table)` and `pl.col("src").popfib.is_in(set)`, and the same for a series.
 
 Importing this module registers the two namespaces.
 """
@@ -16,7 +16,7 @@ __all__ = ["dtype_of", "is_in", "lookup"]
 
 
 def dtype_of(table: Table[Any], columns: Iterable[str] | None = None) -> Any:
-    """The type of a column of the table's values: String, Int64, Boolean or Object; of `columns` a Struct."""
+    """The type of a column of the table's values: String, Int64, Boolean or Object; with `columns` a Struct."""
     if columns is not None:
         return _records([], table, columns, "raise", 1).to_struct().dtype
     dtypes: dict[type, Any] = {str: pl.String, int: pl.Int64, bool: pl.Boolean}
@@ -57,7 +57,7 @@ def is_in(
     invalid: Literal["raise", "null"] = "null",
     threads: int = 1,
 ) -> pl.Series:
-    """Whether each address of a column is in a set; null for what is no address."""
+    """Whether each address of a column is in a set; null for anything that is no address."""
     column: Any = [None] * len(addresses) if addresses.dtype == pl.Null else addresses
     found = addresses_of.contains(column, output="arrow", invalid=invalid, threads=threads)
     return pl.Series(found).rename(addresses.name)

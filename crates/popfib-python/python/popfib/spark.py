@@ -2,7 +2,7 @@
 `popfib.spark.register(spark, "lpm", "table.fib")`, the same as a function of SQL.
 
 The image goes to every executor as a file, and each Python worker maps it once; batches come and go as Arrow. So popfib,
-pyarrow and pandas, which Spark wants for that, have to be installed where executors run.
+pyarrow and pandas, which Spark needs for that, must be installed wherever executors run.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["lookup", "register"]
 
-# What each application has been given under a name: Spark never ships a name twice.
+# What was shipped to each application under a name: Spark never ships a name twice.
 _shipped: dict[tuple[str, str], tuple[str, int, int]] = {}
 
 
-# What a Python worker has opened.
+# What this Python worker has opened.
 _opened: dict[str, Table[str]] = {}
 
 
@@ -41,7 +41,7 @@ def _open(name: str) -> Table[str]:
 def _ship(context: Any, image: str | os.PathLike[str]) -> str:
     path = os.path.realpath(image)
     name = os.path.basename(path)
-    # What is wrong with it is said here, not by every executor.
+    # A damaged image is an error here, not in every executor.
     popfib.open(path)
     state = os.stat(path)
     form = (path, state.st_mtime_ns, state.st_size)
@@ -62,7 +62,7 @@ def _answer(
     output: Literal["arrow", "arrow-prefixes"],
     invalid: Literal["raise", "null"],
 ) -> Any:
-    """The column of answers, as Spark's type of texts."""
+    """The column of answers, as Spark's type for text."""
     import pyarrow as pa
 
     found = pa.array(table.lookup_many(addresses, output=output, invalid=invalid))
@@ -125,7 +125,7 @@ def register(
     """
     from pyspark.sql import functions
 
-    # Not in every pyspark's types.
+    # Older versions of pyspark do not have it.
     arrow_udf: Any = getattr(functions, "arrow_udf", None)
     if arrow_udf is None:
         raise ImportError("functions over Arrow columns need pyspark 4.1 or later")
@@ -140,6 +140,6 @@ def register(
 
     import pyarrow as pa
 
-    # By its hints Spark knows that it takes columns; pyarrow is not imported where this file is.
+    # By these hints Spark knows that it takes columns. They are set here because the file does not import pyarrow at its top.
     find.__annotations__ = {"addresses": pa.Array, "return": pa.Array}
     spark.udf.register(name, arrow_udf(find, "string"))

@@ -50,7 +50,7 @@ class RadixNode:
 
 
 def _walk(nodes: Iterator[RadixNode]) -> Iterator[RadixNode]:
-    """The nodes; a change of the tree meanwhile is the warning, as an exception, that py-radix makes of it."""
+    """The nodes; if the tree changes meanwhile, the same as in py-radix: a RuntimeWarning, raised as an exception."""
     try:
         yield from nodes
     except RuntimeError as error:
@@ -58,7 +58,7 @@ def _walk(nodes: Iterator[RadixNode]) -> Iterator[RadixNode]:
 
 
 class Radix:
-    """Prefixes of both families, each with a node that is searched for."""
+    """A tree of prefixes of both families, each with a node that searches return."""
 
     __slots__ = ("_table",)
 

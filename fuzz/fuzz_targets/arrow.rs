@@ -16,7 +16,7 @@ use std::ptr::{self, NonNull};
 
 use arbitrary::Arbitrary;
 use c_data::{ArrowArray, ArrowSchema, OwnedArrow};
-use cells::{ArrowCell, ArrowCells, CellKind};
+use cells::{ArrowCell, ArrowCellKind, ArrowCells};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -234,7 +234,7 @@ fuzz_target!(|input: Input| {
             OwnedArrow::<ArrowArray>::take(NonNull::from(&mut array.raw).cast()),
         )
     };
-    let Ok(kind) = CellKind::of(&schema) else {
+    let Ok(kind) = ArrowCellKind::of(&schema) else {
         return;
     };
     let Ok(cells) = ArrowCells::of(&array, &kind) else {

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use super::arrow::{self, PyArrowColumn};
-use super::input::AddressColumn;
+use super::input::PyAddressColumn;
 use super::lookup::{AnswerSource, OnInvalid};
 use crate::keys;
 
@@ -39,12 +39,12 @@ pub(super) enum AnonymizedForm {
 }
 
 impl AnonymizedForm {
-    pub(super) fn of(column: &AddressColumn<'_>) -> Self {
+    pub(super) fn of(column: &PyAddressColumn<'_>) -> Self {
         match column {
-            AddressColumn::Numbers(_) | AddressColumn::Integers(..) => Self::Numbers,
-            AddressColumn::Bytes(_, width) => Self::Packed(*width),
-            AddressColumn::Addresses(_) => Self::List,
-            AddressColumn::Arrow(_) => Self::Arrow,
+            PyAddressColumn::Numbers(_) | PyAddressColumn::Integers(..) => Self::Numbers,
+            PyAddressColumn::Bytes(_, width) => Self::Packed(*width),
+            PyAddressColumn::Addresses(_) => Self::List,
+            PyAddressColumn::Arrow(_) => Self::Arrow,
         }
     }
 

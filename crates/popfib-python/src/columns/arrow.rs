@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use super::c_data::{ArrowArray, ArrowSchema, ArrowStream, OwnedArrow};
-use super::cells::{ArrowCells, CellKind};
+use super::cells::{ArrowCellKind, ArrowCells};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -24,11 +24,11 @@ const STREAM: &CStr = c"arrow_array_stream";
 /// An array that was taken over, and what its cells are.
 pub(super) struct ArrowPiece {
     array: OwnedArrow<ArrowArray>,
-    kind: CellKind,
+    kind: ArrowCellKind,
 }
 
 impl ArrowPiece {
-    fn new(array: OwnedArrow<ArrowArray>, kind: CellKind) -> PyResult<Self> {
+    fn new(array: OwnedArrow<ArrowArray>, kind: ArrowCellKind) -> PyResult<Self> {
         let piece = Self { array, kind };
         piece.cells()?;
         Ok(piece)
@@ -75,8 +75,8 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrowPiec
     Ok(Some(pieces))
 }
 
-fn kind(schema: &ArrowSchema) -> PyResult<CellKind> {
-    CellKind::of(schema).map_err(|other| {
+fn kind(schema: &ArrowSchema) -> PyResult<ArrowCellKind> {
+    ArrowCellKind::of(schema).map_err(|other| {
         PyTypeError::new_err(format!(
             "a column of {other}: addresses are text, integers of 32 or 64 bits (IPv4) or binary of 4 or 16 bytes"
         ))

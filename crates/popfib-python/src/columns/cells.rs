@@ -38,7 +38,7 @@ impl Display for CellError<'_> {
 
 /// What the cells of a column are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CellKind {
+pub(crate) enum ArrowCellKind {
     Null,
     /// Integers of so many bytes, 4 or 8, with a sign or without, each an IPv4 address if it fits.
     Number {
@@ -64,7 +64,7 @@ pub(crate) enum CellKind {
     },
 }
 
-impl CellKind {
+impl ArrowCellKind {
     /// The kind of cells that a schema describes.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl<'a> ArrowCells<'a> {
     ///
     /// # Errors
     /// [`CellError::Broken`] if its counts and buffers are not those of a column.
-    pub(crate) fn of(array: &'a ArrowArray, kind: &CellKind) -> Result<Self, CellError<'a>> {
+    pub(crate) fn of(array: &'a ArrowArray, kind: &ArrowCellKind) -> Result<Self, CellError<'a>> {
         let count = |number: i64| usize::try_from(number).map_err(|_| COUNTS);
         let (len, offset) = (count(array.len())?, count(array.offset())?);
         // How many cells the buffers hold, and the bytes of so many elements.
@@ -213,8 +213,8 @@ impl<'a> ArrowCells<'a> {
         let values = match *kind {
             // Offsets of no cells may be missing.
             _ if len == 0 => CellBuffers::Null,
-            CellKind::Null => CellBuffers::Null,
-            CellKind::Number { width, is_signed } => {
+            ArrowCellKind::Null => CellBuffers::Null,
+            ArrowCellKind::Number { width, is_signed } => {
                 expect(2)?;
                 CellBuffers::Number {
                     bytes: buffer(1, bytes(all, width)?)?,
@@ -222,11 +222,11 @@ impl<'a> ArrowCells<'a> {
                     is_signed,
                 }
             }
-            CellKind::Packed(width) => {
+            ArrowCellKind::Packed(width) => {
                 expect(2)?;
                 CellBuffers::Packed(buffer(1, bytes(all, width)?)?, width)
             }
-            CellKind::Bytes { is_text, is_large } => {
+            ArrowCellKind::Bytes { is_text, is_large } => {
                 expect(3)?;
                 let width = if is_large { 8 } else { 4 };
                 let ends = buffer(1, bytes(all.checked_add(1).ok_or(COUNTS)?, width)?)?;
@@ -238,7 +238,7 @@ impl<'a> ArrowCells<'a> {
                     bytes: buffer(2, last)?,
                 }
             }
-            CellKind::Views { is_text } => {
+            ArrowCellKind::Views { is_text } => {
                 let variadic = buffers.checked_sub(3).ok_or(COUNTS)?;
                 let lens = buffer(buffers - 1, bytes(variadic, 8)?)?;
                 let lens = lens.as_chunks::<8>().0.iter();
@@ -250,7 +250,7 @@ impl<'a> ArrowCells<'a> {
                     buffers: data.collect::<Result<_, _>>()?,
                 }
             }
-            CellKind::Indices {
+            ArrowCellKind::Indices {
                 width,
                 is_signed,
                 ref words,

@@ -12,14 +12,14 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 
 use super::arrow;
 use super::cells::{ArrowCells, CellError};
-use super::lookup::{AddressRows, OnInvalid, address};
+use super::lookup::{ColumnRows, OnInvalid, address};
 use crate::keys;
 
 /// Keys read between two looks at signals.
 const SIGNALS: usize = 1 << 16;
 
 /// A column, kept alive while its rows are looked up.
-pub(super) enum AddressColumn<'py> {
+pub(super) enum PyAddressColumn<'py> {
     Numbers(PyReadonlyArrayDyn<'py, u32>),
     /// The bytes of other integers, so many for each, with a sign or without.
     Integers(PyReadonlyArrayDyn<'py, u8>, usize, bool),
@@ -29,7 +29,7 @@ pub(super) enum AddressColumn<'py> {
     Arrow(Vec<arrow::ArrowPiece>),
 }
 
-impl<'py> AddressColumn<'py> {
+impl<'py> PyAddressColumn<'py> {
     /// # Errors
     /// `TypeError` for a column of another type, `ValueError` for one of another shape.
     pub(super) fn new(column: &Bound<'py, PyAny>, invalid: OnInvalid) -> PyResult<Self> {
@@ -182,25 +182,25 @@ impl<'py> AddressColumn<'py> {
     ///
     /// # Errors
     /// `ValueError` if the array does not lie in memory as it was found or made.
-    pub(super) fn rows(&self) -> PyResult<Vec<AddressRows<'_>>> {
+    pub(super) fn rows(&self) -> PyResult<Vec<ColumnRows<'_>>> {
         Ok(match self {
-            Self::Numbers(array) => vec![AddressRows::Numbers(array.as_slice()?)],
+            Self::Numbers(array) => vec![ColumnRows::Numbers(array.as_slice()?)],
             Self::Integers(array, width, is_signed) => {
                 let cells = ArrowCells::of_integers(array.as_slice()?, *width, *is_signed);
-                vec![AddressRows::Cells(cells)]
+                vec![ColumnRows::Cells(cells)]
             }
             Self::Bytes(array, width) => {
                 let bytes = array.as_slice()?;
                 vec![match width {
-                    4 => AddressRows::Bytes4(bytes.as_chunks().0),
-                    _ => AddressRows::Bytes16(bytes.as_chunks().0),
+                    4 => ColumnRows::Bytes4(bytes.as_chunks().0),
+                    _ => ColumnRows::Bytes16(bytes.as_chunks().0),
                 }]
             }
-            Self::Addresses(addresses) => vec![AddressRows::Addresses(addresses)],
+            Self::Addresses(addresses) => vec![ColumnRows::Addresses(addresses)],
             Self::Arrow(pieces) => {
                 let cells = pieces
                     .iter()
-                    .map(|piece| piece.cells().map(AddressRows::Cells));
+                    .map(|piece| piece.cells().map(ColumnRows::Cells));
                 cells.collect::<PyResult<_>>()?
             }
         })

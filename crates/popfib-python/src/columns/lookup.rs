@@ -89,7 +89,7 @@ impl AnswerSource for AddressItself {
 
 /// The addresses of all `count` rows, to be looked up in several tables.
 pub(super) fn addresses(
-    rows: &[AddressRows<'_>],
+    rows: &[ColumnRows<'_>],
     count: usize,
     invalid: OnInvalid,
     threads: usize,
@@ -100,7 +100,7 @@ pub(super) fn addresses(
 }
 
 /// Rows of one kind.
-pub(super) enum AddressRows<'a> {
+pub(super) enum ColumnRows<'a> {
     /// IPv4 addresses as numbers.
     Numbers(&'a [u32]),
     /// IPv4 addresses in network order.
@@ -113,7 +113,7 @@ pub(super) enum AddressRows<'a> {
     Cells(ArrowCells<'a>),
 }
 
-impl AddressRows<'_> {
+impl ColumnRows<'_> {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Numbers(rows) => rows.len(),
@@ -161,7 +161,7 @@ impl AddressRows<'_> {
 /// Looks up all rows into `answers`, one for each, in as many threads as asked for (0: one for
 /// each core).
 pub(super) fn lookup<S: AnswerSource>(
-    rows: &[AddressRows<'_>],
+    rows: &[ColumnRows<'_>],
     source: &S,
     invalid: OnInvalid,
     threads: usize,

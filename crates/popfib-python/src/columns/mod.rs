@@ -36,9 +36,9 @@ use crate::values::ValueSnapshot;
 use anonymize::AnonymizedAddresses;
 pub(crate) use arrow::PyArrowColumn;
 use contains::{Membership, MembershipForm, MembershipLookup};
-use input::AddressColumn;
+use input::PyAddressColumn;
 pub(crate) use input::of_object;
-use lookup::{AddressRows, AnswerSource, OnInvalid, RowAnswer, ValueNumbers};
+use lookup::{AnswerSource, ColumnRows, OnInvalid, RowAnswer, ValueNumbers};
 use matches::{RouteMatches, RowMatch};
 use output::{ColumnOutput, NumberOutput};
 use records::RowRecords;
@@ -120,7 +120,7 @@ pub(crate) fn lookup_many<'py>(
     let output = ColumnOutput::by_name(output)?;
     let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = AddressColumn::new(addresses, invalid)?;
+    let column = PyAddressColumn::new(addresses, invalid)?;
     let lookup = ColumnLookup {
         py: addresses.py(),
         rows: &column.rows()?,
@@ -150,7 +150,7 @@ pub(crate) fn lookup_columns<'py>(
     let py = addresses.py();
     let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = AddressColumn::new(addresses, invalid)?;
+    let column = PyAddressColumn::new(addresses, invalid)?;
     let rows = column.rows()?;
     let lookup = ColumnLookup {
         py,
@@ -196,7 +196,7 @@ pub(crate) fn contains<'py>(
     let form = MembershipForm::by_name(output)?;
     let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = AddressColumn::new(addresses, invalid)?;
+    let column = PyAddressColumn::new(addresses, invalid)?;
     let rows = column.rows()?;
     let lookup = ColumnLookup {
         py: addresses.py(),
@@ -217,7 +217,7 @@ pub(crate) fn anonymize<'py>(
     let py = addresses.py();
     let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = AddressColumn::new(addresses, invalid)?;
+    let column = PyAddressColumn::new(addresses, invalid)?;
     let form = anonymize::AnonymizedForm::of(&column);
     let rows = column.rows()?;
     let lookup = ColumnLookup {
@@ -246,10 +246,10 @@ pub(crate) fn lookup_several<'py>(
     let output = ColumnOutput::by_name(output)?;
     let invalid = OnInvalid::by_name(invalid)?;
     let threads = threads_of(threads)?;
-    let column = AddressColumn::new(addresses, invalid)?;
+    let column = PyAddressColumn::new(addresses, invalid)?;
     let rows = column.rows()?;
     // Text is read once, and not again for each table.
-    let read = match rows.iter().any(AddressRows::is_text) {
+    let read = match rows.iter().any(ColumnRows::is_text) {
         true => {
             let count = count(&rows);
             room::ask_for_memory(count, size_of::<Option<IpAddr>>())?;
@@ -262,7 +262,7 @@ pub(crate) fn lookup_several<'py>(
     };
     let rows = read
         .as_ref()
-        .map_or(rows, |read| vec![AddressRows::Addresses(read)]);
+        .map_or(rows, |read| vec![ColumnRows::Addresses(read)]);
     let lookup = ColumnLookup {
         py: addresses.py(),
         rows: &rows,
@@ -306,15 +306,15 @@ fn threads_of(threads: isize) -> PyResult<usize> {
 /// A column to look up.
 struct ColumnLookup<'a, 'py> {
     py: Python<'py>,
-    rows: &'a [AddressRows<'a>],
+    rows: &'a [ColumnRows<'a>],
     invalid: OnInvalid,
     threads: usize,
 }
 
 /// How many rows there are. A column of nulls may have more than any memory has room for.
-fn count(rows: &[AddressRows<'_>]) -> usize {
+fn count(rows: &[ColumnRows<'_>]) -> usize {
     rows.iter()
-        .map(AddressRows::len)
+        .map(ColumnRows::len)
         .fold(0, usize::saturating_add)
 }
 

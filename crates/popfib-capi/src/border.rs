@@ -5,10 +5,10 @@
 //! `# Safety` section of each function that C calls says which of it the function relies on, in these words:
 //!
 //! * A handle is **live** from the function that made it (`..._create`, `..._open`, ...) until the call of its `..._free`.
-//! * A table or groups are **not changed meanwhile** if no thread is in a function that popfib.h marks \[writer\] until the
-//!   call returns: what its marks \[table\] and \[any\] ask for. They are **the caller's alone** if no thread is in any function
-//!   of theirs, but in those of readers and those marked \[any\]: the mark \[writer\]. A reader is the caller's alone if
-//!   no other thread is in a function of this reader: the mark \[reader\].
+//! * A table is **not changed meanwhile** if no other thread is in a function of it that popfib.h marks \[writer\], until the
+//!   call returns: what the mark \[table\] asks for. A table or groups are **the caller's alone** if no other thread is in any
+//!   function of theirs, except those of readers and those marked \[any\]: the mark \[writer\]. A reader is the caller's
+//!   alone if no other thread is in a function of this reader: the mark \[reader\].
 //! * A **place** is aligned memory for one value, which may be uninitialised and which nobody else uses meanwhile.
 //! * An **array** of so many elements, an **address** (4 or 16 bytes, by the table's family, of any alignment) and a
 //!   **string** (bytes up to a zero) can be read, and do not change meanwhile.

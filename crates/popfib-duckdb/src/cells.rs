@@ -53,7 +53,7 @@ impl CellType {
     /// Fills a column with the values of these codes of `column`, null where there is none.
     ///
     /// # Errors
-    /// No memory for lists.
+    /// There is no memory for the lists.
     ///
     /// # Safety
     /// `output` is of this type and has room for a row for each code; `self` is the type of `column`.

@@ -16,7 +16,7 @@ const READ: u32 = 1;
 /// DuckDB's functions for files.
 ///
 /// # Errors
-/// This DuckDB has none.
+/// This DuckDB has no such functions; the error says what to do instead.
 fn files() -> Result<&'static FileApi, String> {
     duckdb().files.as_ref().ok_or_else(|| {
         format!(

@@ -15,7 +15,7 @@ impl Registry {
     /// The table of a name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no table of this name; the error says how to make one.
     pub(crate) fn get(&self, name: &[u8]) -> Result<Arc<SqlTable>, String> {
         let name = String::from_utf8_lossy(name);
         let tables = self.0.read().unwrap_or_else(PoisonError::into_inner);

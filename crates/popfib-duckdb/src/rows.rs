@@ -45,7 +45,7 @@ impl BoundRows {
     /// Binds a call for the table of this name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no table of this name.
     ///
     /// # Safety
     /// `info` is that of the bind.
@@ -86,7 +86,7 @@ impl BoundRows {
     /// The rows of the table that has the name now.
     ///
     /// # Errors
-    /// There is none, it has no routes, or it has other columns than the one that was bound.
+    /// There is no table of this name now, it has no routes, or it has other columns than the one that was bound.
     ///
     /// # Safety
     /// `info` is that of the init, of a function with projection pushdown.
@@ -141,7 +141,7 @@ impl RowsScan {
     /// Fills the columns with the next rows, and says how many.
     ///
     /// # Errors
-    /// No memory for lists.
+    /// There is no memory for the lists.
     ///
     /// # Safety
     /// `column` returns the columns that DuckDB asked for at the start, in its order, with room for a chunk's rows.

@@ -87,7 +87,7 @@ impl SqlTable {
     /// The index of the column of this name; without a name, that of the column of values.
     ///
     /// # Errors
-    /// There is none of this name; the error names those that there are.
+    /// There is no column of this name; the error names those that there are.
     pub(crate) fn column(&self, name: Option<&[u8]>) -> Result<usize, String> {
         let Some(name) = name else {
             return Ok(self.records().value_column());

@@ -52,7 +52,7 @@ pub(crate) fn border_or<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
 /// What a handle stands for; -EINVAL for null.
 ///
 /// # Safety
-/// Null or live; nobody changes what may not change behind a shared reference.
+/// `handle` is null or live, and nobody changes what `T` does not let change through a shared reference.
 #[inline(always)]
 pub(crate) unsafe fn required<'a, T>(handle: *const T) -> Result<&'a T> {
     // SAFETY: null, or a value that lives until it is freed, as the caller promises.
@@ -62,7 +62,7 @@ pub(crate) unsafe fn required<'a, T>(handle: *const T) -> Result<&'a T> {
 /// As [`required`], to change it.
 ///
 /// # Safety
-/// Null, or live and the caller's alone.
+/// `handle` is null, or live and the caller's alone.
 #[inline(always)]
 pub(crate) unsafe fn required_mut<'a, T>(handle: *mut T) -> Result<&'a mut T> {
     // SAFETY: null, or a value that lives until it is freed and that nobody else uses, as the caller promises.
@@ -84,7 +84,7 @@ pub(crate) unsafe fn make_handle<T>(
         // SAFETY: not null, hence a place for a pointer.
         unsafe { place.write(ptr::null_mut()) };
         let handle = make()?;
-        // SAFETY: as above.
+        // SAFETY: the same place.
         unsafe { place.write(handle) };
         Ok(0)
     })
@@ -102,7 +102,7 @@ pub(crate) fn free_handle<T>(handle: *mut T, free: impl FnOnce(*mut T)) {
 /// The bytes of a string, without its zero; -EINVAL for null.
 ///
 /// # Safety
-/// Null or a string.
+/// `string` is null or a string.
 pub(crate) unsafe fn string<'a>(string: *const c_char) -> Result<&'a CStr> {
     if string.is_null() {
         return Err(Errno::INVALID);

@@ -49,7 +49,7 @@ impl CImage {
 /// The path of a file; -EINVAL for null.
 ///
 /// # Safety
-/// Null or a string.
+/// `path` is null or a string.
 unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path> {
     // SAFETY: it asks for the same.
     let path = unsafe { string(path)? };
@@ -59,7 +59,7 @@ unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path> {
 /// Text that an image holds; -EINVAL for null, -EILSEQ if it is not UTF-8.
 ///
 /// # Safety
-/// Null or a string.
+/// `text` is null or a string.
 unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     // SAFETY: it asks for the same.
     let text = unsafe { string(text)? };
@@ -153,7 +153,7 @@ unsafe extern "C" fn popfib_image_open(
             COPY => Image::open(path)?,
             // SAFETY: nobody writes to a file that is mapped, as the caller promises.
             MAP => unsafe { Image::map(path)? },
-            // SAFETY: as above, and popfib has written the file.
+            // SAFETY: nobody writes to it, and popfib has written it, as the caller promises.
             MAP_TRUSTED => unsafe { Image::map_trusted(path)? },
             _ => return Err(Errno::INVALID),
         };

@@ -111,7 +111,7 @@ unsafe extern "C" fn popfib_reader_lookup(reader: *mut CReader, address: *const 
     border_or(0, || {
         // SAFETY: null, or live and the caller's alone, as the caller promises.
         match unsafe { reader.as_mut() } {
-            // SAFETY: as above; not null, `address` is one of the table's family.
+            // SAFETY: not null, hence the caller's alone; `address`, not null, is one of the table's family.
             Some(reader) if !address.is_null() => unsafe { reader.engine().lookup(address) },
             _ => 0,
         }

@@ -34,14 +34,14 @@ pub(crate) trait TypedTable {
     /// Makes several changes as one batch.
     fn apply(&mut self, changes: Vec<(Prefix<Self::Address>, Option<NextHop>)>) -> Result<()>;
     fn reclaim(&mut self);
-    /// Gets ready to answer longest matches by a compiled table, until the next change.
+    /// Compiles a table of prefixes for longest matches, which the next change drops.
     fn compile_prefixes(&mut self) -> Result<()>;
 
     fn lookup(&self, address: Self::Address) -> Self::NextHop;
     fn lookup_batch(&self, addresses: &[Self::Address], next_hops: &mut [Self::NextHop]);
     fn get(&self, prefix: Prefix<Self::Address>) -> Result<Option<NextHop>>;
     fn longest_match(&self, address: Self::Address) -> Result<Option<TypedRoute<Self::Address>>>;
-    /// Hands out the match of each address, with its place.
+    /// Calls `found` with the place and the match of each address.
     fn longest_matches(
         &self,
         addresses: &[Self::Address],
@@ -199,7 +199,7 @@ fn write_matches<A: Address, L: Leaf>(
     }
 }
 
-/// A reader. That of a table which nobody changes has nothing to do when it goes online or offline.
+/// A reader. If nobody changes its table, it has nothing to do when it goes online or offline.
 pub(crate) trait TypedReader {
     type Address: Address;
     type NextHop: Leaf;
@@ -212,7 +212,7 @@ pub(crate) trait TypedReader {
         &mut self,
         address: Self::Address,
     ) -> Result<Option<TypedRoute<Self::Address>>>;
-    /// As [`longest_match`](Self::longest_match), handed out with their places.
+    /// As [`longest_match`](Self::longest_match): calls `found` with the place and the match of each address.
     fn longest_matches(
         &mut self,
         addresses: &[Self::Address],

@@ -50,7 +50,7 @@ impl CellType {
         }
     }
 
-    /// Fills a column with the values of these codes of `column`, null where there is none.
+    /// Fills a column with the values of these codes of `column`; null for a code without a value.
     ///
     /// # Errors
     /// There is no memory for the lists.
@@ -64,7 +64,8 @@ impl CellType {
         codes: &[u32],
     ) -> Result<(), String> {
         let cells: Vec<_> = codes.iter().map(|&code| column.value(code)).collect();
-        // SAFETY: `output` has these rows, a list's are where it starts and how long it is; its elements are of the scalar type.
+        // SAFETY: `output` has these rows. A row of lists is where the list starts and how long it is; elements are of the scalar
+        // type.
         unsafe {
             if !self.is_list {
                 let scalars = OutputScalars::new(self.scalar, output, cells.len());

@@ -34,7 +34,7 @@ pub(crate) struct FileSystem(DuckDbHandle);
 unsafe impl Send for FileSystem {}
 
 impl FileSystem {
-    /// Those of the connection that binds a table function.
+    /// The file systems of the connection that binds a table function.
     ///
     /// # Errors
     /// This DuckDB has no functions for files, or the connection no file system.

@@ -37,7 +37,7 @@ pub(crate) struct RowsScan {
     routes: Vec<(IpPrefix, NextHop)>,
     next: usize,
     end: usize,
-    /// Those of the column that is being filled.
+    /// The codes of the column that is being filled.
     codes: Vec<u32>,
 }
 

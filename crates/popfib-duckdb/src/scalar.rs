@@ -158,7 +158,7 @@ thread_local! {
 #[derive(Default)]
 struct ChunkScratch {
     all: ColumnAddresses,
-    /// Those of the rows that name one table, if there are several names.
+    /// The addresses of the rows that name one table, if there are several names.
     some: ColumnAddresses,
     /// The number of each row's record, 0 for none.
     numbers: Vec<u32>,

@@ -303,7 +303,7 @@ unsafe fn fill_tables(
         has_notes.push(!loaded.notes.is_empty());
         shown.push(table);
     }
-    // SAFETY: as above; the last column is that of names and types.
+    // SAFETY: the columns of notes, and of names and types, with room for these rows.
     unsafe {
         notes.set_nulls(&has_notes);
         fill_columns(&shown, column(6))?;

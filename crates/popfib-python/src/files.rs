@@ -286,8 +286,8 @@ fn of_routes(
     Ok(PyTable::of(TableState::new(py, map, values)))
 }
 
-/// Values numbered as texts are: themselves, or what `decode` makes of them. Those of a list without values are True: no answer
-/// may look like none.
+/// Values with the numbers that texts have: the texts, or what `decode` makes of them. The value of a value-less list is True, so
+/// that a match does not look like no match.
 pub(crate) fn values_of_texts(
     py: Python<'_>,
     texts: &Dictionary,
@@ -301,7 +301,7 @@ pub(crate) fn values_of_texts(
     values(py, texts.iter().map(|text| Ok(Some(object(text)))), decode)
 }
 
-/// Values numbered as `found` is: themselves, or what `decode` makes of them; None where there is none.
+/// Values numbered in the order of `found`: the objects, or what `decode` makes of them; Python's None for `None`.
 fn values<'py>(
     py: Python<'py>,
     found: impl Iterator<Item = PyResult<Option<Bound<'py, PyAny>>>>,

@@ -188,7 +188,7 @@ pub(crate) struct TableRoutes {
     are_in_image: bool,
     /// The table in the image, whose records the numbers are, until the first change.
     image: Option<Arc<PyImageTable>>,
-    /// Whether an image had records of several columns, which the first change left behind.
+    /// Whether an image had records of several columns, which the first change dropped.
     has_lost_columns: bool,
 }
 
@@ -247,7 +247,7 @@ impl TableRoutes {
     /// The records of an image; `None` where values are objects without columns.
     ///
     /// # Errors
-    /// `ValueError` if a change has left the columns behind.
+    /// `ValueError` if a change has dropped the columns.
     pub(crate) fn records(&self) -> PyResult<Option<&Records>> {
         if self.has_lost_columns {
             let message =

@@ -56,7 +56,7 @@ pub(crate) fn aggregate(
 
 type PyRouteDiff<'py> = (Bound<'py, PyString>, Option<Py<PyAny>>, Option<Py<PyAny>>);
 
-/// Return the routes that differ: (prefix, old value, new value), None where there is no route.
+/// Return the routes that differ: (prefix, old value, new value); None for no route.
 #[pyfunction]
 #[pyo3(signature = (old, new, /))]
 pub(crate) fn diff<'py>(

@@ -37,7 +37,7 @@ pub(crate) struct ValueWords {
 }
 
 impl ValueWords {
-    /// Those of a table that has not been read.
+    /// No words: for a table that has not been read.
     pub(crate) const fn none() -> Self {
         Self {
             words: Vec::new(),

@@ -44,7 +44,7 @@ impl ArrowPiece {
     }
 }
 
-/// The arrays behind an object; `None` if it does not speak Arrow.
+/// The arrays that an object exports; `None` if it does not speak Arrow.
 pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrowPiece>>> {
     if object.hasattr("__arrow_c_array__")? {
         let capsules = object.call_method0("__arrow_c_array__")?;

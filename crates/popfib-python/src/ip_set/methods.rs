@@ -55,7 +55,7 @@ fn length(length: i64) -> PyResult<u8> {
     known.ok_or_else(|| PyValueError::new_err(format!("a length is from 0 to 128, not {length}")))
 }
 
-/// A number of addresses, where `None` is 2^128.
+/// A number of addresses as an int; `None` stands for 2^128.
 fn number(py: Python<'_>, count: Option<u128>) -> PyResult<Bound<'_, PyAny>> {
     match count {
         Some(count) => Ok(count.into_pyobject(py)?.into_any()),
@@ -222,8 +222,8 @@ impl PyIpSet {
         Ok(self.addresses.is_disjoint(&set_of(other)?.get().addresses))
     }
 
-    /// Look up a column of addresses: an array of bool, whether each is in the set, where what is no address is not. As a
-    /// list or for Arrow, None or null stands for that.
+    /// Look up a column of addresses: return an array of bool, whether each is in the set, False for anything that is no
+    /// address. In a list or an Arrow column that is None or null.
     #[pyo3(signature = (addresses, /, *, output = "values", invalid = "raise", threads = 1))]
     fn contains<'py>(
         &self,

@@ -80,7 +80,7 @@ def test_vectors_of_records(server):
         assert json.loads(found) == {name: expected.get(name) for name in TYPES}, (text, found, expected)
         present += len(expected) - 1
     assert present > 50
-    # The column that is the value where none is named: integers here.
+    # The column of the value, which is used if none is named: integers here.
     rows = server.sql("SELECT a, popfib.lookup('records', a), popfib.lookup_int('records', a), popfib.lookup_int('records', a, 'delta') FROM q ORDER BY id")
     for text, value, number, delta in rows:
         expected = longest(LINES, text)
@@ -125,7 +125,7 @@ def test_what_is_asked_of_records(server):
     fails(server, "22P02", 'value "AT" of table', "SELECT popfib.lookup_int('records', '10.1.2.3', 'country')")
     for call in "lookup_record('nothing', '10.1.2.3')", "columns('nothing')", "create_view('nothing', 'nothing')", "lookup('nothing', '10.1.2.3', 'x')":
         fails(server, "42704", 'no table "nothing"', f"SELECT popfib.{call}")
-    # Of an image with several tables that one is loaded which has the name; nothing is lost by an error.
+    # Of an image with several tables, the one of that name is loaded; nothing is lost by an error.
     path = server.files / "records.fib"
     fails(server, "42704", f"{re.escape(str(path))}: an image of several tables, none of which is called \"geo\"", f"SELECT popfib.load('geo', '{path}')",
           hint='Of such an image that table is loaded which has the same name: "records", "country".')
@@ -158,7 +158,7 @@ def test_names_of_columns(server):
     fails(server, "42701", 'column name "record" specified more than once', "SELECT popfib.create_view('taken', 'taken')")
     assert server.sql(f"SELECT * FROM popfib.records('taken') AS r(n integer, record bigint)") == [("1", "7")]
     assert server.sql(f"SELECT popfib.lookup('taken', '10.1.2.3', repeat('z', 65))") == [("2",)]
-    # Characters that the server or the database has not.
+    # Characters that the server or the database does not have.
     path = compile_lines(server, "zero", [{"prefix": "10.0.0.0/8", "v": "a\0b", "w": "good"}, {"prefix": "10.1.0.0/16", "v": "ab"}])
     server.sql(f"SELECT popfib.load('zero', '{path}')")
     fails(server, "22P05", "character 0", "SELECT popfib.lookup('zero', '10.9.2.3')")
@@ -175,7 +175,7 @@ def test_names_of_columns(server):
 
 
 def test_images_without_records(server):
-    """Those of the C library, where nobody gave the next hops names."""
+    """Images of the C library whose next hops have no names."""
     library = ctypes.CDLL(next(TOP.glob("target/debug/libpopfib_capi.so")))
     config = (ctypes.c_uint64 * 8)(64, 4)
     table = ctypes.c_void_p()

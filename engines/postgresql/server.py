@@ -17,7 +17,7 @@ POPFIB = pathlib.Path(os.environ.get("POPFIB", TOP / "target/debug/popfib"))
 
 
 class Missing(Exception):
-    """What it cannot run without."""
+    """Something without which the server cannot run is missing."""
 
 
 class SqlError(Exception):
@@ -41,7 +41,7 @@ def find_config():
 
 
 def nobody():
-    """Whom the server runs as: it refuses to run as root."""
+    """The user that the server runs as: it refuses to run as root."""
     return "postgres" if os.geteuid() == 0 else None
 
 
@@ -63,7 +63,7 @@ class Server:
                 built.mkdir()
                 make = ["make", "--silent", "-f", HERE / "Makefile", f"PG_CONFIG={config}", f"CARGO_PROFILE={profile}", "COPT=-Werror"]
                 subprocess.run(make, cwd=built, check=True)
-                # By another user than built it, who has no cargo.
+                # As another user than the one who built it, and without cargo.
                 subprocess.run([*make, "install", "CARGO=false", f"DESTDIR={root}"], cwd=built, check=True, stdout=subprocess.DEVNULL)
             self.bin = pathlib.Path(f"{root}{ask('--bindir')}")
             self.data, self.socket, self.files = (self.place / name for name in ("data", "socket", "files"))
@@ -118,7 +118,7 @@ class Server:
                                 env={**os.environ, "PGCLIENTENCODING": "UTF8"})
 
     def finish(self, connection, statements=None):
-        """The rows that the statements give; the first error as a SqlError."""
+        """The rows that the statements return; the first error as a SqlError."""
         out, err = connection.communicate(statements)
         if connection.returncode:
             found = re.search(r"(?:ERROR|FATAL): +(\w{5}): (.*)(?:[^\0]*?\nHINT: +([^\0]*?)\nLOCATION)?", err)
@@ -129,7 +129,7 @@ class Server:
         return self.finish(self.psql(**who), statements)
 
     def wait(self):
-        """Until it takes connections again, as after a crash of one of its processes."""
+        """Waits until it takes connections again, as after a crash of one of its processes."""
         for _ in range(300):
             try:
                 return self.sql("SELECT 1")

@@ -20,7 +20,7 @@
 
 enum { BURST = 64, NEXT_HOPS = 1 << 16 };
 
-/* What the worker is given, and what it leaves. */
+/* What the worker gets, and what it has counted in the end. */
 struct worker {
     popfib_reader *reader;
     atomic_bool stop;
@@ -65,7 +65,7 @@ static void *forward(void *argument)
     return NULL;
 }
 
-/* Reads `PREFIX/LENGTH`; 0 for text that is none. */
+/* Reads `PREFIX/LENGTH`; returns 0 for other text. */
 static int parse_prefix(const char *text, uint8_t *prefix, uint8_t *length)
 {
     char address[INET_ADDRSTRLEN];
@@ -108,7 +108,7 @@ static long read_changes(popfib_table *table, const char *name)
     return number;
 }
 
-/* Routes where there is no file: a default route, and /8s that come and go. */
+/* Routes if there is no file: a default route, and /8s that come and go. */
 static long make_changes(popfib_table *table, int rounds)
 {
     long changes = 0;

@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-/* An allocator that keeps book, and refuses when it is told to. */
+/* An allocator that keeps book of its pieces, and refuses on demand. */
 struct book {
     struct piece {
         void *memory;
@@ -16,7 +16,7 @@ struct book {
     size_t asked, asked_large;
     size_t refuse_at;        /* the number of the request to refuse from now on, beginning with 1; 0 for none */
     size_t highest_alignment; /* beyond which it refuses; 0 for none */
-    size_t shift;            /* by which what it gives is misaligned */
+    size_t shift;            /* bytes by which the memory that it gives is misaligned */
 };
 
 static void *allocate(void *user, size_t alignment, size_t size)
@@ -33,7 +33,7 @@ static void *allocate(void *user, size_t alignment, size_t size)
     char *memory = (char *)aligned_alloc(least, (size + least - 1) / least * least + (book->shift ? least : 0));
     CHECK(memory != NULL && book->count < sizeof book->pieces / sizeof book->pieces[0]);
     memory += book->shift;
-    /* Not zero, so that whoever relies on that is found out. */
+    /* Not zero, so that code which relies on zeros is found out. */
     memset(memory, 0xa5, size);
     const struct piece piece = {memory, alignment, size};
     book->pieces[book->count++] = piece;
@@ -127,9 +127,9 @@ static void check_table(const popfib_table *table, const uint8_t *address)
 
 /* ---------------------------------------------------------------- every refusal */
 
-/* Does `call` with its first, its second, ... request refused until there are no more, each time -ENOMEM but the
- * last; `check` follows each refusal. Where the call was content with less, `content` takes its result back, for the
- * next request to be refused, or breaks. */
+/* Repeats `call`, with its first request refused, then its second, and so on until it makes no more. Each time it must return
+ * -ENOMEM, but the last; `check` follows each refusal. A call may succeed all the same, with less memory: then `content` takes
+ * its result back, so that the next request can be refused, or breaks. */
 #define REFUSING(book, refused, call, check, content)          \
     do {                                                       \
         for (size_t nth_ = 1;; nth_++) {                       \
@@ -248,7 +248,7 @@ static void test_alignment(void)
     CHECK(table == NULL && book.count == 0);
 }
 
-/* What comes from malloc() without an allocator comes from it with one, and no more. */
+/* All that comes from malloc() without an allocator comes from the allocator if there is one, and no more. */
 static void test_same_table(void)
 {
     struct book book;
@@ -272,7 +272,7 @@ static void test_same_table(void)
     size_t bytes = 0;
     for (size_t at = 0; at < book.count; at++)
         bytes += book.pieces[at].size;
-    /* What popfib_bytes() tells, and room for handles and lists. */
+    /* As many bytes as popfib_bytes() says, and some for handles and lists. */
     CHECK(bytes >= popfib_bytes(own) && bytes < 2 * popfib_bytes(own));
     popfib_free(heap);
     popfib_free(own);

@@ -135,7 +135,7 @@ static void check_table(popfib_table *table)
     }
 }
 
-/* Of several tables one is asked, whose name is told. */
+/* An image of several tables: the one that is selected by its name answers. */
 static void check_two_tables(const char *path)
 {
     const uint8_t address[4] = {10, 1, 2, 3};
@@ -160,7 +160,7 @@ static void check_two_tables(const char *path)
     popfib_image_free(image);
 }
 
-/* An image that is whole, with records that are not. */
+/* A valid image with damaged records. */
 static void check_broken_records(const char *path)
 {
     popfib_image *image;
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
             check_table(table);
             popfib_free(table);
             RETURNS(0, popfib_create(&config, &table));
-            /* Backwards, and a wrong next hop first; so that routes are replaced and inherited. */
+            /* Backwards, and each with a wrong next hop first, so that routes are replaced and inherited. */
             for (size_t at = route_count; at-- > 0;) {
                 if (at % 7 == 0)
                     RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, 65535));

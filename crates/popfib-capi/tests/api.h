@@ -26,7 +26,7 @@ static const uint8_t HOST[16] = {10, 1, 2, 3}, ELSEWHERE[16] = {172, 16};
 /* KERNELS: all there are, from rust_side; not every CPU can run all of them. */
 #include "kernels.h"
 
-/* `bits` of a table whose readers are asked for prefixes: 32, and this. */
+/* Added to `bits` for a table that keeps prefixes for its readers; its next hops have 32 bits. */
 enum { PREFIXES = 1 };
 
 /* Whether tables have flat blocks, if they are of IPv4. */

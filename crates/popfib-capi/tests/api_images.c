@@ -8,7 +8,7 @@
 
 static char path[4096], other_path[4096];
 
-/* Of an image's table nothing comes from the caller's memory. */
+/* Functions of an allocator, which the table of an image refuses. */
 static void *allocate(void *user, size_t alignment, size_t size)
 {
     (void)user, (void)alignment, (void)size;
@@ -73,7 +73,7 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
 
 static void test_whole_images(void)
 {
-    is_flat = 1; /* the images' table is flat too, where that is asked for */
+    is_flat = 1; /* tables are flat, and so are those of images of them if a flag asks for it */
     popfib_table *ipv4 = filled(POPFIB_IPV4, 16), *ipv6 = filled(POPFIB_IPV6, 32), *table;
     is_flat = 0;
     popfib_image *image;
@@ -152,7 +152,7 @@ static void test_whole_images(void)
     popfib_free(table);
     config.flags = POPFIB_BALANCED | POPFIB_FASTEST;
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
-    config.flags = POPFIB_KEEP_PREFIXES; /* as it has them, it does */
+    config.flags = POPFIB_KEEP_PREFIXES; /* allowed: an image has them */
     config.size = 8;
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
     config.size = sizeof config;
@@ -253,7 +253,7 @@ static size_t read_file(const char *from, uint8_t *bytes, size_t space)
     return length;
 }
 
-/* Memory that others keep, as what processes share. */
+/* An image in memory of the caller's, as processes share it. */
 static void test_images_in_memory(void)
 {
     const size_t space = 1 << 16;
@@ -297,7 +297,7 @@ static void write_file(const char *to, const uint8_t *bytes, size_t length)
     CHECK(fclose(file) == 0);
 }
 
-/* Whatever is wrong with an image, opening it says so. */
+/* An image with any damage is refused when it is opened. */
 static void test_damaged_images(void)
 {
     static uint8_t bytes[1 << 16];
@@ -326,7 +326,7 @@ static void test_damaged_images(void)
     write_file(other_path, bytes, length);
     RETURNS(-ENOTSUP, popfib_image_open(other_path, POPFIB_IMAGE_COPY, &image));
 
-    /* No right to read it. The superuser, who may read all, is somebody else meanwhile. */
+    /* A file that the user may not read. The superuser, who may read all files, becomes another user meanwhile. */
     const uid_t self = geteuid();
     CHECK(chmod(path, 0) == 0);
     CHECK(self != 0 || seteuid(65534) == 0);
@@ -336,7 +336,7 @@ static void test_damaged_images(void)
     CHECK(chmod(path, 0600) == 0);
 }
 
-/* A file that may not be as large as it would be. */
+/* A limit on the size of files. */
 static void test_file_limit(void)
 {
     popfib_table *table = filled(POPFIB_IPV4, 16);

@@ -147,7 +147,7 @@ static const struct member *member_of(const struct line *line, const char *path)
 
 /* ---------------------------------------------------------------- what is there */
 
-/* A value as it is written in the file, but for doubles, of which `expected` is taken if it is equal. */
+/* A value as the file has it; a double is taken as `expected` writes it, if it is equal. */
 static int read_one(const popfib_records *records, uint32_t column, uint32_t number, size_t index, const char *expected,
                     char *value)
 {
@@ -347,7 +347,7 @@ static void check_errors(const popfib_records *records)
     RETURNS(0, popfib_records_int64(records, 1, 1, 0, NULL));
     RETURNS(0, popfib_records_length(records, 0, 1, NULL));
 
-    /* Of a bulk call that fails nothing is written. */
+    /* A bulk call that fails writes nothing. */
     RETURNS(-ERANGE, popfib_records_int64_bulk(records, 1, wrong, numbers, present, 2));
     RETURNS(-ERANGE, popfib_records_text_bulk(records, 0, wrong, texts, lengths, 2));
     RETURNS(-EINVAL, popfib_records_int64_bulk(records, COLUMN_COUNT, words, numbers, present, 2));
@@ -399,7 +399,7 @@ void test_records(const char *vectors)
     for (int at = 0; at < 4; at++)
         CHECK(pthread_join(threads[at], NULL) == 0);
     RETURNS(0, popfib_image_records(image, &records));
-    /* Those of another table, and both after the image. */
+    /* The records of another table; and both outlive the image. */
     RETURNS(0, popfib_image_select(image, "country"));
     RETURNS(0, popfib_image_records(image, &country));
     popfib_image_free(image);

@@ -3,7 +3,8 @@
 
 /* ---------------------------------------------------------------- routes */
 
-/* Each route, and nothing, by all that says matches: what is compiled, if anything, must be of the routes of now. */
+/* Longest matches of each route and of an address without one, by every function: a compiled table of prefixes, if there is one,
+ * must be that of the current routes. */
 static void check_matches(const popfib_table *table, uint32_t bits)
 {
     const size_t size = popfib_family(table) == POPFIB_IPV4 ? 4 : 16, count = COUNT + 2;
@@ -38,7 +39,7 @@ void test_matches(uint32_t family, uint32_t bits)
     RETURNS(0, popfib_compile_prefixes(table));
     CHECK(popfib_bytes(table) > bytes || bits & PREFIXES);
     check_matches(table, bits);
-    /* Any change, and what it leaves; one that fails changes nothing. */
+    /* After any change matches are right; a change that fails changes nothing. */
     RETURNS(0, popfib_add(table, HOST, width, 7));
     check_matches(table, bits);
     RETURNS(0, popfib_compile_prefixes(table));

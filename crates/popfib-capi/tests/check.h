@@ -17,7 +17,7 @@
         }                                                                            \
     } while (0)
 
-/* As CHECK, of a function's result, which it tells. */
+/* As CHECK, for a function's result, which it prints. */
 #define RETURNS(expected, call)                                                      \
     do {                                                                             \
         const int returned_ = (call), expected_ = (expected);                        \

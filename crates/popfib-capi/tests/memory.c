@@ -35,7 +35,7 @@ int main(void)
     RETURNS(0, popfib_add(table, net, 8, 7));
     popfib_free(table);
 
-    /* A table that grows until there is no more. */
+    /* A table that grows until there is no more memory. */
     config.direct_bits = 16;
     RETURNS(0, popfib_create(&config, &table));
     limit_memory(48u << 20);
@@ -53,7 +53,7 @@ int main(void)
     }
     RETURNS(-ENOMEM, error);
     CHECK(popfib_count(table) == count);
-    /* Not close to what is seen (130,000): the array that is refused is as large as the heap's gaps make it. */
+    /* Far below the usual number (130,000): gaps in the heap decide at which size an array is refused. */
     CHECK(count > 10000);
     for (uint32_t at = 0; at < count; at++) {
         const uint32_t number = at * 2654435761u;

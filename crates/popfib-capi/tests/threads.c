@@ -104,7 +104,7 @@ static void *read_table(void *argument)
         popfib_reader_free(reader);
         popfib_group_reader_free(flows);
     }
-    /* One that outlives the table, also in the moment in which that goes. */
+    /* A reader that outlives the table, and is used while the table is freed. */
     RETURNS(0, popfib_reader_create(table, &reader));
     atomic_fetch_sub(&making, 1);
     int has_seen_it_gone = (uintptr_t)argument == 0;
@@ -183,7 +183,7 @@ static void run(unsigned long changes)
         if (change % 5000 == 0)
             RETURNS(0, popfib_reclaim(table));
     }
-    /* No reader is made of a table that is freed; those that are there go on. */
+    /* Readers are made before the table is freed; those that are there go on. */
     atomic_store(&done, 1);
     CHECK(pthread_join(threads[0], NULL) == 0);
     while (atomic_load(&making) != 0)

@@ -15,7 +15,7 @@ use crate::routes::NumberMap;
 
 /// What is found for a row.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Membership {
+pub(super) enum SetMembership {
     /// The row has no address.
     #[default]
     Null,
@@ -23,7 +23,7 @@ pub(super) enum Membership {
     Yes,
 }
 
-impl Membership {
+impl SetMembership {
     fn truth(self) -> Option<bool> {
         match self {
             Self::Null => None,
@@ -37,17 +37,17 @@ impl Membership {
 pub(super) struct MembershipLookup<'a>(pub(super) &'a NumberMap);
 
 impl AnswerSource for MembershipLookup<'_> {
-    type Answer = Membership;
+    type Answer = SetMembership;
 
-    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [Membership]) {
+    fn batch<A: Family>(&self, addresses: &[A], answers: &mut [SetMembership]) {
         let mut found = [0; BLOCK];
         for (addresses, answers) in addresses.chunks(BLOCK).zip(answers.chunks_mut(BLOCK)) {
             let found = &mut found[..addresses.len()];
             A::of(&self.0.0).lookup_batch(addresses, found);
             for (answer, found) in answers.iter_mut().zip(found) {
                 *answer = match *found {
-                    0 => Membership::No,
-                    _ => Membership::Yes,
+                    0 => SetMembership::No,
+                    _ => SetMembership::Yes,
                 };
             }
         }
@@ -90,14 +90,14 @@ impl MembershipForm {
     pub(super) fn make<'py>(
         self,
         py: Python<'py>,
-        found: Vec<Membership>,
+        found: Vec<SetMembership>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let truths = |found: Vec<Membership>| found.into_iter().map(Membership::truth);
+        let truths = |found: Vec<SetMembership>| found.into_iter().map(SetMembership::truth);
         Ok(match self {
             Self::Values => {
                 need_numpy(py)?;
                 // In the memory of what was found.
-                let truths = found.into_iter().map(|member| member == Membership::Yes);
+                let truths = found.into_iter().map(|member| member == SetMembership::Yes);
                 PyArray1::from_vec(py, truths.collect()).into_any()
             }
             Self::List => PyList::new(py, truths(found))?.into_any(),

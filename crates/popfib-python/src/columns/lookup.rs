@@ -64,9 +64,9 @@ pub(super) trait AnswerSource: Sync {
 }
 
 /// Where numbers of values are found.
-pub(super) struct ValueNumbers<'a>(pub(super) &'a TableRoutes);
+pub(super) struct RouteValueNumbers<'a>(pub(super) &'a TableRoutes);
 
-impl AnswerSource for ValueNumbers<'_> {
+impl AnswerSource for RouteValueNumbers<'_> {
     type Answer = u32;
 
     fn batch<A: Family>(&self, addresses: &[A], numbers: &mut [u32]) {

@@ -35,10 +35,10 @@ use crate::state::{SharedState, TableState};
 use crate::values::ValueSnapshot;
 use anonymize::AnonymizedAddresses;
 pub(crate) use arrow::PyArrowColumn;
-use contains::{Membership, MembershipForm, MembershipLookup};
+use contains::{MembershipForm, MembershipLookup, SetMembership};
 use input::PyAddressColumn;
 pub(crate) use input::of_object;
-use lookup::{AnswerSource, ColumnRows, OnInvalid, RowAnswer, ValueNumbers};
+use lookup::{AnswerSource, ColumnRows, OnInvalid, RouteValueNumbers, RowAnswer};
 use matches::{RouteMatches, RowMatch};
 use output::{ColumnOutput, NumberOutput};
 use records::RowRecords;
@@ -89,7 +89,7 @@ impl RowQuestion for ValueQuestion {
     type Answer = u32;
 
     fn source(routes: &TableRoutes) -> PyResult<impl AnswerSource<Answer = u32>> {
-        Ok(ValueNumbers(routes))
+        Ok(RouteValueNumbers(routes))
     }
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn lookup_columns<'py>(
     let count = count(&rows);
     room::ask_for_memory(count, (1 + 2 * indices.len()) * size_of::<u32>())?;
     let mut numbers = vec![0; count];
-    lookup.look_up(&ValueNumbers(&routes), &mut numbers)?;
+    lookup.look_up(&RouteValueNumbers(&routes), &mut numbers)?;
     let of_rows = py.detach(|| RowRecords::new(records, numbers));
     let columns = columns.zip(indices);
     let columns = columns.map(|(name, index)| Ok((name, of_rows.column(py, form, index)?)));
@@ -358,8 +358,8 @@ impl<'py> ColumnLookup<'_, 'py> {
     /// Whether all rows are in a set.
     fn members(&self, set: &NumberMap, form: MembershipForm) -> PyResult<Bound<'py, PyAny>> {
         let count = count(self.rows);
-        room::ask_for_memory(count, size_of::<Membership>() + size_of::<usize>())?;
-        let mut found = vec![Membership::Null; count];
+        room::ask_for_memory(count, size_of::<SetMembership>() + size_of::<usize>())?;
+        let mut found = vec![SetMembership::Null; count];
         self.look_up(&MembershipLookup(set), &mut found)?;
         form.make(self.py, found)
     }

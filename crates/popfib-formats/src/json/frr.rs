@@ -1,16 +1,23 @@
-//! `show ip route json` and `show bgp json` of FRR.
+//! `show ip route json` and `show bgp json` of FRR: an object of prefixes in, the selected route of each out.
 //!
 //! ```text
 //! { "1.0.6.0/24": [ { "selected": true, "nexthops": [ { "ip": "198.32.212.55", "active": true } ] } ] }
 //! { "vrfId": 0, "routes": { "1.0.6.0/24": [ { "bestpath": true, "nexthops": [ { "ip": "198.32.212.55" } ] } ] } }
 //! ```
-//! Each prefix has an array of its routes or paths, of which the selected or
-//! best one counts. With `vrf all`, tables are objects with the VRFs' names.
+//! Each prefix has an array of its routes or paths. The one that counts is `selected` in the RIB and `bestpath` in
+//! BGP; a prefix without such a one gives no route. With `vrf all`, each table is an object in the
+//! outermost one, and its key is the VRF's name:
+//!
+//! ```text
+//! { "default": { "1.0.6.0/24": [ ... ] }, "blue": { "1.0.6.0/24": [ ... ] } }
+//! ```
+//! Both listings have one reader, as only the marks differ. What drops packets has no `ip`, but a
+//! member that says so (`"blackhole": true`).
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::strings::{Text, strings};
+use super::strings::{StringRole, strings};
 use super::{first_byte, reason};
 use crate::grammar::{Grammar, document};
 use crate::registry::FormatCapabilities;
@@ -29,11 +36,13 @@ pub(super) fn detect(head: &[u8]) -> bool {
     if first_byte(head) != Some(b'{') {
         return false;
     }
-    let keys = strings(head).filter_map(|found| match found.text {
-        Text::Key(key) => Some((key, found.rest)),
-        Text::Element(_) | Text::Value(_) => None,
+    let keys = strings(head).filter_map(|found| match found.role {
+        StringRole::Key(key) => Some((key, found.rest)),
+        StringRole::Element(_) | StringRole::Value(_) => None,
     });
+    // Before the prefixes are a few members about the table, if any.
     keys.take(8).any(|(key, rest)| {
+        // A prefix leads to an array here. One that leads to a text is a map of prefixes (`json-lists`).
         let value = rest.trim_ascii_start().strip_prefix(b":").unwrap_or(rest);
         let is_list = matches!(value.trim_ascii_start(), [] | [b'[', ..]);
         let is_prefix = is_list
@@ -46,34 +55,36 @@ pub(super) fn detect(head: &[u8]) -> bool {
 #[derive(Default)]
 pub(crate) struct Frr;
 
-/// A route of the RIB or a path of BGP.
+/// A route of the RIB or a path of BGP: the members that either has, so that one type serves both.
 #[derive(Deserialize)]
 #[serde(expecting = "a route")]
-struct Entity {
+struct FrrRoute {
     #[serde(default)]
     selected: bool,
     #[serde(default)]
-    bestpath: BestPath,
+    bestpath: FrrBestPath,
     #[serde(default)]
-    nexthops: Vec<Hop>,
-    /// The AS path, in a table and in an answer about one prefix.
+    nexthops: Vec<FrrNextHop>,
+    /// The AS path in a table.
     path: Option<String>,
-    aspath: Option<AsPath>,
+    /// The AS path in an answer about one prefix.
+    aspath: Option<FrrAsPath>,
 }
 
 #[derive(Deserialize)]
 #[serde(expecting = "an AS path")]
-struct AsPath {
+struct FrrAsPath {
     string: String,
 }
 
-/// In answers about one prefix, the reason why the path is best is given in detail.
+/// `true` in a table; in answers about one prefix an object that says why the path is best
+/// (`{"overall":true,"selectionReason":"Local Pref"}`).
 #[derive(Deserialize)]
 #[serde(
     untagged,
     expecting = "bestpath is neither true nor false nor an object"
 )]
-enum BestPath {
+enum FrrBestPath {
     Is(bool),
     Detail {
         #[serde(default)]
@@ -81,7 +92,7 @@ enum BestPath {
     },
 }
 
-impl Default for BestPath {
+impl Default for FrrBestPath {
     fn default() -> Self {
         Self::Is(false)
     }
@@ -89,20 +100,24 @@ impl Default for BestPath {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a next hop")]
-struct Hop {
+struct FrrNextHop {
     ip: Option<String>,
     interface_name: Option<String>,
+    /// Of the RIB: packets can take it.
     #[serde(default)]
     active: bool,
+    /// Of BGP, which shows a global and a link-local address of one router: this one is taken.
     #[serde(default)]
     used: bool,
+    // That they are there is enough.
     unreachable: Option<IgnoredAny>,
     reject: Option<IgnoredAny>,
     admin_prohibited: Option<IgnoredAny>,
     blackhole: Option<IgnoredAny>,
 }
 
-impl Hop {
+impl FrrNextHop {
+    /// Its address; else the word for how packets are dropped, as `ip route` has it; else the interface.
     fn value(&self) -> Option<&str> {
         if let Some(address) = self.ip.as_ref().filter(|ip| !ip.trim().is_empty()) {
             Some(address)
@@ -135,15 +150,15 @@ impl Grammar for Frr {
         {
             rows.local_as(asn);
         }
-        // What else there is are numbers and names about the table.
+        // Other members are numbers and names about the table.
         if !json.starts_with('[') {
             return Ok(());
         }
         let prefix = rows.prefix(key)?;
-        let routes: Vec<Entity> = serde_json::from_str(json).map_err(|e| reason(&e))?;
-        let is_best = |path: &BestPath| match *path {
-            BestPath::Is(best) => best,
-            BestPath::Detail { overall } => overall,
+        let routes: Vec<FrrRoute> = serde_json::from_str(json).map_err(|e| reason(&e))?;
+        let is_best = |path: &FrrBestPath| match *path {
+            FrrBestPath::Is(best) => best,
+            FrrBestPath::Detail { overall } => overall,
         };
         let Some(route) = routes
             .iter()
@@ -152,7 +167,7 @@ impl Grammar for Frr {
             return Ok(());
         };
         let hop = if route.selected {
-            // A selected route may have next hops that are down.
+            // A selected route may have next hops that are down; if all are, it leads nowhere.
             let active = route.nexthops.iter().find(|hop| hop.active);
             if active.is_none() && !route.nexthops.is_empty() {
                 return Ok(());
@@ -162,7 +177,7 @@ impl Grammar for Frr {
             let used = route.nexthops.iter().find(|hop| hop.used);
             used.or(route.nexthops.first())
         };
-        match hop.and_then(Hop::value) {
+        match hop.and_then(FrrNextHop::value) {
             Some(value) => {
                 let detail = route.aspath.as_ref().map(|path| path.string.as_str());
                 let path = route.path.as_deref().or(detail);

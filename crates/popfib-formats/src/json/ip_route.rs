@@ -1,10 +1,12 @@
-//! `ip -j route` and `ip -j -6 route` of Linux: an array of routes.
+//! `ip -j route` and `ip -j -6 route` of Linux: an array of routes in, the route of each prefix out that the
+//! kernel would take.
 //!
 //! ```text
 //! [{"dst":"default","gateway":"10.0.0.4","dev":"eth0","metric":100,"flags":[]},
 //!  {"type":"blackhole","dst":"10.9.0.0/16"}]
 //! ```
-//! The same rules hold as for [the text](crate::ip_route).
+//! The same rules hold as for [the text](crate::ip_route), and [`BestByMetric`] is the same code: of several routes
+//! for one prefix the one with the lowest metric counts.
 
 use serde::Deserialize;
 
@@ -20,7 +22,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`ip -j route` and `ip -j -6 route` of Linux",
     can: FormatCapabilities::TABLES,
     detect,
-    open: |input, options| Ok(document(IpRoute::default(), input, options)),
+    open: |input, options| Ok(document(IpRouteJson::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -28,13 +30,13 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct IpRoute {
+pub(crate) struct IpRouteJson {
     best: BestByMetric,
 }
 
 #[derive(Deserialize)]
 #[serde(expecting = "a route")]
-struct Entity {
+struct LinuxRoute {
     #[serde(rename = "type")]
     kind: Option<String>,
     dst: String,
@@ -45,30 +47,30 @@ struct Entity {
     from: Option<serde::de::IgnoredAny>,
     pref: Option<serde::de::IgnoredAny>,
     prefsrc: Option<String>,
-    nexthops: Option<Vec<Hop>>,
+    nexthops: Option<Vec<LinuxNextHop>>,
     #[serde(flatten)]
-    hop: Hop,
+    hop: LinuxNextHop,
 }
 
-/// A route's only next hop, or one of several.
+/// A route's only next hop, which is part of the route itself, or one of several in `nexthops`.
 #[derive(Deserialize)]
 #[serde(expecting = "a next hop")]
-struct Hop {
+struct LinuxNextHop {
     gateway: Option<String>,
-    via: Option<Via>,
+    via: Option<OtherFamilyGateway>,
     dev: Option<String>,
     #[serde(default)]
     flags: Vec<String>,
 }
 
-/// A gateway of the other family.
+/// A gateway of the other family, as in `10.0.0.0/8 via inet6 fe80::1`.
 #[derive(Deserialize)]
 #[serde(expecting = "a gateway")]
-struct Via {
+struct OtherFamilyGateway {
     host: String,
 }
 
-impl Hop {
+impl LinuxNextHop {
     fn value(&self) -> Option<&str> {
         let via = self.via.as_ref().map(|via| via.host.as_str());
         self.gateway.as_deref().or(via).or(self.dev.as_deref())
@@ -79,7 +81,9 @@ impl Hop {
     }
 }
 
-impl Entity {
+impl LinuxRoute {
+    /// The family of a route to `default`, a word that both families have. A gateway tells, else the preferred source;
+    /// else only IPv6 has `pref`, the preference of router advertisements.
     fn is_ipv6(&self) -> bool {
         let mut hops = std::iter::once(&self.hop).chain(self.nexthops.iter().flatten());
         let gateway = hops.find_map(|hop| hop.gateway.as_deref());
@@ -90,14 +94,15 @@ impl Entity {
     }
 }
 
-impl Grammar for IpRoute {
+impl Grammar for IpRouteJson {
     fn read(&mut self, _: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let route: Entity = serde_json::from_str(json).map_err(|e| reason(&e))?;
+        let route: LinuxRoute = serde_json::from_str(json).map_err(|e| reason(&e))?;
         let prefix = match route.dst.as_str() {
             "default" if route.is_ipv6() => rows.prefix("::/0")?,
             "default" => rows.prefix("0.0.0.0/0")?,
             dst => rows.prefix(dst)?,
         };
+        // Those are for some packets only, and a table knows nothing of these.
         if route.tos.is_some() || route.from.is_some() {
             return Ok(());
         }
@@ -118,7 +123,8 @@ impl Grammar for IpRoute {
                 },
                 rows,
             ),
-            None if hops.clone().any(Hop::is_dead) => {}
+            // All its next hops are dead: the kernel does not use the route.
+            None if hops.clone().any(LinuxNextHop::is_dead) => {}
             None => rows.no_next_hop(rows.line(), prefix),
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! Lists of prefixes inside of a JSON document: the address files of clouds, bgpq4's.
+//! Lists of prefixes inside of a JSON document, such as the address files of clouds and what bgpq4 prints: a document
+//! in, each prefix out with what tells most about it.
 //!
 //! ```text
 //! {"prefixes":[{"ip_prefix":"3.5.140.0/22","region":"ap-northeast-2","service":"S3"}]}
@@ -7,12 +8,21 @@
 //! { "NN": [ { "prefix": "1.0.4.0\/22", "exact": false, "less-equal": 24 } ] }
 //! [["10.0.0.0/8","office"],["10.1.0.0/16","lab"]]
 //! ```
-//! A list holds prefixes, as strings, or objects; of these each has a prefix, or lists of
-//! them somewhere inside. The value is the object's region, scope, service or name, else
-//! the key of the list. If the names in an object say nothing, its one member that is a prefix with its length, or a range, is its prefix. Of
-//! an array in a list, the one element that looks like a prefix is it, and the value the first of the others; the elements of an
-//! array of nothing else have its index. The keys of the outermost object may be values or prefixes ([`shape`](super::shape)). Lists of other things (keys, domains) are left out: the first string
-//! in a list tells.
+//! Every cloud has a layout of its own and changes it, so there is no format for each: rules that fit all of them
+//! find the prefixes.
+//!
+//! - An element of a list may be a string: a prefix, whose value is the key of the list. The first string tells whether a
+//!   list has prefixes; lists of other things (keys, domains) are left out.
+//! - It may be an object, with a prefix or lists of prefixes somewhere inside. The value is its region, scope, service or
+//!   name, else the key of the list. If no name in the objects says where the prefix is, it is the one member that is a
+//!   prefix with its length, or a range.
+//! - It may be an array. The one element that looks like a prefix is the prefix, and the first of the others the value.
+//!   If all look like prefixes, the value is the index of the array.
+//!
+//! The keys of the outermost object may be values or prefixes themselves ([`shape`](super::shape)).
+//!
+//! Elements are not turned into a [`RecordNode`] unless columns are read: [`PrefixFinder`] hands on prefixes while serde_json
+//! parses, so that the largest of these files cost no copy of themselves.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,9 +32,9 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, V
 use serde_json::value::RawValue;
 
 use super::node::{node, several};
-use super::records::{Cell, has_one_prefix, has_prefix};
-use super::shape::Keys;
-use super::strings::{Text, strings};
+use super::records::{MemberValue, has_one_prefix, has_prefix};
+use super::shape::OuterKeys;
+use super::strings::{StringRole, strings};
 use super::{first_byte, frr, is_others, keys, reason};
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};
@@ -43,16 +53,18 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     can: FormatCapabilities::FIELDS,
     detect,
     open: |mut input, options| {
-        let lists = Lists::new(input.peek(|_| false), options);
+        let lists = JsonLists::new(input.peek(|_| false), options);
         Ok(document(lists, input, options))
     },
 };
 
-/// The members that tell most of an object, the best first.
+/// The members that tell most about an object, the best first.
 const NAMES: &[&str] = &["region", "scope", "service", "name", "groupname"];
 
 fn detect(head: &[u8]) -> bool {
     let is_text = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_addresses);
+    // The least depth of a member called `prefix`; what has one further out is an object a line, an array of
+    // objects (`json-lines`, `json`) or FRR's.
     let prefix_at = match first_byte(head) {
         Some(b'{') if !has_prefix(head, 1) && !frr::detect(head) => 3,
         Some(b'[') if !has_prefix(head, 2) => usize::MAX,
@@ -61,20 +73,21 @@ fn detect(head: &[u8]) -> bool {
     if is_others(head) || has_one_prefix(head) {
         return false;
     }
-    let keys = Keys::of(head);
+    let keys = OuterKeys::of(head);
     let mut is_named = false;
-    keys == Keys::Prefixes
-        || strings(head).any(|string| match string.text {
-            Text::Key(key) => {
+    // Any sign of a prefix in the head will do: an element, a member with such a name, or a value by itself deep in a list.
+    keys == OuterKeys::Prefixes
+        || strings(head).any(|string| match string.role {
+            StringRole::Key(key) => {
                 is_named = std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some());
                 is_named && string.depth >= prefix_at
             }
-            Text::Element(text) => is_text(text),
-            Text::Value(text) => {
+            StringRole::Element(text) => is_text(text),
+            StringRole::Value(text) => {
                 let is_prefix = || std::str::from_utf8(text).is_ok_and(is_prefix);
                 let is_below = string.is_in_list && string.depth >= 3;
                 match keys {
-                    Keys::Values => is_prefix() || is_named && is_text(text),
+                    OuterKeys::Values => is_prefix() || is_named && is_text(text),
                     _ => is_below && is_prefix(),
                 }
             }
@@ -82,30 +95,32 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-struct Lists {
+struct JsonLists {
     /// The members that have the prefix and its length, if the user says so.
     prefix: Option<String>,
     length: Option<String>,
     /// The columns, unless one value is read.
     leaves: Option<RecordLeaves>,
-    /// What have none of them.
+    /// How many elements have none of them.
     without: u64,
-    /// What the keys of the outermost object are, and whether members are prefixes by their content, as no name says it.
-    keys: Keys,
+    /// What the keys of the outermost object are.
+    keys: OuterKeys,
+    /// Whether members are prefixes by their content, as no name in the head says where prefixes are.
     is_nameless: bool,
-    /// The key of the list at hand, how many arrays there were in it, and whether its strings are prefixes, once one was seen.
+    /// The key of the list at hand, and how many arrays there were in it.
     key: String,
     arrays: usize,
+    /// Whether the strings of the list at hand are prefixes, once one was seen.
     are_prefixes: Option<bool>,
 }
 
-impl Lists {
+impl JsonLists {
     /// For a document that begins with `head`.
     fn new(head: &[u8], options: &LoadOptions) -> Self {
         let is_name =
             |key: &[u8]| std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some());
         Self {
-            keys: Keys::of(head),
+            keys: OuterKeys::of(head),
             is_nameless: options.prefix_column.is_none() && !keys(head).any(is_name),
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
@@ -122,7 +137,8 @@ impl Lists {
             if json.starts_with('"') {
                 return Ok(Some(self.key.clone()));
             }
-            let named = serde_json::Deserializer::from_str(json).deserialize_map(Best(NAMES))?;
+            let named =
+                serde_json::Deserializer::from_str(json).deserialize_map(BestNamedMember(NAMES))?;
             return Ok(Some(named.unwrap_or_else(|| self.key.clone())));
         };
         let mut members = match node(json)? {
@@ -148,7 +164,8 @@ fn looks_like_addresses(text: &str) -> bool {
 /// The column of the key of the list that a prefix is in.
 const LIST: &str = "list";
 
-/// Leaves out the members that are prefixes, or lists of them or of what has some.
+/// RecordLeaves out the members that are prefixes, lists of prefixes, or lists of objects that have some: they say where
+/// the others hold, and are no columns.
 fn without_prefixes(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>) {
     members.retain_mut(|(key, node)| {
         let is_prefix = match node {
@@ -170,12 +187,12 @@ fn without_prefixes(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>) {
     });
 }
 
-impl Grammar for Lists {
+impl Grammar for JsonLists {
     fn opens(&mut self, key: &str, is_list: bool, _: &mut RouteRows) -> bool {
         let opens = match self.keys {
-            Keys::Names => true,
-            Keys::Values => is_list || key.is_empty(),
-            Keys::Prefixes => key.is_empty(),
+            OuterKeys::Names => true,
+            OuterKeys::Values => is_list || key.is_empty(),
+            OuterKeys::Prefixes => key.is_empty(),
         };
         if is_list && opens {
             key.clone_into(&mut self.key);
@@ -187,10 +204,11 @@ impl Grammar for Lists {
 
     fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let json = json.trim();
+        // What has a key is a member that was not opened.
         match (json.as_bytes().first(), self.keys) {
-            (_, Keys::Prefixes) if !key.is_empty() => return self.value_of(key, json, rows),
+            (_, OuterKeys::Prefixes) if !key.is_empty() => return self.value_of(key, json, rows),
             (Some(b'['), _) if key.is_empty() => return self.array(json, rows),
-            (Some(b'{' | b'"'), Keys::Values) if !key.is_empty() => {
+            (Some(b'{' | b'"'), OuterKeys::Values) if !key.is_empty() => {
                 key.clone_into(&mut self.key);
                 self.are_prefixes = Some(true);
             }
@@ -202,7 +220,7 @@ impl Grammar for Lists {
             self.without += 1;
             return Ok(());
         };
-        let mut walk = Walk {
+        let mut walk = PrefixFinder {
             rows,
             value: &value,
             named: [self.prefix.as_deref(), self.length.as_deref()],
@@ -227,7 +245,7 @@ impl Grammar for Lists {
     }
 }
 
-impl Lists {
+impl JsonLists {
     /// Reads what the prefix `key` leads to: its value.
     fn value_of(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let value = match &mut self.leaves {
@@ -238,12 +256,12 @@ impl Lists {
             None if json.starts_with('{') => {
                 let mut parser = serde_json::Deserializer::from_str(json);
                 parser
-                    .deserialize_map(Best(VALUE))
+                    .deserialize_map(BestNamedMember(VALUE))
                     .map_err(|e| reason(&e))?
             }
-            None => match Cell::of(json).map_err(|e| reason(&e))? {
-                Cell::Text(text) if !text.trim().is_empty() => Some(text),
-                Cell::Text(_) | Cell::Null | Cell::Absent => None,
+            None => match MemberValue::of(json).map_err(|e| reason(&e))? {
+                MemberValue::Text(text) if !text.trim().is_empty() => Some(text),
+                MemberValue::Text(_) | MemberValue::Null | MemberValue::Absent => None,
             },
         };
         match value {
@@ -304,27 +322,29 @@ impl Lists {
     }
 }
 
-/// Finds the prefixes in an element of a list.
-struct Walk<'a> {
+/// Finds the prefixes in an element of a list, at any depth, while it is parsed.
+struct PrefixFinder<'a> {
     rows: &'a mut RouteRows,
     value: &'a str,
     /// What the user calls the members of the prefix and its length.
     named: [Option<&'a str>; 2],
     /// Whether the strings of the list are prefixes.
     are_prefixes: &'a mut Option<bool>,
-    /// Gets the value of a member that is a prefix with its length, or a range.
+    /// Gets the text of a string that is a prefix with its length, or a range, and no element of a list: the object
+    /// around it decides whether that is its prefix, once all members are known.
     scalar: &'a mut Option<String>,
-    /// Whether such members count.
+    /// Whether such strings count.
     is_nameless: bool,
 }
 
-impl Walk<'_> {
+impl PrefixFinder<'_> {
+    /// A prefix was found.
     fn found(&mut self, text: &str) -> Result<(), String> {
         self.rows.elements(text, self.value)
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Walk<'_> {
+impl<'de> DeserializeSeed<'de> for &mut PrefixFinder<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
@@ -332,7 +352,7 @@ impl<'de> DeserializeSeed<'de> for &mut Walk<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Walk<'_> {
+impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -353,7 +373,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let mut inner = Walk {
+        let mut inner = PrefixFinder {
             rows: self.rows,
             value: self.value,
             named: self.named,
@@ -366,33 +386,35 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        // The member with the best name for a prefix, and for its length; then those that only look like prefixes.
         let (mut best, mut is_bounded) = (None, false);
         let mut best_length: Option<((usize, Length), String)> = None;
         let mut others: Vec<(String, String)> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             match prefix_rank(&key, self.named[0]) {
                 Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
-                    let cell = Cell::of(map.next_value::<&RawValue>()?.get());
+                    let cell = MemberValue::of(map.next_value::<&RawValue>()?.get());
                     match cell.map_err(A::Error::custom)? {
-                        Cell::Text(text) => best = Some((rank, text)),
-                        Cell::Absent | Cell::Null => {}
+                        MemberValue::Text(text) => best = Some((rank, text)),
+                        MemberValue::Absent | MemberValue::Null => {}
                     }
                 }
                 Some(_) => _ = map.next_value::<IgnoredAny>()?,
                 None if let Some(named) = length_of(&key, self.named[1])
                     && best_length.as_ref().is_none_or(|(known, _)| named < *known) =>
                 {
-                    let cell = Cell::of(map.next_value::<&RawValue>()?.get());
+                    let cell = MemberValue::of(map.next_value::<&RawValue>()?.get());
                     match cell.map_err(A::Error::custom)? {
-                        Cell::Text(text) => best_length = Some((named, text)),
-                        Cell::Null => best_length = Some((named, String::new())),
-                        Cell::Absent => {}
+                        MemberValue::Text(text) => best_length = Some((named, text)),
+                        MemberValue::Null => best_length = Some((named, String::new())),
+                        MemberValue::Absent => {}
                     }
                 }
                 None => {
+                    // Of bgpq4: the prefix is for some lengths only.
                     is_bounded |= matches!(key.as_str(), "greater-equal" | "less-equal");
                     let mut scalar = None;
-                    map.next_value_seed(Inner(&mut *self, &mut scalar))?;
+                    map.next_value_seed(MemberFinder(&mut *self, &mut scalar))?;
                     others.extend(scalar.map(|text| (key, text)));
                 }
             }
@@ -438,7 +460,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 }
 
-/// How good a name of a prefix `key` is, by what the user calls it or by itself.
+/// How good a name `key` is for a prefix, 0 the best; only the user's own if there is one. `None` if it is no such name.
 fn prefix_rank(key: &str, named: Option<&str>) -> Option<usize> {
     match named {
         Some(name) => (key == name).then_some(0),
@@ -446,7 +468,7 @@ fn prefix_rank(key: &str, named: Option<&str>) -> Option<usize> {
     }
 }
 
-/// The same of a length.
+/// As [`prefix_rank`], for the length or the mask of a prefix, and which of these it is.
 fn length_of(key: &str, named: Option<&str>) -> Option<(usize, Length)> {
     match named {
         Some(name) => (key == name).then_some((0, Length::Plain)),
@@ -454,14 +476,15 @@ fn length_of(key: &str, named: Option<&str>) -> Option<(usize, Length)> {
     }
 }
 
-/// The value of a member that is no prefix itself: only lists and objects can hold some.
-struct Inner<'a, 'b>(&'a mut Walk<'b>, &'a mut Option<String>);
+/// Looks into a member that is not called like a prefix: lists and objects in it may hold some, a string may be one
+/// only by its content.
+struct MemberFinder<'a, 'b>(&'a mut PrefixFinder<'b>, &'a mut Option<String>);
 
-impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
+impl<'de> DeserializeSeed<'de> for MemberFinder<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
-        Walk {
+        PrefixFinder {
             rows: self.0.rows,
             value: self.0.value,
             named: self.0.named,
@@ -474,9 +497,9 @@ impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
 }
 
 /// The text of the best-named member of an object.
-struct Best(&'static [&'static str]);
+struct BestNamedMember(&'static [&'static str]);
 
-impl<'de> Visitor<'de> for Best {
+impl<'de> Visitor<'de> for BestNamedMember {
     type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -488,8 +511,8 @@ impl<'de> Visitor<'de> for Best {
         while let Some(key) = map.next_key::<String>()? {
             match rank(&key, self.0) {
                 Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
-                    let cell = Cell::of(map.next_value::<&RawValue>()?.get());
-                    if let Cell::Text(text) = cell.map_err(A::Error::custom)?
+                    let cell = MemberValue::of(map.next_value::<&RawValue>()?.get());
+                    if let MemberValue::Text(text) = cell.map_err(A::Error::custom)?
                         && !text.is_empty()
                     {
                         best = Some((rank, text));

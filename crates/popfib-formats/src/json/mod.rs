@@ -1,7 +1,12 @@
-//! JSON formats: what the objects in them mean, and what they share.
+//! JSON formats: items of a document in, routes out, a module for each kind of document.
 //!
-//! A whole document may be larger than memory: [`Items`](crate::items::Items) cuts
-//! it, and each item goes to serde_json for itself.
+//! A whole document may be larger than memory, and serde_json would build all of it or stream only into
+//! types that are known beforehand. So [`Items`](crate::items::Items) cuts the document, each
+//! [`Grammar`](crate::grammar::Grammar) here says which objects and lists are to be cut open, and each item
+//! goes to serde_json alone.
+//!
+//! All these formats begin with the same few bytes. Which one it is, the keys in the head tell
+//! ([`strings`]), and each `detect` leaves alone what a more special format takes ([`is_others`]).
 
 pub(crate) mod frr;
 pub(crate) mod ip_route;
@@ -15,8 +20,8 @@ mod strings;
 use serde_json::Error;
 use serde_json::value::RawValue;
 
-/// What is wrong with an item, without the place inside of it: that counts from
-/// the item's start and would be taken for one in the file.
+/// What is wrong with an item, without the line and column that serde_json adds: they count from
+/// the item's start and would be taken for a place in the file.
 pub(crate) fn reason(error: &Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());
@@ -40,7 +45,8 @@ fn first_value(head: &[u8]) -> Option<&str> {
     values.next()?.ok().map(RawValue::get)
 }
 
-/// Whether objects of other formats are in a head: of VRPs, rule sets of nftables, routes of Linux, which are an array.
+/// Whether the keys in a head are those of a format that is more special than prefixes with values: VRPs, rule
+/// sets of nftables, routes of Linux. `dst` tells only in an array, as elsewhere it may be anything.
 fn is_others(head: &[u8]) -> bool {
     let is_array = first_byte(head) == Some(b'[');
     keys(head).any(|key| match key {
@@ -51,8 +57,8 @@ fn is_others(head: &[u8]) -> bool {
 
 /// The keys of the objects in a head.
 fn keys(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    strings::strings(head).filter_map(|string| match string.text {
-        strings::Text::Key(key) => Some(key),
-        strings::Text::Element(_) | strings::Text::Value(_) => None,
+    strings::strings(head).filter_map(|string| match string.role {
+        strings::StringRole::Key(key) => Some(key),
+        strings::StringRole::Element(_) | strings::StringRole::Value(_) => None,
     })
 }

@@ -1,11 +1,13 @@
-//! Sets and maps of nftables as JSON: `nft -j list set`, `nft -j list ruleset`, scripts for `nft -j -f`.
+//! Sets and maps of nftables as JSON (`nft -j list set`, `nft -j list ruleset`, scripts for `nft -j -f`): the objects of
+//! a rule set in, the elements of its address sets out, each with the set's name.
 //!
 //! ```text
 //! {"nftables": [{"metainfo": {}}, {"set": {"name": "bl", "type": "ipv4_addr", "elem": [
 //!   "192.0.2.1", {"prefix": {"addr": "10.0.0.0", "len": 8}}, {"range": ["198.51.100.4", "198.51.100.9"]},
 //!   {"elem": {"val": "192.0.2.2", "timeout": 3600}}]}}]}
 //! ```
-//! The same rules hold as for [the text](crate::sets::nft).
+//! The same rules hold as for [the text](crate::sets::nft). An element is a string, or an object with one member that
+//! says what it is; in a map it is an array of itself and its value (`["192.0.2.1", {"jump": {"target": "c"}}]`).
 
 use std::borrow::Cow;
 
@@ -25,7 +27,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`nft -j list set`, `nft -j list ruleset`: sets by name, maps",
     can: FormatCapabilities::NONE,
     detect,
-    open: |input, options| Ok(document(Nft::default(), input, options)),
+    open: |input, options| Ok(document(NftJson::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -33,32 +35,33 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-struct Nft {
+struct NftJson {
+    /// How many sets that are not of addresses had elements.
     others: u64,
 }
 
 /// An object of the rule set; rules, chains and what else there is have none of these members.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-struct Object<'a> {
+struct NftObject<'a> {
     #[serde(borrow)]
-    set: Option<Set<'a>>,
+    set: Option<NftSet<'a>>,
     #[serde(borrow)]
-    map: Option<Set<'a>>,
+    map: Option<NftSet<'a>>,
     #[serde(borrow)]
-    element: Option<Set<'a>>,
-    // Of scripts; serde_json bounds how deep it can stand in itself.
+    element: Option<NftSet<'a>>,
+    /// In scripts; serde_json bounds how deep it can stand in itself.
     #[serde(borrow)]
-    add: Option<Box<Object<'a>>>,
+    add: Option<Box<NftObject<'a>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(expecting = "a set")]
-struct Set<'a> {
+struct NftSet<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
-    /// A name, or a list of them where elements are more than an address; elements that are
-    /// added to a set say nothing of it.
+    /// A name (`"ipv4_addr"`), or a list of names if elements are more than an address. It is missing where elements
+    /// are added to a set.
     #[serde(borrow, rename = "type")]
     kind: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -68,19 +71,20 @@ struct Set<'a> {
 /// An element that is more than a string.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", expecting = "an element of a set")]
-enum Element<'a> {
+enum NftJsonElement<'a> {
     #[serde(borrow)]
-    Prefix(Cut<'a>),
+    Prefix(NftPrefix<'a>),
     #[serde(borrow)]
     Range([Cow<'a, str>; 2]),
     #[serde(borrow)]
-    Elem(Detailed<'a>),
+    Elem(NftDetails<'a>),
+    /// Address and port, or the like, which no table of prefixes has.
     Concat(serde::de::IgnoredAny),
 }
 
 #[derive(Deserialize)]
 #[serde(expecting = "a prefix")]
-struct Cut<'a> {
+struct NftPrefix<'a> {
     #[serde(borrow)]
     addr: Cow<'a, str>,
     len: u8,
@@ -89,12 +93,12 @@ struct Cut<'a> {
 /// An element with a timeout, a counter or a comment.
 #[derive(Deserialize)]
 #[serde(expecting = "an element of a set")]
-struct Detailed<'a> {
+struct NftDetails<'a> {
     #[serde(borrow)]
     val: &'a RawValue,
 }
 
-impl Grammar for Nft {
+impl Grammar for NftJson {
     fn opens(&mut self, key: &str, is_list: bool, _: &mut RouteRows) -> bool {
         // The document, and the list of its objects.
         key.is_empty() || is_list && key == "nftables"
@@ -104,7 +108,7 @@ impl Grammar for Nft {
         if !key.is_empty() {
             return Ok(());
         }
-        let mut object: Object = serde_json::from_str(json).map_err(|e| reason(&e))?;
+        let mut object: NftObject = serde_json::from_str(json).map_err(|e| reason(&e))?;
         if let Some(added) = object.add {
             object = *added;
         }
@@ -127,10 +131,11 @@ impl Grammar for Nft {
     }
 }
 
-/// How deep elements stand in each other: with its value in a map, with a timeout, itself.
+/// How deep an element may stand in others: an array with its value in a map, an object with its timeout, itself.
+/// A document that nests them further would only cost stack.
 const MAX_DEPTH: u8 = 3;
 
-/// Finds an element whose set is called `name`; one of a map is a list of itself and its value.
+/// Finds an element whose set is called `name`; of a map's array, the second takes the place of that name.
 fn read_element(json: &str, name: &str, depth: u8, rows: &mut RouteRows) -> Result<(), String> {
     let is_invalid = |e| reason(&e);
     if depth == MAX_DEPTH {
@@ -144,10 +149,14 @@ fn read_element(json: &str, name: &str, depth: u8, rows: &mut RouteRows) -> Resu
             read_element(element.get(), &value, depth + 1, rows)
         }
         Some(b'{') => match serde_json::from_str(json).map_err(is_invalid)? {
-            Element::Prefix(Cut { addr, len }) => rows.elements(&format!("{addr}/{len}"), name),
-            Element::Range([first, last]) => rows.elements(&format!("{first}-{last}"), name),
-            Element::Elem(Detailed { val }) => read_element(val.get(), name, depth + 1, rows),
-            Element::Concat(_) => Err(format!(
+            NftJsonElement::Prefix(NftPrefix { addr, len }) => {
+                rows.elements(&format!("{addr}/{len}"), name)
+            }
+            NftJsonElement::Range([first, last]) => rows.elements(&format!("{first}-{last}"), name),
+            NftJsonElement::Elem(NftDetails { val }) => {
+                read_element(val.get(), name, depth + 1, rows)
+            }
+            NftJsonElement::Concat(_) => Err(format!(
                 "an element of {} is more than an address",
                 quote(name.as_bytes())
             )),
@@ -159,10 +168,10 @@ fn read_element(json: &str, name: &str, depth: u8, rows: &mut RouteRows) -> Resu
     }
 }
 
-/// What an element of a map leads to, as the text has it: a verdict with its target, or a datum.
+/// What an element of a map leads to, as `nft` prints it without `-j`: a verdict with its target (`jump c`), or a datum.
 fn value_of(json: &str) -> Result<String, serde_json::Error> {
     #[derive(Deserialize)]
-    struct Target {
+    struct VerdictTarget {
         target: String,
     }
     if json.starts_with('"') {
@@ -171,9 +180,10 @@ fn value_of(json: &str) -> Result<String, serde_json::Error> {
     if !json.starts_with('{') {
         return Ok(json.to_owned());
     }
-    let verdict: std::collections::BTreeMap<String, Option<Target>> = serde_json::from_str(json)?;
+    let verdict: std::collections::BTreeMap<String, Option<VerdictTarget>> =
+        serde_json::from_str(json)?;
     let words = verdict.into_iter().map(|(word, target)| match target {
-        Some(Target { target }) => format!("{word} {target}"),
+        Some(VerdictTarget { target }) => format!("{word} {target}"),
         None => word,
     });
     Ok(words.collect::<Vec<_>>().join(" "))

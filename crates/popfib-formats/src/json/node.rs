@@ -1,4 +1,7 @@
-//! JSON as the columns of a record, with numbers as they are written.
+//! One item of JSON in, the [`RecordNode`] out from which the columns of a record are made.
+//!
+//! Numbers stay as they are written: `serde_json::Value` would make an `f64` of them, and long ones lose digits.
+//! Members keep their order. Depth has a limit, since reading, unlike the cutting of items, uses the stack.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +15,8 @@ use crate::leaves::RecordNode;
 use crate::ranges::is_prefix;
 use crate::record::CellKind;
 
-/// How deep objects and arrays may be nested, as the parser has it where it reads them at once.
+/// How deep objects and arrays may be nested: the limit of serde_json, which does not count here as each level is
+/// a parse of its own.
 const MAX_DEPTH: usize = 128;
 
 /// What `json` holds.
@@ -25,15 +29,19 @@ pub(super) fn node(json: &str) -> Result<RecordNode<'_>, Error> {
     nested(json, MAX_DEPTH)
 }
 
+/// As [`node`], with `depth` levels left.
 fn nested(json: &str, depth: usize) -> Result<RecordNode<'_>, Error> {
     let json = json.trim();
     let Some(below) = depth.checked_sub(1) else {
         return Err(Error::custom("nested too deeply"));
     };
     Ok(match json.as_bytes().first() {
-        Some(b'"') => RecordNode::Scalar(CellKind::Text, serde_json::from_str::<Text<'_>>(json)?.0),
+        Some(b'"') => RecordNode::Scalar(
+            CellKind::Text,
+            serde_json::from_str::<JsonString<'_>>(json)?.0,
+        ),
         Some(b'{') => {
-            let Members(members) = serde_json::from_str(json)?;
+            let OrderedMembers(members) = serde_json::from_str(json)?;
             let members = members.into_iter();
             let members =
                 members.map(|(key, value)| Ok::<_, Error>((key, nested(value.get(), below)?)));
@@ -52,7 +60,8 @@ fn nested(json: &str, depth: usize) -> Result<RecordNode<'_>, Error> {
     })
 }
 
-/// The keys that lead to each prefix in objects, with dots between them; not those in lists.
+/// The keys that lead to each prefix in objects, with dots between them (`net.cidr`); not those in lists, as these
+/// are no place that one path names. In the order of the document, and without recursion.
 pub(super) fn prefixes(node: &RecordNode<'_>) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), node)];
@@ -70,7 +79,8 @@ pub(super) fn prefixes(node: &RecordNode<'_>) -> Vec<String> {
     found
 }
 
-/// Leaves out of an object's members what these keys lead to.
+/// RecordLeaves out of an object's members what the keys of `path` lead to. Keys may have dots themselves, so
+/// every way to part the path is tried.
 pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>, path: &str) {
     members.retain_mut(|(key, node)| {
         let Some(rest) = path.strip_prefix(&**key) else {
@@ -92,32 +102,35 @@ pub(super) fn several<'a>(paths: impl Iterator<Item = &'a str>) -> String {
     )
 }
 
-/// A string, without a copy where it has no escapes.
+/// A string, without a copy if it has no escapes: `Cow` alone would be owned always.
 #[derive(serde::Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct JsonString<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The members of an object in their order.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+/// The members of an object in their order; a map of the standard library would sort or shuffle them.
+struct OrderedMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for OrderedMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
+        struct OrderedMembersVisitor;
+        impl<'de> Visitor<'de> for OrderedMembersVisitor {
+            type Value = OrderedMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<OrderedMembers<'de>, A::Error> {
                 let mut members = Vec::new();
-                while let Some((key, value)) = map.next_entry::<Text<'de>, &RawValue>()? {
+                while let Some((key, value)) = map.next_entry::<JsonString<'de>, &RawValue>()? {
                     members.push((key.0, value));
                 }
-                Ok(Members(members))
+                Ok(OrderedMembers(members))
             }
         }
-        deserializer.deserialize_map(Object)
+        deserializer.deserialize_map(OrderedMembersVisitor)
     }
 }
 

@@ -1,16 +1,19 @@
-//! JSON objects with a prefix and a value: one a line, or an array of them.
+//! JSON objects with a prefix and a value, one a line or in an array: objects in, a route of each out.
 //!
 //! ```text
 //! {"prefix":"10.0.0.0/8","next_hop":"192.0.2.1"}
 //! {"network":"2001:db8::/32","asn":64496}
 //! ```
-//! This is also what the command prints with `--json`; a lookup that found no
-//! route has a prefix of null and is left out. An object without prefix and value may
-//! have an address. A length or a mask may be a member of its own ([`masks`](crate::masks)). Other members
-//! don't matter. If the names in the first object say nothing, its one member that is a prefix with its length, or a range, is that of
-//! all objects. An object whose value is empty or null is left out and counted. Where the first
-//! other object has no value, none has: a list of prefixes. An object of the type `metadata`, as
-//! Spamhaus ends its lists with, is about the file.
+//! This is also what the command prints with `--json`; a lookup that found no route has a prefix of null there and is
+//! left out. The names of members tell which ones count; [`names`](crate::names) has the usual ones:
+//!
+//! - The prefix may be an address, in an object without a value, or beside a length or a mask
+//!   ([`masks`](crate::masks)). An address beside a value alone is more likely a line of a log, which is no route.
+//! - If the names in the first object say nothing, its one member that is a prefix with its length, or a range, is that of
+//!   all objects.
+//! - An object whose value is empty or null is left out and counted. If the first object has no value at all, none may have
+//!   one: it is a list of prefixes.
+//! - An object of the type `metadata`, with which Spamhaus ends its lists, is about the file.
 
 use std::fmt;
 
@@ -20,8 +23,8 @@ use serde_json::Error;
 use serde_json::value::RawValue;
 
 use super::node::{node, prefixes, remove, several};
-use super::shape::Keys;
-use super::strings::{Text, strings};
+use super::shape::OuterKeys;
+use super::strings::{StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document, lines};
@@ -40,7 +43,7 @@ pub(crate) static LINES: TableEntry = TableEntry {
     description: "JSON objects, one a line, with `prefix`, `network` or `cidr` and `next_hop`, `value`, `asn`, `origin` or `country`",
     can: FormatCapabilities::FIELDS,
     detect: detect_lines,
-    open: |input, options| Ok(lines(Records::new(options), input, options)),
+    open: |input, options| Ok(lines(PrefixObjects::new(options), input, options)),
 };
 
 pub(crate) static ARRAY: TableEntry = TableEntry {
@@ -48,13 +51,13 @@ pub(crate) static ARRAY: TableEntry = TableEntry {
     description: "a JSON array of such objects",
     can: FormatCapabilities::FIELDS,
     detect: detect_array,
-    open: |input, options| Ok(document(Records::new(options), input, options)),
+    open: |input, options| Ok(document(PrefixObjects::new(options), input, options)),
 };
 
 /// Whether objects at this depth have a prefix.
 pub(super) fn has_prefix(head: &[u8], at_depth: usize) -> bool {
     strings(head).take(256).any(|string| {
-        let Text::Key(key) = string.text else {
+        let StringRole::Key(key) = string.role else {
             return false;
         };
         string.depth == at_depth
@@ -62,12 +65,12 @@ pub(super) fn has_prefix(head: &[u8], at_depth: usize) -> bool {
     })
 }
 
-/// Whether objects at this depth have an address and a mask, or nothing else: beside other members it is
-/// mostly a log's.
+/// Whether objects at this depth have an address and a mask, or an address and nothing else: beside other members an
+/// address is mostly that of a log.
 fn has_address(head: &[u8], at_depth: usize) -> bool {
     let (mut addresses, mut others, mut has_mask) = (0, 0, false);
     for string in strings(head).take(256) {
-        let Text::Key(key) = string.text else {
+        let StringRole::Key(key) = string.role else {
             continue;
         };
         if string.depth == at_depth {
@@ -82,7 +85,8 @@ fn has_address(head: &[u8], at_depth: usize) -> bool {
     addresses > 0 && (others == 0 || has_mask)
 }
 
-/// Whether the first object at all, in which no name says where the prefix is, has one member that is one.
+/// Whether the first object of a document has exactly one member that is a prefix by its content, in case that no name
+/// says where the prefix is.
 pub(super) fn has_one_prefix(head: &[u8]) -> bool {
     let elements = head
         .strip_prefix(b"\xef\xbb\xbf")
@@ -90,14 +94,16 @@ pub(super) fn has_one_prefix(head: &[u8]) -> bool {
         .trim_ascii_start();
     let first = first_value(elements.strip_prefix(b"[").unwrap_or(elements));
     let first = first.filter(|first| first.starts_with('{') && !is_others(head));
+    // Lists of prefixes in an object are another format's (`json-lists`).
     let has_lists = |first: &str| {
         let mut strings = strings(first.as_bytes());
-        strings.any(|string| matches!(string.text, Text::Element(text) if is_prefix_text(text)))
+        strings
+            .any(|string| matches!(string.role, StringRole::Element(text) if is_prefix_text(text)))
     };
     first.is_some_and(|first| {
         node(first).is_ok_and(|first| prefixes(&first).len() == 1)
             && !has_lists(first)
-            && Keys::of(head) == Keys::Names
+            && OuterKeys::of(head) == OuterKeys::Names
     })
 }
 
@@ -134,11 +140,12 @@ pub(crate) fn leads_to(head: &[u8], path: &str) -> bool {
     })
 }
 
-pub(crate) struct Records {
-    /// Where the prefix is and its length, if the user says so, or the first object.
+/// The [`Grammar`] of such objects.
+pub(crate) struct PrefixObjects {
+    /// Where the prefix and its length are: as the user says, or for the prefix what the first object has.
     prefix: Option<String>,
     length: Option<String>,
-    /// Whether an object said by its names where the prefix is.
+    /// Whether the names in an object said where the prefix is; then its content is not asked any more.
     is_named: bool,
     /// The columns, unless one value is read.
     leaves: Option<RecordLeaves>,
@@ -146,7 +153,7 @@ pub(crate) struct Records {
     without: u64,
 }
 
-impl Records {
+impl PrefixObjects {
     fn new(options: &LoadOptions) -> Self {
         Self {
             prefix: options.prefix_column.clone(),
@@ -156,15 +163,13 @@ impl Records {
             without: 0,
         }
     }
-}
 
-impl Records {
-    /// Looks where the user says for the prefix and its length.
-    fn places(&self, object: &RecordNode<'_>, found: &mut Found) {
+    /// Puts the prefix and its length into `found` from where the user says they are.
+    fn places(&self, object: &RecordNode<'_>, found: &mut ObjectParts) {
         let cell = |path: &str| match object.at(path) {
-            Some(RecordNode::Scalar(_, text)) => Cell::Text(text.clone().into_owned()),
-            Some(RecordNode::Null) => Cell::Null,
-            Some(RecordNode::Map(_) | RecordNode::Array(_)) | None => Cell::Absent,
+            Some(RecordNode::Scalar(_, text)) => MemberValue::Text(text.clone().into_owned()),
+            Some(RecordNode::Null) => MemberValue::Null,
+            Some(RecordNode::Map(_) | RecordNode::Array(_)) | None => MemberValue::Absent,
         };
         if let Some(path) = &self.prefix {
             found.prefix = cell(path);
@@ -172,24 +177,24 @@ impl Records {
         }
         if let Some(path) = &self.length {
             found.length = match cell(path) {
-                Cell::Text(length) => Some((Length::Plain, length)),
-                Cell::Null | Cell::Absent => Some((Length::Plain, String::new())),
+                MemberValue::Text(length) => Some((Length::Plain, length)),
+                MemberValue::Null | MemberValue::Absent => Some((Length::Plain, String::new())),
             };
         }
     }
 }
 
-impl Grammar for Records {
+impl Grammar for PrefixObjects {
     fn read(&mut self, _: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         // Nothing stands on an empty line, and nothing else is an empty item.
         if json.trim().is_empty() {
             return Ok(());
         }
         let mut parser = serde_json::Deserializer::from_str(json);
-        let read = parser.deserialize_map(Members);
+        let read = parser.deserialize_map(ObjectVisitor);
         let found = read.and_then(|found| parser.end().map(|()| found));
         let mut found = found.map_err(|e| reason(&e))?;
-        self.is_named |= !matches!(found.prefix, Cell::Absent);
+        self.is_named |= !matches!(found.prefix, MemberValue::Absent);
         if self.prefix.is_none() && !self.is_named && !found.is_metadata {
             let object = node(json).map_err(|e| reason(&e))?;
             match &mut prefixes(&object)[..] {
@@ -203,18 +208,18 @@ impl Grammar for Records {
             self.places(&object, &mut found);
         }
         let span = match found.prefix {
-            Cell::Absent if found.is_metadata => return Ok(()),
-            Cell::Absent if let Some(path) = &self.prefix => {
+            MemberValue::Absent if found.is_metadata => return Ok(()),
+            MemberValue::Absent if let Some(path) = &self.prefix => {
                 return Err(format!("no {} in this object", quote(path.as_bytes())));
             }
-            Cell::Absent => {
+            MemberValue::Absent => {
                 return Err(
                     "no prefix in this object; --prefix-column names the member that has it"
                         .to_owned(),
                 );
             }
-            Cell::Null => return Ok(()),
-            Cell::Text(prefix) => match &found.length {
+            MemberValue::Null => return Ok(()),
+            MemberValue::Text(prefix) => match &found.length {
                 Some((kind, length)) => rows.span(&kind.join(&prefix, length)?)?,
                 None => rows.span(&prefix)?,
             },
@@ -229,23 +234,23 @@ impl Grammar for Records {
                 let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
                 members.retain(|(key, _)| !is_place(key, has_prefix));
                 let chosen = [&self.prefix, &self.length].into_iter().flatten();
-                // Who asks for a place by name gets it.
+                // Only if all columns are read: whoever asks for this member by its name gets it.
                 for path in chosen.filter(|_| leaves.text.wants_all()) {
                     remove(&mut members, path);
                 }
                 let is_bare = members.is_empty() && leaves.text.wants_all();
                 match leaves.record(&RecordNode::Map(members)) {
-                    Some(record) => Cell::Text(record.to_owned()),
-                    None if is_bare => Cell::Absent,
-                    None => Cell::Null,
+                    Some(record) => MemberValue::Text(record.to_owned()),
+                    None if is_bare => MemberValue::Absent,
+                    None => MemberValue::Null,
                 }
             }
         };
         match value {
-            Cell::Text(value) if !value.trim().is_empty() => rows.elements_of(span, &value),
-            Cell::Absent => rows.elements_of(span, ""),
+            MemberValue::Text(value) if !value.trim().is_empty() => rows.elements_of(span, &value),
+            MemberValue::Absent => rows.elements_of(span, ""),
             // What is empty or null is a value that is not known.
-            Cell::Text(_) | Cell::Null => {
+            MemberValue::Text(_) | MemberValue::Null => {
                 self.without += 1;
                 Ok(())
             }
@@ -264,16 +269,18 @@ impl Grammar for Records {
     }
 }
 
-/// Whether a member says which addresses its object is about: an address does where nothing is called a prefix.
+/// Whether a member says which addresses its object is about, so that it is no column: an address does if nothing is
+/// called a prefix.
 fn is_place(key: &str, has_prefix: bool) -> bool {
     rank(key, PREFIX).is_some()
         || Length::named(key).is_some()
         || !has_prefix && rank(key, ADDRESS).is_some()
 }
 
-/// What a member that was looked for holds.
+/// What a member that was looked for holds. Null is told from nothing: the value of this object is not known, while
+/// with nothing there may be no values in the whole file.
 #[derive(Default)]
-pub(super) enum Cell {
+pub(super) enum MemberValue {
     /// Nothing, or what is no value: an object or a list.
     #[default]
     Absent,
@@ -281,7 +288,7 @@ pub(super) enum Cell {
     Text(String),
 }
 
-impl Cell {
+impl MemberValue {
     /// A string, or a number or truth value as it is written: to read a number
     /// would cost those of more than 64 bits their digits.
     pub(super) fn of(json: &str) -> Result<Self, Error> {
@@ -294,30 +301,32 @@ impl Cell {
     }
 }
 
+/// What one pass over an object finds.
 #[derive(Default)]
-struct Found {
-    prefix: Cell,
+struct ObjectParts {
+    prefix: MemberValue,
     /// The length of an address that is the prefix.
     length: Option<(Length, String)>,
-    value: Cell,
+    value: MemberValue,
     is_metadata: bool,
 }
 
-/// Reads an object, keeps the members with the best names.
-struct Members;
+/// Reads an object in one pass and keeps the members with the best names. A type with a field for each name would
+/// not do: names come in all spellings.
+struct ObjectVisitor;
 
-impl<'de> Visitor<'de> for Members {
-    type Value = Found;
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = ObjectParts;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
-        let mut found = Found::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectParts, A::Error> {
+        let mut found = ObjectParts::default();
         let (mut best_prefix, mut best_value, mut best_length) =
             (usize::MAX, usize::MAX, usize::MAX);
-        while let Some(Key {
+        while let Some(MemberName {
             prefix,
             value,
             length,
@@ -325,65 +334,69 @@ impl<'de> Visitor<'de> for Members {
         }) = map.next_key()?
         {
             let mut cell =
-                || Cell::of(map.next_value::<&RawValue>()?.get()).map_err(A::Error::custom);
+                || MemberValue::of(map.next_value::<&RawValue>()?.get()).map_err(A::Error::custom);
             if let Some(rank) = prefix.filter(|&rank| rank < best_prefix) {
                 best_prefix = rank;
                 found.prefix = cell()?;
             } else if let Some(rank) = value.filter(|&rank| rank < best_value) {
                 // Objects and null under a good name don't hide what else there is.
                 match cell()? {
-                    text @ Cell::Text(_) => {
+                    text @ MemberValue::Text(_) => {
                         best_value = rank;
                         found.value = text;
                     }
-                    Cell::Null if best_value == usize::MAX => found.value = Cell::Null,
+                    MemberValue::Null if best_value == usize::MAX => {
+                        found.value = MemberValue::Null
+                    }
                     _ => {}
                 }
             } else if let Some((rank, kind)) = length.filter(|&(rank, _)| rank < best_length) {
                 let text = match cell()? {
-                    Cell::Text(text) => text,
-                    Cell::Null => String::new(),
-                    Cell::Absent => continue,
+                    MemberValue::Text(text) => text,
+                    MemberValue::Null => String::new(),
+                    MemberValue::Absent => continue,
                 };
                 best_length = rank;
                 found.length = Some((kind, text));
             } else if is_type {
-                found.is_metadata = matches!(cell()?, Cell::Text(text) if text == "metadata");
+                found.is_metadata =
+                    matches!(cell()?, MemberValue::Text(text) if text == "metadata");
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
+        // An address beside a value and no mask: a log's.
         if best_prefix >= PREFIX.len()
-            && !matches!(found.value, Cell::Absent)
+            && !matches!(found.value, MemberValue::Absent)
             && !Length::is_clear(best_length)
         {
-            found.prefix = Cell::Absent;
+            found.prefix = MemberValue::Absent;
         }
         Ok(found)
     }
 }
 
-/// The ranks of a member's name.
-struct Key {
+/// How good a member's name is for each part of an object, ranked while it is parsed so that none is copied.
+struct MemberName {
     prefix: Option<usize>,
     value: Option<usize>,
     length: Option<(usize, Length)>,
     is_type: bool,
 }
 
-impl<'de> Deserialize<'de> for Key {
+impl<'de> Deserialize<'de> for MemberName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl Visitor<'_> for Name {
-            type Value = Key;
+        struct MemberNameVisitor;
+        impl Visitor<'_> for MemberNameVisitor {
+            type Value = MemberName;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a name")
             }
 
-            fn visit_str<E>(self, name: &str) -> Result<Key, E> {
+            fn visit_str<E>(self, name: &str) -> Result<MemberName, E> {
                 let address = || rank(name, ADDRESS).map(|rank| PREFIX.len() + rank);
-                Ok(Key {
+                Ok(MemberName {
                     prefix: rank(name, PREFIX).or_else(address),
                     value: rank(name, VALUE),
                     length: Length::named(name),
@@ -391,6 +404,6 @@ impl<'de> Deserialize<'de> for Key {
                 })
             }
         }
-        deserializer.deserialize_str(Name)
+        deserializer.deserialize_str(MemberNameVisitor)
     }
 }

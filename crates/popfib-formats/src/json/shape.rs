@@ -1,36 +1,42 @@
-//! What the keys of an outermost object are: names of its parts, as in most documents, or values or prefixes themselves.
+//! What the keys of an outermost object are: the head of a document in, an [`OuterKeys`] out. In most documents they
+//! are names of its parts; in others, which people write by hand, they are values or prefixes themselves:
 //!
 //! ```text
 //! {"office":"10.0.0.0/8","lab":["10.1.0.0/16"]}
 //! {"office":{"cidr":"10.0.0.0/8"},"lab":{"cidr":"10.1.0.0/16"}}
 //! {"10.0.0.0/8":"office","10.1.0.0/16":{"name":"lab"}}
 //! ```
+//! No name says which it is, so all keys of the head have to agree: a document that has a version, or a time,
+//! beside its prefixes is one of parts. One member alone does not tell either.
 
 use popfib::IpPrefix;
 use serde::de::IgnoredAny;
 
 use super::first_byte;
-use super::strings::{Found, Text, strings};
+use super::strings::{HeadString, StringRole, strings};
 use crate::ranges::{is_prefix, is_range};
 
-/// What the keys of an outermost object are.
+/// What the keys of an outermost object are, in a document with prefixes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Keys {
-    /// Names of its parts.
+pub(super) enum OuterKeys {
+    /// Names of its parts: `prefixes`, `values`, `web`.
     #[default]
     Names,
-    /// The values of what is below: of objects, at least two and nothing else, or of prefixes and lists of them.
+    /// The values of what is below: of two objects or more and nothing else, or of prefixes and lists of them.
     Values,
     /// Prefixes, each of which leads to its value.
     Prefixes,
 }
 
-impl Keys {
-    /// Those of the object that `head` begins with, as far as it goes.
+impl OuterKeys {
+    /// Those of the object that `head` begins with, as far as it goes. If another document follows, as with an object a
+    /// line, they are names.
     pub(super) fn of(head: &[u8]) -> Self {
         if first_byte(head) != Some(b'{') || !is_alone(head) {
             return Self::Names;
         }
+        // Of all keys: how many lead to an object, to a prefix or a list that begins with one, to a prefix as a
+        // text, and how many are prefixes themselves.
         let (mut keys, mut objects, mut prefixes, mut texts, mut are_prefixes) = (0, 0, 0, 0, 0);
         let mut inside = strings(head).peekable();
         while let Some(found) = inside.next() {
@@ -40,13 +46,13 @@ impl Keys {
             keys += 1;
             are_prefixes += usize::from(byte != b'[' && is_any_prefix(key));
             objects += usize::from(byte == b'{');
-            let next = inside.peek().map(|next| (next.depth, &next.text));
+            let next = inside.peek().map(|next| (next.depth, &next.role));
             match (byte, next) {
-                (b'"', Some((1, Text::Value(text)))) if is_text(text, is_prefix) => {
+                (b'"', Some((1, StringRole::Value(text)))) if is_text(text, is_prefix) => {
                     texts += 1;
                     prefixes += 1;
                 }
-                (b'[', Some((2, Text::Element(text)))) => {
+                (b'[', Some((2, StringRole::Element(text)))) => {
                     prefixes += usize::from(is_text(text, is_any_prefix));
                 }
                 _ => {}
@@ -55,6 +61,7 @@ impl Keys {
         if keys > 0 && are_prefixes == keys {
             return Self::Prefixes;
         }
+        // Lists alone have their keys for values anyhow (`json-lists`).
         match keys > 1 && (objects == keys || prefixes == keys && texts > 0) {
             true => Self::Values,
             false => Self::Names,
@@ -63,8 +70,8 @@ impl Keys {
 }
 
 /// The key that a string is, and the first byte of what it leads to.
-fn member<'a>(found: &Found<'a>) -> Option<(&'a str, u8)> {
-    let Text::Key(key) = found.text else {
+fn member<'a>(found: &HeadString<'a>) -> Option<(&'a str, u8)> {
+    let StringRole::Key(key) = found.role else {
         return None;
     };
     let value = found.rest.trim_ascii_start().strip_prefix(b":")?;
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn keys_of_an_object() {
-        use Keys::{Names, Prefixes, Values};
+        use OuterKeys::{Names, Prefixes, Values};
         for (text, keys) in [
             (r#"{"a":"10.0.0.0/8","b":"10.1.0.0/16"}"#, Values),
             (
@@ -129,7 +136,7 @@ mod tests {
             ("{}", Names),
             ("", Names),
         ] {
-            assert_eq!(Keys::of(text.as_bytes()), keys, "{text}");
+            assert_eq!(OuterKeys::of(text.as_bytes()), keys, "{text}");
         }
     }
 }

@@ -1,18 +1,28 @@
-//! The strings in the head of a JSON document, and what each is: enough to tell a format.
+//! The strings in the head of a JSON document: the first bytes of a file in, its strings out, each with
+//! its role (key, value or element) and the number of open brackets around it.
+//!
+//! ```text
+//! {"prefixes":[{"ip_prefix":"3.5.      (cut off here)
+//! ```
+//! gives the key `prefixes` at depth 1 and the key `ip_prefix` at depth 3. This is how formats are
+//! recognised. A JSON parser would not do: a head is nearly always cut off in the middle of a value, which
+//! is an error to it. So brackets and quotes are counted, and nothing else is checked.
 
-/// A string, without its quotes, and how many brackets are open around it.
-pub(super) struct Found<'a> {
+/// A string of a head.
+pub(super) struct HeadString<'a> {
+    /// How many brackets are open around it.
     pub(super) depth: usize,
-    pub(super) text: Text<'a>,
-    /// Whether it is inside of a list.
+    /// What it is, and its text.
+    pub(super) role: StringRole<'a>,
+    /// Whether it is inside of a list, at any depth.
     pub(super) is_in_list: bool,
     /// What follows it.
     pub(super) rest: &'a [u8],
 }
 
-/// What a string is.
+/// What a string is, with its bytes: without the quotes, escapes as they are.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Text<'a> {
+pub(super) enum StringRole<'a> {
     /// The key of a member.
     Key(&'a [u8]),
     /// An element of a list.
@@ -21,11 +31,12 @@ pub(super) enum Text<'a> {
     Value(&'a [u8]),
 }
 
-/// The strings of `head`, escapes as they are, up to where it is cut off.
-pub(super) fn strings(head: &[u8]) -> impl Iterator<Item = Found<'_>> {
+/// The strings of `head`, up to where it is cut off.
+pub(super) fn strings(head: &[u8]) -> impl Iterator<Item = HeadString<'_>> {
     let mut rest = head;
     let mut depth = 0usize;
-    // Whether the innermost bracket, of 64 at most, is a list's.
+    // A bit for each open bracket, the innermost lowest: whether it is a list's. Deeper than 64, the outer
+    // ones are forgotten, which changes nothing that a format is recognised by.
     let mut lists = 0u64;
     std::iter::from_fn(move || {
         loop {
@@ -52,16 +63,16 @@ pub(super) fn strings(head: &[u8]) -> impl Iterator<Item = Found<'_>> {
         }
         let text = &rest[..end];
         rest = &rest[end + 1..];
-        let text = if rest.trim_ascii_start().first() == Some(&b':') {
-            Text::Key(text)
+        let role = if rest.trim_ascii_start().first() == Some(&b':') {
+            StringRole::Key(text)
         } else if lists & 1 == 1 {
-            Text::Element(text)
+            StringRole::Element(text)
         } else {
-            Text::Value(text)
+            StringRole::Value(text)
         };
-        Some(Found {
+        Some(HeadString {
             depth,
-            text,
+            role,
             is_in_list: lists != 0,
             rest,
         })
@@ -75,10 +86,14 @@ mod tests {
     #[test]
     fn strings_of_a_head() {
         let all = |head: &str| -> Vec<String> {
-            let show = |found: Found<'_>| match found.text {
-                Text::Key(key) => format!("{} {}:", found.depth, String::from_utf8_lossy(key)),
-                Text::Element(text) => format!("{} {}", found.depth, String::from_utf8_lossy(text)),
-                Text::Value(_) => format!("{} =", found.depth),
+            let show = |found: HeadString<'_>| match found.role {
+                StringRole::Key(key) => {
+                    format!("{} {}:", found.depth, String::from_utf8_lossy(key))
+                }
+                StringRole::Element(text) => {
+                    format!("{} {}", found.depth, String::from_utf8_lossy(text))
+                }
+                StringRole::Value(_) => format!("{} =", found.depth),
             };
             strings(head.as_bytes()).map(show).collect()
         };

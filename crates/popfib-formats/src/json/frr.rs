@@ -53,7 +53,7 @@ pub(super) fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct Frr;
+struct Frr;
 
 /// A route of the RIB or a path of BGP: the members that either has, so that one type serves both.
 #[derive(Deserialize)]

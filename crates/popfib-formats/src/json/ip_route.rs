@@ -30,7 +30,7 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct IpRouteJson {
+struct IpRouteJson {
     best: BestByMetric,
 }
 

@@ -141,7 +141,7 @@ pub(crate) fn leads_to(head: &[u8], path: &str) -> bool {
 }
 
 /// The [`Grammar`] of such objects.
-pub(crate) struct PrefixObjects {
+struct PrefixObjects {
     /// Where the prefix and its length are: as the user says, or for the prefix what the first object has.
     prefix: Option<String>,
     length: Option<String>,

@@ -1,4 +1,5 @@
-//! Lists of prefixes in languages with brackets: Junos, BIRD, OpenBGPD, pf; IOS XR's sets.
+//! Lists of prefixes in languages with brackets (Junos, BIRD, OpenBGPD, pf, sets of IOS XR): lines of a configuration
+//! in, the prefixes of its lists out.
 //!
 //! ```text
 //! prefix-list NN { 1.0.0.0/24; }             route-filter-list NN { 1.0.4.0/22 upto /24; }
@@ -11,6 +12,8 @@
 //!  1.0.4.0/22 le 24
 //! end-set
 //! ```
+//! One grammar for all of them: what differs is which words begin a list, and which bracket or word ends it. A
+//! grammar for each would be the same code five times, and bgpq4 writes all of them.
 
 use super::tokens::{bare, tokens};
 use crate::error::quote;
@@ -29,6 +32,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     open: |input, options| Ok(lines(Filters::default(), input, options)),
 };
 
+/// The signs that are tokens of their own.
 const SIGNS: &str = "{}[],;=!";
 
 fn detect(head: &[u8]) -> bool {
@@ -39,6 +43,7 @@ fn detect(head: &[u8]) -> bool {
             let comments = ["#", "/*", "//", "!"];
             !line.is_empty() && !comments.iter().any(|sign| line.starts_with(sign))
         })
+        // The first line that is no comment begins a list, or what lists stand in.
         .is_some_and(|line| {
             let words: Vec<_> = tokens(line, SIGNS).take(8).collect();
             match words[..] {
@@ -100,6 +105,7 @@ struct Filters {
 impl Grammar for Filters {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut result = Ok(());
+        // A comment of IOS XR. Between OpenBGPD's and pf's brackets it is an exception.
         if line.trim_start().starts_with('!') && self.close != Some("}") {
             return result;
         }
@@ -111,6 +117,7 @@ impl Grammar for Filters {
             // The rest of the line is read all the same.
             result = result.and(step);
         }
+        // Of IOS XR, which has no bracket: the list begins with the next line.
         if self.close.is_none() && self.words.len() == 2 && self.words[0] == "prefix-set" {
             self.begin(1, "end-set");
         }
@@ -126,6 +133,7 @@ impl Grammar for Filters {
 }
 
 impl Filters {
+    /// Prefixes follow, up to `close`; the word at `name` is what their list is called.
     fn begin(&mut self, name: usize, close: &'static str) {
         let name = self.words.get(name).map_or("", |name| bare(name));
         name.clone_into(&mut self.name);
@@ -134,6 +142,7 @@ impl Filters {
         self.after_element = false;
     }
 
+    /// A token outside of a list. Junos has prefixes here, too: in `set` commands, and in the `route-filter`s of a policy.
     fn outside(&mut self, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         let word = |n: usize| self.words.get(n).map_or("", String::as_str);
         let count = self.words.len();
@@ -147,6 +156,7 @@ impl Filters {
                 match opener {
                     Some(at) => self.begin(at + 1, "}"),
                     None if word(0) == "table" && word(1).starts_with('<') => self.begin(1, "}"),
+                    // `prefix { ... }` of OpenBGPD, which has no name.
                     None if count == 1 && word(0) == "prefix" => self.begin(usize::MAX, "}"),
                     None => {
                         if let Some(at) = policy {
@@ -188,6 +198,7 @@ impl Filters {
         Ok(())
     }
 
+    /// A token in a list that `close` ends. Brackets inside hold bounds and are passed over.
     fn inside(&mut self, close: &str, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         let is_bound = |word: &str| {
             let of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'/' | b'-');
@@ -208,6 +219,7 @@ impl Filters {
             }
             _ if self.depth > 0 => {}
             "," | ";" => self.after_element = false,
+            // Words of these languages that change nothing.
             "exact" | "type" | "prefix" | "=" => {}
             "!" => return Err("an exception to the list".to_owned()),
             _ if looks_like_prefix(token.trim_end_matches('+')) && !token.starts_with('/') => {

@@ -1,10 +1,13 @@
-//! `ipset save`: sets of addresses and networks of the Linux kernel.
+//! `ipset save`: commands that make the sets of the Linux kernel again in, their addresses and networks out.
 //!
 //! ```text
 //! create bl hash:net family inet hashsize 1024 maxelem 65536 bucketsize 12 initval 0x34e8c0fb
 //! add bl 10.0.0.0/8
 //! add bl 192.0.2.1 timeout 60 comment "a b"
 //! ```
+//! The type of a set says what its elements are. Those of other types (`hash:ip,port`, `hash:mac`) are left out, and the
+//! sets counted. Scripts with the options of old (`-N`, `-A`) are read too, and lines of `add` alone, whose set is then
+//! taken for one of addresses.
 
 use std::collections::HashMap;
 
@@ -47,15 +50,18 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 struct Ipset {
-    /// What the elements of each set are: the network's length, if all have one.
-    sets: HashMap<String, Kind>,
+    /// What the elements of each set are, by its name.
+    sets: HashMap<String, IpsetElements>,
+    /// How many sets were of other types.
     others: u64,
 }
 
+/// What the elements of a set are.
 #[derive(Clone, Copy)]
-enum Kind {
+enum IpsetElements {
+    /// Addresses, networks and ranges, as they are written.
     Addresses,
-    /// Addresses that stand for networks of this length.
+    /// Addresses that stand for networks of this length (`netmask 24`).
     Networks(u8),
     Other,
 }
@@ -78,20 +84,24 @@ impl Grammar for Ipset {
         match command {
             _ if command.starts_with('#') => Ok(()),
             "create" | "-N" => {
-                let mut kind = Kind::Addresses;
+                let mut kind = IpsetElements::Addresses;
                 if !TYPES.contains(&third) {
                     self.others += 1;
-                    kind = Kind::Other;
+                    kind = IpsetElements::Other;
                 } else if let Some(len) = words.skip_while(|&word| word != "netmask").nth(1) {
                     let len = len.parse();
-                    kind = Kind::Networks(len.map_err(|_| not_a_line(line))?);
+                    kind = IpsetElements::Networks(len.map_err(|_| not_a_line(line))?);
                 }
                 self.sets.insert(name.to_owned(), kind);
                 Ok(())
             }
             "add" | "-A" => {
-                let kind = self.sets.get(name).copied().unwrap_or(Kind::Addresses);
-                if matches!(kind, Kind::Other) {
+                let kind = self
+                    .sets
+                    .get(name)
+                    .copied()
+                    .unwrap_or(IpsetElements::Addresses);
+                if matches!(kind, IpsetElements::Other) {
                     return Ok(());
                 }
                 let mut options = words.take_while(|&word| word != "comment");
@@ -102,7 +112,7 @@ impl Grammar for Ipset {
                     ));
                 }
                 match kind {
-                    Kind::Networks(len) if !third.contains(['/', '-']) => {
+                    IpsetElements::Networks(len) if !third.contains(['/', '-']) => {
                         rows.elements(&format!("{third}/{len}"), name)
                     }
                     _ => rows.elements(third, name),

@@ -1,4 +1,4 @@
-//! `iptables-save`: the addresses that rules are about, by chain.
+//! `iptables-save`: rules in, the addresses that they are about out, each with the name of its chain.
 //!
 //! ```text
 //! *filter
@@ -7,7 +7,8 @@
 //! COMMIT
 //! ```
 //! A rule's source counts, else its destination. Rules about no address are left out and
-//! counted.
+//! counted. What a rule does with the packets (`DROP`) is no value: a blocklist is a chain of its own, and
+//! its name says more.
 
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
@@ -38,13 +39,14 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 struct Iptables {
+    /// How many rules were about no address.
     without: u64,
 }
 
 impl Grammar for Iptables {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace().peekable();
-        // The packets and bytes that met it: `iptables-save -c`.
+        // The packets and bytes that a rule met: `iptables-save -c`.
         words.next_if(|word| word.starts_with('[') && word.ends_with(']'));
         let chain = match (words.next(), words.next()) {
             (Some("-A" | "--append"), Some(chain)) => chain,
@@ -52,6 +54,7 @@ impl Grammar for Iptables {
             (Some(word), _) if word.starts_with(['*', ':', '#']) => return Ok(()),
             _ => return Err(format!("{}: not a rule", quote(line.trim().as_bytes()))),
         };
+        // The address, and whether a `!` stands before its option (`! -s 10.0.0.0/8`).
         let (mut found, mut is_negated, mut before) = (None, false, "");
         while let Some(word) = words.next() {
             let is_source = matches!(word, "-s" | "--source" | "--src");

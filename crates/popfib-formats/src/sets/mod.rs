@@ -1,10 +1,14 @@
-//! Sets of prefixes as firewalls and routers hold them: what `ipset`, `nft`, `pfctl` and
-//! the filters of routers have.
+//! Sets of prefixes as firewalls and routers hold them: lines of a configuration in, the elements of its sets out, each
+//! with the name of its set.
 //!
-//! An element is a prefix, an address or a range of addresses; its value is the name of
-//! its set. Each element counts: of several sets with one prefix the last answers. What a
-//! table of prefixes cannot say is an error: exceptions (`nomatch`, `deny`, `!`) and
-//! elements that are more than an address. Bounds of length (`le 24`) are left out and counted.
+//! An element is a prefix, an address or a range of addresses. Each element counts, unlike in a
+//! [listing](crate::show): of several sets with one prefix the last answers.
+//!
+//! - What a table of prefixes cannot say is an error: exceptions (`nomatch`, `deny`, `!`) and elements that are more
+//!   than an address. To leave an exception out would turn "all of 10.0.0.0/8 but 10.1.0.0/16" into a wrong answer.
+//! - Bounds of length (`le 24`) are left out and counted: they are about the routes that a filter lets pass, and the
+//!   addresses in question are those of the prefix all the same.
+//! - Rules, chains, interfaces and the like are passed over.
 
 pub(crate) mod filters;
 pub(crate) mod ipset;
@@ -13,7 +17,7 @@ pub(crate) mod nft;
 pub(crate) mod prefix_lists;
 mod tokens;
 
-/// The note that `count` sets held something else than addresses.
+/// The note that `count` sets hold something else than addresses, for both forms of nftables and for ipset.
 pub(crate) fn other_sets(count: u64) -> Vec<String> {
     match count {
         0 => Vec::new(),

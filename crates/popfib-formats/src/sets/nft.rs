@@ -1,4 +1,4 @@
-//! Sets and maps of nftables, as `nft list set`, `nft list ruleset` and its scripts have them.
+//! Sets and maps of nftables (`nft list set`, `nft list ruleset`, scripts): lines in, the elements of address sets out.
 //!
 //! ```text
 //! table inet t {
@@ -12,8 +12,11 @@
 //! add element inet t bl { 192.0.2.0/24 }
 //! define bogons = { 10.0.0.0/8, 100.64.0.0/10 }
 //! ```
-//! The value is the name of the set, in maps what the element leads to. Rules are nothing to
-//! a table, also those with sets of their own.
+//! The value is the name of the set, in maps what the element leads to (`10.0.0.0/8 : jump c`). Rules are nothing to
+//! a table, also those with sets of their own: `ip saddr { 10.0.0.0/8 } drop` has no `=` before its bracket.
+//!
+//! What begins elements is known by the last two words before the bracket, so that nothing has to be known of the
+//! language around sets, which grows with each version of nftables.
 
 use super::other_sets;
 use super::tokens::{bare, tokens};
@@ -30,7 +33,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`nft list set`, `nft list ruleset` and scripts of nftables: sets by name, maps",
     can: FormatCapabilities::NONE,
     detect,
-    open: |input, options| Ok(lines(Nft::default(), input, options)),
+    open: |input, options| Ok(lines(NftText::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -63,31 +66,32 @@ fn detect(head: &[u8]) -> bool {
 const SIGNS: &str = "{},=;";
 
 #[derive(Default)]
-struct Nft {
+struct NftText {
     /// The last words, newest first.
     last: [String; 2],
-    /// The set at hand, and whether it holds addresses.
+    /// The set at hand, whether it holds something else than addresses, and whether it was counted as such.
     name: String,
     is_other: bool,
     is_counted: bool,
+    /// How many such sets there were.
     others: u64,
-    /// Whether the words since the last end of a statement begin `add element`.
+    /// Whether `add element` was read on this line.
     adds: bool,
     /// Whether what is read are elements; then the one at hand.
     inside: bool,
-    element: Element,
+    element: NftTextElement,
 }
 
 /// An element and what follows it.
 #[derive(Default)]
-struct Element {
+struct NftTextElement {
     text: String,
     /// In a map: what it leads to.
     value: Option<String>,
     is_concatenated: bool,
 }
 
-impl Grammar for Nft {
+impl Grammar for NftText {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut result = Ok(());
         for token in tokens(line, SIGNS) {
@@ -100,6 +104,7 @@ impl Grammar for Nft {
             // The rest of the line is read all the same.
             result = result.and(step);
         }
+        // A statement ends with its line, elements do not.
         if !self.inside {
             self.adds = false;
             self.last = Default::default();
@@ -121,7 +126,8 @@ impl Grammar for Nft {
     }
 }
 
-impl Nft {
+impl NftText {
+    /// A token that is no element: learns the name and the type of sets, and notices where elements begin.
     fn outside(&mut self, token: &str) {
         let [newest, before] = &self.last;
         match (token, newest.as_str(), before.as_str()) {
@@ -145,6 +151,7 @@ impl Nft {
                 self.is_counted = false;
             }
             (kind, "type", _) => self.is_other = !matches!(kind, "ipv4_addr" | "ipv6_addr"),
+            // `type ipv4_addr . inet_service`: an address and a port.
             (".", _, "type") => self.is_other = true,
             _ => {}
         }
@@ -156,6 +163,7 @@ impl Nft {
         }
     }
 
+    /// Elements follow, of the set `name` if it was not named above.
     fn begin(&mut self, name: Option<&str>) {
         if let Some(name) = name {
             bare(name).clone_into(&mut self.name);
@@ -164,9 +172,11 @@ impl Nft {
             self.others += 1;
         }
         self.inside = true;
-        self.element = Element::default();
+        self.element = NftTextElement::default();
     }
 
+    /// A token among elements; one ends with a comma or the bracket. What follows its text is a timeout, a counter or a
+    /// comment, and passed over.
     fn inside(&mut self, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         match token {
             "," | "}" => {
@@ -222,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_value_over_many_lines_is_refused_and_not_gathered() {
-        let mut nft = Nft::default();
+        let mut nft = NftText::default();
         let mut rows = RouteRows::new(&LoadOptions::default());
         let head = "map m { type ipv4_addr : verdict; elements = { 10.0.0.0/8 :";
         nft.read("", head, &mut rows).unwrap();

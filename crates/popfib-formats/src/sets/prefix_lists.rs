@@ -1,4 +1,5 @@
-//! Prefix lists and access lists of Cisco's kind, one entry a line: IOS, FRR, Arista, Huawei.
+//! Prefix lists and access lists of Cisco's kind (IOS, FRR, Arista EOS, Huawei): lines of a configuration in, the
+//! prefixes of entries that permit out.
 //!
 //! ```text
 //! no ip prefix-list NN
@@ -8,8 +9,12 @@
 //!  permit 10.0.0.0 0.255.255.255
 //! ip ip-prefix NN permit 1.0.0.0 24
 //! ```
-//! A last `deny` of everything is what every list ends with; other ones are exceptions, which
-//! a table cannot say.
+//! An entry is a line, either with the command and the name of its list or below a line with these. Also read is what
+//! `show ip prefix-list` prints of FRR, where the process stands before each line (`ZEBRA: ip prefix-list NN: 2 entries`).
+//!
+//! Access lists have wildcards, whose ones are the host bits: `0.255.255.255` is a /8. One with
+//! gaps (`0.0.255.0`) is no prefix and an error. A `deny` of everything is what every list ends
+//! with; others are exceptions, which a table cannot say.
 
 use std::net::Ipv4Addr;
 
@@ -43,7 +48,7 @@ fn detect(head: &[u8]) -> bool {
                 _ => &words,
             };
             match words {
-                ["ip" | "ipv6", kind, _, ..] => Kind::of(kind).is_some(),
+                ["ip" | "ipv6", kind, _, ..] => CiscoListType::of(kind).is_some(),
                 ["access-list", number, "permit" | "deny" | "remark", ..] => {
                     number.bytes().all(|b| b.is_ascii_digit())
                 }
@@ -52,28 +57,29 @@ fn detect(head: &[u8]) -> bool {
         })
 }
 
-/// What entries look like.
+/// Which kind of list it is, which says what entries look like.
 #[derive(Clone, Copy, Default)]
-enum Kind {
+enum CiscoListType {
     #[default]
-    Prefixes,
-    Access,
+    PrefixList,
+    AccessList,
 }
 
-impl Kind {
+impl CiscoListType {
     fn of(word: &str) -> Option<Self> {
         match word {
-            "prefix-list" | "ip-prefix" | "ipv6-prefix" => Some(Self::Prefixes),
-            "access-list" => Some(Self::Access),
+            "prefix-list" | "ip-prefix" | "ipv6-prefix" => Some(Self::PrefixList),
+            "access-list" => Some(Self::AccessList),
             _ => None,
         }
     }
 }
 
+/// The list at hand: entries below its first line have neither name nor kind.
 #[derive(Default)]
 struct PrefixLists {
     name: String,
-    kind: Kind,
+    list_type: CiscoListType,
     is_ipv6: bool,
 }
 
@@ -94,9 +100,9 @@ impl Grammar for PrefixLists {
                 return Ok(());
             }
             [first, ..] if first.starts_with(['!', '#']) => return Ok(()),
-            [family @ ("ip" | "ipv6"), kind, rest @ ..] if Kind::of(kind).is_some() => {
+            [family @ ("ip" | "ipv6"), kind, rest @ ..] if CiscoListType::of(kind).is_some() => {
                 self.is_ipv6 = *family == "ipv6";
-                self.kind = Kind::of(kind).unwrap_or_default();
+                self.list_type = CiscoListType::of(kind).unwrap_or_default();
                 let rest = match rest {
                     ["standard" | "extended", rest @ ..] => rest,
                     rest => rest,
@@ -104,7 +110,7 @@ impl Grammar for PrefixLists {
                 self.take_name(rest)
             }
             ["access-list", rest @ ..] => {
-                (self.is_ipv6, self.kind) = (false, Kind::Access);
+                (self.is_ipv6, self.list_type) = (false, CiscoListType::AccessList);
                 self.take_name(rest)
             }
             entry => entry,
@@ -116,7 +122,7 @@ impl Grammar for PrefixLists {
 }
 
 /// Why an entry cannot be read; `None` if it is none at all.
-type Flaw = Option<String>;
+type EntryError = Option<String>;
 
 impl PrefixLists {
     /// Takes the name; what follows it, without what only describes the list.
@@ -131,7 +137,8 @@ impl PrefixLists {
         }
     }
 
-    fn entry(&self, words: &[&str], rows: &mut RouteRows) -> Result<(), Flaw> {
+    /// `seq 5 permit 1.0.4.0/22 le 24`, `10 permit 10.0.0.0 0.255.255.255`.
+    fn entry(&self, words: &[&str], rows: &mut RouteRows) -> Result<(), EntryError> {
         let words = match words {
             ["seq" | "index", _, rest @ ..] => rest,
             [number, rest @ ..] if number.bytes().all(|b| b.is_ascii_digit()) => rest,
@@ -143,9 +150,9 @@ impl PrefixLists {
             ["deny", rest @ ..] => (false, rest),
             _ => return Err(None),
         };
-        let (prefix, is_bounded) = match self.kind {
-            Kind::Prefixes => self.prefix(rest, rows)?,
-            Kind::Access => self.source(rest, rows)?,
+        let (prefix, is_bounded) = match self.list_type {
+            CiscoListType::PrefixList => self.prefix(rest, rows)?,
+            CiscoListType::AccessList => self.source(rest, rows)?,
         };
         if is_permit {
             rows.element(prefix, &self.name)?;
@@ -160,6 +167,7 @@ impl PrefixLists {
         Ok(())
     }
 
+    /// `any`: all addresses of the list's family.
     fn all(&self) -> IpPrefix {
         if self.is_ipv6 {
             IpPrefix::V6(Prefix::DEFAULT_ROUTE)
@@ -169,7 +177,7 @@ impl PrefixLists {
     }
 
     /// `1.0.4.0/22 ge 23 le 24`, of Huawei `1.0.4.0 22 greater-equal 23 less-equal 24`.
-    fn prefix(&self, words: &[&str], rows: &RouteRows) -> Result<(IpPrefix, bool), Flaw> {
+    fn prefix(&self, words: &[&str], rows: &RouteRows) -> Result<(IpPrefix, bool), EntryError> {
         let (prefix, bounds) = match words {
             ["any", rest @ ..] => (self.all(), rest),
             [address, len, rest @ ..] if len.bytes().all(|b| b.is_ascii_digit()) => {
@@ -189,7 +197,7 @@ impl PrefixLists {
 
     /// `10.0.0.0 0.255.255.255`, `host 10.0.0.1`, `ipv6 2001:db8::/32 any`; of routes
     /// `ip host 10.0.0.0 host 255.0.0.0`, a network and its mask.
-    fn source(&self, words: &[&str], rows: &RouteRows) -> Result<(IpPrefix, bool), Flaw> {
+    fn source(&self, words: &[&str], rows: &RouteRows) -> Result<(IpPrefix, bool), EntryError> {
         let words = match words {
             ["ip" | "ipv6", rest @ ..] => rest,
             words => words,
@@ -213,6 +221,7 @@ impl PrefixLists {
         };
         let host_bits = host_bits.to_bits();
         match rest {
+            // The extended lists that filter routes have the network as source and its mask as destination.
             ["host", mask] if let Some(mask) = ipv4(mask) => {
                 let network = network(address, host_bits | !mask.to_bits(), rows)?;
                 Ok((network, host_bits != 0))
@@ -221,8 +230,8 @@ impl PrefixLists {
         }
     }
 
-    /// A source to all destinations.
-    fn alone(&self, prefix: IpPrefix, rest: &[&str]) -> Result<(IpPrefix, bool), Flaw> {
+    /// An entry of this source to all destinations; others are about more than an address.
+    fn alone(&self, prefix: IpPrefix, rest: &[&str]) -> Result<(IpPrefix, bool), EntryError> {
         match rest {
             [] | ["any"] | ["log"] | ["any", "log"] => Ok((prefix, false)),
             _ => Err(Some(format!(
@@ -234,6 +243,7 @@ impl PrefixLists {
 
 /// The network of an address and a mask of its host bits.
 fn network(address: Ipv4Addr, host_bits: u32, rows: &RouteRows) -> Result<IpPrefix, String> {
+    // Only ones at the end, as one less than a power of two has.
     if host_bits & host_bits.wrapping_add(1) != 0 {
         let wildcard = Ipv4Addr::from(host_bits);
         return Err(format!("{address} {wildcard}: the wildcard has gaps"));

@@ -1,7 +1,14 @@
-//! The words and signs of a line in a language with brackets.
+//! The words and signs of languages with brackets: a line in, its tokens out.
+//!
+//! `elements = { 10.0.0.0/8, "a b" } # x` gives `elements`, `=`, `{`, `10.0.0.0/8`, `,`, `"a b"`, `}`.
+//!
+//! These languages allow what a line-by-line format does not: brackets and elements may stand on one line or on several.
+//! So the grammars keep a state over lines and take one token after the other. None has a whole
+//! parser: they look for sets, and all else may be as it likes.
 
 /// The tokens of `line`, up to a comment: signs that stand for themselves, quoted text
-/// with its quotes, and words between them. `signs` are those of the language.
+/// with its quotes, and words between them. `signs` are those of the language. A quote that is not closed
+/// reaches to the end of the line; of a comment over several lines only the first is known as one.
 pub(super) fn tokens<'a>(line: &'a str, signs: &'a str) -> impl Iterator<Item = &'a str> {
     let mut rest = line;
     std::iter::from_fn(move || {

@@ -1,4 +1,5 @@
-//! `show bgp` (`show ip bgp`) of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS.
+//! `show bgp` (`show ip bgp`) of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS, and `gobgp global rib`: rows of paths in,
+//! the best path of each network out.
 //!
 //! ```text
 //!    Network          Next Hop            Metric LocPrf Weight Path
@@ -8,9 +9,18 @@
 //! ```
 //! Only the heading tells what is what: the status stands before the column of
 //! `Network`, and a row that begins after it is one more path of the network
-//! above. What is too long for its column is followed by the rest on the next
-//! line. The path with `>` is the best; networks without one are left out.
-//! Networks without length have that of their class.
+//! above. The path with `>` is the best; networks without one are left out.
+//! Networks without length have that of their class (172.16.1.0 is a /16 for it).
+//!
+//! What is too long for its column is followed by the rest of the row on the next line:
+//!
+//! ```text
+//! *> 2001:db8:1234::/48
+//!                     2001:db8:ffff::1
+//!                                              0             0 64500 i
+//! ```
+//! So a route can be handed out only once its next hop has come, and its AS path too if the origin is wanted
+//! ([`AwaitedPart`]).
 
 use popfib::IpPrefix;
 
@@ -34,32 +44,36 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 
 fn detect(head: &[u8]) -> bool {
     head_lines(head)
-        .any(|line| std::str::from_utf8(line).is_ok_and(|line| Columns::of(line).is_some()))
+        .any(|line| std::str::from_utf8(line).is_ok_and(|line| BgpColumns::of(line).is_some()))
 }
 
 #[derive(Default)]
-pub(crate) struct BgpTable {
+struct BgpTable {
     /// In the legend, whose lines are indented where they go on.
     in_legend: bool,
-    columns: Option<Columns>,
-    network: Option<Network>,
+    /// Known once the heading has come.
+    columns: Option<BgpColumns>,
+    /// The network whose paths are read.
+    network: Option<BgpNetwork>,
 }
 
-/// Where the columns begin.
+/// Where the columns begin, in bytes from the start of a line.
 #[derive(Clone, Copy)]
-struct Columns {
+struct BgpColumns {
     network: usize,
     next_hop: usize,
     path: Option<usize>,
 }
 
-impl Columns {
+impl BgpColumns {
+    /// Those of a heading; `None` if `line` is none.
     fn of(line: &str) -> Option<Self> {
         let network = line.find("Network")?;
-        let rest = line[..network].is_empty() || line[..network].trim().is_empty();
+        let is_first = line[..network].trim().is_empty();
         let next_hop = line.find("Next Hop")?;
+        // gobgp has `AS_PATH`.
         let path = line.find("Path").or_else(|| line.find("AS_PATH"));
-        (rest && network < next_hop).then_some(Self {
+        (is_first && network < next_hop).then_some(Self {
             network,
             next_hop,
             path,
@@ -87,21 +101,22 @@ impl Columns {
     }
 }
 
-struct Network {
+struct BgpNetwork {
     prefix: IpPrefix,
+    /// The line that its path at hand began in.
     line: u64,
-    awaits: Awaits,
+    awaits: AwaitedPart,
 }
 
-/// What is still to come of the best path.
-enum Awaits {
+/// What is still to come of the best path; nothing of others, which are not wanted.
+enum AwaitedPart {
     Nothing,
     NextHop,
     /// The AS path, after this next hop.
     Path(String),
 }
 
-impl Awaits {
+impl AwaitedPart {
     /// What a path begins with.
     fn of(is_best: bool) -> Self {
         if is_best {
@@ -112,7 +127,7 @@ impl Awaits {
     }
 }
 
-/// What the status of a path may consist of.
+/// What the status of a path may consist of, of all these systems.
 const STATUS: &str = " *>=|&#^+-~abcdefhilmrstxINVRSEeCkLq";
 
 /// The first words of lines that end a table or say something about it.
@@ -137,7 +152,7 @@ const HEADINGS: [&str; 18] = [
     "Instance ",
 ];
 
-/// Those that explain letters, on several lines.
+/// Those of [`HEADINGS`] that explain letters, on several lines.
 const LEGENDS: [&str; 7] = [
     "Status",
     "Route status",
@@ -150,7 +165,7 @@ const LEGENDS: [&str; 7] = [
 
 impl Grammar for BgpTable {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        if let Some(columns) = Columns::of(line) {
+        if let Some(columns) = BgpColumns::of(line) {
             self.columns = Some(columns);
             self.in_legend = false;
             return Ok(());
@@ -174,6 +189,7 @@ impl Grammar for BgpTable {
         if text.is_empty() || goes_on || is_date(text) {
             return Ok(());
         }
+        // The first word after the status.
         let found = self.columns.and_then(|columns| {
             let (start, word) = word_at(line, columns.network)?;
             Some((columns, start, word))
@@ -191,12 +207,13 @@ impl Grammar for BgpTable {
         }
         let best = status.contains('>');
         if start < columns.next_hop {
+            // A network, with its first path.
             self.end(rows);
             let prefix = rows.prefix(&with_classful_len(word))?;
-            let network = self.network.insert(Network {
+            let network = self.network.insert(BgpNetwork {
                 prefix,
                 line: rows.line(),
-                awaits: Awaits::of(best),
+                awaits: AwaitedPart::of(best),
             });
             if let Some((_, hop)) = word_at(line, start + word.len()) {
                 network.hop(hop, columns.path(line), rows);
@@ -214,8 +231,9 @@ impl Grammar for BgpTable {
                 network.path(columns.path(line), rows);
             }
         } else {
+            // One more path of the network.
             network.finish(rows);
-            network.awaits = Awaits::of(best);
+            network.awaits = AwaitedPart::of(best);
             network.line = rows.line();
             network.hop(word, columns.path(line), rows);
         }
@@ -229,31 +247,31 @@ impl Grammar for BgpTable {
     }
 }
 
-impl Network {
+impl BgpNetwork {
     /// No more lines of the path come.
     fn finish(&mut self, rows: &mut RouteRows) {
         match self.awaits {
-            Awaits::Nothing => {}
-            Awaits::NextHop => rows.no_next_hop(self.line, self.prefix),
-            Awaits::Path(_) => self.path(Some(""), rows),
+            AwaitedPart::Nothing => {}
+            AwaitedPart::NextHop => rows.no_next_hop(self.line, self.prefix),
+            AwaitedPart::Path(_) => self.path(Some(""), rows),
         }
     }
 
-    /// The next hop of the path being read; hidden behind `@` is FRR's VRF.
+    /// The next hop of the path being read; after `@` FRR has its VRF.
     fn hop(&mut self, hop: &str, as_path: Option<&str>, rows: &mut RouteRows) {
-        if let Awaits::NextHop = self.awaits {
+        if let AwaitedPart::NextHop = self.awaits {
             let hop = hop.split('@').next().unwrap_or_default();
-            self.awaits = Awaits::Path(hop.to_owned());
-            // Where it is not asked for, the line with the AS path may not come.
+            self.awaits = AwaitedPart::Path(hop.to_owned());
+            // If no AS path is asked for, its line is not waited for, as it may not come.
             self.path(as_path.or((!rows.wants_origin()).then_some("")), rows);
         }
     }
 
     /// The AS path of the path being read, if its line reaches so far.
     fn path(&mut self, as_path: Option<&str>, rows: &mut RouteRows) {
-        if let (Some(_), Awaits::Path(hop)) = (as_path, &self.awaits) {
+        if let (Some(_), AwaitedPart::Path(hop)) = (as_path, &self.awaits) {
             rows.bgp_route(rows.line(), self.prefix, hop, as_path);
-            self.awaits = Awaits::Nothing;
+            self.awaits = AwaitedPart::Nothing;
         }
     }
 }
@@ -265,6 +283,8 @@ fn local_as(text: &str) -> Option<u32> {
     as_number(words.find(|word| *word != "number")?)
 }
 
+/// The table that a heading names: `BGP table information for VRF default`, `Route Distinguisher: 64500:1`,
+/// `Instance blue:`.
 fn table_name(text: &str) -> Option<&str> {
     if let Some((_, name)) = text.split_once("information for VRF ") {
         return name.split([',', ' ']).next();

@@ -1,11 +1,12 @@
-//! `bgpctl show rib` of OpenBGPD.
+//! `bgpctl show rib` of OpenBGPD: rows of paths in, the selected ones out.
 //!
 //! ```text
 //! flags  vs destination          gateway          lpref   med aspath origin
 //! AI*>    N 10.0.0.0/8           0.0.0.0           100     0 i
 //! *>      V 192.0.2.0/24         198.51.100.1      100     0 64501 i
 //! ```
-//! Routes with `>` are selected; the value is the gateway as printed.
+//! Routes with `>` are selected; the value is the gateway as printed. Flags and the states of validation (`vs`) are of no
+//! fixed number, so the prefix is found first, among the first three words, and the others by their distance to it.
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;

@@ -1,4 +1,5 @@
-//! `show route` and `show route all` of BIRD 2 and 3.
+//! `show route` and `show route all` of BIRD 2 and 3: lines of networks, routes and attributes in, the best route of each
+//! network out.
 //!
 //! ```text
 //! Table master4:
@@ -8,8 +9,9 @@
 //!                      blackhole [s5 19:18:32.749] (100)
 //! ```
 //! A network's first route stands beside it, the others below; `*` marks the
-//! best. Lines that begin with a tab belong to the route above: next hops, and
-//! attributes, of which the AS path matters.
+//! best. Lines that begin with a tab belong to the route above: next hops, of which the first counts, and
+//! attributes, of which the AS path matters. Without `all` there are no attributes, but the origin stands at the end of the
+//! route's line (`[AS64500i]`), which is all that a table of origins needs.
 
 use popfib::IpPrefix;
 
@@ -40,20 +42,21 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct Bird {
+struct Bird {
     network: Option<IpPrefix>,
     /// The best route, while lines about it may come.
-    best: Option<Best>,
+    best: Option<BirdBestRoute>,
 }
 
-struct Best {
+/// A best route while it is read: its next hop comes on a line of its own.
+struct BirdBestRoute {
     prefix: IpPrefix,
     line: u64,
     next_hop: Option<String>,
     as_path: Option<String>,
 }
 
-/// The kinds of routes; all but the last have no next hop.
+/// The kinds of routes; all but the last have no next hop, and are the value themselves.
 const KINDS: [&str; 4] = ["blackhole", "unreachable", "prohibited", "unicast"];
 
 /// What stands before the kind of route in a line of one, and the kind.
@@ -102,10 +105,10 @@ impl Grammar for Bird {
             let Some(prefix) = self.network else {
                 return Err("a route without a network before it".to_owned());
             };
-            // Behind the brackets of the protocol, before those of the AS.
+            // After the brackets of the protocol, before those of the AS.
             let is_best = line.contains("] *");
             if is_best {
-                self.best = Some(Best {
+                self.best = Some(BirdBestRoute {
                     prefix,
                     line: rows.line(),
                     next_hop: (kind != "unicast").then(|| kind.to_owned()),

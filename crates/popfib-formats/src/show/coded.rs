@@ -1,5 +1,5 @@
 //! `show ip route` and `show ipv6 route` of the many systems whose rows begin
-//! with a code: FRR, Cisco IOS, IOS XR and ASA, Arista EOS, FortiOS, EdgeOS.
+//! with a code (FRR, Cisco IOS, IOS XR and ASA, Arista EOS, FortiOS, EdgeOS): rows in, the selected routes out.
 //!
 //! ```text
 //! Codes: C - connected, S - static, ... > - selected route, * - FIB route
@@ -11,6 +11,9 @@
 //! and lines without a prefix name more next hops. If the legend knows `>`, only
 //! rows with it are selected. A prefix without length has that of the heading
 //! before it (`1.0.0.0/24 is subnetted`), else that of its class; ASA writes masks.
+//!
+//! One grammar reads all of these systems, since all print like Cisco IOS and a capture does not say which of
+//! them it is from. Codes are not looked up in the legend: a row is what has letters and signs before a prefix.
 
 use std::net::Ipv4Addr;
 
@@ -42,16 +45,17 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct CodedRoutes {
+struct CodedRoutes {
     in_legend: bool,
     /// Whether the legend tells how selected routes are marked.
     marks_selected: bool,
     /// The network and length of the last "is subnetted".
     subnetted: Option<(Ipv4Addr, u8)>,
-    current: Option<Current>,
+    current: Option<CodedRow>,
 }
 
-struct Current {
+/// A row while its next hops are read.
+struct CodedRow {
     prefix: IpPrefix,
     line: u64,
     /// Whether a next hop, usable or not, was named.
@@ -74,7 +78,7 @@ impl Grammar for CodedRoutes {
             self.in_legend = false;
             let (prefix, rest) = self.prefix(&line[start..], rows)?;
             let selected = !self.marks_selected || line[..start].contains('>');
-            self.current = Some(Current {
+            self.current = Some(CodedRow {
                 prefix,
                 line: rows.line(),
                 has_hop: false,
@@ -149,7 +153,7 @@ impl CodedRoutes {
                 rest = &rest[at + mask.len()..];
                 return Ok((rows.prefix(&format!("{word}/{mask}"))?, rest));
             }
-            // A mask after a name that was taken for a code.
+            // A mask: the network before it is a name of the ASA, which was taken for a code.
             _ if address.octets()[0] == 255 => {
                 return Err(format!("{}: no network before it", quote(word.as_bytes())));
             }
@@ -158,6 +162,8 @@ impl CodedRoutes {
         Ok((rows.prefix(&format!("{word}/{len}"))?, rest))
     }
 
+    /// The length of a prefix that is written without one: that of the subnets, if it is in the network whose subnets
+    /// were announced last, else that of its class.
     fn implied_len(&self, address: Ipv4Addr) -> u8 {
         let class = classful_len(address);
         let network = |a: Ipv4Addr| u32::from(a).checked_shr(32 - u32::from(class));
@@ -167,13 +173,14 @@ impl CodedRoutes {
         }
     }
 
+    /// What a row, or a line below it, leads to; the first that can be used is the route's.
     fn hop(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
         let Some(current) = &mut self.current else {
             return Err("a next hop without a prefix before it".to_owned());
         };
-        if let Some(hop) = Hop::of(text) {
+        if let Some(hop) = CodedHop::of(text) {
             current.has_hop = true;
-            if let Hop::Usable(value) = hop
+            if let CodedHop::Usable(value) = hop
                 && current.wanted
             {
                 current.wanted = false;
@@ -184,7 +191,8 @@ impl CodedRoutes {
     }
 }
 
-/// Where the prefix of a row begins: after one code or more.
+/// Where the prefix of a row begins: after one code or more. A code has four bytes at most, and a letter among them; `1.0.0.0/8
+/// is subnetted` has none before it and is no row.
 fn prefix_of_row(line: &str) -> Option<usize> {
     let mut at = 0;
     let mut has_letter = false;
@@ -223,13 +231,14 @@ fn table_name(text: &str) -> Option<&str> {
 
 /// What a row leads to.
 #[derive(Debug, PartialEq)]
-enum Hop<'a> {
+enum CodedHop<'a> {
     Usable(&'a str),
     /// A backup, or one that the router can't reach.
     Unusable,
 }
 
-impl<'a> Hop<'a> {
+impl<'a> CodedHop<'a> {
+    /// That of `via 10.0.0.1, eth0`, `is directly connected, eth0`, `[200/0], 2w0d, Null0`; `None` if `text` names none.
     fn of(text: &'a str) -> Option<Self> {
         let mut words = text.split_ascii_whitespace();
         if text.ends_with("(!)") || words.clone().any(|w| matches!(w, "inactive" | "inactive,")) {
@@ -291,13 +300,13 @@ mod tests {
             ),
             ("[1/0] unreachable (ICMP admin-prohibited)", "prohibit"),
         ] {
-            assert_eq!(Hop::of(text), Some(Hop::Usable(value)), "{text}");
+            assert_eq!(CodedHop::of(text), Some(CodedHop::Usable(value)), "{text}");
         }
         for text in [
             "[110/20] via 10.0.0.1, 1d, eth0 (!)",
             "via 10.0.0.1 inactive, weight 1",
         ] {
-            assert_eq!(Hop::of(text), Some(Hop::Unusable), "{text}");
+            assert_eq!(CodedHop::of(text), Some(CodedHop::Unusable), "{text}");
         }
         for text in [
             "",
@@ -306,7 +315,7 @@ mod tests {
             "[200/0], 2w0d",
             "via",
         ] {
-            assert_eq!(Hop::of(text), None, "{text}");
+            assert_eq!(CodedHop::of(text), None, "{text}");
         }
     }
 }

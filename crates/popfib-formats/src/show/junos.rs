@@ -1,4 +1,5 @@
-//! `show route` of Juniper Junos.
+//! `show route` of Juniper Junos: prefixes, their routes and next hops on lines below each other in, the active route of
+//! each prefix out.
 //!
 //! ```text
 //! inet.0: 2 destinations, 3 routes (2 active, 0 holddown, 0 hidden)
@@ -40,16 +41,18 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct Junos {
+struct Junos {
     /// In a table of another kind of routes.
     skipping: bool,
     /// Below the heading of terse rows.
     is_terse: bool,
+    /// The prefix whose routes are read.
     prefix: Option<IpPrefix>,
-    active: Option<Active>,
+    active: Option<JunosActiveRoute>,
 }
 
-struct Active {
+/// An active route whose next hop in use is still to come.
+struct JunosActiveRoute {
     prefix: IpPrefix,
     line: u64,
     /// The first next hop, in case that none is marked.
@@ -69,6 +72,7 @@ impl Grammar for Junos {
         let text = line.trim();
         if let Some(name) = table_name(line) {
             self.end(rows);
+            // With the instance before it, if there is one: `blue.inet.0`.
             let is_inet = |n: &str| n == "inet.0" || n == "inet6.0";
             self.skipping = !is_inet(name.rsplit_once('.').map_or(name, |(head, _)| {
                 let start = head.rfind('.').map_or(0, |dot| dot + 1);
@@ -110,11 +114,12 @@ impl Grammar for Junos {
             self.prefix = None;
             self.prefix = Some(rows.prefix(first)?);
         }
+        // A route (`*[BGP/170] ...`), else a next hop of one (`>  to 10.0.0.1 via ge-0/0/0.0`) or more about it.
         if entry.trim_start_matches(['*', '+', '-']).starts_with('[') {
             self.end(rows);
             let prefix = self.prefix.ok_or("a route without a prefix before it")?;
             if entry.starts_with(['*', '+']) {
-                self.active = Some(Active {
+                self.active = Some(JunosActiveRoute {
                     prefix,
                     line: rows.line(),
                     hop: None,
@@ -135,12 +140,12 @@ impl Grammar for Junos {
 
     fn end(&mut self, rows: &mut RouteRows) {
         match self.active.take() {
-            Some(Active {
+            Some(JunosActiveRoute {
                 prefix,
                 line,
                 hop: Some(hop),
             }) => rows.route_of(line, prefix, &hop),
-            Some(Active { prefix, line, .. }) => rows.no_next_hop(line, prefix),
+            Some(JunosActiveRoute { prefix, line, .. }) => rows.no_next_hop(line, prefix),
             None => {}
         }
     }
@@ -173,12 +178,13 @@ impl Junos {
         if !words[..at].iter().any(|flags| flags.contains(['*', '+'])) {
             return Ok(());
         }
+        // After protocol and preference; metrics may be missing, so a next hop is what is no number.
         let rest = words.get(at + 3..).unwrap_or_default();
         let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
         match rest.iter().find(|word| word.starts_with('>')) {
             Some(hop) => rows.route(prefix, &hop[1..]),
             None => {
-                self.active = Some(Active {
+                self.active = Some(JunosActiveRoute {
                     prefix,
                     line: rows.line(),
                     hop: rest

@@ -1,6 +1,8 @@
-//! Listings: what routers print when asked for their routes.
+//! Listings, which routers print when asked for their routes: lines in, the routes in use out.
 //!
-//! A [`Grammar`](crate::grammar::Grammar) for each family of such texts. Common to all of them:
+//! There is a [`Grammar`](crate::grammar::Grammar) for each family of such texts. Such a text is made for people: columns
+//! move with the version of the system and the width of a value, and a capture of a terminal has more in it than the
+//! table. So grammars go by words and signs, and by columns only if cells may be empty. Common to all of them:
 //!
 //! - A route's value is its next hop's address; for connected networks the
 //!   interface; for routes that drop or reject the router's word for that.

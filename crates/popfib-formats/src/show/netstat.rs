@@ -1,4 +1,4 @@
-//! `netstat -rn` of macOS and the BSDs.
+//! `netstat -rn` of macOS and the BSDs: rows of the kernel's table in, a route of each out.
 //!
 //! ```text
 //! Routing tables
@@ -13,8 +13,10 @@
 //! Destination        Gateway            Flags               Netif Expire
 //! fe80::%lo0/64      fe80::1%lo0        UcI                   lo0
 //! ```
-//! The value is the gateway if that is an address, else the interface; of routes that drop or reject packets `blackhole` or
-//! `reject`. A network without its length has as many bytes as are written. Sections of other families are passed over.
+//! The value is the gateway if that is an address, else the interface: `link#6` is the number of an interface and tells a
+//! reader nothing. Of routes that drop or reject packets (flags `B` and `R`) it is `blackhole` or
+//! `reject`. A network without its length has as many bytes as are written: `127` is 127.0.0.0/8. Sections of other
+//! families are passed over.
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
@@ -40,13 +42,15 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 struct Netstat {
-    section: Section,
+    section: NetstatSection,
     /// The column of the interface, from 0.
     interface: usize,
 }
 
+/// Which family the rows are of.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Section {
+enum NetstatSection {
+    /// Above the first section, or in one of neither family.
     #[default]
     None,
     Ipv4,
@@ -60,9 +64,9 @@ impl Grammar for Netstat {
             [] | ["Routing", "tables", ..] => return Ok(()),
             [section] if section.ends_with(':') => {
                 self.section = match section {
-                    "Internet:" => Section::Ipv4,
-                    "Internet6:" => Section::Ipv6,
-                    _ => Section::None,
+                    "Internet:" => NetstatSection::Ipv4,
+                    "Internet6:" => NetstatSection::Ipv6,
+                    _ => NetstatSection::None,
                 };
                 return Ok(());
             }
@@ -71,7 +75,7 @@ impl Grammar for Netstat {
                 self.interface = words.iter().position(is_interface).unwrap_or(3);
                 return Ok(());
             }
-            _ if self.section == Section::None && rows.has_routes() => return Ok(()),
+            _ if self.section == NetstatSection::None && rows.has_routes() => return Ok(()),
             _ => {}
         }
         let [destination, gateway, flags, _, ..] = words[..] else {
@@ -94,7 +98,7 @@ impl Grammar for Netstat {
 }
 
 impl Netstat {
-    /// A destination without its zone, and with its length.
+    /// A destination without its zone (`fe80::%lo0/64`), and with its length.
     fn full(&self, destination: &str) -> String {
         let (address, len) = match destination.split_once('/') {
             Some((address, len)) => (address, Some(len)),
@@ -102,10 +106,10 @@ impl Netstat {
         };
         let address = address.split('%').next().unwrap_or_default();
         match (address, len) {
-            ("default", _) if self.section == Section::Ipv6 => "::/0".to_owned(),
+            ("default", _) if self.section == NetstatSection::Ipv6 => "::/0".to_owned(),
             ("default", _) => "0.0.0.0/0".to_owned(),
             (address, Some(len)) => format!("{address}/{len}"),
-            (address, None) if self.section == Section::Ipv6 => address.to_owned(),
+            (address, None) if self.section == NetstatSection::Ipv6 => address.to_owned(),
             (address, None) => match address.split('.').count() {
                 count @ 1..4 => format!("{address}/{}", 8 * count),
                 _ => address.to_owned(),

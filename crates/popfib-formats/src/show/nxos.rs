@@ -1,4 +1,5 @@
-//! Cisco NX-OS: `show ip route` and `show forwarding route`.
+//! `show ip route` and `show forwarding route` of Cisco NX-OS: prefixes with paths below them, or rows, in, the first best
+//! next hop of each prefix out.
 //!
 //! ```text
 //! IP Route Table for VRF "default"
@@ -43,14 +44,17 @@ fn is_forwarding_heading(line: &str) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct Nxos {
+struct Nxos {
+    /// Below the heading of the forwarding table.
     forwarding: bool,
-    current: Option<Current>,
+    current: Option<NxosRoute>,
 }
 
-struct Current {
+/// The prefix whose paths are read.
+struct NxosRoute {
     prefix: IpPrefix,
     line: u64,
+    /// Whether any path of it was named, best or not.
     has_hop: bool,
 }
 
@@ -102,8 +106,9 @@ impl Grammar for Nxos {
 }
 
 impl Nxos {
-    fn begin(&mut self, prefix: &str, rows: &RouteRows) -> Result<&mut Current, String> {
-        let current = Current {
+    /// Paths of this prefix follow.
+    fn begin(&mut self, prefix: &str, rows: &RouteRows) -> Result<&mut NxosRoute, String> {
+        let current = NxosRoute {
             prefix: rows.prefix(prefix)?,
             line: rows.line(),
             has_hop: false,
@@ -138,6 +143,7 @@ impl Nxos {
     }
 }
 
+/// The table that a heading names: `IP Route Table for VRF "default"`, `IPv4 routes for table default/base`.
 fn table_name(text: &str) -> Option<&str> {
     if let Some((_, name)) = text.split_once("Table for VRF \"") {
         return name.split('"').next();

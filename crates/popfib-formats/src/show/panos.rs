@@ -1,4 +1,4 @@
-//! `show routing route` of Palo Alto PAN-OS.
+//! `show routing route` of Palo Alto PAN-OS: rows in, the active routes out.
 //!
 //! ```text
 //! VIRTUAL ROUTER: default (id 1)
@@ -28,24 +28,24 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 fn detect(head: &[u8]) -> bool {
     head_lines(head)
         .take(32)
-        .any(|line| std::str::from_utf8(line).is_ok_and(|line| Columns::of(line).is_some()))
+        .any(|line| std::str::from_utf8(line).is_ok_and(|line| PanosColumns::of(line).is_some()))
 }
 
 #[derive(Default)]
-pub(crate) struct Panos {
-    columns: Option<Columns>,
+struct Panos {
+    columns: Option<PanosColumns>,
 }
 
 /// Where the columns begin that matter, and those after them.
 #[derive(Clone, Copy)]
-struct Columns {
+struct PanosColumns {
     flags: usize,
     age: usize,
     interface: usize,
     next_as: usize,
 }
 
-impl Columns {
+impl PanosColumns {
     fn of(line: &str) -> Option<Self> {
         if !line.starts_with("destination ") {
             return None;
@@ -63,7 +63,7 @@ impl Grammar for Panos {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         const KNOWN: [&str; 4] = ["flags:", "Oi:", "==", "total routes shown"];
         let text = line.trim();
-        if let Some(columns) = Columns::of(line) {
+        if let Some(columns) = PanosColumns::of(line) {
             self.columns = Some(columns);
             return Ok(());
         }
@@ -85,6 +85,7 @@ impl Grammar for Panos {
         let hop = words
             .next()
             .ok_or_else(|| format!("no next hop after \"{prefix}\""))?;
+        // Every route has flags: without them the row does not fit the heading.
         if flags.is_empty() {
             return Err(format!("no flags after \"{prefix}\""));
         }

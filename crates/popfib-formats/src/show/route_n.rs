@@ -1,4 +1,4 @@
-//! `route -n` and `netstat -rn` of Linux.
+//! `route -n` and `netstat -rn` of Linux: rows of the kernel's table in, the route of each prefix out.
 //!
 //! ```text
 //! Kernel IP routing table
@@ -8,9 +8,9 @@
 //! Destination                    Next Hop                   Flag Met Ref  Use If
 //! 2001:db8:1::/48                2001:db8::2                UG   1024 1     0 eth0
 //! ```
-//! The value is the gateway, else the interface; of routes that refuse packets `reject`. Of
-//! rows for one prefix the one with the lowest metric counts. IPv6's rows of a metric of -1
-//! are where the kernel keeps that there is no route.
+//! The value is the gateway, else the interface; of routes that refuse packets (flag `!`) `reject`. Of
+//! rows for one prefix the one with the lowest metric counts; `netstat` prints no metrics of IPv4. RouteRows of IPv6 that refuse
+//! packets with a metric of -1 are no routes: there the kernel keeps what holds if there is none.
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;

@@ -1,4 +1,4 @@
-//! `route print` of Windows.
+//! `route print` of Windows, in English: rows of the active routes in, the route of each prefix out.
 //!
 //! ```text
 //! IPv4 Route Table
@@ -16,9 +16,9 @@
 //!  If Metric Network Destination      Gateway
 //!   1    331 ::1/128                  On-link
 //! ```
-//! The value is the gateway, else the interface, which of IPv6 is a number. Of rows for one prefix the one with the lowest
-//! metric counts. Persistent routes are passed over: those in use are among the active ones. A gateway stands on the next line
-//! after a long prefix.
+//! The value is the gateway, else the interface, which is a number for IPv6. Of rows for one prefix the one with the lowest
+//! metric counts. Persistent routes are passed over: those in use are among the active ones. After a long prefix the
+//! gateway stands on the next line. RouteRows are told apart by their number of words, as no cell is ever empty.
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;

@@ -1,4 +1,5 @@
-//! `/ip route print terse` of MikroTik RouterOS 6 and 7.
+//! `/ip route print terse` of MikroTik RouterOS 6 and 7: a line of flags and `KEY=VALUE` for each route in, the active
+//! routes out.
 //!
 //! ```text
 //!  0 A S  dst-address=0.0.0.0/0 gateway=23.90.232.243 distance=10
@@ -7,8 +8,8 @@
 //! The flags stand before the first `KEY=VALUE`; `A` marks the active routes.
 //! Connected routes have an interface for their gateway. Of several gateways it
 //! is the first that `gateway-status` doesn't call unreachable. Values may hold
-//! blanks, and nothing quotes them. Messages of the log, which the console mixes
-//! in, are left out.
+//! blanks, and nothing quotes them, so a line is not cut into all its pairs: each key that matters is looked for.
+//! Messages of the log, which the console mixes in, are left out.
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
@@ -33,7 +34,7 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct RouterOs;
+struct RouterOs;
 
 /// The words of flags before the first key: `0 A S`, `DAc`.
 fn flags(line: &str) -> Option<impl Iterator<Item = &str> + Clone> {
@@ -74,7 +75,7 @@ impl Grammar for RouterOs {
             return Err(not_a_route(line));
         };
         let prefix = rows.prefix(prefix)?;
-        // As the router has it: `A` active, then what makes it so and the type.
+        // `A` for active, with letters for what made the route and for its type: `DAc`.
         let is_active = flags.clone().any(|word| word.contains('A'));
         let value = match value(line, "gateway") {
             Some(gateways) => usable(gateways, line),
@@ -114,7 +115,8 @@ fn usable<'a>(gateways: &'a str, line: &str) -> &'a str {
         .unwrap_or_else(|| gateways.split(',').next().unwrap_or(gateways))
 }
 
-/// The word for a route without a gateway.
+/// The word for a route without a gateway: by its `type`, by a word of its own, or by a flag (`B` blackhole, `U`
+/// unreachable, `P` prohibit), as versions differ.
 fn kind(line: &str, has_flag: impl Fn(char) -> bool) -> Option<&'static str> {
     let word = value(line, "type").unwrap_or_default();
     let bare = |kind: &str| word == kind || line.split_ascii_whitespace().any(|w| w == kind);

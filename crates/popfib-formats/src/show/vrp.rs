@@ -1,4 +1,6 @@
-//! `display ip routing-table` of Huawei VRP and HP Comware, with `verbose` or not.
+//! `display ip routing-table [verbose]` of Huawei VRP and HP Comware: rows or records in, the active routes out.
+//!
+//! VRP is Huawei's Versatile Routing Platform here; the validated payloads of the RPKI are read in [`vrps`](crate::vrps).
 //!
 //! ```text
 //! Destination/Mask    Proto  Pre  Cost         NextHop         Interface
@@ -27,7 +29,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`display ip routing-table [verbose]` of Huawei VRP and HP Comware",
     can: FormatCapabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(Vrp::default(), input, options)),
+    open: |input, options| Ok(listing(HuaweiVrp::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -41,15 +43,17 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct Vrp {
+struct HuaweiVrp {
+    /// Below the heading of columns.
     in_columns: bool,
+    /// Whether a row may be one more next hop of one before it.
     has_row: bool,
-    record: Option<Record>,
+    record: Option<VerboseRoute>,
 }
 
-/// A verbose record while it is read.
+/// A verbose record while it is read: `KEY: VALUE` on several lines, ended by the next `Destination`.
 #[derive(Default)]
-struct Record {
+struct VerboseRoute {
     line: u64,
     destination: String,
     len: Option<String>,
@@ -59,7 +63,7 @@ struct Record {
     inactive: bool,
 }
 
-impl Grammar for Vrp {
+impl Grammar for HuaweiVrp {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
         if text.starts_with("Destination/Mask") {
@@ -78,10 +82,10 @@ impl Grammar for Vrp {
         if let Some(destination) = field(line, "Destination") {
             self.in_columns = false;
             let done = self.finish(rows);
-            self.record = Some(Record {
+            self.record = Some(VerboseRoute {
                 line: rows.line(),
                 destination: destination.to_owned(),
-                ..Record::default()
+                ..VerboseRoute::default()
             });
             self.fields(line);
             return done;
@@ -108,7 +112,7 @@ impl Grammar for Vrp {
     }
 }
 
-impl Vrp {
+impl HuaweiVrp {
     /// A row of columns; of `Flags`, which VRP has before the next hop, some are empty.
     fn row(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
@@ -135,6 +139,7 @@ impl Vrp {
         Ok(())
     }
 
+    /// Takes what a line says of the record; two keys may stand on it.
     fn fields(&mut self, line: &str) {
         let Some(record) = &mut self.record else {
             return;
@@ -155,6 +160,7 @@ impl Vrp {
         }
     }
 
+    /// The record is complete.
     fn finish(&mut self, rows: &mut RouteRows) -> Result<(), String> {
         let Some(record) = self.record.take() else {
             return Ok(());
@@ -182,6 +188,7 @@ impl Vrp {
     }
 }
 
+/// The next hop, or the interface if that is what tells.
 fn value<'a>(protocol: &str, next_hop: &'a str, interface: &'a str) -> &'a str {
     let is_interface = protocol == "Direct" || interface == "NULL0";
     if is_interface && !interface.is_empty() {
@@ -204,6 +211,7 @@ fn field<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     line[at..].split_ascii_whitespace().next()
 }
 
+/// The table that a heading names: `Routing Tables: blue`; `Public` is the one without a name.
 fn table_name(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("Routing Table")?;
     let name = rest

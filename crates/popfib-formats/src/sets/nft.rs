@@ -13,9 +13,9 @@
 //! define bogons = { 10.0.0.0/8, 100.64.0.0/10 }
 //! ```
 //! The value is the name of the set, in maps what the element leads to (`10.0.0.0/8 : jump c`). Rules are nothing to
-//! a table, also those with sets of their own: `ip saddr { 10.0.0.0/8 } drop` has no `=` before its bracket.
+//! a table, also those with sets of their own: `ip saddr { 10.0.0.0/8 } drop` is no set with a name.
 //!
-//! What begins elements is known by the last two words before the bracket, so that nothing has to be known of the
+//! What begins elements is known by the last words before the bracket, so that nothing has to be known of the
 //! language around sets, which grows with each version of nftables.
 
 use super::other_sets;
@@ -68,18 +68,28 @@ const SIGNS: &str = "{},=;";
 #[derive(Default)]
 struct NftText {
     /// The last words, newest first.
-    last: [String; 2],
+    last: [String; 3],
     /// The set at hand, whether it holds something else than addresses, and whether it was counted as such.
     name: String,
     is_other: bool,
     is_counted: bool,
     /// How many such sets there were.
     others: u64,
-    /// Whether `add element` was read on this line.
-    adds: bool,
+    statement: NftStatement,
     /// Whether what is read are elements; then the one at hand.
     inside: bool,
     element: NftTextElement,
+}
+
+/// What the words since the last bracket begin.
+#[derive(Default)]
+enum NftStatement {
+    /// A set or a map.
+    Set,
+    /// Elements that are added to one.
+    Elements,
+    #[default]
+    Other,
 }
 
 /// An element and what follows it.
@@ -106,7 +116,7 @@ impl Grammar for NftText {
         }
         // A statement ends with its line, elements do not.
         if !self.inside {
-            self.adds = false;
+            self.statement = NftStatement::Other;
             self.last = Default::default();
         }
         result
@@ -129,45 +139,49 @@ impl Grammar for NftText {
 impl NftText {
     /// A token that is no element: learns the name and the type of sets, and notices where elements begin.
     fn outside(&mut self, token: &str) {
-        let [newest, before] = &self.last;
-        match (token, newest.as_str(), before.as_str()) {
-            ("{", "=", "elements") => self.begin(None),
-            ("{", "=", name) => {
-                let name = name.to_owned();
-                self.is_other = false;
-                self.is_counted = false;
-                self.begin(Some(&name));
+        let last = std::mem::take(&mut self.last);
+        let [newest, second, third] = last.each_ref().map(String::as_str);
+        match (token, newest, second, third) {
+            ("{", "=", "elements", _) => self.begin(),
+            // Any other word may be an operator: `ip saddr != { 10.0.0.0/8 } drop`, `devices = { eth0 }`.
+            ("{", "=", name, "define" | "redefine") => {
+                self.named(name);
+                self.begin();
             }
-            ("{", name, _) if self.adds => {
-                let name = name.to_owned();
-                self.is_other = false;
-                self.is_counted = false;
-                self.begin(Some(&name));
+            ("{", name, ..) => match self.statement {
+                NftStatement::Set => self.named(name),
+                NftStatement::Elements => {
+                    self.named(name);
+                    self.begin();
+                }
+                NftStatement::Other => {}
+            },
+            ("element", "add" | "create", ..) => self.statement = NftStatement::Elements,
+            ("set" | "map", "", ..) | ("set" | "map", "add" | "create", "", _) => {
+                self.statement = NftStatement::Set;
             }
-            ("element", "add", _) => self.adds = true,
-            (name, "set" | "map", "") if !SIGNS.contains(name) => {
-                bare(name).clone_into(&mut self.name);
-                self.is_other = false;
-                self.is_counted = false;
-            }
-            (kind, "type", _) => self.is_other = !matches!(kind, "ipv4_addr" | "ipv6_addr"),
+            (kind, "type", ..) => self.is_other = !matches!(kind, "ipv4_addr" | "ipv6_addr"),
             // `type ipv4_addr . inet_service`: an address and a port.
-            (".", _, "type") => self.is_other = true,
+            (".", _, "type", _) => self.is_other = true,
             _ => {}
         }
         if matches!(token, ";" | "{" | "}") {
-            self.last = Default::default();
+            self.statement = NftStatement::Other;
         } else {
-            self.last.swap(0, 1);
-            token.clone_into(&mut self.last[0]);
+            let [newest, second, _] = last;
+            self.last = [token.to_owned(), newest, second];
         }
     }
 
-    /// Elements follow, of the set `name` if it was not named above.
-    fn begin(&mut self, name: Option<&str>) {
-        if let Some(name) = name {
-            bare(name).clone_into(&mut self.name);
-        }
+    /// What follows is about the set `name`, of which nothing is known yet.
+    fn named(&mut self, name: &str) {
+        bare(name).clone_into(&mut self.name);
+        self.is_other = false;
+        self.is_counted = false;
+    }
+
+    /// Elements follow.
+    fn begin(&mut self) {
         if self.is_other && !std::mem::replace(&mut self.is_counted, true) {
             self.others += 1;
         }

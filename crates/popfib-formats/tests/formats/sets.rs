@@ -59,7 +59,7 @@ fn ipset() {
     }
 }
 
-/// Printed by `nft list ruleset` of nftables 1.0.6.
+/// Printed by `nft list ruleset` of nftables 1.0.6; the flowtable and the rules with `!=` are added in its form.
 const NFT: &str = "\
 table inet t {
 \tset bl {
@@ -94,8 +94,15 @@ table inet t {
 \t\telements = { 22, 80 }
 \t}
 
+\tflowtable f {
+\t\thook ingress priority filter
+\t\tdevices = { eth0, eth1 }
+\t}
+
 \tchain c {
 \t\tip saddr { 172.16.0.0/12, 192.168.0.0/16 } drop
+\t\tip saddr != { 172.16.0.0/12, 192.168.0.0/16 } accept
+\t\ttcp dport != { 22, 80 } drop
 \t}
 }
 ";
@@ -124,6 +131,7 @@ fn nft() {
     );
     let script = "#!/usr/sbin/nft -f\nflush ruleset\n\ndefine bogons = { 10.0.0.0/8, # private\n 100.64.0.0/10, }\n\
                   add element inet t bl { 192.0.2.0/24 }\n\
+                  add set inet t new { type ipv4_addr; elements = { 203.0.113.0/24 }; }\n\
                   table inet u { set a { type ipv4_addr; flags interval; elements = { 198.51.100.0/24 }; }; }\n";
     assert_eq!(
         read_as("nftables", script),
@@ -131,7 +139,8 @@ fn nft() {
             "10.0.0.0/8 bogons",
             "100.64.0.0/10 bogons",
             "192.0.2.0/24 bl",
-            "198.51.100.0/24 a"
+            "198.51.100.0/24 a",
+            "203.0.113.0/24 new"
         ]
     );
     for (elements, reason) in [

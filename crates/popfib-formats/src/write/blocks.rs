@@ -1,4 +1,7 @@
-//! Writes a block at a time.
+//! Routes in, their bytes out in blocks of 64 KiB, however each is written.
+//!
+//! Each route is appended to a `Vec`, so that the destination, a `dyn Write`, is called once a block and not several times a
+//! route.
 
 use std::io::Write;
 
@@ -7,7 +10,7 @@ use super::error::WriteError;
 /// Bytes that are written at a time.
 pub(super) const BLOCK: usize = 64 << 10;
 
-/// Writes the header and each route, a block at a time.
+/// Writes the header and each route, which `append` turns into bytes, a block at a time.
 pub(super) fn write_blocks<R>(
     header: &[u8],
     routes: impl Iterator<Item = R>,

@@ -1,4 +1,4 @@
-//! Text into memory.
+//! Numbers, prefixes and addresses in, their text out into memory.
 
 use std::fmt;
 use std::io::Write;

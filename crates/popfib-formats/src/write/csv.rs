@@ -1,20 +1,26 @@
-//! Writes comma-separated values (RFC 4180, lines end in LF): `prefix,next_hop`, a list as `prefix`.
+//! Routes in, comma-separated values out (RFC 4180).
+//!
+//! ```text
+//! prefix,next_hop                       prefix,country,asn
+//! 192.0.2.0/24,"east, second floor"     192.0.2.0/24,DE,64500
+//! ```
+//! A list has the column `prefix` alone. Lines end in LF and not in CRLF as the RFC has it: tools for lines want that, and
+//! readers of CSV take both.
 
 use popfib::{IpPrefix, NextHop};
 use popfib_table::{Cell, Records, Scalar};
 
 use super::bytes::push_prefix;
-use super::form::{Body, Form};
+use super::form::{WriteEntry, WriteMethod};
 use super::records::RecordForm;
 use crate::route::Route;
 
-pub(super) static FORM: Form = Form {
+pub(super) static FORM: WriteEntry = WriteEntry {
     name: "csv",
     alias: None,
     description: "comma-separated values: prefix, next_hop",
-    body: Body::Routes {
-        header: "prefix,next_hop
-",
+    method: WriteMethod::Routes {
+        header: "prefix,next_hop\n",
         list: Ok("prefix\n"),
         append,
         records: Some(RecordForm {

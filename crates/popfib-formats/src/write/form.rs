@@ -1,9 +1,12 @@
-//! What a form of tables is: its name, and how it is written, route by route or as a list.
+//! What a form of tables is: its name, and how a table becomes its bytes.
+//!
+//! There are four ways, and not one trait with a method for a whole table, so that what forms have in common (blocks, names of
+//! next hops, what a list lacks) is done once, in [`write_table`](super::write_table).
 
 use std::io::Write;
 
 use super::error::WriteError;
-use super::list::List;
+use super::list::ListTemplate;
 use super::options::WriteOptions;
 use super::records::RecordForm;
 use crate::load::RouteTable;
@@ -12,29 +15,32 @@ use crate::route::Route;
 /// Appends the bytes of a route, or says why the form cannot hold its next hop.
 pub(super) type Append = fn(&mut Vec<u8>, Route<'_>) -> Result<(), &'static str>;
 
-/// What `WriteFormat` knows about a form.
-pub(super) struct Form {
+/// What the module of a form declares.
+pub(super) struct WriteEntry {
     pub(super) name: &'static str,
+    /// Another, shorter name.
     pub(super) alias: Option<&'static str>,
+    /// What it is, in one line for users.
     pub(super) description: &'static str,
-    pub(super) body: Body,
+    pub(super) method: WriteMethod,
 }
 
 /// How a form is written.
-pub(super) enum Body {
+pub(super) enum WriteMethod {
     /// Each route with its next hop.
     Routes {
+        /// What comes first.
         header: &'static str,
-        /// The header of a list of prefixes, whose routes all have the empty next hop; or what they would need.
+        /// The header of a list of prefixes, whose routes all have the empty next hop; or what each would need.
         list: Result<&'static str, &'static str>,
         append: Append,
-        /// With all columns of records, where the form holds them.
+        /// How records are written with all columns, if the form holds them.
         records: Option<RecordForm>,
     },
-    /// The prefixes alone.
-    List(List),
-    /// The addresses of the prefixes.
+    /// The prefixes alone, in the language of a router or a firewall.
+    List(ListTemplate),
+    /// The addresses of the prefixes, without these.
     Addresses(fn(&RouteTable, &mut dyn Write) -> Result<(), WriteError>),
-    /// The table in one piece.
+    /// The table in one piece, which a form needs that is no sequence of routes.
     Whole(fn(&RouteTable, &WriteOptions, &mut dyn Write) -> Result<(), WriteError>),
 }

@@ -1,15 +1,18 @@
-//! Writes geofeeds (RFC 8805): `192.0.2.0/24,US,,,`, the next hop as the country.
+//! Routes in, a geofeed out (RFC 8805): `192.0.2.0/24,US,,,`, the next hop as the country.
+//!
+//! Region, city and postal code stay empty: a next hop is one value. Other values than countries are refused, since whoever
+//! fetches a geofeed takes what stands there for one.
 
 use super::bytes::push;
-use super::form::{Body, Form};
+use super::form::{WriteEntry, WriteMethod};
 use crate::delimited::is_country;
 use crate::route::Route;
 
-pub(super) static FORM: Form = Form {
+pub(super) static FORM: WriteEntry = WriteEntry {
     name: "geofeed",
     alias: None,
     description: "a geofeed (RFC 8805): prefix and country; next hops have to be country codes",
-    body: Body::Routes {
+    method: WriteMethod::Routes {
         header: "",
         list: Err("a country"),
         append,

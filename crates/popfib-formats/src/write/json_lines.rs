@@ -1,19 +1,26 @@
-//! Writes JSON lines: `{"prefix":"192.0.2.0/24","next_hop":"east"}`; those of a list have a prefix alone.
+//! Routes in, an object of JSON a line out.
+//!
+//! ```text
+//! {"prefix":"192.0.2.0/24","next_hop":"east"}
+//! {"prefix":"192.0.2.0/24","country":"DE","asn":64500}
+//! ```
+//! The objects of a list have a prefix alone. Lines and not one array: each is whole by itself, so that a reader needs no
+//! memory for all and a file that is cut off still has its beginning.
 
 use popfib::{IpPrefix, NextHop};
 use popfib_table::Records;
 
 use super::bytes::push_prefix;
-use super::form::{Body, Form};
+use super::form::{WriteEntry, WriteMethod};
 use super::records::RecordForm;
 use crate::cell_json::CellJson;
 use crate::route::Route;
 
-pub(super) static FORM: Form = Form {
+pub(super) static FORM: WriteEntry = WriteEntry {
     name: "json-lines",
     alias: Some("jsonl"),
     description: "one JSON object a line: prefix, next_hop",
-    body: Body::Routes {
+    method: WriteMethod::Routes {
         header: "",
         list: Ok(""),
         append,

@@ -1,7 +1,12 @@
-//! Lists of prefixes in the languages of routers and firewalls, each from a template.
+//! A table and a [`ListTemplate`] in, a list of prefixes in the language of a router or a firewall out.
 //!
-//! Besides what a template can have of a prefix, there are `{name}`, the name of the list, `{bounds}`, the bounds of length that
-//! a prefix is for, and `{size}`, the size of a set that holds all.
+//! The templates are in [`lists`](super::lists), in the language that users have for [theirs](super::template). Besides what
+//! every template can have of a prefix, there are `{name}`, the name of the list, `{bounds}`, the bounds of length
+//! that a prefix is for, and `{size}`, the size of a set that holds all. Languages differ in no more than this, so that a
+//! new one is a dozen lines of text and no code.
+//!
+//! What a language forbids is an error before anything is written: a router that stops in the middle of a list has half a
+//! filter.
 
 use std::io::Write;
 
@@ -12,29 +17,31 @@ use super::blocks::BLOCK;
 use super::bytes::push;
 use super::error::WriteError;
 use super::options::WriteOptions;
-use super::pieces::{Piece, PrefixField, parse};
+use super::pieces::{PrefixField, TemplatePiece, parse};
 use crate::error::quote;
 use crate::load::RouteTable;
 
-/// The template of a form. Of two texts the second is for IPv6.
-pub(super) struct List {
-    /// Around all.
+/// How lists are written in one language. Of two texts the second is for IPv6.
+pub(super) struct ListTemplate {
+    /// What stands before and after all.
     pub(super) start: &'static str,
     pub(super) end: &'static str,
-    /// Whether each family is a list of its own, left out where it has no prefix; else the
+    /// Whether each family is a list of its own, which is left out if it has no prefix; else the
     /// one list has the first text of `open` and `close`.
     pub(super) is_apart: bool,
     pub(super) open: [&'static str; 2],
+    /// A prefix.
     pub(super) each: [&'static str; 2],
     pub(super) close: [&'static str; 2],
     /// What it may be called; `None` if it has no name.
     pub(super) name: Option<NameRule>,
+    /// How the language writes bounds; `None` if it has none.
     pub(super) bounds: Option<Bounds>,
     /// Whether it may hold a prefix of length 0.
     pub(super) takes_default: bool,
 }
 
-impl List {
+impl ListTemplate {
     /// A list without anything around it, to be completed.
     pub(super) const PLAIN: Self = Self {
         start: "",
@@ -69,7 +76,7 @@ const NAME: &str = "popfib";
 const IPV6_NAME: &str = "_v6";
 
 /// What is wrong with the name or the bounds, before anything is written.
-fn check(list: &List, table: &RouteTable, options: &WriteOptions) -> Result<(), String> {
+fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Result<(), String> {
     if let (Some(name), None) = (&options.name, list.name) {
         return Err(format!(
             "the form has no name, and {} no place",
@@ -132,13 +139,13 @@ fn check(list: &List, table: &RouteTable, options: &WriteOptions) -> Result<(), 
 
 /// Writes the prefixes of `table`.
 pub(super) fn write(
-    list: &List,
+    list: &ListTemplate,
     table: &RouteTable,
     options: &WriteOptions,
     out: &mut impl Write,
 ) -> Result<(), WriteError> {
     check(list, table, options).map_err(WriteError::Form)?;
-    let mut writer = Writer {
+    let mut writer = ListWriter {
         list,
         options,
         each: list.each.map(pieces),
@@ -172,20 +179,20 @@ pub(super) fn write(
 
 /// A field of these templates.
 #[derive(Clone, Copy, Debug)]
-enum Field {
+enum ListField {
     OfPrefix(PrefixField),
     Name,
     Bounds,
     Size,
 }
 
-fn pieces(template: &str) -> Vec<Piece<Field>> {
+fn pieces(template: &str) -> Vec<TemplatePiece<ListField>> {
     let field = |name: &str| match name {
-        "name" => Ok(Field::Name),
-        "bounds" => Ok(Field::Bounds),
-        "size" => Ok(Field::Size),
+        "name" => Ok(ListField::Name),
+        "bounds" => Ok(ListField::Bounds),
+        "size" => Ok(ListField::Size),
         name => {
-            let field = PrefixField::by_name(name).map(Field::OfPrefix);
+            let field = PrefixField::by_name(name).map(ListField::OfPrefix);
             field.ok_or_else(|| name.to_owned())
         }
     };
@@ -193,16 +200,18 @@ fn pieces(template: &str) -> Vec<Piece<Field>> {
     parse(template, field).unwrap_or_else(|error| unreachable!("{template}: {error}"))
 }
 
-struct Writer<'a, W> {
-    list: &'a List,
+/// A list while it is written.
+struct ListWriter<'a, W> {
+    list: &'a ListTemplate,
     options: &'a WriteOptions,
-    each: [Vec<Piece<Field>>; 2],
+    each: [Vec<TemplatePiece<ListField>>; 2],
+    /// How many prefixes the list at hand has.
     count: usize,
     block: Vec<u8>,
     out: &'a mut W,
 }
 
-impl<W: Write> Writer<'_, W> {
+impl<W: Write> ListWriter<'_, W> {
     fn prefixes(&mut self, prefixes: impl Iterator<Item = IpPrefix>) -> Result<(), WriteError> {
         let each = std::mem::take(&mut self.each);
         let mut prefixes = prefixes.peekable();
@@ -224,33 +233,34 @@ impl<W: Write> Writer<'_, W> {
     }
 
     /// Appends a template, of a prefix with whether it is the last one.
-    fn fill(&mut self, pieces: &[Piece<Field>], prefix: Option<(IpPrefix, bool)>) {
+    fn fill(&mut self, pieces: &[TemplatePiece<ListField>], prefix: Option<(IpPrefix, bool)>) {
         for piece in pieces {
             match (piece, prefix) {
-                (Piece::Text(text), _) => self.block.extend_from_slice(text.as_bytes()),
-                (Piece::Field(Field::Name), _) => {
+                (TemplatePiece::Text(text), _) => self.block.extend_from_slice(text.as_bytes()),
+                (TemplatePiece::Field(ListField::Name), _) => {
                     let name = self.options.name.as_deref().unwrap_or(NAME);
                     self.block.extend_from_slice(name.as_bytes());
                 }
-                (Piece::Field(Field::Size), _) => {
-                    // What ipset takes without being asked.
+                (TemplatePiece::Field(ListField::Size), _) => {
+                    // At least what ipset takes without being asked.
                     let most = self.count.max(65_536);
                     push(&mut self.block, format_args!("{most}"));
                 }
-                (Piece::Field(Field::OfPrefix(field)), Some((prefix, _))) => {
+                (TemplatePiece::Field(ListField::OfPrefix(field)), Some((prefix, _))) => {
                     field.write(prefix, &mut self.block);
                 }
-                (Piece::Field(Field::Bounds), Some((prefix, _))) => self.bounds(prefix),
-                (Piece::Comma, Some((_, false))) => self.block.push(b','),
-                (Piece::Comma, Some((_, true))) => {}
-                (Piece::Comma | Piece::Field(_), None) => {
+                (TemplatePiece::Field(ListField::Bounds), Some((prefix, _))) => self.bounds(prefix),
+                (TemplatePiece::Comma, Some((_, false))) => self.block.push(b','),
+                (TemplatePiece::Comma, Some((_, true))) => {}
+                (TemplatePiece::Comma | TemplatePiece::Field(_), None) => {
                     debug_assert!(false, "{piece:?}");
                 }
             }
         }
     }
 
-    /// A prefix longer than what is asked for stays for its own length alone.
+    /// Appends the bounds of a prefix. One that is longer than what is asked for stays for its own length alone: without
+    /// it, the addresses of the list would be others.
     fn bounds(&mut self, prefix: IpPrefix) {
         let Some(bounds) = self.list.bounds else {
             return;

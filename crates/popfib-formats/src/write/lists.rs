@@ -1,8 +1,12 @@
-//! The templates of lists.
+//! The templates of lists: one for each language, out of which [`list`](super::list) makes a list of any table.
+//!
+//! A list that is loaded again should replace the old one and not add to it: the templates of Cisco IOS and Junos see to
+//! that themselves. Names are limited as each program limits them: it would cut longer ones off, or
+//! refuse the whole file.
 
 use super::bytes::push;
-use super::form::{Body, Form};
-use super::list::{List, NameRule};
+use super::form::{WriteEntry, WriteMethod};
+use super::list::{ListTemplate, NameRule};
 
 /// Names as Cisco, Junos, nftables, pf and others take them without quotes.
 const fn names_to(longest: usize) -> Option<NameRule> {
@@ -12,36 +16,37 @@ const fn names_to(longest: usize) -> Option<NameRule> {
     })
 }
 
-const fn form(name: &'static str, description: &'static str, list: List) -> Form {
-    Form {
+const fn form(name: &'static str, description: &'static str, list: ListTemplate) -> WriteEntry {
+    WriteEntry {
         name,
         alias: None,
         description,
-        body: Body::List(list),
+        method: WriteMethod::List(list),
     }
 }
 
-pub(super) static PLAIN: Form = form("plain", "prefixes alone, one a line", List::PLAIN);
+pub(super) static PLAIN: WriteEntry =
+    form("plain", "prefixes alone, one a line", ListTemplate::PLAIN);
 
-pub(super) static CISCO_PREFIX_LIST: Form = form(
+pub(super) static CISCO_PREFIX_LIST: WriteEntry = form(
     "cisco-prefix-list",
     "prefix lists of Cisco IOS; existing lists of these names are replaced",
-    List {
+    ListTemplate {
         open: ["no ip prefix-list {name}\n", "no ipv6 prefix-list {name}\n"],
         ..PREFIX_LISTS
     },
 );
 
-pub(super) static FRR: Form = form("frr", "prefix lists of FRR", PREFIX_LISTS);
+pub(super) static FRR: WriteEntry = form("frr", "prefix lists of FRR", PREFIX_LISTS);
 
-const PREFIX_LISTS: List = List {
+const PREFIX_LISTS: ListTemplate = ListTemplate {
     is_apart: true,
     each: [
         "ip prefix-list {name} permit {prefix}{bounds}\n",
         "ipv6 prefix-list {name} permit {prefix}{bounds}\n",
     ],
     name: names_to(63),
-    // Lists that are longer than the prefix and up to the bound.
+    // `ge` and `le` only as far as they say more than the prefix: IOS refuses a `ge` that is not above its length.
     bounds: Some(|out, len, low, high, width| {
         if low > len {
             push(out, format_args!(" ge {low}"));
@@ -50,13 +55,13 @@ const PREFIX_LISTS: List = List {
             push(out, format_args!(" le {high}"));
         }
     }),
-    ..List::PLAIN
+    ..ListTemplate::PLAIN
 };
 
-pub(super) static CISCO_ACL: Form = form(
+pub(super) static CISCO_ACL: WriteEntry = form(
     "cisco-acl",
     "access lists of Cisco IOS, by source; the IPv6 list has the suffix _v6",
-    List {
+    ListTemplate {
         is_apart: true,
         open: [
             "no ip access-list standard {name}\nip access-list standard {name}\n",
@@ -67,14 +72,14 @@ pub(super) static CISCO_ACL: Form = form(
             " permit ipv6 {prefix} any\n",
         ],
         name: names_to(63),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static JUNOS_PREFIX_LIST: Form = form(
+pub(super) static JUNOS_PREFIX_LIST: WriteEntry = form(
     "junos-prefix-list",
     "a prefix list of Junos; an existing list of this name is replaced",
-    List {
+    ListTemplate {
         open: [
             "policy-options {{\nreplace:\n    prefix-list {name} {{\n",
             "",
@@ -82,14 +87,14 @@ pub(super) static JUNOS_PREFIX_LIST: Form = form(
         each: ["        {prefix};\n"; 2],
         close: ["    }}\n}}\n", ""],
         name: names_to(63),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static JUNOS_ROUTE_FILTER: Form = form(
+pub(super) static JUNOS_ROUTE_FILTER: WriteEntry = form(
     "junos-route-filter",
     "route filter lists of Junos; the IPv6 list has the suffix _v6",
-    List {
+    ListTemplate {
         is_apart: true,
         open: [
             "policy-options {{\nreplace:\n    route-filter-list {name} {{\n",
@@ -110,14 +115,14 @@ pub(super) static JUNOS_ROUTE_FILTER: Form = form(
                 push(out, format_args!(" prefix-length-range /{low}-/{high}"));
             }
         }),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static BIRD: Form = form(
+pub(super) static BIRD: WriteEntry = form(
     "bird",
     "prefix sets of BIRD; the IPv6 set has the suffix _v6",
-    List {
+    ListTemplate {
         is_apart: true,
         open: ["define {name} = [\n", "define {name}_v6 = [\n"],
         each: ["    {prefix}{bounds}{,}\n"; 2],
@@ -131,14 +136,14 @@ pub(super) static BIRD: Form = form(
                 push(out, format_args!("{{{low},{high}}}"));
             }
         }),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static OPENBGPD: Form = form(
+pub(super) static OPENBGPD: WriteEntry = form(
     "openbgpd",
     "a prefix set of OpenBGPD",
-    List {
+    ListTemplate {
         open: ["prefix-set \"{name}\" {{\n", ""],
         each: ["\t{prefix}{bounds}\n"; 2],
         close: ["}}\n", ""],
@@ -153,14 +158,14 @@ pub(super) static OPENBGPD: Form = form(
                 push(out, format_args!(" prefixlen {low} - {high}"));
             }
         }),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static NFTABLES: Form = form(
+pub(super) static NFTABLES: WriteEntry = form(
     "nftables",
     "sets of nftables in the table inet popfib; the IPv6 set has the suffix _v6",
-    List {
+    ListTemplate {
         is_apart: true,
         start: "table inet popfib {{\n",
         open: [
@@ -171,14 +176,14 @@ pub(super) static NFTABLES: Form = form(
         close: ["\t\t}}\n\t}}\n"; 2],
         end: "}}\n",
         name: names_to(31),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static IPSET: Form = form(
+pub(super) static IPSET: WriteEntry = form(
     "ipset",
     "input for `ipset restore`; the IPv6 set has the suffix _v6",
-    List {
+    ListTemplate {
         is_apart: true,
         open: [
             "create {name} hash:net family inet maxelem {size}\n",
@@ -187,14 +192,14 @@ pub(super) static IPSET: Form = form(
         each: ["add {name} {prefix}\n", "add {name}_v6 {prefix}\n"],
         name: names_to(31),
         takes_default: false,
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static IPTABLES: Form = form(
+pub(super) static IPTABLES: WriteEntry = form(
     "iptables",
     "input for `iptables-restore` and `ip6tables-restore`: a chain that drops these prefixes",
-    List {
+    ListTemplate {
         open: ["*filter\n:{name} - [0:0]\n", ""],
         each: [
             "-A {name} -4 -s {prefix} -j DROP\n",
@@ -202,18 +207,18 @@ pub(super) static IPTABLES: Form = form(
         ],
         close: ["COMMIT\n", ""],
         name: names_to(28),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );
 
-pub(super) static PF: Form = form(
+pub(super) static PF: WriteEntry = form(
     "pf",
     "a table of pf",
-    List {
+    ListTemplate {
         open: ["table <{name}> persist {{\n", ""],
         each: ["    {prefix}{,}\n"; 2],
         close: ["}}\n", ""],
         name: names_to(31),
-        ..List::PLAIN
+        ..ListTemplate::PLAIN
     },
 );

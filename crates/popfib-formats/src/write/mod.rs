@@ -1,7 +1,7 @@
-//! Tables out: the forms that can be written, those of routes in one file each, those of
-//! lists as templates, as those of users are.
+//! A table in, its bytes out in any form that can be written: forms of routes have a file each here, lists are
+//! [templates](lists), like those of [users](template).
 //!
-//! A form turns one route into bytes behind a buffer and does no input or
+//! A form appends the bytes of one route to a buffer and does no input or
 //! output of its own, so that it serves a file, standard output and memory
 //! alike. [`write_table`] puts a whole table through it, in prefix order, IPv4
 //! first, with a buffer of 64 KiB.
@@ -37,7 +37,7 @@ use crate::route::Route;
 use blocks::write_blocks;
 pub use csv::csv_field;
 pub use error::WriteError;
-use form::{Body, Form};
+use form::{WriteEntry, WriteMethod};
 pub use options::WriteOptions;
 pub use output_file::OutputFile;
 use records::RecordForm;
@@ -117,7 +117,7 @@ impl WriteFormat {
         .into_iter()
     }
 
-    const fn form(self) -> &'static Form {
+    const fn form(self) -> &'static WriteEntry {
         match self {
             Self::Text => &text::FORM,
             Self::JsonLines => &json_lines::FORM,
@@ -185,9 +185,10 @@ pub fn write_table(
     options: &WriteOptions,
     mut out: impl Write,
 ) -> Result<(), WriteError> {
-    let body = &format.form().body;
-    let has_names = matches!(body, Body::List(_) | Body::Whole(_));
-    let is_list = matches!(body, Body::List(_));
+    let method = &format.form().method;
+    let has_names = matches!(method, WriteMethod::List(_) | WriteMethod::Whole(_));
+    let is_list = matches!(method, WriteMethod::List(_));
+    // A form that cannot do what an option asks for refuses it: to ignore it would write another list than the user meant.
     let unknown = [
         (options.name.is_some() && !has_names, "name"),
         (
@@ -206,15 +207,15 @@ pub fn write_table(
     if let Some((_, what)) = unknown.iter().find(|(is_unknown, _)| *is_unknown) {
         return Err(WriteError::Form(format!("the form has no {what}")));
     }
-    let (header, list, append) = match body {
-        Body::List(list) => return list::write(list, table, options, &mut out),
-        Body::Whole(write) => return write(table, options, &mut out),
-        Body::Addresses(write) => return write(table, &mut out),
-        Body::Routes { records, .. } if table.records.is_some() => {
+    let (header, list, append) = match method {
+        WriteMethod::List(list) => return list::write(list, table, options, &mut out),
+        WriteMethod::Whole(write) => return write(table, options, &mut out),
+        WriteMethod::Addresses(write) => return write(table, &mut out),
+        WriteMethod::Routes { records, .. } if table.records.is_some() => {
             return write_records(table, records.as_ref(), table.records.as_ref(), &mut out);
         }
-        // A column that was asked for keeps its name, where the form has names.
-        Body::Routes {
+        // A column that was asked for keeps its name, if the form has names.
+        WriteMethod::Routes {
             records: records @ Some(_),
             ..
         } if let Some(name) = &table.column
@@ -223,7 +224,7 @@ pub fn write_table(
             let column = Records::of_texts(name, table.next_hops.clone());
             return write_records(table, records.as_ref(), Some(&column), &mut out);
         }
-        Body::Routes {
+        WriteMethod::Routes {
             header,
             list,
             append,

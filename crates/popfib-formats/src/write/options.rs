@@ -1,6 +1,6 @@
-//! What can be chosen of a form.
+//! What a user can choose about a form.
 
-/// What a list or a database is called, and for which lengths the prefixes of a list are, in forms that have this.
+/// What a list or a database is called, and for which lengths the prefixes of a list are; for forms that have these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
     /// The name of the list, or the type of the database, which readers of MaxMind's ask for (`GeoLite2-City`); `popfib` if

@@ -1,4 +1,4 @@
-//! A file that is there as a whole or not at all ([`NewFile`]), compressed as
+//! Bytes in, a file out that is there as a whole or not at all ([`NewFile`]), compressed as
 //! its name says.
 
 use std::io::{self, BufWriter, Write};
@@ -14,7 +14,7 @@ use ruzstd::encoding::{CompressionLevel, compress};
 /// Names that end in `.gz`, `.bz2` and `.zst` are compressed. Dropped without
 /// being finished, it leaves nothing behind. What cannot be replaced (a device,
 /// a pipe) is written as it is.
-pub struct OutputFile(Encoder);
+pub struct OutputFile(Compressor);
 
 impl OutputFile {
     /// Begins a file that will be at `path`.
@@ -24,7 +24,7 @@ impl OutputFile {
     /// # Errors
     /// If no file can be made there, or it is a directory.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self(Encoder::by_name(path, NewFile::create(path)?)))
+        Ok(Self(Compressor::by_name(path, NewFile::create(path)?)))
     }
 
     /// Ends the compression, and gives the file its place once it is on the disk.
@@ -39,10 +39,10 @@ impl OutputFile {
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
-            Encoder::Plain(file) => file.write(bytes),
-            Encoder::Gzip(encoder) => encoder.write(bytes),
-            Encoder::Bzip2(encoder) => encoder.write(bytes),
-            Encoder::Zstd(encoder) => encoder.write(bytes),
+            Compressor::Plain(file) => file.write(bytes),
+            Compressor::Gzip(encoder) => encoder.write(bytes),
+            Compressor::Bzip2(encoder) => encoder.write(bytes),
+            Compressor::Zstd(encoder) => encoder.write(bytes),
         }
     }
 
@@ -50,20 +50,21 @@ impl Write for OutputFile {
     /// would cost its size.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            Encoder::Plain(file) => file.flush(),
+            Compressor::Plain(file) => file.flush(),
             _ => Ok(()),
         }
     }
 }
 
-enum Encoder {
+/// What bytes go through on their way to the file.
+enum Compressor {
     Plain(BufWriter<NewFile>),
     Gzip(Box<GzEncoder<BufWriter<NewFile>>>),
     Bzip2(Box<BzEncoder<BufWriter<NewFile>>>),
-    Zstd(ZstdFrames),
+    Zstd(ZstdFrameWriter),
 }
 
-impl Encoder {
+impl Compressor {
     fn by_name(path: &Path, file: NewFile) -> Self {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
         let out = BufWriter::with_capacity(64 << 10, file);
@@ -73,7 +74,7 @@ impl Encoder {
                 flate2::Compression::default(),
             ))),
             "bz2" => Self::Bzip2(Box::new(BzEncoder::new(out, bzip2::Compression::default()))),
-            "zst" => Self::Zstd(ZstdFrames {
+            "zst" => Self::Zstd(ZstdFrameWriter {
                 out,
                 frame: Vec::with_capacity(FRAME),
             }),
@@ -95,16 +96,16 @@ impl Encoder {
 /// Data in a frame of zstd.
 const FRAME: usize = 4 << 20;
 
-/// zstd data in frames of a few MiB, one after the other, as pzstd makes it.
+/// Writes zstd data in frames of a few MiB, one after the other, as pzstd does.
 ///
 /// The library's compressor takes data from a reader instead of being given it,
 /// so a frame is collected first; one frame for all would hold the whole file.
-struct ZstdFrames {
+struct ZstdFrameWriter {
     out: BufWriter<NewFile>,
     frame: Vec<u8>,
 }
 
-impl ZstdFrames {
+impl ZstdFrameWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.frame.len() == FRAME {
             self.end_frame()?;

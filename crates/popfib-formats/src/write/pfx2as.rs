@@ -1,19 +1,19 @@
-//! Writes CAIDA's pfx2as: `192.0.2.0<TAB>24<TAB>64500`.
+//! Routes in, CAIDA's pfx2as out: `192.0.2.0<TAB>24<TAB>64500`.
 //!
 //! A route of several origins has their numbers joined by `_`, one of an AS set
 //! has its members joined by `,`; next hops of that form pass through. The braces that
 //! other forms have around a set are left out.
 
 use super::bytes::push;
-use super::form::{Body, Form};
+use super::form::{WriteEntry, WriteMethod};
 use crate::origins::{is_as_list, without_braces};
 use crate::route::Route;
 
-pub(super) static FORM: Form = Form {
+pub(super) static FORM: WriteEntry = WriteEntry {
     name: "pfx2as",
     alias: None,
     description: "CAIDA's prefix to AS: address, length and AS number, separated by tabs",
-    body: Body::Routes {
+    method: WriteMethod::Routes {
         header: "",
         list: Err("an AS number"),
         append,

@@ -1,5 +1,11 @@
-//! The language of templates: text with fields in braces. `{{` and `}}` are braces, `\n`, `\t` and `\\` a line end, a tab and a
-//! backslash, and `{,}` is a comma after each route but the last.
+//! A template in, its pieces out: texts, fields and commas.
+//!
+//! ```text
+//! ip route {address} {mask} Null0      a text, a field, a text, a field, a text
+//! ```
+//! A field stands in braces; which there are, the caller says. `{{` and `}}` are braces themselves, `\n`, `\t` and `\\` a line
+//! end, a tab and a backslash, and `{,}` is a comma after each route but the last. There are no conditions and no loops:
+//! whoever needs them has JSON lines and a language for them.
 
 use std::net::IpAddr;
 
@@ -10,7 +16,7 @@ use crate::error::quote;
 
 /// A part of a template.
 #[derive(Clone, Debug)]
-pub(super) enum Piece<F> {
+pub(super) enum TemplatePiece<F> {
     Text(String),
     Field(F),
     /// A comma between this route and the next.
@@ -24,7 +30,7 @@ pub(super) enum Piece<F> {
 pub(super) fn parse<F>(
     template: &str,
     field: impl Fn(&str) -> Result<F, String>,
-) -> Result<Vec<Piece<F>>, String> {
+) -> Result<Vec<TemplatePiece<F>>, String> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut rest = template;
@@ -53,21 +59,22 @@ pub(super) fn parse<F>(
             ));
         }
         if !text.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
         }
         pieces.push(match name {
-            "," => Piece::Comma,
-            name => Piece::Field(field(name)?),
+            "," => TemplatePiece::Comma,
+            name => TemplatePiece::Field(field(name)?),
         });
         rest = after;
     }
     text.push_str(rest);
     if !text.is_empty() {
-        pieces.push(Piece::Text(text));
+        pieces.push(TemplatePiece::Text(text));
     }
     Ok(pieces)
 }
 
+/// What stands for characters that would mean something, or nothing, and these characters.
 const ESCAPES: [(&str, &str); 5] = [
     ("{{", "{"),
     ("}}", "}"),

@@ -1,4 +1,9 @@
-//! The addresses of a list without its prefixes: as ranges, or one by one.
+//! The prefixes of a table in, their addresses out: as ranges, or one by one.
+//!
+//! ```text
+//! 10.0.0.0/24, 10.0.1.0/25        10.0.0.0-10.0.1.127
+//! ```
+//! Prefixes that touch, or lie in each other, are one range, and no address comes twice. Next hops are no part of it.
 
 use std::io::Write;
 
@@ -8,24 +13,24 @@ use popfib::family::Family;
 use super::blocks::write_blocks;
 use super::bytes::push_address;
 use super::error::WriteError;
-use super::form::{Body, Form};
+use super::form::{WriteEntry, WriteMethod};
 use crate::load::RouteTable;
 
-pub(super) static RANGES: Form = Form {
+pub(super) static RANGES: WriteEntry = WriteEntry {
     name: "ranges",
     alias: None,
     description: "the ranges of addresses that the prefixes cover, FIRST-LAST, one a line; no range touches the next",
-    body: Body::Addresses(|table, out| {
+    method: WriteMethod::Addresses(|table, out| {
         ranges::<u32>(table, out)?;
         ranges::<u128>(table, out)
     }),
 };
 
-pub(super) static ADDRESSES: Form = Form {
+pub(super) static ADDRESSES: WriteEntry = WriteEntry {
     name: "addresses",
     alias: None,
     description: "every address that the prefixes cover, one a line; at most 2^32 of a family",
-    body: Body::Addresses(|table, out| {
+    method: WriteMethod::Addresses(|table, out| {
         refuse_too_many::<u32>(table)?;
         refuse_too_many::<u128>(table)?;
         addresses::<u32>(table, out)?;
@@ -44,7 +49,7 @@ fn ranges<A: Family>(table: &RouteTable, out: &mut dyn Write) -> Result<(), Writ
     })
 }
 
-/// Refuses what nobody waits for, before anything is written.
+/// Refuses more addresses than anyone waits for, before anything is written: a single /64 has 2^64.
 fn refuse_too_many<A: Family>(table: &RouteTable) -> Result<(), WriteError> {
     let count = algebra::address_count(A::of(&table.ribs).iter().map(|(prefix, _)| prefix));
     if count > 1 << 32 {

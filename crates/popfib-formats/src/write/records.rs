@@ -1,9 +1,9 @@
-//! All columns of the record of each route, in forms of a route a line.
+//! How forms of a route a line write all columns of the record of each route; CSV and JSON lines do.
 
 use popfib::{IpPrefix, NextHop};
 use popfib_table::Records;
 
-/// How a form is written whose routes have records.
+/// How the routes of a form are written that lead to records.
 #[derive(Clone, Copy)]
 pub(super) struct RecordForm {
     /// What comes first.

@@ -1,4 +1,13 @@
-//! Tables in a form of the user's: a template of lines, those with a field once for each route.
+//! A table and a template of the user's in, text out: the lines of the template, those with a field once for each route.
+//!
+//! ```text
+//! table ip blocked {                       table ip blocked {
+//!   {prefix} : jump {country|none},   -->    192.0.2.0/24 : jump DE,
+//! }                                          198.51.100.0/24 : jump none,
+//!                                          }
+//! ```
+//! So there is a form for every program that popfib does not know. Fields are looked up in the table once, before the
+//! first route: a misspelt column is an error with the names that there are, and nothing has been written.
 
 use std::io::Write;
 use std::str::FromStr;
@@ -9,7 +18,7 @@ use popfib_table::{Cell, Records, Scalar};
 use super::blocks::write_blocks;
 use super::csv::csv_field;
 use super::error::WriteError;
-use super::pieces::{Piece, PrefixField, parse};
+use super::pieces::{PrefixField, TemplatePiece, parse};
 use crate::cell_json::CellJson;
 use crate::error::{no_name, quote};
 use crate::image::no_column_message;
@@ -26,13 +35,13 @@ use crate::name_rule::is_forbidden;
 #[derive(Clone, Debug)]
 pub struct Template {
     before: String,
-    each: Vec<Piece<Field>>,
+    each: Vec<TemplatePiece<TemplateField>>,
     after: String,
 }
 
-/// What stands in braces.
+/// A field of the user's: what stands in braces, `NAME`, `NAME:json`, `NAME|TEXT`.
 #[derive(Clone, Debug)]
-struct Field {
+struct TemplateField {
     name: String,
     /// Which field of prefixes this is; else it is a column.
     of_prefix: Option<PrefixField>,
@@ -41,8 +50,10 @@ struct Field {
     absent: Option<String>,
 }
 
+/// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
+    /// As it is; control characters are refused, as they could end a line.
     None,
     Json,
     Csv,
@@ -58,13 +69,13 @@ impl FromStr for Template {
         let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
         let lines = lines.map(|line| {
             let mut pieces = parse(line, field)?;
-            pieces.push(Piece::Text("\n".to_owned()));
+            pieces.push(TemplatePiece::Text("\n".to_owned()));
             Ok(pieces)
         });
         let lines: Vec<_> = lines.collect::<Result<_, String>>()?;
-        let has_field = |line: &Vec<Piece<Field>>| {
+        let has_field = |line: &Vec<TemplatePiece<TemplateField>>| {
             let mut pieces = line.iter();
-            pieces.any(|piece| !matches!(piece, Piece::Text(_)))
+            pieces.any(|piece| !matches!(piece, TemplatePiece::Text(_)))
         };
         let Some(first) = lines.iter().position(has_field) else {
             let fields = fields();
@@ -73,10 +84,10 @@ impl FromStr for Template {
             ));
         };
         let last = lines.iter().rposition(has_field).unwrap_or(first);
-        let text = |lines: &[Vec<Piece<Field>>]| {
+        let text = |lines: &[Vec<TemplatePiece<TemplateField>>]| {
             let texts = lines.iter().flatten().filter_map(|piece| match piece {
-                Piece::Text(text) => Some(&text[..]),
-                Piece::Field(_) | Piece::Comma => None,
+                TemplatePiece::Text(text) => Some(&text[..]),
+                TemplatePiece::Field(_) | TemplatePiece::Comma => None,
             });
             texts.collect()
         };
@@ -94,7 +105,7 @@ fn fields() -> String {
 }
 
 /// A field as it stands in braces.
-fn field(text: &str) -> Result<Field, String> {
+fn field(text: &str) -> Result<TemplateField, String> {
     let (text, absent) = match text.split_once('|') {
         Some((text, absent)) => (text, Some(absent.to_owned())),
         None => (text, None),
@@ -113,7 +124,7 @@ fn field(text: &str) -> Result<Field, String> {
     if name.is_empty() {
         return Err("{} names no field; {{ and }} are braces themselves".to_owned());
     }
-    Ok(Field {
+    Ok(TemplateField {
         name: name.to_owned(),
         of_prefix: PrefixField::by_name(name),
         filter,
@@ -125,8 +136,8 @@ impl Template {
     /// Whether it names a column by another name than `value`, so that a table needs its [records](crate::ColumnSelection::All).
     pub fn names_columns(&self) -> bool {
         self.each.iter().any(|piece| match piece {
-            Piece::Field(field) => field.of_prefix.is_none() && field.name != VALUE,
-            Piece::Text(_) | Piece::Comma => false,
+            TemplatePiece::Field(field) => field.of_prefix.is_none() && field.name != VALUE,
+            TemplatePiece::Text(_) | TemplatePiece::Comma => false,
         })
     }
 }
@@ -145,8 +156,8 @@ pub fn write_template(
     mut out: impl Write,
 ) -> Result<(), WriteError> {
     let values = match &table.records {
-        Some(records) => Values::Records(records),
-        None => Values::Texts(table),
+        Some(records) => TableValues::Records(records),
+        None => TableValues::Texts(table),
     };
     let pieces = template.each.iter().map(|piece| values.find(piece));
     let pieces: Vec<_> = pieces.collect::<Result<_, _>>().map_err(WriteError::Form)?;
@@ -160,11 +171,13 @@ pub fn write_template(
             left -= 1;
             for piece in &pieces {
                 match *piece {
-                    Found::Text(text) => block.extend_from_slice(text.as_bytes()),
-                    Found::Comma if left > 0 => block.push(b','),
-                    Found::Comma => {}
-                    Found::OfPrefix(of_prefix, field) => field.write_of(of_prefix, prefix, block),
-                    Found::Column(column, field) => {
+                    ResolvedPiece::Text(text) => block.extend_from_slice(text.as_bytes()),
+                    ResolvedPiece::Comma if left > 0 => block.push(b','),
+                    ResolvedPiece::Comma => {}
+                    ResolvedPiece::OfPrefix(of_prefix, field) => {
+                        field.write_of(of_prefix, prefix, block)
+                    }
+                    ResolvedPiece::Column(column, field) => {
                         let cell = values.cell(number, column);
                         let written = field.write(cell, block);
                         written.map_err(|next_hop| WriteError::NextHop {
@@ -182,27 +195,30 @@ pub fn write_template(
     Ok(())
 }
 
-/// A piece, and where in a table it is.
-enum Found<'t> {
+/// A piece of a template once it is known where in the table its value is.
+enum ResolvedPiece<'t> {
     Text(&'t str),
     Comma,
-    OfPrefix(PrefixField, &'t Field),
-    Column(usize, &'t Field),
+    OfPrefix(PrefixField, &'t TemplateField),
+    Column(usize, &'t TemplateField),
 }
 
-/// Where the values of a table are.
-enum Values<'t> {
+/// Where the values of a table are: a column by itself, or records.
+enum TableValues<'t> {
     Texts(&'t RouteTable),
     Records(&'t Records),
 }
 
-impl<'t> Values<'t> {
+impl<'t> TableValues<'t> {
     /// Where in the table a piece is.
-    fn find<'p>(&self, piece: &'p Piece<Field>) -> Result<Found<'p>, String> {
+    fn find<'p>(
+        &self,
+        piece: &'p TemplatePiece<TemplateField>,
+    ) -> Result<ResolvedPiece<'p>, String> {
         let field = match piece {
-            Piece::Text(text) => return Ok(Found::Text(text)),
-            Piece::Comma => return Ok(Found::Comma),
-            Piece::Field(field) => field,
+            TemplatePiece::Text(text) => return Ok(ResolvedPiece::Text(text)),
+            TemplatePiece::Comma => return Ok(ResolvedPiece::Comma),
+            TemplatePiece::Field(field) => field,
         };
         let name = &field.name[..];
         match field.of_prefix {
@@ -210,13 +226,13 @@ impl<'t> Values<'t> {
                 "a column is called {}, as a field of prefixes is",
                 quote(name.as_bytes())
             )),
-            Some(of_prefix) => Ok(Found::OfPrefix(of_prefix, field)),
+            Some(of_prefix) => Ok(ResolvedPiece::OfPrefix(of_prefix, field)),
             None => {
                 let column = self.column(name).or_else(|| match name {
                     VALUE => self.value_column(),
                     _ => None,
                 });
-                let found = column.map(|column| Found::Column(column, field));
+                let found = column.map(|column| ResolvedPiece::Column(column, field));
                 found.ok_or_else(|| {
                     format!("{}; other fields are {}", self.no_column(name), fields())
                 })
@@ -265,7 +281,7 @@ impl<'t> Values<'t> {
     }
 }
 
-impl Field {
+impl TemplateField {
     /// Appends what `prefix` has of a field of prefixes.
     fn write_of(&self, of_prefix: PrefixField, prefix: IpPrefix, out: &mut Vec<u8>) {
         let is_text = self.filter == Filter::Json && of_prefix != PrefixField::Length;
@@ -275,7 +291,7 @@ impl Field {
         out.extend_from_slice(quote);
     }
 
-    /// Appends a value; the error is one that the field does not hold.
+    /// Appends a value; the error is a value that the field does not hold.
     fn write(&self, cell: Option<Cell<'_>>, out: &mut Vec<u8>) -> Result<(), String> {
         match (cell, self.filter, &self.absent) {
             (None, _, Some(absent)) => out.extend_from_slice(absent.as_bytes()),
@@ -293,7 +309,7 @@ impl Field {
 }
 
 impl Filter {
-    /// Appends a text, in CSV if this is not as it is.
+    /// Appends a text, as a field of CSV if that is asked for, else as it is; JSON was written before.
     fn append(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Csv => csv_field(text, b',', out),

@@ -1,15 +1,18 @@
-//! Writes the text format: `PREFIX NEXTHOP`, one route a line.
+//! Routes in, the text format out: `PREFIX NEXTHOP`, one route a line; of a list, prefixes alone.
+//!
+//! It has no quotes, so a next hop that a reader would cut in pieces is refused and not written wrongly: CSV and JSON
+//! lines hold any.
 
 use super::bytes::push_prefix;
-use super::form::{Body, Form};
+use super::form::{WriteEntry, WriteMethod};
 use crate::origins::is_token;
 use crate::route::Route;
 
-pub(super) static FORM: Form = Form {
+pub(super) static FORM: WriteEntry = WriteEntry {
     name: "text",
     alias: None,
     description: "PREFIX NEXTHOP, one route a line",
-    body: Body::Routes {
+    method: WriteMethod::Routes {
         header: "",
         list: Ok(""),
         append,

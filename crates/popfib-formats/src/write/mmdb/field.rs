@@ -1,7 +1,14 @@
-//! The fields of a MaxMind database: control bytes, then the value.
+//! Values in, the fields of a MaxMind database out: control bytes, then the value.
+//!
+//! ```text
+//! 0x42 'D' 'E'            the text "DE": type 2 in the upper three bits, length 2 in the lower five
+//! 0x04 0x04 ...           an array of 4: type 11, which is 7 more than the second byte
+//! ```
+//! Lengths above 28 go on in the bytes after these.
 
 use popfib_table::{MaxMindType, Scalar};
 
+// The types of fields, by their numbers in MaxMind's published format.
 const POINTER: u8 = 1;
 const STRING: u8 = 2;
 const DOUBLE: u8 = 3;
@@ -33,6 +40,7 @@ pub(super) fn head(to: &mut Vec<u8>, kind: u8, len: usize) {
     to.extend(&(rest as u32).to_be_bytes()[4 - more..]);
 }
 
+/// A text: UTF-8 without an end sign.
 pub(super) fn text(to: &mut Vec<u8>, text: &str) {
     head(to, STRING, text.len());
     to.extend(text.as_bytes());
@@ -46,7 +54,8 @@ pub(super) fn unsigned(to: &mut Vec<u8>, kind: u8, number: u128) {
     to.extend(&bytes[zeros..]);
 }
 
-/// The place of a field that stands elsewhere.
+/// The place of a field that stands elsewhere, counted from the start of the records. The sizes of pointers don't
+/// overlap: each begins where the one below ends, so `less` is taken off.
 pub(super) fn pointer(to: &mut Vec<u8>, place: u32) {
     let control = |size: u8, high: u32| POINTER << 5 | size << 3 | high as u8;
     let (size, less, more) = match place {
@@ -95,6 +104,7 @@ pub(super) fn scalar(
     Ok(())
 }
 
+/// A whole number of any type: that of the database that it came from, else one by its size and sign.
 fn integer(to: &mut Vec<u8>, number: i128, of: Option<MaxMindType>) -> Result<(), String> {
     let kind = match (of, number) {
         (Some(MaxMindType::Int32), _) | (_, ..0) => INT32,

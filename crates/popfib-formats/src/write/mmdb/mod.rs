@@ -1,6 +1,14 @@
-//! MaxMind databases, version 2.0 of their published format: a binary tree of addresses, then
+//! A table in, a MaxMind database out (version 2.0 of the published format): a binary tree of addresses, then
 //! records, then what describes both.
 //!
+//! ```text
+//! node 0: left, right      each side 24, 28 or 32 bits: a node, "nothing", or a place among the records
+//! node 1: left, right
+//! ...
+//! 16 zero bytes
+//! records                  maps, arrays and scalars (`field`)
+//! "\xab\xcd\xefMaxMind.com", then a map: node_count, record_size, ip_version, ...
+//! ```
 //! A reader follows the bits of an address to the end of the tree and does not look back, so a route
 //! is inherited by what is below it: prefixes are put in in their order, a covering one first, and one
 //! that is longer parts the leaf where it arrives. IPv4 stands at ::/96 of a tree for both families, so
@@ -15,17 +23,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use popfib::{Address, NextHop, Prefix, Rib};
 
 use self::field::{ARRAY, BOOLEAN, MAP, UINT16, UINT32, UINT64, head, text, unsigned};
-use self::records::Writer;
+use self::records::MmdbRecordWriter;
 use super::error::WriteError;
-use super::form::{Body, Form};
+use super::form::{WriteEntry, WriteMethod};
 use super::options::WriteOptions;
 use crate::load::RouteTable;
 
-pub(super) static FORM: Form = Form {
+pub(super) static FORM: WriteEntry = WriteEntry {
     name: "mmdb",
     alias: None,
     description: "a MaxMind database; AS numbers and countries have the field names of GeoLite",
-    body: Body::Whole(write),
+    method: WriteMethod::Whole(write),
 };
 
 /// A side of a node that leads to a next hop: its number follows. Without it, and not 0, a node.
@@ -40,10 +48,10 @@ const IPV4_BITS: u8 = 96;
 /// Where readers look for IPv4, too, as in the databases of MaxMind, unless there are IPv6 routes: v4-mapped addresses, Teredo and 6to4.
 const ALIASES: [(u128, u8); 3] = [(0xffff << 32, 96), (0x2001 << 112, 32), (0x2002 << 112, 16)];
 
-/// Node 0 is the root; a side that is 0 leads nowhere.
-struct Tree(Vec<[u32; 2]>);
+/// The two sides of each node. Node 0 is the root; a side that is 0 leads nowhere, as none leads back to the root.
+struct MmdbTree(Vec<[u32; 2]>);
 
-impl Tree {
+impl MmdbTree {
     /// The node that `len` bits of `bits` lead to from the node `from`, which becomes one if it is none.
     fn node<A: Address>(&mut self, from: usize, bits: A, len: u8) -> usize {
         let mut node = from;
@@ -81,6 +89,7 @@ impl Tree {
     }
 }
 
+/// The error of a table that the form does not hold.
 fn form(reason: &str) -> WriteError {
     WriteError::Form(reason.to_owned())
 }
@@ -100,7 +109,7 @@ fn write_in(
     options: &WriteOptions,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let mut tree = Tree(vec![[0; 2]]);
+    let mut tree = MmdbTree(vec![[0; 2]]);
     let has_ipv6 = !table.ribs.ipv6.is_empty();
     if has_ipv6 {
         let ipv4 = Prefix::new_masked(0u128, IPV4_BITS).unwrap_or_default();
@@ -128,13 +137,14 @@ fn write_in(
     }
 
     let records = match &table.records {
-        None => Records::of(table)?,
-        Some(_) => Records::of_columns(table)?,
+        None => MmdbRecords::of(table)?,
+        Some(_) => MmdbRecords::of_columns(table)?,
     };
     let nodes = tree.0.len();
     let end = nodes + GAP + records.bytes.len();
     let bits = sizes.iter().copied().find(|bits| end as u64 <= 1 << bits);
     let bits = bits.ok_or_else(|| form("the database would have more than 2^32 places"))?;
+    // What a side is in the file: below the number of nodes a node, that number itself "nothing", above it a place.
     let record = |side: u32| match side {
         0 => nodes as u32,
         side if side & LEAF != 0 => (nodes + GAP) as u32 + records.places[(side & !LEAF) as usize],
@@ -162,23 +172,25 @@ fn write_in(
         nodes,
         bits,
         if has_ipv6 { 6 } else { 4 },
-        options.name.as_deref().unwrap_or(records.kind.database()),
+        options.name.as_deref().unwrap_or(records.values.database()),
         &description(table, options),
     );
     out.write_all(&block)?;
     Ok(())
 }
 
-/// What the values of a table are.
+/// What the values of a table are, which decides on the names of members: those of GeoLite, which programs know, if
+/// all values are AS numbers or all are countries.
 #[derive(Clone, Copy)]
-enum Kind {
+enum MmdbValues {
     As,
     Country,
     Text,
     Records,
 }
 
-impl Kind {
+impl MmdbValues {
+    /// The type of the database, unless the user names one.
     fn database(self) -> &'static str {
         match self {
             Self::As => "popfib-ASN",
@@ -189,21 +201,21 @@ impl Kind {
 }
 
 /// One record for each next hop.
-struct Records {
-    kind: Kind,
+struct MmdbRecords {
+    values: MmdbValues,
     bytes: Vec<u8>,
     /// Where that of each next hop begins, by its number.
     places: Vec<u32>,
 }
 
-impl Records {
+impl MmdbRecords {
     /// Those of several columns.
     fn of_columns(table: &RouteTable) -> Result<Self, WriteError> {
         let records = table.records.iter();
         let mut places = vec![0];
         let mut bytes = Vec::new();
         for records in records {
-            let mut writer = Writer::new(records).map_err(WriteError::Form)?;
+            let mut writer = MmdbRecordWriter::new(records).map_err(WriteError::Form)?;
             let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
             for number in numbers {
                 places.push(writer.record(number).map_err(WriteError::Form)?);
@@ -211,12 +223,13 @@ impl Records {
             bytes = writer.bytes;
         }
         Ok(Self {
-            kind: Kind::Records,
+            values: MmdbValues::Records,
             bytes,
             places,
         })
     }
 
+    /// Those of one value each.
     fn of(table: &RouteTable) -> Result<Self, WriteError> {
         let names = &table.next_hops;
         let all = || names.iter();
@@ -224,12 +237,12 @@ impl Records {
         let is_number = |name: &str| name.parse::<u32>().is_ok_and(|n| n.to_string() == name);
         let is_country =
             |name: &str| name.len() == 2 && name.bytes().all(|b| b.is_ascii_uppercase());
-        let kind = if all().all(is_number) {
-            Kind::As
+        let values = if all().all(is_number) {
+            MmdbValues::As
         } else if all().all(is_country) {
-            Kind::Country
+            MmdbValues::Country
         } else {
-            Kind::Text
+            MmdbValues::Text
         };
         let mut bytes = Vec::new();
         let mut places = vec![0];
@@ -237,13 +250,13 @@ impl Records {
             places.push(
                 u32::try_from(bytes.len()).map_err(|_| form("the records take more than 4 GiB"))?,
             );
-            match (kind, name.parse()) {
-                (Kind::As, Ok(number)) => {
+            match (values, name.parse()) {
+                (MmdbValues::As, Ok(number)) => {
                     head(&mut bytes, MAP, 1);
                     text(&mut bytes, "autonomous_system_number");
                     unsigned(&mut bytes, UINT32, number);
                 }
-                (Kind::Country, _) => {
+                (MmdbValues::Country, _) => {
                     head(&mut bytes, MAP, 1);
                     text(&mut bytes, "country");
                     head(&mut bytes, MAP, 1);
@@ -264,7 +277,7 @@ impl Records {
             }
         }
         Ok(Self {
-            kind,
+            values,
             bytes,
             places,
         })
@@ -285,7 +298,7 @@ fn description(table: &RouteTable, options: &WriteOptions) -> String {
     }
 }
 
-/// What stands at the end of the file.
+/// Appends what stands at the end of the file, where readers look for it first.
 fn describe(
     to: &mut Vec<u8>,
     nodes: usize,

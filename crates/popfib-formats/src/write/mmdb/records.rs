@@ -1,4 +1,4 @@
-//! Records of any columns as those of a MaxMind database: maps and arrays made again of the columns' names.
+//! Records of any columns in, those of a MaxMind database out: maps and arrays made again of the columns' names.
 //!
 //! `subdivisions[0].iso_code` is a member of the first element of an array. What was written before is pointed at where a
 //! pointer is shorter: the same value of a column, the same key, and the same map or array, recognised by the values of its
@@ -14,20 +14,21 @@ use super::field::{ARRAY, MAP, head, pointer, scalar, text};
 const MAX_ELEMENTS: usize = 256;
 const MAX_DEPTH: usize = 128;
 
-/// The columns as a tree by their names.
+/// The columns as a tree by the parts of their names: `country.iso_code` is `iso_code` below `country`.
 #[derive(Default)]
-struct Node {
-    /// The column that leads here.
+struct ColumnNode {
+    /// The column whose value stands here, if there is one.
     column: Option<usize>,
-    members: Vec<(String, Node)>,
-    /// Those of an array by their indices, in order.
-    elements: Vec<(usize, Node)>,
+    /// The members of a map.
+    members: Vec<(String, ColumnNode)>,
+    /// The elements of an array by their indices, in order.
+    elements: Vec<(usize, ColumnNode)>,
     /// The columns here and below, in their order, and the number of this node.
     columns: Vec<usize>,
     number: usize,
 }
 
-impl Node {
+impl ColumnNode {
     /// The node that a name leads to from here, which is new if there is none. A name that would lead too deep is one key.
     fn at(&mut self, name: &str) -> &mut Self {
         let parts: Vec<_> = name.split('.').map(split).collect();
@@ -92,9 +93,13 @@ fn split(part: &str) -> (&str, Vec<usize>) {
 }
 
 /// Writes records, and knows what was written.
-pub(super) struct Writer<'r> {
+///
+/// Equal parts are found by their codes, the numbers that the dictionaries of columns have for values, and not by
+/// their bytes: comparing these would mean to write everything first.
+pub(super) struct MmdbRecordWriter<'r> {
     records: &'r Records,
-    root: Node,
+    root: ColumnNode,
+    /// The records so far.
     pub(super) bytes: Vec<u8>,
     /// The places of keys, and of nodes by their numbers and the codes of their columns.
     keys: HashMap<String, u32>,
@@ -103,13 +108,13 @@ pub(super) struct Writer<'r> {
     codes: Vec<u32>,
 }
 
-impl<'r> Writer<'r> {
+impl<'r> MmdbRecordWriter<'r> {
     /// For these records.
     ///
     /// # Errors
     /// Two columns that would be one member.
     pub(super) fn new(records: &'r Records) -> Result<Self, String> {
-        let mut root = Node::default();
+        let mut root = ColumnNode::default();
         for (index, column) in records.columns().iter().enumerate() {
             let node = root.at(column.name());
             if node.column.replace(index).is_some() {
@@ -150,23 +155,26 @@ impl<'r> Writer<'r> {
         written.map(|()| known.unwrap_or(place))
     }
 
+    /// Where the next field will stand.
     fn place(&self) -> Result<u32, String> {
         u32::try_from(self.bytes.len()).map_err(|_| "the records take more than 4 GiB".to_owned())
     }
 
-    fn codes_of(&self, node: &Node) -> Vec<u32> {
+    /// The codes of the columns of a node in the record at hand: equal ones are equal maps, arrays or values.
+    fn codes_of(&self, node: &ColumnNode) -> Vec<u32> {
         node.columns
             .iter()
             .map(|&column| self.codes[column])
             .collect()
     }
 
-    fn has(&self, node: &Node) -> bool {
+    /// Whether the record at hand has any value there; code 0 is none.
+    fn has(&self, node: &ColumnNode) -> bool {
         node.columns.iter().any(|&column| self.codes[column] > 0)
     }
 
     /// Writes a node, or a pointer to one that is equal if that is shorter.
-    fn value(&mut self, node: &Node) -> Result<(), String> {
+    fn value(&mut self, node: &ColumnNode) -> Result<(), String> {
         let place = self.place()?;
         let key = (node.number, self.codes_of(node));
         if let Some(&known) = self.nodes.get(&key) {
@@ -181,7 +189,8 @@ impl<'r> Writer<'r> {
         Ok(())
     }
 
-    fn node(&mut self, node: &Node) -> Result<(), String> {
+    /// Writes the value, map or array that a node is in the record at hand.
+    fn node(&mut self, node: &ColumnNode) -> Result<(), String> {
         let members = node
             .members
             .iter()
@@ -219,6 +228,7 @@ impl<'r> Writer<'r> {
         }
     }
 
+    /// Writes a key, or a pointer to where it stands already; a short key is as short as a pointer.
     fn key(&mut self, key: &str) -> Result<(), String> {
         let place = self.place()?;
         match self.keys.get(key) {

@@ -1,23 +1,40 @@
-//! The path attributes of a route (RFC 4271, section 4.3) that matter here: AS
-//! path, next hop, and the prefixes of other families (RFC 4760).
+//! The path attributes of a route in (RFC 4271, section 4.3), AS path and next hop out, and the prefixes of other
+//! families, which BGP has among the attributes (RFC 4760).
+//!
+//! An attribute is flags, a type, a length and a value: `40 03 04 c0000201` is the next hop 192.0.2.1.
 //!
 //! All attributes are walked, so that a length that doesn't fit is noticed;
-//! only these are looked into, and only when asked for.
+//! only these are looked into, and only when asked for: to rank a route among the hundred of its prefix takes two of them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::bytes::{Bytes, Family, Flaw};
+use super::bytes::{Afi, WireBytes, WireFlaw};
 use crate::as_path::{SegmentKind, write_origin};
 
 /// A flag: the length has two bytes.
 pub(super) const EXTENDED_LENGTH: u8 = 0x10;
 
+// The types of attributes that are read anywhere here, by their numbers in BGP.
+pub(super) const ORIGIN: u8 = 1;
+pub(super) const AS_PATH: u8 = 2;
+pub(super) const NEXT_HOP: u8 = 3;
+pub(super) const MED: u8 = 4;
+pub(super) const LOCAL_PREFERENCE: u8 = 5;
+pub(super) const ATOMIC_AGGREGATE: u8 = 6;
+pub(super) const AGGREGATOR: u8 = 7;
+pub(super) const COMMUNITIES: u8 = 8;
+pub(super) const MP_REACH_NLRI: u8 = 14;
+pub(super) const MP_UNREACH_NLRI: u8 = 15;
+pub(super) const AS4_PATH: u8 = 17;
+pub(super) const AS4_AGGREGATOR: u8 = 18;
+pub(super) const LARGE_COMMUNITIES: u8 = 32;
+
 /// Hands each attribute to `see`: its type and its value.
 #[inline]
 pub(super) fn walk<'a>(
-    mut bytes: Bytes<'a>,
+    mut bytes: WireBytes<'a>,
     mut see: impl FnMut(u8, &'a [u8]),
-) -> Result<(), Flaw> {
+) -> Result<(), WireFlaw> {
     while !bytes.is_empty() {
         let flags = bytes.u8()?;
         let kind = bytes.u8()?;
@@ -42,15 +59,15 @@ pub(super) struct Attributes<'a> {
 
 impl<'a> Attributes<'a> {
     #[inline]
-    pub(super) fn read(bytes: Bytes<'a>) -> Result<Self, Flaw> {
+    pub(super) fn read(bytes: WireBytes<'a>) -> Result<Self, WireFlaw> {
         let mut all = Self::default();
         walk(bytes, |kind, value| {
             let place = match kind {
-                2 => &mut all.as_path,
-                3 => &mut all.next_hop,
-                14 => &mut all.reach,
-                15 => &mut all.unreach,
-                17 => &mut all.as4_path,
+                AS_PATH => &mut all.as_path,
+                NEXT_HOP => &mut all.next_hop,
+                MP_REACH_NLRI => &mut all.reach,
+                MP_UNREACH_NLRI => &mut all.unreach,
+                AS4_PATH => &mut all.as4_path,
                 _ => return,
             };
             place.get_or_insert(value);
@@ -61,45 +78,44 @@ impl<'a> Attributes<'a> {
     /// The AS path, of AS numbers of `width` bytes.
     pub(super) fn as_path(&self, width: usize) -> AsPath<'a> {
         AsPath {
-            bytes: Bytes(self.as_path.unwrap_or_default()),
+            bytes: WireBytes(self.as_path.unwrap_or_default()),
             width,
         }
     }
 
+    /// If AS numbers take `width` = 2 bytes, the part of the path that has the real ones (AS4_PATH, RFC 6793, section
+    /// 4.2.3). It may be shorter than the path: routers that only know 2 bytes stand before it.
+    fn real_path(&self, width: usize) -> Option<AsPath<'a>> {
+        let bytes = self.as4_path.filter(|_| width == 2)?;
+        Some(AsPath {
+            bytes: WireBytes(bytes),
+            width: 4,
+        })
+    }
+
     /// Writes the origin AS of a route of a peer of the AS `peer_as`.
-    ///
-    /// Where AS numbers take 2 bytes, the real ones may be in AS4_PATH
-    /// (RFC 6793, section 4.2.3).
     pub(super) fn write_origin(
         &self,
         width: usize,
         peer_as: u32,
         to: &mut String,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), WireFlaw> {
         let path = self.as_path(width);
-        if let (2, Some(bytes)) = (width, self.as4_path) {
-            let real = AsPath {
-                bytes: Bytes(bytes),
-                width: 4,
-            };
-            if (1..=path.length()?).contains(&real.length()?) {
-                return real.write_origin(peer_as, to);
+        match self.real_path(width) {
+            Some(real) if (1..=path.length()?).contains(&real.length()?) => {
+                real.write_origin(peer_as, to)
             }
+            _ => path.write_origin(peer_as, to),
         }
-        path.write_origin(peer_as, to)
     }
 
     /// Writes the AS path as `bgpdump` does: numbers between blanks, a set in braces, confederations in
-    /// parentheses and brackets; the real numbers of [`Attributes::write_origin`], after those of routers
-    /// that only know 2 bytes.
-    pub(super) fn write_path(&self, width: usize, to: &mut String) -> Result<(), Flaw> {
+    /// parentheses and brackets; at the end the [real numbers](Attributes::real_path).
+    pub(super) fn write_path(&self, width: usize, to: &mut String) -> Result<(), WireFlaw> {
         let mut parts = self.as_path(width).parts()?;
-        if let (2, Some(bytes)) = (width, self.as4_path) {
-            let real = AsPath {
-                bytes: Bytes(bytes),
-                width: 4,
-            };
+        if let Some(real) = self.real_path(width) {
             let real = real.parts()?;
+            // Confederations don't count for the length of a path.
             let counts = |part: &&String| !part.starts_with(['(', '[']);
             let (all, known) = (
                 parts.iter().filter(counts).count(),
@@ -128,7 +144,7 @@ impl<'a> Attributes<'a> {
     /// The next hop of a prefix of `family` in a RIB, where the one for other
     /// families stands alone (RFC 6396, section 4.3.4), or before its prefixes
     /// all the same: old programs, and all of `TABLE_DUMP`.
-    pub(super) fn rib_next_hop(&self, family: Family) -> Option<IpAddr> {
+    pub(super) fn rib_next_hop(&self, family: Afi) -> Option<IpAddr> {
         let other = || {
             let reach = self.reach?;
             let length = match *reach {
@@ -140,18 +156,20 @@ impl<'a> Attributes<'a> {
             next_hop(length)
         };
         match family {
-            Family::Ipv4 => self.next_hop().or_else(other),
-            Family::Ipv6 => other().or_else(|| self.next_hop()),
+            Afi::Ipv4 => self.next_hop().or_else(other),
+            Afi::Ipv6 => other().or_else(|| self.next_hop()),
         }
     }
 
     /// The prefixes of other families announced (MP_REACH_NLRI), their family
     /// and next hop; `None` without any, and for families that aren't unicast.
-    pub(super) fn announced(&self) -> Result<Option<(Family, Option<IpAddr>, Bytes<'a>)>, Flaw> {
+    pub(super) fn announced(
+        &self,
+    ) -> Result<Option<(Afi, Option<IpAddr>, WireBytes<'a>)>, WireFlaw> {
         let Some(reach) = self.reach else {
             return Ok(None);
         };
-        let mut bytes = Bytes(reach);
+        let mut bytes = WireBytes(reach);
         let family = unicast(&mut bytes)?;
         let length = usize::from(bytes.u8()?);
         let next_hop = next_hop(bytes.take(length)?);
@@ -161,21 +179,21 @@ impl<'a> Attributes<'a> {
 
     /// The prefixes of other families withdrawn (MP_UNREACH_NLRI), as
     /// [`Attributes::announced`].
-    pub(super) fn withdrawn(&self) -> Result<Option<(Family, Bytes<'a>)>, Flaw> {
+    pub(super) fn withdrawn(&self) -> Result<Option<(Afi, WireBytes<'a>)>, WireFlaw> {
         let Some(unreach) = self.unreach else {
             return Ok(None);
         };
-        let mut bytes = Bytes(unreach);
+        let mut bytes = WireBytes(unreach);
         let family = unicast(&mut bytes)?;
         Ok(family.map(|family| (family, bytes)))
     }
 }
 
-/// The address family and the kind of its routes; `None` if not unicast IP.
-fn unicast(bytes: &mut Bytes<'_>) -> Result<Option<Family>, Flaw> {
+/// Takes the address family and the kind of its routes; `None` if not unicast IP.
+fn unicast(bytes: &mut WireBytes<'_>) -> Result<Option<Afi>, WireFlaw> {
     const UNICAST: u8 = 1;
     let (afi, safi) = (bytes.u16()?, bytes.u8()?);
-    Ok(Family::from_afi(afi).filter(|_| safi == UNICAST))
+    Ok(Afi::from_afi(afi).filter(|_| safi == UNICAST))
 }
 
 /// A next hop of 4 or 16 bytes, or of 32: a global address and one of the link,
@@ -198,23 +216,24 @@ fn next_hop(bytes: &[u8]) -> Option<IpAddr> {
     Some(second.unwrap_or(first).into())
 }
 
-/// An AS path: segments of a kind, a count and AS numbers.
+/// An AS path as BGP has it: segments, each of a kind, a count and AS numbers of `width` bytes.
 #[derive(Clone, Copy)]
 pub(super) struct AsPath<'a> {
-    bytes: Bytes<'a>,
+    bytes: WireBytes<'a>,
     width: usize,
 }
 
 impl<'a> AsPath<'a> {
     /// Its length as routers compare it.
     #[inline]
-    pub(super) fn length(self) -> Result<u32, Flaw> {
+    pub(super) fn length(self) -> Result<u32, WireFlaw> {
         let mut length = 0;
         self.segments(|kind, count, _| length += kind.length(count))?;
         Ok(length)
     }
 
-    fn write_origin(self, peer_as: u32, to: &mut String) -> Result<(), Flaw> {
+    /// Writes the origin: the end of the last segment outside of the peer's confederation; the peer's AS if there is none.
+    fn write_origin(self, peer_as: u32, to: &mut String) -> Result<(), WireFlaw> {
         let mut last = None;
         self.segments(|kind, count, numbers| {
             if count > 0 && kind.is_outside() {
@@ -227,7 +246,7 @@ impl<'a> AsPath<'a> {
     }
 
     /// The numbers, sets and confederations of the path as text.
-    fn parts(self) -> Result<Vec<String>, Flaw> {
+    fn parts(self) -> Result<Vec<String>, WireFlaw> {
         let mut parts = Vec::new();
         self.segments(|kind, _, numbers| {
             let numbers = numbers
@@ -247,8 +266,9 @@ impl<'a> AsPath<'a> {
         Ok(parts)
     }
 
+    /// Hands each segment to `see`: its kind, how many AS numbers it has, and these.
     #[inline]
-    fn segments(self, mut see: impl FnMut(SegmentKind, u32, &'a [u8])) -> Result<(), Flaw> {
+    fn segments(self, mut see: impl FnMut(SegmentKind, u32, &'a [u8])) -> Result<(), WireFlaw> {
         let mut bytes = self.bytes;
         while !bytes.is_empty() {
             let (kind, count) = (bytes.u8()?, bytes.u8()?);
@@ -261,6 +281,7 @@ impl<'a> AsPath<'a> {
     }
 }
 
+/// An AS number of 2 or 4 bytes.
 fn number(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |n, &byte| n << 8 | u32::from(byte))
 }

@@ -1,8 +1,10 @@
-//! Communities (RFC 1997) and large communities (RFC 8092): their bytes and their text.
+//! Communities (RFC 1997) and large communities (RFC 8092): from bytes to text and back.
+//!
+//! `fd e8 00 01` is `65000:1`; a large one is three numbers of 4 bytes, `4200000000:1:2`. A few have names.
 
 use std::fmt::Write;
 
-use super::bytes::Flaw;
+use super::bytes::WireFlaw;
 
 /// Those that `bgpdump` writes by name.
 const WRITTEN: [(u32, &str); 3] = [
@@ -20,8 +22,8 @@ const READ: [(u32, &str); 5] = [
     (0xffff_0000, "graceful-shutdown"),
 ];
 
-/// Writes communities between blanks, as `bgpdump` does.
-pub(super) fn write(value: &[u8], to: &mut String) -> Result<(), Flaw> {
+/// Writes communities as `bgpdump` does, with blanks between them.
+pub(super) fn write(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
     let (all, []) = value.as_chunks::<4>() else {
         return Err(LENGTH);
     };
@@ -39,8 +41,8 @@ pub(super) fn write(value: &[u8], to: &mut String) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Writes large communities between blanks.
-pub(super) fn write_large(value: &[u8], to: &mut String) -> Result<(), Flaw> {
+/// Writes large communities, with blanks between them.
+pub(super) fn write_large(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
     let (numbers, []) = value.as_chunks::<4>() else {
         return Err(LENGTH);
     };
@@ -56,7 +58,7 @@ pub(super) fn write_large(value: &[u8], to: &mut String) -> Result<(), Flaw> {
     Ok(())
 }
 
-const LENGTH: Flaw = "communities of a length that does not fit";
+const LENGTH: WireFlaw = "communities of a length that does not fit";
 
 fn blank(to: &mut String) {
     if !to.is_empty() {
@@ -65,8 +67,8 @@ fn blank(to: &mut String) {
 }
 
 /// Adds the bytes of a community as text to `plain`, or to `large` if it is one of three numbers.
-pub(super) fn read(word: &str, plain: &mut Vec<u8>, large: &mut Vec<u8>) -> Result<(), Flaw> {
-    const NONE: Flaw = "not a community";
+pub(super) fn read(word: &str, plain: &mut Vec<u8>, large: &mut Vec<u8>) -> Result<(), WireFlaw> {
+    const NONE: WireFlaw = "not a community";
     let mut names = WRITTEN.iter().chain(&READ);
     if let Some((number, _)) = names.find(|(_, name)| *name == word) {
         plain.extend(number.to_be_bytes());

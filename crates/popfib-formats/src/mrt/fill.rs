@@ -1,19 +1,26 @@
-//! The attributes of a path in an MRT file, those that people look at.
+//! The attributes of a path in, a [`BgpPath`] out: those attributes that people look at, as text.
+//!
+//! The same `BgpPath` is filled again and again, so that its texts keep their memory. They are written as `bgpdump` writes
+//! them, since programs read its lines.
 
 use std::fmt::Write;
 
-use super::attributes::{Attributes, walk};
-use super::bytes::{Bytes, Family, Flaw};
+use super::attributes::{
+    AGGREGATOR, AS4_AGGREGATOR, ATOMIC_AGGREGATE, Attributes, COMMUNITIES, LARGE_COMMUNITIES,
+    LOCAL_PREFERENCE, MED, ORIGIN, walk,
+};
+use super::bytes::{Afi, WireBytes, WireFlaw};
 use super::communities;
 use crate::bgp_path::BgpPath;
 
-/// Sets what the attributes say, AS numbers of `width` bytes.
+/// Sets in `path` what the attributes in `bytes` say, which have AS numbers of `width` bytes; what they don't say is empty.
+/// Prefix, peer and time are the caller's.
 pub(super) fn fill(
     path: &mut BgpPath,
-    bytes: Bytes<'_>,
+    bytes: WireBytes<'_>,
     width: usize,
-    family: Family,
-) -> Result<(), Flaw> {
+    family: Afi,
+) -> Result<(), WireFlaw> {
     let attributes = Attributes::read(bytes)?;
     for text in [
         &mut path.as_path,
@@ -30,17 +37,19 @@ pub(super) fn fill(
     let mut flaw = None;
     walk(bytes, |kind, value| {
         let result = match kind {
-            1 => origin(value, &mut path.origin),
-            4 => number(value).map(|med| path.med = Some(med)),
-            5 => number(value).map(|preference| path.local_preference = Some(preference)),
-            6 => {
+            ORIGIN => origin(value, &mut path.origin),
+            MED => number(value).map(|med| path.med = Some(med)),
+            LOCAL_PREFERENCE => {
+                number(value).map(|preference| path.local_preference = Some(preference))
+            }
+            ATOMIC_AGGREGATE => {
                 path.is_atomic = true;
                 Ok(())
             }
-            // AS4_AGGREGATOR has the real number.
-            7 | 18 => aggregator(value, &mut path.aggregator),
-            8 => communities::write(value, &mut path.communities),
-            32 => communities::write_large(value, &mut large),
+            // AS4_AGGREGATOR has the real number, and comes after the other.
+            AGGREGATOR | AS4_AGGREGATOR => aggregator(value, &mut path.aggregator),
+            COMMUNITIES => communities::write(value, &mut path.communities),
+            LARGE_COMMUNITIES => communities::write_large(value, &mut large),
             _ => Ok(()),
         };
         flaw = flaw.or(result.err());
@@ -52,14 +61,14 @@ pub(super) fn fill(
     flaw.map_or(Ok(()), Err)
 }
 
-fn number(value: &[u8]) -> Result<u32, Flaw> {
+fn number(value: &[u8]) -> Result<u32, WireFlaw> {
     let bytes = value
         .try_into()
         .map_err(|_| "an attribute that is no number of 4 bytes")?;
     Ok(u32::from_be_bytes(bytes))
 }
 
-fn origin(value: &[u8], to: &mut String) -> Result<(), Flaw> {
+fn origin(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
     to.clear();
     to.push_str(match value {
         [0] => "IGP",
@@ -70,13 +79,13 @@ fn origin(value: &[u8], to: &mut String) -> Result<(), Flaw> {
     Ok(())
 }
 
-fn aggregator(value: &[u8], to: &mut String) -> Result<(), Flaw> {
+fn aggregator(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
     if !matches!(value.len(), 6 | 8) {
         return Err("an aggregator that is no AS and address");
     }
-    let mut bytes = Bytes(value);
+    let mut bytes = WireBytes(value);
     let asn = bytes.asn(value.len() - 4)?;
-    let address = bytes.address(Family::Ipv4)?;
+    let address = bytes.address(Afi::Ipv4)?;
     to.clear();
     // Writing to a String cannot fail.
     let _ = write!(to, "{asn} {address}");

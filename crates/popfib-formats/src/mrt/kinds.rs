@@ -1,9 +1,30 @@
-//! The types of records (RFC 6396, section 4) that matter here, and how a file of such records is recognised.
+//! The types of records (RFC 6396, section 4) that matter here: the head of a file in, whether it is MRT out; a type in,
+//! what to tell the user about records of which nothing is read.
+
+use super::bytes::Afi;
 
 pub(super) const TABLE_DUMP: u16 = 12;
 pub(super) const TABLE_DUMP_V2: u16 = 13;
 pub(super) const BGP4MP: u16 = 16;
 pub(super) const BGP4MP_ET: u16 = 17;
+
+/// The subtype of TABLE_DUMP_V2 with the peers.
+pub(super) const PEER_INDEX_TABLE: u16 = 1;
+
+/// The bytes of a record before its body: time, type, subtype, length.
+pub(super) const HEADER: usize = 12;
+
+/// The family of a subtype of TABLE_DUMP_V2 with unicast routes, and whether its paths have identifiers (RFC 8050).
+#[inline]
+pub(super) fn rib_subtype(subtype: u16) -> Option<(Afi, bool)> {
+    match subtype {
+        2 => Some((Afi::Ipv4, false)),
+        4 => Some((Afi::Ipv6, false)),
+        8 => Some((Afi::Ipv4, true)),
+        10 => Some((Afi::Ipv6, true)),
+        _ => None,
+    }
+}
 
 /// The types that RFC 6396 no longer has (its appendix B), from the first number on: those of collectors of the 1990s.
 const FIRST_OLD: u16 = 4;
@@ -25,13 +46,14 @@ fn old_name(kind: u16) -> Option<&'static str> {
 
 /// The records of which nothing is read.
 #[derive(Debug, Default)]
-pub(super) struct Others {
+pub(super) struct UnreadRecords {
+    /// How many are of types that RFC 6396 has.
     count: u64,
     /// The name of the first old type, and how many records are of one.
     old: Option<(&'static str, u64)>,
 }
 
-impl Others {
+impl UnreadRecords {
     /// Counts one of this type.
     pub(super) fn add(&mut self, kind: u16) {
         match old_name(kind) {
@@ -57,33 +79,37 @@ impl Others {
     }
 }
 
-/// Whether a file begins with two records of old types, so far as that is to be seen.
+/// Type, subtype and length of the record that `head` begins with.
+fn header(head: &[u8]) -> Option<(u16, u16, usize)> {
+    let [_, _, _, _, k0, k1, t0, t1, l0, l1, l2, l3, ..] = *head else {
+        return None;
+    };
+    let len = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
+    Some((
+        u16::from_be_bytes([k0, k1]),
+        u16::from_be_bytes([t0, t1]),
+        len,
+    ))
+}
+
+/// Whether a file begins with two records of old types: such a file is MRT, and an error about its types says
+/// more than one about its text.
 pub(super) fn is_old(head: &[u8]) -> bool {
     let record = |head: &[u8]| {
-        let [_, _, _, _, k0, k1, t0, t1, l0, l1, l2, l3, ..] = *head else {
-            return None;
-        };
-        let len = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
-        let is_old = old_name(u16::from_be_bytes([k0, k1])).is_some() && (t0, t1 <= 7) == (0, true);
-        (is_old && (1..1 << 16).contains(&len)).then_some(HEADER + len)
+        let (kind, subtype, len) = header(head)?;
+        let is_old = old_name(kind).is_some() && subtype <= 7 && (1..1 << 16).contains(&len);
+        is_old.then_some(HEADER + len)
     };
     let second = record(head).and_then(|len| record(head.get(len..)?));
     second.is_some()
 }
 
-/// The bytes of a record before its body: time, type, subtype, length.
-const HEADER: usize = 12;
-
-/// The type of the first record of a file, if that is one that MRT defines and another type follows it, or nothing:
-/// a small tree of another format has many zeros, and looks like one header.
+/// The type of the first record of a file, if that is one that MRT defines and another such type follows it, or nothing:
+/// the small tree of a MaxMind database has many zeros and looks like one header.
 pub(super) fn first_kind(head: &[u8]) -> Option<u16> {
-    let [_, _, _, _, k0, k1, t0, t1, l0, l1, l2, l3, ..] = *head else {
-        return None;
-    };
-    let (kind, subtype) = (u16::from_be_bytes([k0, k1]), u16::from_be_bytes([t0, t1]));
-    let len = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
+    let (kind, subtype, len) = header(head)?;
     // A body of less than 16 MiB, so that text isn't taken for a record, and more than none.
-    let is_record = l0 == 0 && l1 < 0xff && len > 0 && subtype <= 12 && is_kind(kind);
+    let is_record = (1..0xff_0000).contains(&len) && subtype <= 12 && is_kind(kind);
     // Where the head ends in the record or right after it, there is no more to see.
     let is_followed = match head.get(HEADER + len..) {
         Some([_, _, _, _, k0, k1, ..]) => is_kind(u16::from_be_bytes([*k0, *k1])),

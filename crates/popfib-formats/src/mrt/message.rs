@@ -1,11 +1,21 @@
-//! UPDATE messages of BGP (RFC 4271, section 4.3), as MRT files and BMP hold them.
+//! UPDATE messages of BGP (RFC 4271, section 4.3), as MRT files and BMP hold them: a message in, its changes of prefixes out,
+//! and the attributes that they share.
+//!
+//! ```text
+//! marker, length, type 2      19 bytes
+//! length, prefixes            IPv4 prefixes withdrawn
+//! length, attributes          and in them, prefixes of other families announced and withdrawn
+//! prefixes                    IPv4 prefixes announced
+//! ```
+//! Nothing in a message says how its AS numbers and prefixes are written: the session's ends agreed on that when it began,
+//! so it comes from outside as a [`BgpForm`].
 
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use super::attributes::Attributes;
-use super::bytes::{Bytes, Family, Flaw};
+use super::attributes::{Attributes, MP_UNREACH_NLRI};
+use super::bytes::{Afi, WireBytes, WireFlaw};
 use super::packed::pack;
 
 /// What the two ends of a BGP session agreed on about the form of their messages.
@@ -20,10 +30,10 @@ pub struct BgpForm {
 }
 
 impl BgpForm {
-    fn has_ids(self, family: Family) -> bool {
+    fn has_ids(self, family: Afi) -> bool {
         match family {
-            Family::Ipv4 => self.ipv4_path_ids,
-            Family::Ipv6 => self.ipv6_path_ids,
+            Afi::Ipv4 => self.ipv4_path_ids,
+            Afi::Ipv6 => self.ipv6_path_ids,
         }
     }
 }
@@ -60,8 +70,8 @@ impl<'a> BgpUpdate<'a> {
     ) -> Result<Option<Self>, &'static str> {
         const HEADER: usize = 19;
         const UPDATE: u8 = 2;
-        const NO_NEXT_HOP: Flaw = "an announcement without a next hop";
-        let mut body = Bytes(message);
+        const NO_NEXT_HOP: WireFlaw = "an announcement without a next hop";
+        let mut body = WireBytes(message);
         body.take(16)?; // the marker
         let length = usize::from(body.u16()?);
         if body.u8()? != UPDATE {
@@ -70,14 +80,14 @@ impl<'a> BgpUpdate<'a> {
         let length = length
             .checked_sub(HEADER)
             .ok_or("a BGP message of less than a header")?;
-        let mut rest = Bytes(body.take(length)?);
+        let mut rest = WireBytes(body.take(length)?);
         let count = rest.u16()?;
-        let withdrawn = Bytes(rest.take(usize::from(count))?);
+        let withdrawn = WireBytes(rest.take(usize::from(count))?);
         let count = rest.u16()?;
         let bytes = rest.take(usize::from(count))?;
-        let attributes = Attributes::read(Bytes(bytes))?;
+        let attributes = Attributes::read(WireBytes(bytes))?;
 
-        let mut add = |family, mut prefixes: Bytes<'_>, next_hop| {
+        let mut add = |family, mut prefixes: WireBytes<'_>, next_hop| {
             let has_ids = form.has_ids(family);
             if !has_ids && hides_ids(family, prefixes) {
                 return Err("prefixes with path identifiers that were not negotiated");
@@ -93,10 +103,10 @@ impl<'a> BgpUpdate<'a> {
                     next_hop,
                 });
             }
-            Ok::<_, Flaw>(())
+            Ok::<_, WireFlaw>(())
         };
         // Withdrawals first: what is also announced is there in the end.
-        add(Family::Ipv4, withdrawn, None)?;
+        add(Afi::Ipv4, withdrawn, None)?;
         if let Some((family, prefixes)) = attributes.withdrawn()? {
             add(family, prefixes, None)?;
         }
@@ -107,12 +117,13 @@ impl<'a> BgpUpdate<'a> {
         }
         if !rest.is_empty() {
             let next_hop = attributes.next_hop().ok_or(NO_NEXT_HOP)?;
-            add(Family::Ipv4, rest, Some(next_hop))?;
+            add(Afi::Ipv4, rest, Some(next_hop))?;
         }
         let end_of_rib = match (withdrawn.is_empty() && rest.is_empty(), bytes) {
             (true, []) => Some((1, 1)),
-            // MP_UNREACH_NLRI of a family and nothing else.
-            (true, &[_, 15, 3, a, f, safi]) | (true, &[_, 15, 0, 3, a, f, safi]) => {
+            // Of a family and without a prefix, and nothing else; a length of one byte or two.
+            (true, &[_, MP_UNREACH_NLRI, 3, a, f, safi])
+            | (true, &[_, MP_UNREACH_NLRI, 0, 3, a, f, safi]) => {
                 Some((u16::from_be_bytes([a, f]), safi))
             }
             _ => None,
@@ -144,7 +155,7 @@ impl<'a> BgpUpdate<'a> {
 /// Whether prefixes that should have no path identifiers have some: a speaker that sends them without having said so
 /// would announce 0.0.0.0/0 and the like, since its identifiers begin with zeros. Read without, a prefix then has host bits or
 /// the default route is there twice; read with them, all is right. Host bits alone are no fault (RFC 4271, section 4.3).
-fn hides_ids(family: Family, prefixes: Bytes<'_>) -> bool {
+fn hides_ids(family: Afi, prefixes: WireBytes<'_>) -> bool {
     // Few lists can be read in both ways, so this costs next to nothing.
     let mut rest = prefixes;
     while !rest.is_empty() {

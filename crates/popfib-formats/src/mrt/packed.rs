@@ -1,28 +1,25 @@
 //! The attributes of a path as bytes: the form in which paths are kept, whatever source they come from.
 //!
-//! A byte with the width of AS numbers, then path attributes as in a message, of those kinds that a [`BgpPath`] shows. The
-//! next hop is one for all families.
+//! ```text
+//! 04                          the width of AS numbers
+//! 10 03 0004 c0000201         the next hop 192.0.2.1, a NEXT_HOP for both families
+//! 10 02 0006 02 01 0000fbf0   the AS path 64496
+//! ```
+//! After the width are path attributes as in a message, of those kinds that a [`BgpPath`] shows. So what came in a message is
+//! copied and not parsed, and is parsed when somebody looks at the path; equal attributes are equal bytes, of which a table
+//! keeps one. A `BgpPath` for each path would take many times the memory.
 
 use std::net::IpAddr;
 
-use super::attributes::{EXTENDED_LENGTH, walk};
-use super::bytes::{Bytes, Family, Flaw};
+use super::attributes::{
+    AGGREGATOR, AS_PATH, AS4_AGGREGATOR, AS4_PATH, ATOMIC_AGGREGATE, COMMUNITIES, EXTENDED_LENGTH,
+    LARGE_COMMUNITIES, LOCAL_PREFERENCE, MED, NEXT_HOP, ORIGIN, walk,
+};
+use super::bytes::{Afi, WireBytes, WireFlaw};
 use super::communities;
 use super::fill::fill;
 use crate::as_path;
 use crate::bgp_path::BgpPath;
-
-const ORIGIN: u8 = 1;
-const AS_PATH: u8 = 2;
-const NEXT_HOP: u8 = 3;
-const MED: u8 = 4;
-const LOCAL_PREFERENCE: u8 = 5;
-const ATOMIC_AGGREGATE: u8 = 6;
-const AGGREGATOR: u8 = 7;
-const COMMUNITIES: u8 = 8;
-const AS4_PATH: u8 = 17;
-const AS4_AGGREGATOR: u8 = 18;
-const LARGE_COMMUNITIES: u8 = 32;
 
 /// Packs the attributes of a message with AS numbers of `width` bytes: as small as they came.
 pub(super) fn pack(
@@ -30,12 +27,12 @@ pub(super) fn pack(
     width: u8,
     next_hop: IpAddr,
     to: &mut Vec<u8>,
-) -> Result<(), Flaw> {
+) -> Result<(), WireFlaw> {
     to.clear();
     to.push(width);
     add_next_hop(next_hop, to)?;
     let mut result = Ok(());
-    walk(Bytes(attributes), |kind, value| {
+    walk(WireBytes(attributes), |kind, value| {
         if matches!(
             kind,
             ORIGIN | AS_PATH | MED..=COMMUNITIES | AS4_PATH | AS4_AGGREGATOR | LARGE_COMMUNITIES
@@ -66,7 +63,7 @@ pub fn pack_path(path: &BgpPath, to: &mut Vec<u8>) -> Result<(), &'static str> {
     }
     let mut bytes = Vec::new();
     for segment in as_path::segments(&path.as_path) {
-        const NO_PATH: Flaw = "not an AS path";
+        const NO_PATH: WireFlaw = "not an AS path";
         let (kind, numbers) = segment.map_err(|_| NO_PATH)?;
         let numbers = as_path::numbers(numbers).map_err(|_| NO_PATH)?;
         for numbers in numbers.chunks(255) {
@@ -85,7 +82,7 @@ pub fn pack_path(path: &BgpPath, to: &mut Vec<u8>) -> Result<(), &'static str> {
         add(ATOMIC_AGGREGATE, &[], to)?;
     }
     if !path.aggregator.is_empty() {
-        const NO_AGGREGATOR: Flaw = "an aggregator that is no AS and address";
+        const NO_AGGREGATOR: WireFlaw = "an aggregator that is no AS and address";
         let (asn, address) = path.aggregator.split_once(' ').ok_or(NO_AGGREGATOR)?;
         let asn: u32 = asn.parse().map_err(|_| NO_AGGREGATOR)?;
         let address: std::net::Ipv4Addr = address.parse().map_err(|_| NO_AGGREGATOR)?;
@@ -110,19 +107,21 @@ pub fn pack_path(path: &BgpPath, to: &mut Vec<u8>) -> Result<(), &'static str> {
 /// # Errors
 /// What is wrong with them.
 pub fn unpack_path(bytes: &[u8], path: &mut BgpPath) -> Result<(), &'static str> {
-    let mut bytes = Bytes(bytes);
+    let mut bytes = WireBytes(bytes);
     let width = usize::from(bytes.u8()?);
-    fill(path, bytes, width, Family::Ipv4)
+    fill(path, bytes, width, Afi::Ipv4)
 }
 
-fn add_next_hop(next_hop: IpAddr, to: &mut Vec<u8>) -> Result<(), Flaw> {
+/// Adds a next hop of either family as NEXT_HOP: `unpack_path` tells them apart by their length.
+fn add_next_hop(next_hop: IpAddr, to: &mut Vec<u8>) -> Result<(), WireFlaw> {
     match next_hop {
         IpAddr::V4(address) => add(NEXT_HOP, &address.octets(), to),
         IpAddr::V6(address) => add(NEXT_HOP, &address.octets(), to),
     }
 }
 
-fn add(kind: u8, value: &[u8], to: &mut Vec<u8>) -> Result<(), Flaw> {
+/// Adds an attribute, always with a length of two bytes.
+fn add(kind: u8, value: &[u8], to: &mut Vec<u8>) -> Result<(), WireFlaw> {
     let length = u16::try_from(value.len()).map_err(|_| "an attribute longer than BGP allows")?;
     let [high, low] = length.to_be_bytes();
     to.extend([EXTENDED_LENGTH, kind, high, low]);

@@ -1,14 +1,19 @@
-//! Every path in the tables of MRT files, with the attributes that people look at.
+//! A table of an MRT file in, every path of it out as a [`BgpPath`], for `popfib paths`.
+//!
+//! Paths are handed out one by one, while a record holds all of its prefix. So the rest of a record is copied
+//! ([`RibEntries`]): the records' buffer is needed for the next one, and to keep borrowing it would tie
+//! the caller's hands. Prefixes that nobody asks for are passed over before anything of their paths is parsed.
 
 use std::mem;
 
 use popfib::IpPrefix;
 
-use super::bytes::{Bytes, Family, Flaw};
+use super::bytes::{Afi, WireBytes, WireFlaw};
+use super::entries::{RibEntry, TableDump};
 use super::fill::fill;
-use super::kinds::{TABLE_DUMP, TABLE_DUMP_V2};
-use super::records::{Record, Records};
-use super::table::Reader;
+use super::kinds::{PEER_INDEX_TABLE, TABLE_DUMP, TABLE_DUMP_V2, rib_subtype};
+use super::records::{MrtRecord, MrtRecords};
+use super::table::MrtTableReader;
 use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
 use crate::error::ReadError;
 use crate::input::Input;
@@ -17,19 +22,22 @@ use crate::table_format::LoadOptions;
 
 /// The paths of MRT tables.
 pub(crate) struct MrtPaths {
-    records: Records,
-    reader: Reader,
+    records: MrtRecords,
+    reader: MrtTableReader,
     wanted: PrefixFilter,
     /// The record whose paths are being handed out.
-    rib: Rib,
+    rib: RibEntries,
 }
 
 /// What is left of a record of one prefix.
 #[derive(Default)]
-struct Rib {
+struct RibEntries {
+    /// Where in the file the record begins, for errors.
     offset: u64,
-    head: Option<(IpPrefix, Family, u64)>,
+    /// Its prefix, the prefix's family, and its time in seconds since 1970.
+    head: Option<(IpPrefix, Afi, u64)>,
     has_ids: bool,
+    /// How many paths are left, which begin at `at` of `body`.
     left: u16,
     body: Vec<u8>,
     at: usize,
@@ -38,10 +46,10 @@ struct Rib {
 impl MrtPaths {
     pub(crate) fn new(input: Input, options: &LoadOptions, wanted: PrefixFilter) -> Self {
         Self {
-            records: Records::new(input),
-            reader: Reader::new(options),
+            records: MrtRecords::new(input),
+            reader: MrtTableReader::new(options),
             wanted,
-            rib: Rib::default(),
+            rib: RibEntries::default(),
         }
     }
 }
@@ -75,21 +83,20 @@ impl PathSource for MrtPaths {
 
 /// Takes a record up: true if it was one path, in `path` now; the paths of a prefix are left to `rib`.
 fn read(
-    record: &Record<'_>,
-    reader: &mut Reader,
-    rib: &mut Rib,
+    record: &MrtRecord<'_>,
+    reader: &mut MrtTableReader,
+    rib: &mut RibEntries,
     wanted: &PrefixFilter,
     path: &mut BgpPath,
-) -> Result<bool, Flaw> {
-    let mut body = Bytes(record.body);
+) -> Result<bool, WireFlaw> {
+    let mut body = WireBytes(record.body);
     let (family, has_ids) = match (record.kind, record.subtype) {
-        (TABLE_DUMP, 1) => return table_dump(record, Family::Ipv4, reader, wanted, path),
-        (TABLE_DUMP, 2) => return table_dump(record, Family::Ipv6, reader, wanted, path),
-        (TABLE_DUMP_V2, 1) => return reader.peer_table(&mut body).map(|()| false),
-        (TABLE_DUMP_V2, 2) => (Family::Ipv4, false),
-        (TABLE_DUMP_V2, 4) => (Family::Ipv6, false),
-        (TABLE_DUMP_V2, 8) => (Family::Ipv4, true),
-        (TABLE_DUMP_V2, 10) => (Family::Ipv6, true),
+        // The subtype is the family.
+        (TABLE_DUMP, afi) if let Some(family) = Afi::from_afi(afi) => {
+            return table_dump(record, family, reader, wanted, path);
+        }
+        (TABLE_DUMP_V2, PEER_INDEX_TABLE) => return reader.peer_table(&mut body).map(|()| false),
+        (TABLE_DUMP_V2, subtype) if let Some(rib) = rib_subtype(subtype) => rib,
         _ => return Ok(false),
     };
     body.u32()?; // the sequence number
@@ -107,57 +114,50 @@ fn read(
     Ok(false)
 }
 
-impl Rib {
+impl RibEntries {
     /// The next path in `path`; false if it is one of a peer that is not asked for.
-    fn next(&mut self, reader: &Reader, path: &mut BgpPath) -> Result<bool, Flaw> {
-        // None, should it not be found where the next path begins.
+    fn next(&mut self, reader: &MrtTableReader, path: &mut BgpPath) -> Result<bool, WireFlaw> {
+        // No more after an error here: where the next path begins is not known then.
         let left = mem::take(&mut self.left);
-        let mut bytes = Bytes(&self.body[self.at..]);
-        let index = usize::from(bytes.u16()?);
-        bytes.u32()?; // when it was received
-        let id = if self.has_ids {
-            Some(bytes.u32()?)
-        } else {
-            None
-        };
-        let length = bytes.u16()?;
-        let attributes = Bytes(bytes.take(usize::from(length))?);
+        let mut bytes = WireBytes(&self.body[self.at..]);
+        let entry = RibEntry::read(&mut bytes, self.has_ids)?;
         self.at = self.body.len() - bytes.0.len();
         self.left = left - 1;
-        let (peer, is_wanted) = reader.peer(index)?;
+        let (peer, is_wanted) = reader.peer(entry.peer)?;
         let Some((prefix, family, seconds)) = self.head.filter(|_| is_wanted) else {
             return Ok(false);
         };
         let peer = &reader.peers.all()[peer];
-        (path.prefix, path.seconds, path.id) = (prefix, seconds, id);
+        (path.prefix, path.seconds, path.id) = (prefix, seconds, entry.id);
         (path.peer, path.peer_as) = (peer.address, peer.asn);
-        fill(path, attributes, 4, family)?;
+        fill(path, entry.attributes, 4, family)?;
         Ok(true)
     }
 }
 
 /// A record of TABLE_DUMP: one path of one peer.
 fn table_dump(
-    record: &Record<'_>,
-    family: Family,
-    reader: &mut Reader,
+    record: &MrtRecord<'_>,
+    family: Afi,
+    reader: &mut MrtTableReader,
     wanted: &PrefixFilter,
     path: &mut BgpPath,
-) -> Result<bool, Flaw> {
-    let mut body = Bytes(record.body);
-    body.u32()?; // view and sequence number
-    let prefix = body.address_prefix(family)?;
-    body.take(5)?; // status, and when it was received
-    let address = body.address(family)?;
-    let asn = body.asn(2)?;
-    let length = body.u16()?;
-    let attributes = Bytes(body.take(usize::from(length))?);
-    let peer = reader.peers.index(address, asn).ok_or("too many peers")?;
-    if !wanted(prefix) || !reader.is_wanted(peer, address, asn) {
+) -> Result<bool, WireFlaw> {
+    let TableDump {
+        prefix,
+        peer_address,
+        peer_as,
+        attributes,
+    } = TableDump::read(record.body, family)?;
+    let peer = reader
+        .peers
+        .index(peer_address, peer_as)
+        .ok_or("too many peers")?;
+    if !wanted(prefix) || !reader.is_wanted(peer, peer_address, peer_as) {
         return Ok(false);
     }
     (path.prefix, path.seconds, path.id) = (prefix, record.seconds.into(), None);
-    (path.peer, path.peer_as) = (address, asn);
+    (path.peer, path.peer_as) = (peer_address, peer_as);
     fill(path, attributes, 2, family)?;
     Ok(true)
 }

@@ -1,10 +1,14 @@
-//! The records of an MRT file (RFC 6396, section 2), one at a time.
+//! The bytes of an MRT file in (RFC 6396, section 2), its records out, one at a time.
 //!
-//! A record is a header of 12 bytes and a body. Bodies lie in one buffer, which
-//! grows with the data that is really there, never by what a header promises.
+//! ```text
+//! 5f5e1000  000d  0002  00000031      the time, the type TABLE_DUMP_V2, the subtype RIB_IPV4_UNICAST, 49 bytes
+//! ...                                 the body
+//! ```
+//! Bodies lie in one buffer, which grows with the data that is really there, never by what a header promises.
 
 use std::io;
 
+use super::kinds::HEADER;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 
@@ -12,11 +16,10 @@ use crate::input::Input;
 /// prefixes with thousands of paths, well below one MiB.
 const MAX_BODY: usize = 16 << 20;
 
-const HEADER: usize = 12;
 const BUFFER: usize = 256 << 10;
 
 /// A record: where it begins in the file, its header, its body.
-pub(super) struct Record<'a> {
+pub(super) struct MrtRecord<'a> {
     pub(super) offset: u64,
     pub(super) seconds: u32,
     pub(super) kind: u16,
@@ -24,8 +27,9 @@ pub(super) struct Record<'a> {
     pub(super) body: &'a [u8],
 }
 
+/// Reads records; what it hands out is borrowed from its buffer.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(super) struct MrtRecords {
     input: Input,
     buffer: Vec<u8>,
     /// What is in the buffer and still to be handed out, and where in the file
@@ -37,7 +41,7 @@ pub(super) struct Records {
     skip: usize,
 }
 
-impl Records {
+impl MrtRecords {
     pub(super) fn new(input: Input) -> Self {
         Self {
             input,
@@ -54,7 +58,7 @@ impl Records {
     /// # Errors
     /// A record that is too long (the next call skips it), a file that ends
     /// inside of one or can't be read on.
-    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+    pub(super) fn next(&mut self) -> Result<Option<MrtRecord<'_>>, ReadError> {
         let offset = self.offset;
         while self.skip > 0 {
             let step = self.skip.min(BUFFER);
@@ -81,7 +85,7 @@ impl Records {
         self.need(HEADER + length, offset)?;
         let body = self.start + HEADER;
         self.advance(HEADER + length);
-        Ok(Some(Record {
+        Ok(Some(MrtRecord {
             offset,
             seconds: u32::from_be_bytes([s0, s1, s2, s3]),
             kind: u16::from_be_bytes([k0, k1]),

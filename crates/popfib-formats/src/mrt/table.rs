@@ -1,4 +1,8 @@
-//! The tables in MRT files: of each prefix the best path, or that of one peer.
+//! The tables in MRT files: records in, of each prefix the best path out, or that of one peer.
+//!
+//! A table of TABLE_DUMP_V2 begins with its peers. A record for each prefix follows, with the paths of all peers, of which the
+//! best is chosen here, and only its attributes become text. In the older TABLE_DUMP each path is a record of its own,
+//! and those of a prefix follow each other: [`BestPaths`] chooses there, as for all other dumps.
 
 use std::fmt::Write;
 use std::net::IpAddr;
@@ -6,10 +10,14 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 
 use super::attributes::Attributes;
-use super::bytes::{Bytes, Family, Flaw};
+use super::bytes::{Afi, WireBytes, WireFlaw};
+use super::entries::{RibEntry, TableDump};
 use super::fill::fill;
-use super::kinds::{BGP4MP, BGP4MP_ET, Others, TABLE_DUMP, TABLE_DUMP_V2, first_kind, is_old};
-use super::records::{Record, Records};
+use super::kinds::{
+    BGP4MP, BGP4MP_ET, PEER_INDEX_TABLE, TABLE_DUMP, TABLE_DUMP_V2, UnreadRecords, first_kind,
+    is_old, rib_subtype,
+};
+use super::records::{MrtRecord, MrtRecords};
 use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate, PathRank};
 use crate::error::ReadError;
 use crate::input::Input;
@@ -31,13 +39,13 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
 /// The routes of MRT tables: of each record the best one that is wanted.
 #[derive(Debug)]
 struct MrtTable {
-    records: Records,
-    reader: Reader,
+    records: MrtRecords,
+    reader: MrtTableReader,
 }
 
-/// What is known while records are read.
+/// What is known while records are read; also for [all paths](super::paths).
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct MrtTableReader {
     filter: Option<PeerFilter>,
     value: RouteValue,
     /// The columns of records, unless one value is read.
@@ -46,17 +54,18 @@ pub(super) struct Reader {
     /// The peers of the file's table, by their index there: their place among
     /// `peers`, and whether their routes are wanted.
     table: Vec<(usize, bool)>,
+    /// Whether a table of peers, which may be empty, has come.
     has_table: bool,
-    /// Records that are left out: of updates, and of all other kinds.
+    /// Records that are left out: of updates, and of all other types.
     updates: u64,
-    others: Others,
+    others: UnreadRecords,
 }
 
 impl MrtTable {
     fn new(input: Input, options: &LoadOptions) -> Self {
         Self {
-            records: Records::new(input),
-            reader: Reader::new(options),
+            records: MrtRecords::new(input),
+            reader: MrtTableReader::new(options),
         }
     }
 }
@@ -84,7 +93,7 @@ impl CandidatePaths for MrtTable {
     }
 
     fn notes(&self) -> Vec<String> {
-        let Reader {
+        let MrtTableReader {
             updates, others, ..
         } = &self.reader;
         let mut notes = Vec::new();
@@ -107,7 +116,7 @@ impl CandidatePaths for MrtTable {
     }
 }
 
-impl Reader {
+impl MrtTableReader {
     pub(super) fn new(options: &LoadOptions) -> Self {
         Self {
             filter: options.peer,
@@ -117,13 +126,13 @@ impl Reader {
             table: Vec::new(),
             has_table: false,
             updates: 0,
-            others: Others::default(),
+            others: UnreadRecords::default(),
         }
     }
 
     /// The place among the peers of the one with this index in the file's table, and whether its
     /// routes are wanted.
-    pub(super) fn peer(&self, index: usize) -> Result<(usize, bool), Flaw> {
+    pub(super) fn peer(&self, index: usize) -> Result<(usize, bool), WireFlaw> {
         self.table.get(index).copied().ok_or(if self.has_table {
             "a route of a peer that is not in the table of peers"
         } else {
@@ -135,18 +144,19 @@ impl Reader {
     #[inline]
     fn read(
         &mut self,
-        record: &Record<'_>,
+        record: &MrtRecord<'_>,
         text: &mut String,
-    ) -> Result<Option<(IpPrefix, PathRank)>, Flaw> {
-        let mut body = Bytes(record.body);
+    ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
+        let mut body = WireBytes(record.body);
         match (record.kind, record.subtype) {
-            (TABLE_DUMP, 1) => self.table_dump(&mut body, Family::Ipv4, text),
-            (TABLE_DUMP, 2) => self.table_dump(&mut body, Family::Ipv6, text),
-            (TABLE_DUMP_V2, 1) => self.peer_table(&mut body).map(|()| None),
-            (TABLE_DUMP_V2, 2) => self.rib(&mut body, Family::Ipv4, false, text),
-            (TABLE_DUMP_V2, 4) => self.rib(&mut body, Family::Ipv6, false, text),
-            (TABLE_DUMP_V2, 8) => self.rib(&mut body, Family::Ipv4, true, text),
-            (TABLE_DUMP_V2, 10) => self.rib(&mut body, Family::Ipv6, true, text),
+            // The subtype is the family.
+            (TABLE_DUMP, afi) if let Some(family) = Afi::from_afi(afi) => {
+                self.table_dump(record.body, family, text)
+            }
+            (TABLE_DUMP_V2, PEER_INDEX_TABLE) => self.peer_table(&mut body).map(|()| None),
+            (TABLE_DUMP_V2, subtype) if let Some((family, has_ids)) = rib_subtype(subtype) => {
+                self.rib(&mut body, family, has_ids, text)
+            }
             (BGP4MP | BGP4MP_ET, _) => {
                 self.updates += 1;
                 Ok(None)
@@ -158,8 +168,8 @@ impl Reader {
         }
     }
 
-    /// PEER_INDEX_TABLE (RFC 6396, section 4.3.1).
-    pub(super) fn peer_table(&mut self, body: &mut Bytes<'_>) -> Result<(), Flaw> {
+    /// Takes the peers of PEER_INDEX_TABLE (RFC 6396, section 4.3.1); a file of several tables has one for each.
+    pub(super) fn peer_table(&mut self, body: &mut WireBytes<'_>) -> Result<(), WireFlaw> {
         body.u32()?; // the collector
         let name = body.u16()?;
         body.take(usize::from(name))?;
@@ -169,7 +179,7 @@ impl Reader {
         for index in 0..usize::from(count) {
             let kind = body.u8()?;
             body.u32()?; // the peer's BGP identifier
-            let family = [Family::Ipv4, Family::Ipv6][usize::from(kind & 1)];
+            let family = [Afi::Ipv4, Afi::Ipv6][usize::from(kind & 1)];
             let address = body.address(family)?;
             let asn = body.asn(if kind & 2 == 0 { 2 } else { 4 })?;
             let wanted = self.is_wanted(index, address, asn);
@@ -191,36 +201,30 @@ impl Reader {
     #[inline]
     fn rib(
         &mut self,
-        body: &mut Bytes<'_>,
-        family: Family,
-        additional_paths: bool,
+        body: &mut WireBytes<'_>,
+        family: Afi,
+        has_ids: bool,
         text: &mut String,
-    ) -> Result<Option<(IpPrefix, PathRank)>, Flaw> {
+    ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
         body.u32()?; // the sequence number
         let prefix = body.prefix(family)?;
         let count = body.u16()?;
-        let mut best: Option<(PathRank, Bytes<'_>)> = None;
+        let mut best: Option<(PathRank, WireBytes<'_>)> = None;
         for _ in 0..count {
-            let index = usize::from(body.u16()?);
-            body.u32()?; // when it was received
-            if additional_paths {
-                body.u32()?; // the path's identifier
-            }
-            let length = body.u16()?;
-            let bytes = Bytes(body.take(usize::from(length))?);
-            let (peer, wanted) = self.peer(index)?;
-            self.peers.count(peer, family == Family::Ipv4);
+            let entry = RibEntry::read(body, has_ids)?;
+            let (peer, wanted) = self.peer(entry.peer)?;
+            self.peers.count(peer, family == Afi::Ipv4);
             if !wanted {
                 continue;
             }
-            let attributes = Attributes::read(bytes)?;
+            let attributes = Attributes::read(entry.attributes)?;
             let rank = PathRank {
                 lacks_next_hop: attributes.rib_next_hop(family).is_none(),
                 path_length: attributes.as_path(4).length()?,
-                peer: index,
+                peer: entry.peer,
             };
             if best.is_none_or(|(least, _)| rank <= least) {
-                best = Some((rank, bytes));
+                best = Some((rank, entry.attributes));
             }
         }
         let Some((rank, bytes)) = best else {
@@ -230,24 +234,26 @@ impl Reader {
         Ok(Some((prefix, rank)))
     }
 
-    /// A record of TABLE_DUMP (RFC 6396, section 4.2): one route of one peer.
+    /// The path of a record of TABLE_DUMP.
     fn table_dump(
         &mut self,
-        body: &mut Bytes<'_>,
-        family: Family,
+        body: &[u8],
+        family: Afi,
         text: &mut String,
-    ) -> Result<Option<(IpPrefix, PathRank)>, Flaw> {
-        body.u32()?; // view and sequence number
-        let prefix = body.address_prefix(family)?;
-        body.take(5)?; // status, and when it was received
-        let address = body.address(family)?;
-        let asn = body.asn(2)?;
-        let length = body.u16()?;
-        let bytes = Bytes(body.take(usize::from(length))?);
+    ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
+        let TableDump {
+            prefix,
+            peer_address,
+            peer_as,
+            attributes: bytes,
+        } = TableDump::read(body, family)?;
         let attributes = Attributes::read(bytes)?;
-        let peer = self.peers.index(address, asn).ok_or("too many peers")?;
-        self.peers.count(peer, family == Family::Ipv4);
-        if !self.is_wanted(peer, address, asn) {
+        let peer = self
+            .peers
+            .index(peer_address, peer_as)
+            .ok_or("too many peers")?;
+        self.peers.count(peer, family == Afi::Ipv4);
+        if !self.is_wanted(peer, peer_address, peer_as) {
             return Ok(None);
         }
         let rank = PathRank {
@@ -262,15 +268,15 @@ impl Reader {
     /// Sets `text` to what stands for the next hop of a route with these attributes; to nothing if it lacks that.
     fn write_value(
         &mut self,
-        bytes: Bytes<'_>,
+        bytes: WireBytes<'_>,
         as_width: usize,
         prefix: IpPrefix,
         peer: usize,
         text: &mut String,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), WireFlaw> {
         let family = match prefix {
-            IpPrefix::V4(_) => Family::Ipv4,
-            IpPrefix::V6(_) => Family::Ipv6,
+            IpPrefix::V4(_) => Afi::Ipv4,
+            IpPrefix::V6(_) => Afi::Ipv6,
         };
         if let Some(record) = &mut self.record {
             let Peer { address, asn, .. } = self.peers.all()[peer];

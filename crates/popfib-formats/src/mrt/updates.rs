@@ -1,12 +1,17 @@
-//! The updates in MRT files: BGP messages as a collector got them.
+//! The updates in MRT files: records of BGP messages in, as a collector got them, their changes out one by one, with time
+//! and peer.
+//!
+//! A message changes many prefixes. All of its changes are read before the first is handed out, so that of a message with a
+//! fault none is: half of one would leave the table in a state that the router never had. The attributes
+//! are packed once for all changes of a message.
 
 use std::fmt::Write;
 use std::net::IpAddr;
 
-use super::bytes::{Bytes, Family, Flaw};
-use super::kinds::{BGP4MP, BGP4MP_ET, Others, first_kind, is_old};
+use super::bytes::{Afi, WireBytes, WireFlaw};
+use super::kinds::{BGP4MP, BGP4MP_ET, UnreadRecords, first_kind, is_old};
 use super::message::{BgpChange, BgpForm, BgpUpdate};
-use super::records::{Record, Records};
+use super::records::{MrtRecord, MrtRecords};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::peers::Peer;
@@ -24,33 +29,35 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
 /// An [`UpdateSource`] of MRT updates.
 #[derive(Debug)]
 struct MrtUpdates {
-    records: Records,
-    reader: Reader,
+    records: MrtRecords,
+    reader: MrtUpdateReader,
     /// How many changes of the record at hand have been handed out.
     next: usize,
 }
 
 /// The record at hand, and what is known while records are read.
 #[derive(Debug)]
-struct Reader {
+struct MrtUpdateReader {
     gate: Gate,
+    /// Of the record at hand: its time in microseconds since 1970, its peer, and that peer's place among all.
     time: u64,
     peer: (IpAddr, u32),
     peer_index: usize,
     /// The record at hand, if it is no message but a change of a state.
     session: Option<Session>,
+    /// The changes of the record at hand.
     changes: Vec<BgpChange>,
     /// The change that was handed out last, and which of the next hops it has.
     head: UpdateHead,
     hop: usize,
     /// The next hops of the message at hand: one for each family.
-    hops: [Hop; 2],
-    others: Others,
+    hops: [MessageNextHop; 2],
+    others: UnreadRecords,
 }
 
 /// A next hop of a message, its text, and the attributes packed with it.
 #[derive(Debug, Default)]
-struct Hop {
+struct MessageNextHop {
     address: Option<IpAddr>,
     text: String,
     attributes: Vec<u8>,
@@ -59,8 +66,8 @@ struct Hop {
 impl MrtUpdates {
     fn new(input: Input, options: &UpdateOptions) -> Self {
         Self {
-            records: Records::new(input),
-            reader: Reader {
+            records: MrtRecords::new(input),
+            reader: MrtUpdateReader {
                 gate: Gate::new(options.peer),
                 time: 0,
                 peer: (IpAddr::from([0; 4]), 0),
@@ -70,7 +77,7 @@ impl MrtUpdates {
                 head: UpdateHead::default(),
                 hop: 0,
                 hops: Default::default(),
-                others: Others::default(),
+                others: UnreadRecords::default(),
             },
             next: 0,
         }
@@ -125,7 +132,7 @@ impl UpdateSource for MrtUpdates {
     }
 }
 
-impl Reader {
+impl MrtUpdateReader {
     /// Makes a change of the record at hand the one that is handed out.
     fn take(&mut self, change: BgpChange) {
         let BgpChange {
@@ -135,7 +142,7 @@ impl Reader {
         } = change;
         self.gate
             .count(Some(self.time), Some(self.peer_index), prefix);
-        let is_its = |hop: &Hop| next_hop.is_some() && hop.address == next_hop;
+        let is_its = |hop: &MessageNextHop| next_hop.is_some() && hop.address == next_hop;
         let hop = self.hops.iter().position(is_its);
         self.hop = hop.unwrap_or_default();
         self.head = UpdateHead {
@@ -147,8 +154,12 @@ impl Reader {
         };
     }
 
-    /// Packs the attributes with each next hop of the changes of a message.
-    fn pack(hops: &mut [Hop], update: &BgpUpdate<'_>, changes: &[BgpChange]) -> Result<(), Flaw> {
+    /// Packs the attributes with each next hop of the changes of a message: IPv4's in NEXT_HOP, IPv6's in MP_REACH_NLRI.
+    fn pack(
+        hops: &mut [MessageNextHop],
+        update: &BgpUpdate<'_>,
+        changes: &[BgpChange],
+    ) -> Result<(), WireFlaw> {
         let mut last = None;
         let mut free = hops.iter_mut();
         for next_hop in changes.iter().filter_map(|change| change.next_hop) {
@@ -169,8 +180,8 @@ impl Reader {
 
     /// Takes the changes of a record (RFC 6396, section 4.4; with additional
     /// paths, RFC 8050), if it has any that are wanted.
-    fn read(&mut self, record: &Record<'_>) -> Result<(), Flaw> {
-        let mut body = Bytes(record.body);
+    fn read(&mut self, record: &MrtRecord<'_>) -> Result<(), WireFlaw> {
+        let mut body = WireBytes(record.body);
         self.time = u64::from(record.seconds) * 1_000_000;
         match record.kind {
             BGP4MP => {}
@@ -180,8 +191,9 @@ impl Reader {
                 return Ok(());
             }
         }
+        // Messages and changes of states (0, 5), of sessions with AS numbers of 2 bytes or 4; sent by the
+        // collector itself (6, 7, 10, 11); with path identifiers (8 to 11).
         let (as_width, additional_paths) = match record.subtype {
-            // 0 and 5 are changes of states.
             0 | 1 | 6 => (2, false),
             4 | 5 | 7 => (4, false),
             8 | 10 => (2, true),
@@ -194,11 +206,12 @@ impl Reader {
         let asn = body.asn(as_width)?;
         body.asn(as_width)?; // the collector's
         body.u16()?; // the interface
-        let family = Family::from_afi(body.u16()?).ok_or("peers of an unknown address family")?;
+        let family = Afi::from_afi(body.u16()?).ok_or("peers of an unknown address family")?;
         let address = body.address(family)?;
         body.address(family)?; // the collector's
         let (index, wanted) = self.gate.peer(address, asn).ok_or("too many peers")?;
         if wanted {
+            // What is left are two states, or a message.
             (self.peer, self.peer_index) = ((address, asn), index);
             if matches!(record.subtype, 0 | 5) {
                 self.session = Some(Session {

@@ -1,17 +1,17 @@
-//! VRPs as CSV.
+//! VRPs as CSV: lines in, the VRP of each out.
 //!
 //! ```text
 //! ASN,IP Prefix,Max Length,Trust Anchor,Expires
 //! AS64500,192.0.2.0/24,24,ripe,1765000000
 //! ```
-//! The heading says where the columns are; without one they are the first three, in this order. Where the first field is a
-//! prefix, lines are `PREFIX-MAX ASN`, with a blank or a comma between them, and whatever follows:
+//! The heading says where the columns are; without one they are the first three, in this order. If the first field is a
+//! prefix with a maximum length, lines are `PREFIX-MAX ASN`, with a blank or a comma between them, and whatever follows:
 //!
 //! ```text
 //! 49.10.0.0/19-24 4910 DTAG
 //! ```
 
-use super::row::{AnyVrp, Source, vrp};
+use super::row::{AnyVrp, VrpSource, vrp};
 use crate::delimited::fields::Fields;
 use crate::delimiter::delimiter;
 use crate::error::ReadError;
@@ -23,19 +23,21 @@ use crate::names::{PREFIX, rank};
 const ASN: &[&str] = &["asn", "asnumber", "originas", "origin", "as"];
 const MAX_LENGTH: &[&str] = &["maxlength", "maxlen", "maximumlength", "maxprefixlength"];
 
-enum Layout {
+/// Where in a line AS, prefix and maximum length are, as the first line shows.
+enum VrpCsvLayout {
     /// How lines are split, and the columns of AS, prefix and maximum length.
     Columns(Fields, [usize; 3]),
     /// The prefix first, with its maximum length.
     PrefixFirst,
 }
 
-pub(super) struct Rows {
+/// A [`VrpSource`] of lines.
+pub(super) struct VrpRows {
     lines: Lines,
-    layout: Option<Layout>,
+    layout: Option<VrpCsvLayout>,
 }
 
-impl Rows {
+impl VrpRows {
     pub(super) fn new(input: Input) -> Self {
         Self {
             lines: Lines::new(input),
@@ -52,7 +54,7 @@ impl Rows {
             prefix.contains('/') && !max_length.is_empty()
         };
         if words(line).next().is_some_and(is_vrp) {
-            self.layout = Some(Layout::PrefixFirst);
+            self.layout = Some(VrpCsvLayout::PrefixFirst);
             return Ok(false);
         }
         let mut fields = Fields::new(delimiter(line.as_bytes()).unwrap_or(b','));
@@ -63,10 +65,11 @@ impl Rows {
             [Some(asn), Some(prefix), Some(max_length)] => ([asn, prefix, max_length], true),
             _ => ([0, 1, 2], false),
         };
-        self.layout = Some(Layout::Columns(fields, columns));
+        self.layout = Some(VrpCsvLayout::Columns(fields, columns));
         Ok(is_heading)
     }
 
+    /// The VRP of the line at hand; `None` if it is the heading.
     fn read(&mut self) -> Result<Option<AnyVrp>, String> {
         if self.layout.is_none() && self.learn()? {
             return Ok(None);
@@ -74,8 +77,8 @@ impl Rows {
         let line = text(self.lines.line())?;
         let (fields, [asn, prefix, max_length]) = match &mut self.layout {
             None => return Ok(None),
-            Some(Layout::Columns(fields, columns)) => (fields, columns),
-            Some(Layout::PrefixFirst) => {
+            Some(VrpCsvLayout::Columns(fields, columns)) => (fields, columns),
+            Some(VrpCsvLayout::PrefixFirst) => {
                 let mut words = words(line);
                 let (Some(first), Some(asn)) = (words.next(), words.next()) else {
                     return Err("no prefix and AS number on this line".to_owned());
@@ -109,7 +112,7 @@ fn prefix_and_max(word: &str) -> (&str, &str) {
     word.split_once('-').unwrap_or((word, ""))
 }
 
-impl Source for Rows {
+impl VrpSource for VrpRows {
     fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
         while self.lines.advance()? {
             if matches!(self.lines.line().trim_ascii(), [] | [b'#', ..]) {

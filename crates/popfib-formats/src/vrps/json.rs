@@ -1,4 +1,4 @@
-//! VRPs as JSON.
+//! VRPs as JSON: objects in, the VRP of each out.
 //!
 //! ```text
 //! { "metadata": { "vrps": 2 }, "roas": [
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::row::{AnyVrp, Source, vrp};
+use super::row::{AnyVrp, VrpSource, vrp};
 use crate::error::{ReadError, quote};
 use crate::input::Input;
 use crate::items::Items;
@@ -31,9 +31,11 @@ pub(super) fn is_json(head: &[u8]) -> Option<bool> {
     Some(matches!(first, b'{' | b'['))
 }
 
+/// An object of a VRP. The numbers stay text until [`vrp`] reads them as it does those of CSV: validators write an
+/// AS as a number, or as `AS64500`.
 #[derive(Deserialize)]
 #[serde(expecting = "an object with prefix, maxLength and asn")]
-struct Roa<'a> {
+struct VrpObject<'a> {
     #[serde(borrow)]
     prefix: Cow<'a, str>,
     #[serde(borrow, rename = "maxLength", alias = "maxPrefixLength")]
@@ -42,14 +44,15 @@ struct Roa<'a> {
     asn: &'a RawValue,
 }
 
-pub(super) struct Roas {
+/// A [`VrpSource`] of objects.
+pub(super) struct VrpObjects {
     items: Items,
     /// Whether the items are filters of SLURM, and how many there were.
     are_filters: bool,
     filters: u64,
 }
 
-impl Roas {
+impl VrpObjects {
     pub(super) fn new(input: Input) -> Self {
         Self {
             items: Items::new(input),
@@ -59,7 +62,7 @@ impl Roas {
     }
 }
 
-/// Whether what is in a member are items: the outermost object, the list of payloads, and those of SLURM.
+/// Whether what is in a member are items: in the outermost object, the list of payloads, and the parts of SLURM.
 fn opens(key: &str, is_list: bool) -> bool {
     match is_list {
         true => matches!(key, "roas" | "prefixAssertions" | "prefixFilters"),
@@ -70,7 +73,7 @@ fn opens(key: &str, is_list: bool) -> bool {
     }
 }
 
-impl Source for Roas {
+impl VrpSource for VrpObjects {
     fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
         let are_filters = &mut self.are_filters;
         while self.items.advance(|key, is_list| {
@@ -104,7 +107,7 @@ impl Source for Roas {
 }
 
 fn read(json: &str) -> Result<AnyVrp, String> {
-    let roa: Roa<'_> = serde_json::from_str(json).map_err(|e| reason(&e))?;
+    let roa: VrpObject<'_> = serde_json::from_str(json).map_err(|e| reason(&e))?;
     let max_length = roa.max_length.map_or("", |length| bare(length.get()));
     let asn = roa.asn.get();
     // As a number, 1.10 is a fraction and not an AS.

@@ -1,8 +1,11 @@
-//! VRPs (validated ROA payloads): what RPKI validators write for route origin validation.
+//! VRPs (validated ROA payloads), which RPKI validators write for route origin validation: a file in, its VRPs of both
+//! families out.
 //!
-//! rpki-client, routinator and StayRTR write JSON or CSV, with the same names. A document that begins
-//! with a bracket is JSON, anything else CSV. Unlike the routes of a table, VRPs stay several for a
-//! prefix, each with its AS and maximum length.
+//! A VRP says that an AS may announce a prefix, and what is inside of it up to a maximum length. rpki-client, routinator
+//! and StayRTR write JSON or CSV, with the same names. A document that begins with a bracket is JSON, anything else CSV.
+//!
+//! These are no formats of tables, as [`open_routes`](crate::open_routes) has them: unlike the routes of a table, VRPs stay
+//! several for a prefix, each with its AS and maximum length.
 
 mod csv;
 mod json;
@@ -12,7 +15,7 @@ use popfib::rpki::Vrps;
 
 use crate::error::ReadError;
 use crate::input::Input;
-use row::{AnyVrp, Source};
+use row::{AnyVrp, VrpSource};
 
 /// The VRPs of a file, by family.
 #[derive(Clone, Debug, Default)]
@@ -42,10 +45,10 @@ pub struct VrpTable {
 pub fn load_vrps(mut input: Input, skip_invalid: bool) -> Result<VrpTable, ReadError> {
     let name = input.name().to_owned();
     let is_json = json::is_json(input.peek(|head| json::is_json(head).is_some()));
-    let mut source: Box<dyn Source> = if is_json == Some(true) {
-        Box::new(json::Roas::new(input))
+    let mut source: Box<dyn VrpSource> = if is_json == Some(true) {
+        Box::new(json::VrpObjects::new(input))
     } else {
-        Box::new(csv::Rows::new(input))
+        Box::new(csv::VrpRows::new(input))
     };
     let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
     let mut table = VrpTable {

@@ -1,4 +1,5 @@
-//! One VRP: what the texts of a row or an object mean.
+//! One VRP: the texts of a row or an object in, what they mean out. CSV and JSON share it, so that both take the same AS
+//! numbers and prefixes and say the same of wrong ones.
 
 use popfib::rpki::Vrp;
 use popfib::{Address, IpPrefix, Prefix};
@@ -14,7 +15,7 @@ pub(super) enum AnyVrp {
 }
 
 /// VRPs as a file has them.
-pub(super) trait Source {
+pub(super) trait VrpSource {
     /// The next one; `None` at the end.
     fn next(&mut self) -> Result<Option<AnyVrp>, ReadError>;
 
@@ -37,6 +38,7 @@ pub(super) fn vrp(prefix: &str, max_length: &str, asn: &str) -> Result<AnyVrp, S
     })
 }
 
+/// A VRP of one family, if the maximum length fits the prefix.
 fn checked<A: Address>(prefix: Prefix<A>, max_length: &str, asn: u32) -> Result<Vrp<A>, String> {
     let max_length = match max_length {
         "" => prefix.len(),

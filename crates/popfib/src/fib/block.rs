@@ -46,7 +46,7 @@ unsafe impl<Al: Allocator + Sync> Sync for Block<Al> {}
 impl<Al: Allocator> Block<Al> {
     /// A block of at least `size` bytes, all zero.
     pub(crate) fn zeroed_in(size: usize, alloc: Al) -> Result<Self, OutOfMemory> {
-        Ok(Clearing::new_in(size, alloc)?.into_block())
+        Ok(ClearingBlock::new_in(size, alloc)?.into_block())
     }
 
     pub(super) fn allocator(&self) -> &Al {
@@ -63,13 +63,13 @@ impl<Al: Allocator> Block<Al> {
 
 /// A block that is made zero part by part: all of a large one takes a millisecond.
 #[derive(Debug)]
-pub(crate) struct Clearing<Al: Allocator = Global> {
+pub(crate) struct ClearingBlock<Al: Allocator = Global> {
     block: Block<Al>,
     /// Bytes that are zero, the first ones.
     cleared: usize,
 }
 
-impl<Al: Allocator> Clearing<Al> {
+impl<Al: Allocator> ClearingBlock<Al> {
     /// A block of at least `size` bytes, none of them cleared.
     pub(super) fn new_in(size: usize, alloc: Al) -> Result<Self, OutOfMemory> {
         let allocate = |size, align| {
@@ -118,7 +118,7 @@ impl<Al: Allocator> Clearing<Al> {
 
 impl<Al: Allocator> Drop for Block<Al> {
     fn drop(&mut self) {
-        // SAFETY: allocated by `Clearing::new_in` with this layout, from this allocator.
+        // SAFETY: allocated by `ClearingBlock::new_in` with this layout, from this allocator.
         unsafe { self.alloc.deallocate(self.start, self.layout) };
     }
 }

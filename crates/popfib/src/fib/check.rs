@@ -34,7 +34,7 @@ use super::layout::{
 };
 use crate::address::Address;
 use crate::next_hop::Leaf;
-use limit::Limit;
+use limit::PackedLimit;
 
 /// An invariant of the layout that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,10 +98,10 @@ pub(crate) fn check_answers<A: Address>(
     max_next_hop: u32,
 ) -> Result<(), CheckError> {
     check_shape::<A>(view)?;
-    let mut checker = Checker {
+    let mut checker = LayoutChecker {
         view,
         max_next_hop,
-        narrow: Limit::new(max_next_hop, view.value_bits.into()),
+        narrow: PackedLimit::new(max_next_hop, view.value_bits.into()),
         width: A::WIDTH,
         owned: vec![0; view.arena.len() / 64 + 1],
         todo: Vec::new(),
@@ -167,11 +167,11 @@ fn nowhere(pointer: u32) -> CheckError {
     CheckError::Pointer { pointer }
 }
 
-struct Checker<'a> {
+struct LayoutChecker<'a> {
     view: FibView<'a>,
     max_next_hop: u32,
     /// The same for the values of narrow blocks.
-    narrow: Limit,
+    narrow: PackedLimit,
     width: u8,
     /// A bit for each word that belongs to a block or page that has been seen.
     owned: Vec<u64>,
@@ -179,7 +179,7 @@ struct Checker<'a> {
     todo: Vec<(u32, u8)>,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> LayoutChecker<'a> {
     #[inline]
     fn next_hop(&self, next_hop: u32) -> Result<(), CheckError> {
         if next_hop > self.max_next_hop {

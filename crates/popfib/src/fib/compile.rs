@@ -7,7 +7,7 @@ use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::arena::Arena;
-use super::encode::{Encoding, OneValueBlock};
+use super::encode::{BlockEncoding, OneValueBlock};
 use super::flat_block::{FlatBlock, runs_and_leaves};
 use super::index::FlatBlockIndex;
 use super::layout::{FibView, MAX_DIRECT_BITS, NODE, as_words, root_bits};
@@ -269,7 +269,7 @@ impl<Al: Allocator + Clone> Store for FibBlockStore<Al> {
             self.leaves += runs_and_leaves(&slots).1;
             return Ok(pointer);
         }
-        let encoding = Encoding::of(&slots, self.value_bits);
+        let encoding = BlockEncoding::of(&slots, self.value_bits);
         self.nodes += 1;
         self.leaves += encoding.leaves();
         let place = self.arena.alloc(encoding.len())?;

@@ -16,7 +16,7 @@ pub(crate) const MAX_PUT: usize = 32;
 
 /// A block as its values, one for each run of equal slots.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Encoding {
+pub(crate) struct BlockEncoding {
     runs: u64,
     values: [u32; 64],
     count: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Encoding {
     bits: u32,
 }
 
-impl Encoding {
+impl BlockEncoding {
     /// The block of `slots`; `value_bits` is the width of narrow values.
     pub(crate) fn of(slots: &[u32; 64], value_bits: u8) -> Self {
         let mut runs = 1;
@@ -202,7 +202,7 @@ pub(crate) fn slot(
 /// another leaf; returns the words of `to` that are the block then. `None` where they are not, where the block would
 /// become one leaf or have its first child, and where it is long.
 ///
-/// As [`Encoding::with`], without a look at all other values: these are moved as they are packed.
+/// As [`BlockEncoding::with`], without a look at all other values: these are moved as they are packed.
 ///
 /// `word` reads the arena: asked for words of the block only.
 #[inline(always)]
@@ -411,7 +411,7 @@ mod tests {
                     if children {
                         slots[9] = NODE | 77;
                     }
-                    let encoding = Encoding::of(&slots, value_bits);
+                    let encoding = BlockEncoding::of(&slots, value_bits);
                     assert_eq!(encoding.is_wide(), children);
                     let mut words = [u32::MAX; MAX_BLOCK];
                     encoding.write(&mut words);
@@ -420,7 +420,7 @@ mod tests {
                     assert!(words[len..].iter().all(|word| *word == u32::MAX));
                     let pointer = encoding.pointer(0);
                     assert_eq!(block_len(pointer, value_bits, encoding.runs()), len);
-                    let decoded = Encoding::read(pointer, value_bits, |at| {
+                    let decoded = BlockEncoding::read(pointer, value_bits, |at| {
                         assert!((at as usize) < len, "inside the block");
                         words[at as usize]
                     });
@@ -443,7 +443,7 @@ mod tests {
                                 slots[first..][..len].fill(value);
                                 if value & NODE == 0 || len == 1 {
                                     let with = decoded.with(first, len, value, value_bits);
-                                    let expected = Encoding::of(&slots, value_bits);
+                                    let expected = BlockEncoding::of(&slots, value_bits);
                                     assert_eq!(with, expected, "{what}, {len} from {first}");
                                 }
                                 let range = (first as u32, len as u32);
@@ -457,7 +457,7 @@ mod tests {
                                 let before = &before[first..][..len];
                                 let is_leaf = before[0] & NODE == 0 && before[0] != value;
                                 let is_one = before.iter().all(|slot| *slot == before[0]);
-                                let after = Encoding::of(&slots, value_bits);
+                                let after = BlockEncoding::of(&slots, value_bits);
                                 let stays = after.count > 1;
                                 let fits = value & NODE == 0 || children && len == 1;
                                 let most = decoded.count as u32 + 2;
@@ -475,7 +475,7 @@ mod tests {
                                 let mut around = [near & mask; 64];
                                 around[first..][..len].fill(value);
                                 if value & NODE == 0 || len == 1 {
-                                    let after = Encoding::of(&around, value_bits);
+                                    let after = BlockEncoding::of(&around, value_bits);
                                     let range = (first as u8, len as u8);
                                     let one =
                                         OneValueBlock::new(value_bits, range, value, near & mask);

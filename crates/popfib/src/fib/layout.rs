@@ -35,7 +35,7 @@ use core::any::Any;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::block::{Block, Clearing};
+use super::block::{Block, ClearingBlock};
 use super::size::Size;
 use crate::address::Address;
 use crate::memory::{Allocator, Global, OutOfMemory};
@@ -192,7 +192,7 @@ pub(crate) struct EmptyArrays<Al: Allocator> {
     form: (u8, u8, u8),
     is_flat: bool,
     arena_len: usize,
-    memory: Clearing<Al>,
+    memory: ClearingBlock<Al>,
 }
 
 impl<Al: Allocator> EmptyArrays<Al> {
@@ -208,7 +208,7 @@ impl<Al: Allocator> EmptyArrays<Al> {
             form,
             is_flat,
             arena_len,
-            memory: Clearing::new_in(bytes, alloc)?,
+            memory: ClearingBlock::new_in(bytes, alloc)?,
         })
     }
 

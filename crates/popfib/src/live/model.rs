@@ -10,7 +10,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::limbo::Limbo;
-use super::seat::Seat;
+use super::seat::ReaderSeat;
 use super::shared::GenerationsHandle;
 
 use crate::fib::layout::IDLE_BLOCK;
@@ -62,7 +62,7 @@ impl Drop for Watched {
 }
 
 /// What a reader that is inside finds.
-fn look(seat: &Seat<Watched, Kept>) -> u32 {
+fn look(seat: &ReaderSeat<Watched, Kept>) -> u32 {
     // SAFETY: the reader is inside.
     unsafe { seat.current() }.get()
 }
@@ -71,7 +71,7 @@ fn look(seat: &Seat<Watched, Kept>) -> u32 {
 fn model_of_generations() {
     loom::model(|| {
         let shared = GenerationsHandle::new(Watched::new(1), Kept).expect("memory");
-        let mut seat = Seat::new(shared.clone()).expect("memory");
+        let mut seat = ReaderSeat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             seat.enter();
             let first = look(&seat);
@@ -93,7 +93,7 @@ fn model_of_generations() {
 fn model_of_the_last_handle() {
     loom::model(|| {
         let shared = GenerationsHandle::new(Watched::new(1), Kept).expect("memory");
-        let seat = Seat::new(shared.clone()).expect("memory");
+        let seat = ReaderSeat::new(shared.clone()).expect("memory");
         let readers: Vec<_> = [seat.try_clone().expect("memory"), seat]
             .into_iter()
             .map(|mut seat| {
@@ -117,7 +117,7 @@ fn model_of_the_last_handle() {
 fn model_of_a_reader_outside() {
     loom::model(|| {
         let shared = GenerationsHandle::new(Watched::new(1), Kept).expect("memory");
-        let seat = Seat::new(shared.clone()).expect("memory");
+        let seat = ReaderSeat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             look(&seat);
         });
@@ -161,7 +161,7 @@ fn model_of_words_that_are_used_again() {
         space.reserve(&Global).unwrap();
         arena.put(&mut space, 1);
         let shared = GenerationsHandle::new(arena, Kept).expect("memory");
-        let mut seat = Seat::new(shared.clone()).expect("memory");
+        let mut seat = ReaderSeat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             for _ in 0..2 {
                 seat.enter();
@@ -199,7 +199,7 @@ fn model_of_pairs_that_wait() {
             pairs: [Watched::new(10), Watched::new(0)],
         };
         let shared = GenerationsHandle::new(content, Kept).expect("memory");
-        let mut seat = Seat::new(shared.clone()).expect("memory");
+        let mut seat = ReaderSeat::new(shared.clone()).expect("memory");
         let reader = thread::spawn(move || {
             for _ in 0..2 {
                 seat.enter();

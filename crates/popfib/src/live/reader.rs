@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::mem;
 
-use super::seat::Seat;
+use super::seat::ReaderSeat;
 use super::shared::GenerationsHandle;
 use crate::address::Address;
 use crate::batch::Kernel;
@@ -27,14 +27,14 @@ const BURST: usize = 4096;
 /// another thread, and cloned for one more.
 #[derive(Debug)]
 pub struct Reader<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
-    seat: Seat<FibArrays<Al>, Al>,
+    seat: ReaderSeat<FibArrays<Al>, Al>,
     types: PhantomData<fn(A) -> L>,
 }
 
 impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     pub(super) fn new(shared: GenerationsHandle<FibArrays<Al>, Al>) -> Result<Self, OutOfMemory> {
         Ok(Self {
-            seat: Seat::new(shared)?,
+            seat: ReaderSeat::new(shared)?,
             types: PhantomData,
         })
     }

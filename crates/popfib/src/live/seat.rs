@@ -9,7 +9,7 @@ use crate::memory::{Allocator, Global, OutOfMemory};
 
 /// Keeps what is shared, and has a slot of its clock.
 #[derive(Debug)]
-pub(super) struct Seat<T, Al: Allocator + Clone = Global> {
+pub(super) struct ReaderSeat<T, Al: Allocator + Clone = Global> {
     shared: GenerationsHandle<T, Al>,
     /// This reader's own, until it is dropped; it lives as long as `shared`.
     slot: NonNull<ReaderSlot>,
@@ -17,11 +17,11 @@ pub(super) struct Seat<T, Al: Allocator + Clone = Global> {
 
 // SAFETY: a slot is shared by atomic operations; that only one thread at a time
 // uses it as its own follows from `&mut self`.
-unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Send for Seat<T, Al> {}
+unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Send for ReaderSeat<T, Al> {}
 // SAFETY: a shared seat gives away nothing but others like itself, and content to whoever is inside.
-unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Sync for Seat<T, Al> {}
+unsafe impl<T: Send + Sync, Al: Allocator + Clone + Send + Sync> Sync for ReaderSeat<T, Al> {}
 
-impl<T, Al: Allocator + Clone> Seat<T, Al> {
+impl<T, Al: Allocator + Clone> ReaderSeat<T, Al> {
     /// A seat outside.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl<T, Al: Allocator + Clone> Seat<T, Al> {
         Self::new(self.shared.clone())
     }
 
-    /// Comes in: what [`current`](Seat::current) gives from here on stays until the reader leaves.
+    /// Comes in: what [`current`](ReaderSeat::current) gives from here on stays until the reader leaves.
     #[inline(always)]
     pub(super) fn enter(&mut self) {
         self.shared.epochs.enter(self.slot());
@@ -73,7 +73,7 @@ impl<T, Al: Allocator + Clone> Seat<T, Al> {
     }
 }
 
-impl<T, Al: Allocator + Clone> Drop for Seat<T, Al> {
+impl<T, Al: Allocator + Clone> Drop for ReaderSeat<T, Al> {
     fn drop(&mut self) {
         self.shared.epochs.unregister(self.slot());
     }

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::fib::encode::{Encoding, block_len};
+use crate::fib::encode::{BlockEncoding, block_len};
 use crate::fib::flat_block::{FlatBlock, runs_and_leaves};
 use crate::fib::layout::{FibView, NODE, PLACE};
 use crate::rounds::rounds;
@@ -40,7 +40,7 @@ fn reachable(view: FibView<'_>) -> (usize, usize) {
         let runs = u64::from(word(place)) | u64::from(word(place + 1)) << 32;
         found.0 += 1;
         found.1 += block_len(pointer, view.value_bits, runs);
-        let slots = Encoding::read(pointer, view.value_bits, word).slots();
+        let slots = BlockEncoding::read(pointer, view.value_bits, word).slots();
         for (slot, pointer) in slots.iter().enumerate() {
             if runs >> slot & 1 != 0 {
                 block(view, *pointer, found);

@@ -34,7 +34,7 @@ const SHARE: usize = 32;
 
 /// A Fib that follows its Rib, but for the entry that is marked.
 #[derive(Debug)]
-pub(super) struct Deferring<A: Address> {
+pub(super) struct DeferringFib<A: Address> {
     fib: FollowingFib<A, u32, UnsharedArrays>,
     /// Where changes come from, in order or not.
     order: ChangeOrder<A>,
@@ -58,7 +58,7 @@ struct MarkedEntry<A: Address> {
     left: usize,
 }
 
-impl<A: Address> Deferring<A> {
+impl<A: Address> DeferringFib<A> {
     /// # Errors
     /// As [`FollowingFib::compile`].
     pub(super) fn compile(rib: &Rib<A>, options: &Options) -> Result<Self, CompileError> {

@@ -11,7 +11,7 @@
 //! Fib comes back with the changes that follow.
 
 use super::PrefixMap;
-use super::defer::{ASK, Deferring};
+use super::defer::{ASK, DeferringFib};
 use super::pairs::Pair;
 use super::pairs::Pairs;
 use super::prefix_map::InsertOutcome;
@@ -33,7 +33,7 @@ pub(super) struct FollowedRib<A: Address> {
     pub(super) rib: Rib<A>,
     /// `None` where there are no routes, while many change, and where memory was refused: then
     /// the Rib answers.
-    pub(super) fib: Option<Deferring<A>>,
+    pub(super) fib: Option<DeferringFib<A>>,
     pub(super) options: Options,
     /// Changes that went without the Fib.
     behind: usize,
@@ -47,7 +47,7 @@ impl<A: Address> Clone for FollowedRib<A> {
             fib: self
                 .fib
                 .as_ref()
-                .and_then(|fib| Deferring::try_clone(fib).ok()),
+                .and_then(|fib| DeferringFib::try_clone(fib).ok()),
             options: self.options.clone(),
             behind: self.behind,
         }
@@ -65,7 +65,7 @@ impl<A: Address> FollowedRib<A> {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.rib.bytes() + self.fib.as_ref().map_or(0, Deferring::bytes)
+        self.rib.bytes() + self.fib.as_ref().map_or(0, DeferringFib::bytes)
     }
 
     /// The number that answers for `address`, 0 for none; or [`ASK`].
@@ -191,7 +191,7 @@ impl<A: Address> FollowedRib<A> {
     pub(super) fn compile(&mut self) {
         self.let_go();
         if !self.rib.is_empty() {
-            self.fib = Deferring::compile(&self.rib, &self.options).ok();
+            self.fib = DeferringFib::compile(&self.rib, &self.options).ok();
         }
     }
 }

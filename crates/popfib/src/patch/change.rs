@@ -27,7 +27,7 @@ use super::{BlockPlace, Replaced};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::encode::{Encoding, HEAD, MAX_BLOCK, OneValueBlock, slot};
+use crate::fib::encode::{BlockEncoding, HEAD, MAX_BLOCK, OneValueBlock, slot};
 use crate::fib::layout::{FibView, NODE, PLACE};
 use crate::fold::{Fold, STRIDE, Slot, Store};
 use crate::memory::{self, Allocator, OutOfMemory};
@@ -264,7 +264,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         } else {
             let mut slots = old.slots();
             self.spread(&mut slots[chunk..][..count], vertex, PointersTo::Blocks)?;
-            Encoding::of(&slots, value_bits)
+            BlockEncoding::of(&slots, value_bits)
         };
         self.store(pointer, &old, &new, place)
     }
@@ -335,7 +335,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         let old = self.read(pointer);
         let mut slots = old.slots();
         self.spread(&mut slots, Some(vertex), PointersTo::Blocks)?;
-        let new = Encoding::of(&slots, self.view.value_bits);
+        let new = BlockEncoding::of(&slots, self.view.value_bits);
         self.store(pointer, &old, &new, None)
     }
 
@@ -346,8 +346,8 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     fn store(
         &mut self,
         pointer: u32,
-        old: &Encoding,
-        new: &Encoding,
+        old: &BlockEncoding,
+        new: &BlockEncoding,
         place: Option<(Prefix<A>, u8)>,
     ) -> Result<u32, CompileError> {
         // Without aggregation a node also goes when its last route does, answers or no answers.
@@ -414,7 +414,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         Ok(NODE | place)
     }
 
-    fn store_new(&mut self, encoding: &Encoding) -> Result<u32, CompileError> {
+    fn store_new(&mut self, encoding: &BlockEncoding) -> Result<u32, CompileError> {
         let mut words = [0; MAX_BLOCK];
         let words = &mut words[..encoding.len()];
         encoding.write(words);
@@ -451,8 +451,8 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         }
     }
 
-    fn read(&self, pointer: u32) -> Encoding {
-        Encoding::read(pointer, self.view.value_bits, |at| self.word(at))
+    fn read(&self, pointer: u32) -> BlockEncoding {
+        BlockEncoding::read(pointer, self.view.value_bits, |at| self.word(at))
     }
 
     // Relaxed: only the writer writes, and this is it.
@@ -480,7 +480,7 @@ impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
 
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
         let slots = slots.map(compile::pointer);
-        self.store_new(&Encoding::of(&slots, self.view.value_bits))
+        self.store_new(&BlockEncoding::of(&slots, self.view.value_bits))
     }
 
     fn store_one(

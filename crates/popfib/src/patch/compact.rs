@@ -13,7 +13,7 @@ use crate::fib::layout::{FibView, MAX_WORDS, NODE, PLACE, WIDE};
 use crate::memory::{self, Allocator};
 
 /// Root table and arena of a table.
-pub(super) struct Compact<Al: Allocator> {
+pub(super) struct CompactArrays<Al: Allocator> {
     pub(super) root: Vec<u32, Al>,
     pub(super) arena: Vec<u32, Al>,
 }
@@ -25,8 +25,8 @@ pub(super) struct Compact<Al: Allocator> {
 pub(super) fn compact<Al: Allocator + Clone>(
     view: FibView<'_>,
     alloc: &Al,
-) -> Result<Compact<Al>, CompileError> {
-    let mut mover = Mover {
+) -> Result<CompactArrays<Al>, CompileError> {
+    let mut mover = BlockMover {
         view,
         arena: Arena::new_in(MAX_WORDS, alloc.clone())?,
     };
@@ -43,18 +43,18 @@ pub(super) fn compact<Al: Allocator + Clone>(
             mover.block(pointer)?
         });
     }
-    Ok(Compact {
+    Ok(CompactArrays {
         root,
         arena: mover.arena.finish(),
     })
 }
 
-struct Mover<'a, Al: Allocator> {
+struct BlockMover<'a, Al: Allocator> {
     view: FibView<'a>,
     arena: Arena<Al>,
 }
 
-impl<Al: Allocator + Clone> Mover<'_, Al> {
+impl<Al: Allocator + Clone> BlockMover<'_, Al> {
     /// Moves a block and what lies below it; returns its new pointer.
     fn block(&mut self, pointer: u32) -> Result<u32, CompileError> {
         let place = pointer & PLACE;

@@ -2,12 +2,12 @@
 
 use alloc::vec;
 
-use super::{CheckError, Checker, load, nowhere};
+use super::{CheckError, LayoutChecker, load, nowhere};
 use crate::fib::layout::{
     CHILD, FLAT, FLAT_PLACE, FibView, FibWord, HALF, LINE, NODE, STRIDE, WIDE, flat_len,
 };
 
-impl<'a> Checker<'a> {
+impl<'a> LayoutChecker<'a> {
     /// All of a flat table, whose blocks resolve `stride` bits. A block that several entries of the root lead to is verified once.
     pub(super) fn flat_table(&mut self, stride: u8) -> Result<(), CheckError> {
         let FibView {

@@ -9,7 +9,7 @@ use crate::fib::layout::FibWord;
 /// A value of `bits` bits is above the limit if adding `2^bits - 1 - limit`
 /// carries out of its bits. Every second value is masked out to make room for
 /// the carry.
-pub(super) struct Limit {
+pub(super) struct PackedLimit {
     limit: u32,
     bits: u32,
     /// Values in a step.
@@ -22,7 +22,7 @@ pub(super) struct Limit {
     carries: u128,
 }
 
-impl Limit {
+impl PackedLimit {
     pub(super) fn new(limit: u32, bits: u32) -> Self {
         let mask = u32::MAX >> (32 - bits);
         // One bit is left for the carry of the last.
@@ -116,7 +116,7 @@ mod tests {
                         let halves = packed.iter().flat_map(|n| [*n as u32, (*n >> 32) as u32]);
                         let words = words(halves.take(len).collect());
                         let expected = (limit < mask).then(|| limit + 1);
-                        let found = Limit::new(limit, bits).first_above(&words, count);
+                        let found = PackedLimit::new(limit, bits).first_above(&words, count);
                         assert_eq!(
                             found, expected,
                             "{bits} bits, limit {limit}, {bad} of {count}"

@@ -24,7 +24,7 @@ struct TableParts {
     /// One `ImageFamily<A>` for each width of keys.
     families: Vec<Box<dyn Any + Send + Sync>>,
     metadata: ImageArray<u8>,
-    names: Option<NextHopNames>,
+    names: Option<ImageNextHopNames>,
 }
 
 impl ImageTable {
@@ -40,10 +40,10 @@ impl ImageTable {
                 if head.len() < 4 {
                     return Err(entry.broken(0, "it is malformed"));
                 }
-                let (count, are_names) = (u32_at(head, 0), NextHopNames::are_there(head));
+                let (count, are_names) = (u32_at(head, 0), ImageNextHopNames::are_there(head));
                 sections.max_next_hop = count;
                 are_names
-                    .then(|| NextHopNames::read(&sections))
+                    .then(|| ImageNextHopNames::read(&sections))
                     .transpose()?
             }
         };
@@ -95,7 +95,7 @@ impl ImageTable {
     /// The number of next hops that have names, which is also the highest of these next
     /// hops; `None` for a table without names.
     pub fn name_count(&self) -> Option<u32> {
-        self.0.names.as_ref().map(NextHopNames::len)
+        self.0.names.as_ref().map(ImageNextHopNames::len)
     }
 
     /// How many records there are, which next hops are numbers of; `None` for a table without. Whether they are sound is for
@@ -141,13 +141,13 @@ unsafe fn add_family<A: Address>(
 
 /// The names of next hops, one after the other: the texts of the only column of records without rows.
 #[derive(Debug)]
-struct NextHopNames {
+struct ImageNextHopNames {
     /// Where each name ends in `text`.
     ends: ImageArray<u32>,
     text: ImageArray<u8>,
 }
 
-impl NextHopNames {
+impl ImageNextHopNames {
     /// Whether records are names, by the description of their columns: one column, no rows; of texts, without lists.
     fn are_there(head: &[u8]) -> bool {
         head.len() >= 32

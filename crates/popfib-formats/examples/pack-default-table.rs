@@ -132,7 +132,7 @@ fn names_of<'l>(lines: impl Iterator<Item = &'l str>) -> Result<HashMap<u32, Str
 }
 
 /// The prefixes in order and without repetition, with their AS.
-fn routes<A: Address>(mut prefixes: Vec<Prefix<A>>, blocks: &Blocks<A>) -> Vec<pack::Route<A>> {
+fn routes<A: Address>(mut prefixes: Vec<Prefix<A>>, blocks: &Blocks<A>) -> Vec<pack::AsRoute<A>> {
     prefixes.sort_unstable();
     prefixes.dedup();
     let origin = |prefix: Prefix<A>| {

@@ -23,7 +23,7 @@ use crate::ranges::AddressSpan;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::{LoadOptions, TableEntry};
-use crate::value_regex::Values;
+use crate::value_regex::RegexValues;
 use crate::words::word_at;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -31,31 +31,31 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only with --format",
     can: FormatCapabilities::PLACED_VALUES,
     detect: |_| false,
-    open: |input, options| Ok(lines(Any::new(options), input, options)),
+    open: |input, options| Ok(lines(AnyPrefixes::new(options), input, options)),
 };
 
-struct Any {
+struct AnyPrefixes {
     /// The address that begins a range over lines, what the word before its end has to end with, and its value.
     start: Option<(IpAddr, &'static [u8], String)>,
     /// How many there are in comments.
     in_comments: u64,
     /// What has the values, and how many prefixes are without one.
-    values: Option<Values>,
+    values: Option<RegexValues>,
     without: u64,
 }
 
-impl Any {
+impl AnyPrefixes {
     fn new(options: &LoadOptions) -> Self {
         Self {
             start: None,
             in_comments: 0,
-            values: options.value_regex.clone().map(Values::of),
+            values: options.value_regex.clone().map(RegexValues::of),
             without: 0,
         }
     }
 }
 
-impl Grammar for Any {
+impl Grammar for AnyPrefixes {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let is_comment = ["#", "!", ";", "//"];
         let is_comment = is_comment
@@ -108,21 +108,21 @@ impl Grammar for Any {
     }
 }
 
-impl Any {
+impl AnyPrefixes {
     /// Hands out what was found after the word `before`; an address that begins a range over lines waits for its end.
     fn found(
         &mut self,
-        written: &Written,
+        written: &WrittenPrefix,
         before: &[u8],
         value: String,
         rows: &mut RouteRows,
     ) -> Result<(), String> {
         let address = match written {
-            Written::Range(first, last) => {
+            WrittenPrefix::Range(first, last) => {
                 return rows.elements_of(AddressSpan::Range(*first, *last), &value);
             }
-            Written::Text(text) => return rows.elements(text, &value),
-            Written::Host(address) => address,
+            WrittenPrefix::Text(text) => return rows.elements(text, &value),
+            WrittenPrefix::Host(address) => address,
         };
         if let Some((start, end, value)) = self.start.take() {
             let is_end = before.ends_with(end) && start.is_ipv4() == address.is_ipv4();
@@ -143,7 +143,7 @@ impl Any {
 }
 
 /// What stands somewhere in a line.
-enum Written {
+enum WrittenPrefix {
     /// An address by itself.
     Host(IpAddr),
     /// A prefix in words of its own.
@@ -206,7 +206,7 @@ fn next(
     line: &str,
     at: &mut usize,
     unseen: &mut Peekable<impl Iterator<Item = (Range<usize>, String)>>,
-) -> Option<(Written, usize)> {
+) -> Option<(WrittenPrefix, usize)> {
     loop {
         let found = find_address(line.as_bytes(), *at);
         let is_before = |(place, _): &(Range<usize>, String)| {
@@ -215,7 +215,7 @@ fn next(
         };
         if let Some((place, prefix)) = unseen.next_if(is_before) {
             *at = place.end;
-            return Some((Written::Text(prefix), place.start));
+            return Some((WrittenPrefix::Text(prefix), place.start));
         }
         let found = found?;
         match of(line, &found) {
@@ -230,9 +230,9 @@ fn next(
 }
 
 /// What an address in a line is, together with what comes after it; `None` if that is a mask without an address.
-fn of(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
+fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
     let (first, begin, end) = (found.address, found.range.start, found.range.end);
-    let host = Some((Written::Host(first), end));
+    let host = Some((WrittenPrefix::Host(first), end));
     if line[..begin].ends_with("://") {
         return host;
     }
@@ -245,13 +245,13 @@ fn of(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
         if let Some(mask) = address_at(line, len_at)
             && let Some(text) = masks::after_slash(first, mask.address)
         {
-            return Some((Written::Text(text), mask.range.end));
+            return Some((WrittenPrefix::Text(text), mask.range.end));
         }
         let most = if first.is_ipv4() { 32 } else { 128 };
         let is_len = len[..digits].parse().is_ok_and(|len: u8| len <= most);
         if is_len && is_border(line, Some(len_at + digits)) {
             let text = format!("{first}/{}", &len[..digits]);
-            return Some((Written::Text(text), len_at + digits));
+            return Some((WrittenPrefix::Text(text), len_at + digits));
         }
     }
     if masks::is_no_host(first) {
@@ -274,7 +274,10 @@ fn of(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
             .any(|part| part == b"range")
     };
     if are_ends && (between == "-" || matches!(between, "" | "to") && is_range()) {
-        return Some((Written::Range(first, second.address), second.range.end));
+        return Some((
+            WrittenPrefix::Range(first, second.address),
+            second.range.end,
+        ));
     }
     const MASK: [&str; 6] = [
         "",
@@ -285,13 +288,15 @@ fn of(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
         "wildcard-mask",
     ];
     match masks::pair(first, second.address) {
-        Some(text) if MASK.contains(&between) => Some((Written::Text(text), second.range.end)),
+        Some(text) if MASK.contains(&between) => {
+            Some((WrittenPrefix::Text(text), second.range.end))
+        }
         _ => host,
     }
 }
 
 /// A range whose end is the last byte: `10.0.0.1-20`.
-fn short_range(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
+fn short_range(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
     let rest = line[found.range.end..].strip_prefix('-')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let end = found.range.end + 1 + digits;
@@ -302,7 +307,7 @@ fn short_range(line: &str, found: &FoundAddress) -> Option<(Written, usize)> {
     let [a, b, c, d] = first.octets();
     let is_range = d <= last && is_border(line, Some(end));
     is_range.then_some((
-        Written::Range(first.into(), IpAddr::from([a, b, c, last])),
+        WrittenPrefix::Range(first.into(), IpAddr::from([a, b, c, last])),
         end,
     ))
 }

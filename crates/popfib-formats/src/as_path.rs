@@ -80,14 +80,14 @@ pub(crate) fn as_number(text: &str) -> Option<u32> {
 pub(crate) struct NotAPath;
 
 /// The segments of a path as text: their kinds, and their numbers between blanks and commas. None is empty.
-pub(crate) struct Segments<'a>(&'a str);
+pub(crate) struct PathSegments<'a>(&'a str);
 
 /// The segments of `path`.
-pub(crate) fn segments(path: &str) -> Segments<'_> {
-    Segments(path)
+pub(crate) fn segments(path: &str) -> PathSegments<'_> {
+    PathSegments(path)
 }
 
-impl<'a> Iterator for Segments<'a> {
+impl<'a> Iterator for PathSegments<'a> {
     type Item = Result<(SegmentKind, &'a str), NotAPath>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -33,7 +33,9 @@ use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
 use crate::table_format::{LoadOptions, TableEntry};
-use crate::update::{Gate, Message, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
+use crate::update::{
+    Message, PeerGate, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource,
+};
 use crate::update_text::parse_prefix;
 
 pub(crate) const FORMAT: TableEntry = TableEntry {
@@ -58,13 +60,13 @@ fn is_bgpdump(head: &[u8]) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BgpdumpType {
     Table,
     Update,
 }
 
 /// The kind of a line, and whether a path identifier stands after the prefix.
-fn kind(line: &[u8]) -> Option<(Kind, bool)> {
+fn kind(line: &[u8]) -> Option<(BgpdumpType, bool)> {
     let end = line.iter().position(|&byte| byte == b'|')?;
     let (name, has_path_id) = match line[..end].strip_suffix(b"_AP") {
         Some(name) => (name, true),
@@ -72,8 +74,8 @@ fn kind(line: &[u8]) -> Option<(Kind, bool)> {
     };
     // Messages that the collector itself sent.
     let kind = match name.strip_suffix(b"_LOCAL").unwrap_or(name) {
-        b"TABLE_DUMP" | b"TABLE_DUMP2" | b"TABLE_DUMP_V2" => Kind::Table,
-        b"BGP4MP" | b"BGP4MP_ET" => Kind::Update,
+        b"TABLE_DUMP" | b"TABLE_DUMP2" | b"TABLE_DUMP_V2" => BgpdumpType::Table,
+        b"BGP4MP" | b"BGP4MP_ET" => BgpdumpType::Update,
         _ => return None,
     };
     Some((kind, has_path_id))
@@ -89,19 +91,19 @@ fn next_hop(text: &str) -> Result<&str, String> {
 }
 
 /// One line.
-struct Line<'a> {
-    kind: Kind,
+struct BgpdumpLine<'a> {
+    kind: BgpdumpType,
     time: u64,
     peer: (IpAddr, u32),
     prefix: IpPrefix,
     path_id: Option<u32>,
     /// The fields of routes and announcements.
-    route: Option<Fields<'a>>,
+    route: Option<BgpdumpFields<'a>>,
 }
 
 /// What a line says of a path.
 #[derive(Clone, Copy, Default)]
-struct Fields<'a> {
+struct BgpdumpFields<'a> {
     as_path: &'a str,
     origin: &'a str,
     next_hop: &'a str,
@@ -110,7 +112,7 @@ struct Fields<'a> {
 }
 
 /// Reads a line; `None` if it is no route and no change of one (a peer's state).
-fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
+fn parse(line: &[u8], mask: bool) -> Result<Option<BgpdumpLine<'_>>, String> {
     let (kind, has_path_id) = kind(line).ok_or("not a line of bgpdump -m")?;
     let line = str::from_utf8(line).map_err(|_| String::new())?;
     let mut fields = line.split('|').skip(1);
@@ -145,14 +147,14 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<Line<'_>>, String> {
     let route = if change == "W" {
         None
     } else {
-        Some(Fields {
+        Some(BgpdumpFields {
             as_path: field("AS path")?,
             origin: field("origin")?,
             next_hop: field("next hop")?,
             rest: std::array::from_fn(|_| fields.next().unwrap_or_default()),
         })
     };
-    Ok(Some(Line {
+    Ok(Some(BgpdumpLine {
         kind,
         time,
         peer: (address, asn),
@@ -196,7 +198,7 @@ fn invalid(lines: &Lines, reason: String) -> ReadError {
 
 /// The routes and announcements among the lines, of the peers that are wanted.
 #[derive(Debug)]
-struct Routes {
+struct BgpdumpRoutes {
     lines: Lines,
     mask: bool,
     filter: Option<PeerFilter>,
@@ -204,7 +206,7 @@ struct Routes {
     withdrawals: u64,
 }
 
-impl Routes {
+impl BgpdumpRoutes {
     fn new(input: Input, options: &LoadOptions) -> Self {
         Self {
             lines: Lines::new(input),
@@ -218,7 +220,7 @@ impl Routes {
     /// What `take` makes of the next line that it takes: of what it says, and the index of its peer; `None` at the end.
     fn next<T>(
         &mut self,
-        mut take: impl FnMut(Line<'_>, usize) -> Result<Option<T>, String>,
+        mut take: impl FnMut(BgpdumpLine<'_>, usize) -> Result<Option<T>, String>,
     ) -> Result<Option<T>, ReadError> {
         while self.lines.advance()? {
             let text = self.lines.line();
@@ -256,7 +258,7 @@ impl Routes {
 /// The best paths of the lines.
 #[derive(Debug)]
 struct BgpdumpTable {
-    routes: Routes,
+    routes: BgpdumpRoutes,
     value: RouteValue,
     /// The columns of records, unless one value is read.
     record: Option<PathRecord>,
@@ -265,7 +267,7 @@ struct BgpdumpTable {
 impl BgpdumpTable {
     fn new(input: Input, options: &LoadOptions) -> Self {
         Self {
-            routes: Routes::new(input, options),
+            routes: BgpdumpRoutes::new(input, options),
             value: options.value,
             record: PathRecord::of(options),
         }
@@ -304,7 +306,7 @@ impl CandidatePaths for BgpdumpTable {
     fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
         let next = self.routes.next(|line, peer| {
             let fields = line.route.unwrap_or_default();
-            let Fields {
+            let BgpdumpFields {
                 as_path, next_hop, ..
             } = fields;
             match &mut self.record {
@@ -317,8 +319,8 @@ impl CandidatePaths for BgpdumpTable {
             }
             // Of updates, the last announcement counts.
             let (path_length, peer) = match line.kind {
-                Kind::Table => (path_length(as_path)?, peer),
-                Kind::Update => (0, 0),
+                BgpdumpType::Table => (path_length(as_path)?, peer),
+                BgpdumpType::Update => (0, 0),
             };
             let rank = PathRank {
                 lacks_next_hop: next_hop.is_empty(),
@@ -353,14 +355,14 @@ impl CandidatePaths for BgpdumpTable {
 
 /// A [`PathSource`] of the lines.
 pub(crate) struct BgpdumpPaths {
-    routes: Routes,
+    routes: BgpdumpRoutes,
     wanted: PrefixFilter,
 }
 
 impl BgpdumpPaths {
     pub(crate) fn new(input: Input, options: &LoadOptions, wanted: PrefixFilter) -> Self {
         Self {
-            routes: Routes::new(input, options),
+            routes: BgpdumpRoutes::new(input, options),
             wanted,
         }
     }
@@ -386,7 +388,7 @@ impl PathSource for BgpdumpPaths {
 }
 
 /// Sets what the fields of a line say.
-fn fill(path: &mut BgpPath, fields: Fields<'_>) -> Result<(), String> {
+fn fill(path: &mut BgpPath, fields: BgpdumpFields<'_>) -> Result<(), String> {
     let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
     // A path without the attribute has 0, too.
     let number = |text: &str| match text {
@@ -422,7 +424,7 @@ fn fill(path: &mut BgpPath, fields: Fields<'_>) -> Result<(), String> {
 struct BgpdumpUpdates {
     lines: Lines,
     mask: bool,
-    gate: Gate,
+    gate: PeerGate,
     head: UpdateHead,
     /// In place of an update.
     session: Option<Session>,
@@ -437,7 +439,7 @@ impl BgpdumpUpdates {
         Self {
             lines: Lines::new(input),
             mask: options.mask,
-            gate: Gate::new(options.peer),
+            gate: PeerGate::new(options.peer),
             head: UpdateHead::default(),
             session: None,
             path: BgpPath::default(),
@@ -470,7 +472,7 @@ impl UpdateSource for BgpdumpUpdates {
                 }
                 Err(reason) => return Err(invalid(&self.lines, reason)),
             };
-            if line.kind == Kind::Table {
+            if line.kind == BgpdumpType::Table {
                 self.table_lines += 1;
                 continue;
             }
@@ -480,7 +482,7 @@ impl UpdateSource for BgpdumpUpdates {
                 Some((_, false)) => continue,
                 None => return Err(self.lines.invalid("too many peers")),
             };
-            let Line {
+            let BgpdumpLine {
                 time,
                 peer,
                 prefix,

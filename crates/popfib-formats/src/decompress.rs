@@ -57,11 +57,11 @@ impl Read for RawFile {
 }
 
 /// The bytes that detection has taken, then the rest.
-type Stream = Chain<Cursor<Vec<u8>>, BufReader<RawFile>>;
+type RawStream = Chain<Cursor<Vec<u8>>, BufReader<RawFile>>;
 
 /// The data of a file, decompressed.
 pub(crate) enum Decompressor {
-    Plain(Stream),
+    Plain(RawStream),
     /// The compression's name. A trait object, so that programs that only read plain data link no decompressor.
     Compressed(&'static str, Box<dyn Decompress>),
 }
@@ -69,7 +69,7 @@ pub(crate) enum Decompressor {
 /// What decompresses a stream.
 pub(crate) trait Decompress: Read + Send {
     /// What it reads from.
-    fn stream(&self) -> &Stream;
+    fn stream(&self) -> &RawStream;
 }
 
 /// The first bytes of each compression.
@@ -122,11 +122,11 @@ impl Decompressor {
         let kind = head.clone();
         let stream = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, raw));
         Ok(if kind.starts_with(GZIP) {
-            Self::Compressed("gzip", Box::new(Members::<GzDecoder<_>>::new(stream)))
+            Self::Compressed("gzip", Box::new(AllMembers::<GzDecoder<_>>::new(stream)))
         } else if kind.starts_with(BZIP2) {
-            Self::Compressed("bzip2", Box::new(Members::<BzDecoder<_>>::new(stream)))
+            Self::Compressed("bzip2", Box::new(AllMembers::<BzDecoder<_>>::new(stream)))
         } else if kind.starts_with(ZSTD) || kind.len() == 4 && is_start_of_skippable(&kind) {
-            Self::Compressed("zstd", Box::new(ZstdFrames::new(stream)))
+            Self::Compressed("zstd", Box::new(ZstdReader::new(stream)))
         } else {
             Self::Plain(stream)
         })
@@ -165,36 +165,36 @@ impl Read for Decompressor {
 }
 
 /// A decoder of one member of a file that may have several.
-trait Member: Read + Send + Sized {
-    fn begin(stream: Stream) -> Self;
-    fn stream(&self) -> &Stream;
-    fn stream_mut(&mut self) -> &mut Stream;
+trait MemberDecoder: Read + Send + Sized {
+    fn begin(stream: RawStream) -> Self;
+    fn stream(&self) -> &RawStream;
+    fn stream_mut(&mut self) -> &mut RawStream;
 }
 
-impl Member for GzDecoder<Stream> {
-    fn begin(stream: Stream) -> Self {
+impl MemberDecoder for GzDecoder<RawStream> {
+    fn begin(stream: RawStream) -> Self {
         Self::new(stream)
     }
 
-    fn stream(&self) -> &Stream {
+    fn stream(&self) -> &RawStream {
         self.get_ref()
     }
 
-    fn stream_mut(&mut self) -> &mut Stream {
+    fn stream_mut(&mut self) -> &mut RawStream {
         self.get_mut()
     }
 }
 
-impl Member for BzDecoder<Stream> {
-    fn begin(stream: Stream) -> Self {
+impl MemberDecoder for BzDecoder<RawStream> {
+    fn begin(stream: RawStream) -> Self {
         Self::new(stream)
     }
 
-    fn stream(&self) -> &Stream {
+    fn stream(&self) -> &RawStream {
         self.get_ref()
     }
 
-    fn stream_mut(&mut self) -> &mut Stream {
+    fn stream_mut(&mut self) -> &mut RawStream {
         self.get_mut()
     }
 }
@@ -203,16 +203,16 @@ impl Member for BzDecoder<Stream> {
 ///
 /// The libraries' own readers of several members take zeros, with which tapes
 /// and disk images fill their blocks, for a damaged member.
-struct Members<D>(D);
+struct AllMembers<D>(D);
 
-impl<D: Member> Decompress for Members<D> {
-    fn stream(&self) -> &Stream {
+impl<D: MemberDecoder> Decompress for AllMembers<D> {
+    fn stream(&self) -> &RawStream {
         self.0.stream()
     }
 }
 
-impl<D: Member> Members<D> {
-    fn new(stream: Stream) -> Self {
+impl<D: MemberDecoder> AllMembers<D> {
+    fn new(stream: RawStream) -> Self {
         Self(D::begin(stream))
     }
 
@@ -240,7 +240,7 @@ impl<D: Member> Members<D> {
     }
 }
 
-impl<D: Member> Read for Members<D> {
+impl<D: MemberDecoder> Read for AllMembers<D> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.0.read(buf)? {
@@ -263,20 +263,20 @@ const EMPTY_FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1, 0, 0];
 /// It also checks no checksum and takes the data's end inside a frame for any
 /// other error. Memory is a frame's window, [`MAX_WINDOW`] at most. The library holds back a window's length of data until the frame
 /// ends, so a slow pipe of zstd data gets its lines late.
-struct ZstdFrames {
-    stream: Stream,
+struct ZstdReader {
+    stream: RawStream,
     decoder: FrameDecoder,
     in_frame: bool,
 }
 
-impl Decompress for ZstdFrames {
-    fn stream(&self) -> &Stream {
+impl Decompress for ZstdReader {
+    fn stream(&self) -> &RawStream {
         &self.stream
     }
 }
 
-impl ZstdFrames {
-    fn new(stream: Stream) -> Self {
+impl ZstdReader {
+    fn new(stream: RawStream) -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(MAX_WINDOW);
         // The library makes room for a whole window from the second frame on only.
@@ -324,7 +324,7 @@ impl ZstdFrames {
     }
 }
 
-impl Read for ZstdFrames {
+impl Read for ZstdReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             if !self.in_frame {

@@ -63,7 +63,7 @@ pub fn default_table_of(columns: &ColumnSelection) -> Result<RouteTable, ReadErr
         let reason = no_name(missing, [ASN, AS_NAME].into_iter());
         return Err(ReadError::file(DEFAULT_TABLE_NAME, reason));
     }
-    let names = Names::unpack();
+    let names = AsNames::unpack();
     if let [only] = &wanted[..] {
         let mut texts = Dictionary::default();
         let mut table = routes(|asn| match only == ASN {
@@ -106,7 +106,7 @@ fn routes(mut number: impl FnMut(u32) -> Option<NextHop>) -> RouteTable {
         sources: vec![source],
         ..RouteTable::default()
     };
-    let mut columns = unpack::Columns::unpack(PACKED);
+    let mut columns = unpack::UnpackedColumns::unpack(PACKED);
     let numbers = columns.numbers();
     let mut known = vec![None; numbers.len()];
     let mut next_hop = |place: usize| {
@@ -127,15 +127,15 @@ fn routes(mut number: impl FnMut(u32) -> Option<NextHop>) -> RouteTable {
 }
 
 /// The names of AS.
-struct Names {
+struct AsNames {
     text: String,
     /// In ascending order, each with the place of its name.
     numbers: Vec<(u32, std::ops::Range<usize>)>,
 }
 
-impl Names {
+impl AsNames {
     fn unpack() -> Self {
-        let mut numbers = unpack::Columns::unpack(PACKED).numbers();
+        let mut numbers = unpack::UnpackedColumns::unpack(PACKED).numbers();
         numbers.sort_unstable();
         let text = String::from_utf8(unpack::inflate(NAMES)).expect("UTF-8");
         let mut start = 0;

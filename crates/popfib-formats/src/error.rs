@@ -13,7 +13,7 @@ use std::io;
 /// Displays as the one line `FILE:LINE: reason`, for binary files as
 /// `FILE: byte OFFSET: reason`, or as `FILE: reason` where no place is
 /// concerned.
-pub struct ReadError(Box<Inner>);
+pub struct ReadError(Box<ReadErrorParts>);
 
 /// Where in a file, once decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum FilePlace {
     Byte(u64),
 }
 
-struct Inner {
+struct ReadErrorParts {
     file: String,
     place: Option<FilePlace>,
     reason: String,
@@ -36,7 +36,7 @@ struct Inner {
 impl ReadError {
     /// The file as a whole is at fault.
     pub(crate) fn file(file: &str, reason: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
+        Self(Box::new(ReadErrorParts {
             file: file.to_owned(),
             place: None,
             reason: reason.into(),

@@ -52,7 +52,7 @@ pub(crate) fn lines(
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
-    Box::new(Source {
+    Box::new(GrammarSource {
         cutter: Lines::new(input),
         grammar,
         prompt: None,
@@ -67,7 +67,7 @@ pub(crate) fn listing(
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
-    Box::new(Source {
+    Box::new(GrammarSource {
         cutter: Lines::new(input),
         grammar,
         prompt: Some(Prompt::default()),
@@ -82,7 +82,7 @@ pub(crate) fn document(
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
-    Box::new(Source {
+    Box::new(GrammarSource {
         cutter: Items::new(input),
         grammar,
         prompt: None,
@@ -146,7 +146,7 @@ impl Cutter for Items {
 }
 
 /// The [`RouteSource`] of both.
-struct Source<C, G> {
+struct GrammarSource<C, G> {
     cutter: C,
     grammar: G,
     /// Where commands are skipped.
@@ -155,7 +155,7 @@ struct Source<C, G> {
     at_end: bool,
 }
 
-impl<C: Cutter, G: Grammar> Source<C, G> {
+impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
     /// Reads the next piece; false at the end.
     fn advance(&mut self) -> Result<bool, ReadError> {
         let (grammar, rows) = (&mut self.grammar, &mut self.rows);
@@ -188,7 +188,7 @@ impl<C: Cutter, G: Grammar> Source<C, G> {
     }
 }
 
-impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
+impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
         loop {
             if let Some((line, reason)) = self.rows.take_flaw() {
@@ -219,9 +219,9 @@ impl<C: Cutter, G: Grammar> RouteSource for Source<C, G> {
     }
 }
 
-impl<C, G> fmt::Debug for Source<C, G> {
+impl<C, G> fmt::Debug for GrammarSource<C, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source")
+        f.debug_struct("GrammarSource")
             .field("rows", &self.rows)
             .finish_non_exhaustive()
     }

@@ -26,7 +26,7 @@ pub(crate) const HEAD: usize = 64 << 10;
 pub struct Input {
     /// What is known of the data before it is read: its name, and the time at which the file was written.
     source: Source,
-    state: State,
+    state: InputState,
     /// What was peeked at and is still to be read, from `taken` on.
     head: Vec<u8>,
     taken: usize,
@@ -36,7 +36,7 @@ pub struct Input {
     progress: Progress,
 }
 
-enum State {
+enum InputState {
     /// Nothing read so far. Opening must not wait for a slow pipe's first byte. The function then chooses the
     /// decompressor.
     Unread(RawFile, fn(RawFile) -> io::Result<Decompressor>),
@@ -107,7 +107,7 @@ impl Input {
         let progress = Progress::default();
         Self {
             source,
-            state: State::Unread(RawFile::new(reader, progress.read.clone()), choose),
+            state: InputState::Unread(RawFile::new(reader, progress.read.clone()), choose),
             head: Vec::new(),
             taken: 0,
             max_size: Self::DEFAULT_MAX_SIZE,
@@ -152,7 +152,7 @@ impl Input {
             let n = match read {
                 Ok(n) => n,
                 Err((reason, error)) => {
-                    self.state = State::Failed(reason, error);
+                    self.state = InputState::Failed(reason, error);
                     0
                 }
             };
@@ -220,13 +220,13 @@ impl Input {
 
     fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
         // Done unless reading goes well: nothing is read again after an end or an error.
-        let mut decoder = match std::mem::replace(&mut self.state, State::Done) {
-            State::Unread(raw, choose) => {
+        let mut decoder = match std::mem::replace(&mut self.state, InputState::Done) {
+            InputState::Unread(raw, choose) => {
                 choose(raw).map_err(|e| (format!("cannot read: {e}"), e))?
             }
-            State::Reading(decoder) => decoder,
-            State::Failed(reason, error) => return Err((reason, error)),
-            State::Done => return Ok(0),
+            InputState::Reading(decoder) => decoder,
+            InputState::Failed(reason, error) => return Err((reason, error)),
+            InputState::Done => return Ok(0),
         };
         match decoder.read(buf) {
             Ok(0) => Ok(0),
@@ -241,7 +241,7 @@ impl Input {
                         return Err((reason, io::ErrorKind::FileTooLarge.into()));
                     }
                 }
-                self.state = State::Reading(decoder);
+                self.state = InputState::Reading(decoder);
                 Ok(n)
             }
             Err(e) => Err((decoder.explain(&e), e)),

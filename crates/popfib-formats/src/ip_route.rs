@@ -30,7 +30,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`ip route` and `ip -6 route` of Linux",
     can: FormatCapabilities::TABLES,
     detect,
-    open: |input, options| Ok(listing(IpRoute::default(), input, options)),
+    open: |input, options| Ok(listing(IpRouteText::default(), input, options)),
 };
 
 /// The types of routes that are no unicast.
@@ -75,13 +75,13 @@ fn detect(head: &[u8]) -> bool {
 }
 
 #[derive(Default)]
-pub(crate) struct IpRoute {
+pub(crate) struct IpRouteText {
     best: BestByMetric,
     /// The route being read; its next hops may follow on lines of their own.
-    current: Option<Current>,
+    current: Option<UnfinishedIpRoute>,
 }
 
-struct Current {
+struct UnfinishedIpRoute {
     prefix: IpPrefix,
     line: u64,
     metric: u64,
@@ -92,7 +92,7 @@ struct Current {
     ignored: bool,
 }
 
-impl Grammar for IpRoute {
+impl Grammar for IpRouteText {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace().peekable();
         match words.peek() {
@@ -113,7 +113,7 @@ impl Grammar for IpRoute {
         } else {
             rows.prefix(destination)?
         };
-        let current = self.current.insert(Current {
+        let current = self.current.insert(UnfinishedIpRoute {
             prefix,
             line: rows.line(),
             metric: 0,
@@ -133,7 +133,7 @@ impl Grammar for IpRoute {
     }
 }
 
-impl IpRoute {
+impl IpRouteText {
     fn finish(&mut self, rows: &mut RouteRows) {
         let Some(current) = self.current.take() else {
             return;
@@ -156,7 +156,7 @@ impl IpRoute {
     }
 }
 
-impl Current {
+impl UnfinishedIpRoute {
     /// Takes the pairs of a line; `nexthop` begins one more next hop.
     fn words<'a>(&mut self, mut words: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let mut hop: Option<&str> = None;

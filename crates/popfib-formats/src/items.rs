@@ -199,7 +199,7 @@ impl Items {
         if matches!(first, b',' | b':' | b']' | b'}') {
             return Err(self.unexpected());
         }
-        let mut state = Value {
+        let mut state = ValueScan {
             depth: 0,
             in_string: false,
             escaped: false,
@@ -296,7 +296,7 @@ impl Items {
 }
 
 /// Where in a value the scan is.
-struct Value {
+struct ValueScan {
     depth: usize,
     in_string: bool,
     escaped: bool,
@@ -304,7 +304,7 @@ struct Value {
     is_word: bool,
 }
 
-impl Value {
+impl ValueScan {
     /// How many of `bytes` belong to the value, and whether it ends with them.
     fn scan(&mut self, bytes: &[u8]) -> (usize, bool) {
         for (n, &byte) in bytes.iter().enumerate() {

@@ -160,7 +160,7 @@ impl RecordNode<'_> {
 
 impl<'de> Deserialize<'de> for RecordNode<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Nodes)
+        deserializer.deserialize_any(RecordNodeVisitor)
     }
 }
 
@@ -168,9 +168,9 @@ fn maxmind<'a>(of: MaxMindType, value: impl ToString) -> RecordNode<'a> {
     RecordNode::Scalar(CellKind::MaxMind(of), value.to_string().into())
 }
 
-struct Nodes;
+struct RecordNodeVisitor;
 
-impl<'de> Visitor<'de> for Nodes {
+impl<'de> Visitor<'de> for RecordNodeVisitor {
     type Value = RecordNode<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -245,7 +245,7 @@ impl<'de> Visitor<'de> for Nodes {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordNode<'de>, A::Error> {
         let mut members = Vec::new();
-        while let Some(member) = map.next_entry::<Key<'de>, RecordNode<'de>>()? {
+        while let Some(member) = map.next_entry::<RecordKey<'de>, RecordNode<'de>>()? {
             members.push((member.0.0, member.1));
         }
         Ok(RecordNode::Map(members))
@@ -261,9 +261,9 @@ impl<'de> Visitor<'de> for Nodes {
 }
 
 /// The key of a member.
-struct Key<'a>(Cow<'a, str>);
+struct RecordKey<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Key<'de> {
+impl<'de> Deserialize<'de> for RecordKey<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match RecordNode::deserialize(deserializer)? {
             RecordNode::Scalar(_, key) => Ok(Self(key)),

@@ -90,19 +90,19 @@ fn detect(head: &[u8]) -> bool {
 
 self_cell!(
     /// A database and the walk through its networks.
-    struct Walk {
+    struct MmdbWalk {
         owner: Reader<Vec<u8>>,
         #[not_covariant]
-        dependent: Networks,
+        dependent: MmdbNetworks,
     }
 );
 
-type Networks<'a> = Within<'a, Vec<u8>>;
+type MmdbNetworks<'a> = Within<'a, Vec<u8>>;
 
 /// A [`RouteSource`] of a MaxMind database.
 pub(crate) struct Mmdb {
     name: String,
-    walk: Walk,
+    walk: MmdbWalk,
     /// The numbers of the values of records seen before, by their offset: many
     /// networks share a record, and many records a value.
     values: HashMap<usize, Option<NextHop>>,
@@ -160,7 +160,7 @@ impl Mmdb {
         // The tree, two sides a node, and sixteen bytes come before them.
         let records = u64::from(metadata.node_count) * u64::from(metadata.record_size) / 4 + 16;
         let options = WithinOptions::default().include_networks_without_data();
-        let walk = Walk::try_new(reader, |reader| reader.networks(options)).map_err(|e| {
+        let walk = MmdbWalk::try_new(reader, |reader| reader.networks(options)).map_err(|e| {
             ReadError::file(&name, format!("not a MaxMind database: {e}")).with_source(e)
         })?;
         Ok(Self {
@@ -183,7 +183,7 @@ impl Mmdb {
     }
 
     /// The next network with its value in `self.value`.
-    fn advance(&mut self) -> Result<Option<IpPrefix>, Fault> {
+    fn advance(&mut self) -> Result<Option<IpPrefix>, MmdbFault> {
         let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
         let (names, names_left) = (&mut self.names, &mut self.names_left);
         let (leaves, without) = (&mut self.leaves, &mut self.without);
@@ -218,7 +218,7 @@ impl Mmdb {
                         None => None,
                         Some(name) => {
                             let name = checked(&name)
-                                .map_err(|e| Fault::Record(offset, format!("{prefix}: {e}")))?;
+                                .map_err(|e| MmdbFault::Record(offset, format!("{prefix}: {e}")))?;
                             if names.number(name).is_none() {
                                 let left = names_left.checked_sub(name.len());
                                 *names_left =
@@ -243,20 +243,20 @@ impl Mmdb {
 }
 
 /// What is wrong with a database.
-enum Fault {
+enum MmdbFault {
     /// There is no more to read.
     Database(String),
     /// The record at this offset is no value; other networks may have one.
     Record(usize, String),
 }
 
-impl From<String> for Fault {
+impl From<String> for MmdbFault {
     fn from(reason: String) -> Self {
         Self::Database(reason)
     }
 }
 
-impl From<&str> for Fault {
+impl From<&str> for MmdbFault {
     fn from(reason: &str) -> Self {
         reason.to_owned().into()
     }
@@ -277,62 +277,64 @@ fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<Option<String>, MaxMindDb
     for path in TELLING {
         let keys: Vec<_> = path.iter().map(|key| PathElement::Key(key)).collect();
         // A record of another shape is not at fault: it has no such path.
-        if let Ok(Some(Scalar(Some(value)))) = found.decode_path::<Scalar>(&keys) {
+        if let Ok(Some(FirstScalar(Some(value)))) = found.decode_path::<FirstScalar>(&keys) {
             return Ok(Some(value));
         }
     }
-    let first = found.decode::<Scalar>()?;
-    Ok(first.and_then(|Scalar(value)| value))
+    let first = found.decode::<FirstScalar>()?;
+    Ok(first.and_then(|FirstScalar(value)| value))
 }
 
 /// The first scalar in a value, at any depth; blank strings are none.
-struct Scalar(Option<String>);
+struct FirstScalar(Option<String>);
 
-impl<'de> Deserialize<'de> for Scalar {
+impl<'de> Deserialize<'de> for FirstScalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(First)
+        deserializer.deserialize_any(FirstScalarVisitor)
     }
 }
 
-struct First;
+struct FirstScalarVisitor;
 
-impl<'de> Visitor<'de> for First {
-    type Value = Scalar;
+impl<'de> Visitor<'de> for FirstScalarVisitor {
+    type Value = FirstScalar;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
-        Ok(Scalar((!text.trim().is_empty()).then(|| text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<FirstScalar, E> {
+        Ok(FirstScalar(
+            (!text.trim().is_empty()).then(|| text.to_owned()),
+        ))
     }
 
-    fn visit_bytes<E>(self, _: &[u8]) -> Result<Scalar, E> {
-        Ok(Scalar(None))
+    fn visit_bytes<E>(self, _: &[u8]) -> Result<FirstScalar, E> {
+        Ok(FirstScalar(None))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Scalar, E> {
-        Ok(Scalar(Some(number.to_string())))
+    fn visit_u64<E>(self, number: u64) -> Result<FirstScalar, E> {
+        Ok(FirstScalar(Some(number.to_string())))
     }
 
-    fn visit_u128<E>(self, number: u128) -> Result<Scalar, E> {
-        Ok(Scalar(Some(number.to_string())))
+    fn visit_u128<E>(self, number: u128) -> Result<FirstScalar, E> {
+        Ok(FirstScalar(Some(number.to_string())))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Scalar, E> {
-        Ok(Scalar(Some(number.to_string())))
+    fn visit_i64<E>(self, number: i64) -> Result<FirstScalar, E> {
+        Ok(FirstScalar(Some(number.to_string())))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Scalar, E> {
-        Ok(Scalar(Some(number.to_string())))
+    fn visit_f64<E>(self, number: f64) -> Result<FirstScalar, E> {
+        Ok(FirstScalar(Some(number.to_string())))
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Result<Scalar, E> {
-        Ok(Scalar(Some(truth.to_string())))
+    fn visit_bool<E>(self, truth: bool) -> Result<FirstScalar, E> {
+        Ok(FirstScalar(Some(truth.to_string())))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar, A::Error> {
-        let mut first = Scalar(None);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FirstScalar, A::Error> {
+        let mut first = FirstScalar(None);
         while map.next_key::<IgnoredAny>()?.is_some() {
             if first.0.is_none() {
                 first = map.next_value()?;
@@ -343,8 +345,8 @@ impl<'de> Visitor<'de> for First {
         Ok(first)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Scalar, A::Error> {
-        let mut first = Scalar(None);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<FirstScalar, A::Error> {
+        let mut first = FirstScalar(None);
         while first.0.is_none()
             && let Some(next) = seq.next_element()?
         {
@@ -369,11 +371,11 @@ impl RouteSource for Mmdb {
                 self.at_end = true;
                 Ok(None)
             }
-            Err(Fault::Database(reason)) => {
+            Err(MmdbFault::Database(reason)) => {
                 self.at_end = true;
                 Err(ReadError::file(&self.name, reason))
             }
-            Err(Fault::Record(offset, reason)) => {
+            Err(MmdbFault::Record(offset, reason)) => {
                 let place = FilePlace::Byte(self.records + offset as u64);
                 Err(ReadError::invalid(&self.name, place, reason))
             }

@@ -284,7 +284,7 @@ fn cell(kind: CellKind, text: &str, to: &mut String) {
 
 /// Records made of texts.
 #[derive(Debug)]
-pub(crate) struct Unpacked {
+pub(crate) struct UnpackedRecords {
     pub(crate) records: Records,
     /// The names of columns whose values were of several types, and are texts.
     pub(crate) mixed: Vec<String>,
@@ -296,14 +296,14 @@ pub(crate) struct Unpacked {
 ///
 /// # Errors
 /// More columns than records can have.
-pub(crate) fn unpack(names: &[String], texts: &Dictionary) -> Result<Unpacked, String> {
+pub(crate) fn unpack(names: &[String], texts: &Dictionary) -> Result<UnpackedRecords, String> {
     let mut builder = RecordsBuilder::new();
     for name in names {
         builder.column(name).map_err(|error| error.to_string())?;
     }
     let mut numbers = Vec::new();
     let mut is_same = true;
-    let mut reader = Reader::default();
+    let mut reader = RecordReader::default();
     for text in texts.iter() {
         let number = reader.read(text, &mut builder);
         // A source leaves out records without a value.
@@ -313,7 +313,7 @@ pub(crate) fn unpack(names: &[String], texts: &Dictionary) -> Result<Unpacked, S
         is_same &= number.get() as usize == numbers.len();
     }
     let built = builder.build();
-    Ok(Unpacked {
+    Ok(UnpackedRecords {
         records: built.records,
         mixed: built.mixed,
         renumbered: (!is_same).then_some(numbers),
@@ -322,13 +322,13 @@ pub(crate) fn unpack(names: &[String], texts: &Dictionary) -> Result<Unpacked, S
 
 /// Reads the texts of records.
 #[derive(Default)]
-struct Reader {
+struct RecordReader {
     /// A text without its escapes, and the elements of a list.
     plain: String,
     elements: Vec<(CellKind, String)>,
 }
 
-impl Reader {
+impl RecordReader {
     /// Sets the cells of a record; `None` if this is none.
     fn read(&mut self, mut text: &str, builder: &mut RecordsBuilder) -> Option<()> {
         while !text.is_empty() {

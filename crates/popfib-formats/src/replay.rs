@@ -31,7 +31,7 @@ use crate::route::{RecordColumns, Route, RouteSource};
 use crate::table_format::{LoadOptions, UpdateFiles};
 use crate::update::{Change, Message, Update, UpdateOptions};
 use crate::updates_in_order::UpdatesInOrder;
-use peers::Peers;
+use peers::PeerNumbers;
 
 /// Opens the routes of `input` with the updates after it.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn open(
     let table = open_with(input, &all_peers, |input, format| {
         if has_paths(format) {
             let all = Box::new(|_| true);
-            return Ok(Table::Paths(paths_of(input, format, options, all)));
+            return Ok(ReplayedDump::Paths(paths_of(input, format, options, all)));
         }
         let reason = |reason: &str| {
             let reason = format!("{} {reason}", format.name());
@@ -69,20 +69,20 @@ pub(crate) fn open(
             format: Some(format),
             ..all_peers.clone()
         };
-        open_routes(input, &of_format).map(Table::Routes)
+        open_routes(input, &of_format).map(ReplayedDump::Routes)
     })?;
     let of_updates = UpdateOptions {
         mask: options.mask,
         ..UpdateOptions::default()
     };
-    let is_paths = matches!(table, Table::Paths(_));
+    let is_paths = matches!(table, ReplayedDump::Paths(_));
     Ok(Box::new(Replay {
         skip_invalid: options.skip_invalid,
         until: files.until,
         table,
         is_table_read: false,
         updates: UpdatesInOrder::new(files, of_updates, options.skip_invalid)?,
-        state: State {
+        state: ReplayState {
             name,
             value: options.value,
             record: PathRecord::of(options).filter(|_| is_paths),
@@ -90,15 +90,15 @@ pub(crate) fn open(
             text: String::new(),
             values: Dictionary::new(),
             peers: match is_paths {
-                true => Peers::of_dump(options.peer),
-                false => Peers::one(options.peer),
+                true => PeerNumbers::of_dump(options.peer),
+                false => PeerNumbers::one(options.peer),
             },
             ipv4: MultiRib::new(),
             ipv6: MultiRib::new(),
             announced: 0,
         },
         begin: None,
-        counts: Counts::default(),
+        counts: ReplayCounts::default(),
         notes: Vec::new(),
         routes: None,
     }))
@@ -109,7 +109,7 @@ fn date(time: u64) -> String {
     rfc3339(time / 1_000_000).unwrap_or_else(|| "1970".to_owned())
 }
 
-enum Table {
+enum ReplayedDump {
     Paths(Box<dyn PathSource>),
     /// Of one peer, which is not named.
     Routes(Box<dyn RouteSource>),
@@ -118,13 +118,13 @@ enum Table {
 struct Replay {
     skip_invalid: bool,
     until: Option<u64>,
-    table: Table,
+    table: ReplayedDump,
     is_table_read: bool,
     updates: UpdatesInOrder,
-    state: State,
+    state: ReplayState,
     /// The time of the dump, where it has one.
     begin: Option<u64>,
-    counts: Counts,
+    counts: ReplayCounts,
     notes: Vec<String>,
     /// What is left of the routes, once all is read.
     routes: Option<vec::IntoIter<(IpPrefix, NextHop)>>,
@@ -132,7 +132,7 @@ struct Replay {
 
 /// What became of the updates.
 #[derive(Default)]
-struct Counts {
+struct ReplayCounts {
     applied: u64,
     resets: u64,
     /// Those before the dump, those without a valid path, and best paths without a value.
@@ -168,14 +168,14 @@ impl RouteSource for Replay {
     }
 
     fn applied(&self) -> Option<String> {
-        let Counts { applied, times, .. } = self.counts;
+        let ReplayCounts { applied, times, .. } = self.counts;
         let times = times.map(|(first, last)| format!(" of {} to {}", date(first), date(last)));
         let times = times.unwrap_or_default();
         Some(format!("{} applied{times}", counted(applied, "update")))
     }
 
     fn notes(&self) -> Vec<String> {
-        let Counts {
+        let ReplayCounts {
             resets,
             before,
             invalid,
@@ -183,8 +183,8 @@ impl RouteSource for Replay {
             ..
         } = self.counts;
         let mut notes = match &self.table {
-            Table::Paths(_) => Vec::new(),
-            Table::Routes(routes) => routes.notes(),
+            ReplayedDump::Paths(_) => Vec::new(),
+            ReplayedDump::Routes(routes) => routes.notes(),
         };
         notes.extend_from_slice(&self.notes);
         let begin = self.begin.map(date).unwrap_or_default();
@@ -223,22 +223,22 @@ impl RouteSource for Replay {
 
     fn columns(&self) -> Option<RecordColumns<'_>> {
         match &self.table {
-            Table::Paths(_) => Some(self.state.record.as_ref()?.text.columns()),
-            Table::Routes(routes) => routes.columns(),
+            ReplayedDump::Paths(_) => Some(self.state.record.as_ref()?.text.columns()),
+            ReplayedDump::Routes(routes) => routes.columns(),
         }
     }
 
     fn sources(&self) -> Vec<Source> {
         match &self.table {
-            Table::Paths(_) => Vec::new(),
-            Table::Routes(routes) => routes.sources(),
+            ReplayedDump::Paths(_) => Vec::new(),
+            ReplayedDump::Routes(routes) => routes.sources(),
         }
     }
 
     fn peers(&self) -> &[Peer] {
         match &self.table {
-            Table::Paths(paths) => paths.peers(),
-            Table::Routes(_) => &[],
+            ReplayedDump::Paths(paths) => paths.peers(),
+            ReplayedDump::Routes(_) => &[],
         }
     }
 }
@@ -255,7 +255,7 @@ impl Replay {
         }
         let state = &mut self.state;
         match &mut self.table {
-            Table::Paths(paths) => {
+            ReplayedDump::Paths(paths) => {
                 if !paths.next_path(&mut state.path)? {
                     return Ok(false);
                 }
@@ -272,12 +272,12 @@ impl Replay {
                 let held = state.held(peer, id)?;
                 state.announce(prefix, held);
             }
-            Table::Routes(routes) => {
+            ReplayedDump::Routes(routes) => {
                 let Some(Route { prefix, next_hop }) = routes.next_route()? else {
                     return Ok(false);
                 };
                 let value = state.values.intern(next_hop);
-                let held = Held::anonymous(value);
+                let held = PeerPath::anonymous(value);
                 state.announce(prefix, held);
             }
         }
@@ -286,7 +286,7 @@ impl Replay {
 
     fn end_table(&mut self) -> Result<(), ReadError> {
         self.is_table_read = true;
-        if let Table::Paths(paths) = &self.table {
+        if let ReplayedDump::Paths(paths) = &self.table {
             self.state.peers.know(paths.peers());
         }
         match (self.begin, self.until) {
@@ -341,7 +341,7 @@ impl Replay {
 
     /// The best route of each prefix, in prefix order, IPv4 first.
     fn collect(&mut self) -> vec::IntoIter<(IpPrefix, NextHop)> {
-        let State {
+        let ReplayState {
             ipv4,
             ipv6,
             peers,
@@ -351,7 +351,7 @@ impl Replay {
         let mut routes = Vec::with_capacity(ipv4.len() + ipv6.len());
         best_of(&std::mem::take(ipv4), peers, &mut routes);
         best_of(&std::mem::take(ipv6), peers, &mut routes);
-        if matches!(self.table, Table::Paths(_)) {
+        if matches!(self.table, ReplayedDump::Paths(_)) {
             let all = routes.len();
             routes.retain(|(_, value)| values.get(*value).is_some_and(|text| !text.is_empty()));
             self.counts.without = (all - routes.len()) as u64;
@@ -360,7 +360,11 @@ impl Replay {
     }
 }
 
-fn best_of<A: Family>(paths: &MultiRib<A, Held>, peers: &Peers, to: &mut Vec<(IpPrefix, NextHop)>) {
+fn best_of<A: Family>(
+    paths: &MultiRib<A, PeerPath>,
+    peers: &PeerNumbers,
+    to: &mut Vec<(IpPrefix, NextHop)>,
+) {
     let mut last = None;
     for (prefix, held) in paths.iter() {
         if last != Some(prefix) && peers.generations[held.peer as usize] == held.generation {
@@ -371,7 +375,7 @@ fn best_of<A: Family>(paths: &MultiRib<A, Held>, peers: &Peers, to: &mut Vec<(Ip
 }
 
 /// The paths, and what is needed to make values of them.
-struct State {
+struct ReplayState {
     /// The file of the table.
     name: String,
     value: RouteValue,
@@ -380,16 +384,16 @@ struct State {
     path: BgpPath,
     text: String,
     values: Dictionary,
-    peers: Peers,
-    ipv4: MultiRib<u32, Held>,
-    ipv6: MultiRib<u128, Held>,
+    peers: PeerNumbers,
+    ipv4: MultiRib<u32, PeerPath>,
+    ipv6: MultiRib<u128, PeerPath>,
     /// How many paths have been announced.
     announced: u32,
 }
 
-impl State {
+impl ReplayState {
     /// What is kept of the path at hand.
-    fn held(&mut self, peer: u32, id: Option<u32>) -> Result<Held, ReadError> {
+    fn held(&mut self, peer: u32, id: Option<u32>) -> Result<PeerPath, ReadError> {
         match &mut self.record {
             Some(record) => {
                 std::mem::swap(&mut record.path, &mut self.path);
@@ -403,16 +407,16 @@ impl State {
             let reason = "its next hops take more than 1 GiB";
             return Err(ReadError::file(&self.name, reason));
         }
-        let mut held = Held::anonymous(value);
+        let mut held = PeerPath::anonymous(value);
         (held.peer, held.id) = (peer, id.unwrap_or_default());
-        held.length = self.path.path_length().min(Held::LACKS - 1);
+        held.length = self.path.path_length().min(PeerPath::LACKS - 1);
         if self.path.next_hop.is_none() {
-            held.length |= Held::LACKS;
+            held.length |= PeerPath::LACKS;
         }
         Ok(held)
     }
 
-    fn announce(&mut self, prefix: IpPrefix, mut held: Held) {
+    fn announce(&mut self, prefix: IpPrefix, mut held: PeerPath) {
         held.generation = self.peers.generations[held.peer as usize];
         held.announced = self.announced;
         self.announced = self.announced.saturating_add(1);
@@ -442,7 +446,7 @@ impl State {
                     let reason = "the updates after it have next hops alone; origins and columns need those of mrt and bgpdump";
                     return Err(ReadError::file(&self.name, reason));
                 }
-                let mut held = Held::anonymous(self.values.intern(next_hop));
+                let mut held = PeerPath::anonymous(self.values.intern(next_hop));
                 held.peer = peer;
                 Some(held)
             }
@@ -464,7 +468,7 @@ impl State {
 
 /// A path of a peer.
 #[derive(Clone, Copy)]
-struct Held {
+struct PeerPath {
     peer: u32,
     id: u32,
     /// The length of its AS path, and whether it lacks a next hop.
@@ -474,7 +478,7 @@ struct Held {
     value: NextHop,
 }
 
-impl Held {
+impl PeerPath {
     const LACKS: u32 = 1 << 31;
 
     /// Of the first peer.
@@ -498,7 +502,7 @@ impl Held {
     }
 }
 
-impl popfib::multi_rib::Path for Held {
+impl popfib::multi_rib::Path for PeerPath {
     type Key = (u32, u32);
 
     fn key(&self) -> Self::Key {

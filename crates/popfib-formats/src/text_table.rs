@@ -110,7 +110,7 @@ impl TextTable {
 
 impl TextTable {
     /// Whether a route counts, by whether it has a next hop: one without is left out where only its next hop is not known.
-    fn counts(&mut self, span: AddressSpan, next_hop: &Range<usize>) -> Result<bool, Flaw> {
+    fn counts(&mut self, span: AddressSpan, next_hop: &Range<usize>) -> Result<bool, LineFlaw> {
         let line = self.lines.line();
         if next_hop.is_empty()
             && self.is_list == Some(false)
@@ -122,19 +122,19 @@ impl TextTable {
         let is_list = *self.is_list.get_or_insert(next_hop.is_empty());
         match is_list == next_hop.is_empty() {
             true => Ok(true),
-            false if is_list => Err(Flaw::InList(next_hop.clone())),
-            false => Err(Flaw::NoNextHop(span.to_string())),
+            false if is_list => Err(LineFlaw::InList(next_hop.clone())),
+            false => Err(LineFlaw::NoNextHop(span.to_string())),
         }
     }
 
     /// Reads the current line again, which has this flaw: it may begin with a range or a short form. What is no prefix waits
     /// for the others of its kind.
     #[cold]
-    fn other(&mut self, flaw: Flaw) -> Result<Option<(IpPrefix, Range<usize>)>, Flaw> {
+    fn other(&mut self, flaw: LineFlaw) -> Result<Option<(IpPrefix, Range<usize>)>, LineFlaw> {
         let line = self.lines.line();
         let text = match &flaw {
-            Flaw::ThirdField(..) => spaced_range(line),
-            Flaw::Prefix(text, e) if *e != PrefixError::HostBits => {
+            LineFlaw::ThirdField(..) => spaced_range(line),
+            LineFlaw::Prefix(text, e) if *e != PrefixError::HostBits => {
                 spaced_range(line).or(Some(text.clone()))
             }
             _ => None,
@@ -145,7 +145,7 @@ impl TextTable {
             return Err(flaw);
         };
         let span = AddressSpan::parse(text, self.notation);
-        let span = span.map_err(|no| Flaw::NoSpan(no.into()))?;
+        let span = span.map_err(|no| LineFlaw::NoSpan(no.into()))?;
         let next_hop = next_hop(line, range, false)?;
         if !self.counts(span, &next_hop)? {
             return Ok(None);
@@ -158,10 +158,10 @@ impl TextTable {
 
     /// The error of the current line, which has this flaw.
     #[cold]
-    fn explained(&self, flaw: Flaw) -> ReadError {
+    fn explained(&self, flaw: LineFlaw) -> ReadError {
         let is_no_prefix = match &flaw {
-            Flaw::Prefix(_, e) => *e == PrefixError::Address,
-            Flaw::NoSpan(no) => no.source == PrefixError::Address,
+            LineFlaw::Prefix(_, e) => *e == PrefixError::Address,
+            LineFlaw::NoSpan(no) => no.source == PrefixError::Address,
             _ => false,
         };
         let error = explain(&self.lines, flaw);
@@ -172,7 +172,7 @@ impl TextTable {
     }
 
     /// Keeps what the current line has until all lines are read.
-    fn wait(&mut self, span: AddressSpan, next_hop: Range<usize>) -> Result<(), Flaw> {
+    fn wait(&mut self, span: AddressSpan, next_hop: Range<usize>) -> Result<(), LineFlaw> {
         self.plain = None;
         let value = name(&self.lines, next_hop)?;
         self.ranges.add(span, self.lines.number(), value);
@@ -183,8 +183,8 @@ impl TextTable {
     #[inline(never)]
     fn checked(
         &mut self,
-        read: Result<(IpPrefix, Range<usize>), Flaw>,
-    ) -> Result<Option<(IpPrefix, Range<usize>)>, Flaw> {
+        read: Result<(IpPrefix, Range<usize>), LineFlaw>,
+    ) -> Result<Option<(IpPrefix, Range<usize>)>, LineFlaw> {
         let (prefix, next_hop) = match read {
             Ok(found) => match self.counts(found.0.into(), &found.1)? {
                 true => found,
@@ -240,13 +240,13 @@ impl RouteSource for TextTable {
 
 /// The next hop that is there in the current line, as text.
 #[inline(always)]
-fn name(lines: &Lines, next_hop: Range<usize>) -> Result<&str, Flaw> {
+fn name(lines: &Lines, next_hop: Range<usize>) -> Result<&str, LineFlaw> {
     let Ok(next_hop) = str::from_utf8(&lines.line()[next_hop]) else {
-        return Err(Flaw::NotText);
+        return Err(LineFlaw::NotText);
     };
     // What else a name may not be, no field of ASCII is.
     if next_hop.len() > MAX_NEXT_HOP_LENGTH || !next_hop.is_ascii() {
-        checked(next_hop).map_err(Flaw::Name)?;
+        checked(next_hop).map_err(LineFlaw::Name)?;
     }
     Ok(next_hop)
 }
@@ -266,7 +266,7 @@ fn spaced_range(line: &[u8]) -> Option<Range<usize>> {
 }
 
 /// What is wrong with a line, and where.
-enum Flaw {
+enum LineFlaw {
     NotText,
     Prefix(Range<usize>, PrefixError),
     /// What stands for a prefix in another form, and is wrong.
@@ -288,7 +288,7 @@ enum Flaw {
 
 /// The prefix of a line and where its next hop is; `None` if there is no route on it.
 #[inline]
-fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Flaw> {
+fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, LineFlaw> {
     let start = skip_blanks(line, 0);
     if is_end(line, start) {
         return Ok(None);
@@ -304,28 +304,28 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Fl
         }
         _ => any_prefix(line, start, mask)?,
     };
-    let prefix = prefix.map_err(|e| Flaw::Prefix(start..end, e))?;
+    let prefix = prefix.map_err(|e| LineFlaw::Prefix(start..end, e))?;
     let next_hop = next_hop(line, start..end, is_host(prefix))?;
     Ok(Some((prefix, next_hop)))
 }
 
 /// Where the next hop of a line is after its prefix; empty if there is none. Of a host it is not everything that stands there.
 #[inline(always)]
-fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<usize>, Flaw> {
+fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<usize>, LineFlaw> {
     let Range { start, end } = prefix;
     let next_hop = field(line, skip_separator(line, end))?;
     if next_hop.is_empty() {
         if line.get(next_hop.end) == Some(&b',') {
-            return Err(Flaw::ThirdField(next_hop.end, true));
+            return Err(LineFlaw::ThirdField(next_hop.end, true));
         }
         if line.get(end) == Some(&b';') && class(line, end + 1) & FIELD_END == 0 {
-            return Err(Flaw::Semicolon(end));
+            return Err(LineFlaw::Semicolon(end));
         }
         return Ok(end..end);
     }
     match line[next_hop.start] {
         b'"' if is_delimited(&line[end..next_hop.start]) => {
-            return Err(Flaw::Quoted(next_hop.start));
+            return Err(LineFlaw::Quoted(next_hop.start));
         }
         b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b':' if is_host => {
             no_second_address(&line[start..end], &line[next_hop.clone()])?;
@@ -336,7 +336,7 @@ fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<us
     if !is_end(line, rest) {
         let between = end..next_hop.start;
         let is_delimited = is_delimited(&line[between.clone()]);
-        let set = as_set(line, between).ok_or(Flaw::ThirdField(rest, is_delimited))?;
+        let set = as_set(line, between).ok_or(LineFlaw::ThirdField(rest, is_delimited))?;
         return Ok(set);
     }
     Ok(next_hop)
@@ -375,12 +375,12 @@ fn as_set(line: &[u8], between: Range<usize>) -> Option<Range<usize>> {
 
 /// Nothing is wrong with a next hop that follows a host, if that has a length or the next hop is no address.
 #[cold]
-fn no_second_address(host: &[u8], next_hop: &[u8]) -> Result<(), Flaw> {
+fn no_second_address(host: &[u8], next_hop: &[u8]) -> Result<(), LineFlaw> {
     let address = |text| str::from_utf8(text).ok()?.parse::<IpAddr>().ok();
     let (Some(host), Some(next_hop)) = (address(host), address(next_hop)) else {
         return Ok(());
     };
-    second_address(host, next_hop).map_or(Ok(()), |reason| Err(Flaw::SecondAddress(reason)))
+    second_address(host, next_hop).map_or(Ok(()), |reason| Err(LineFlaw::SecondAddress(reason)))
 }
 
 /// The prefix at `start` by the library's own parser, and where it ends.
@@ -389,9 +389,9 @@ fn any_prefix(
     line: &[u8],
     start: usize,
     mask: bool,
-) -> Result<(Result<IpPrefix, PrefixError>, usize), Flaw> {
+) -> Result<(Result<IpPrefix, PrefixError>, usize), LineFlaw> {
     let range = field(line, start)?;
-    let text = str::from_utf8(&line[range.clone()]).map_err(|_| Flaw::NotText)?;
+    let text = str::from_utf8(&line[range.clone()]).map_err(|_| LineFlaw::NotText)?;
     let prefix = if mask {
         IpPrefix::parse_masked(text)
     } else {
@@ -453,7 +453,7 @@ fn is_end(line: &[u8], at: usize) -> bool {
 
 /// The field that begins at `start`, possibly empty. UTF-8 is not verified yet.
 #[inline(always)]
-fn field(line: &[u8], start: usize) -> Result<Range<usize>, Flaw> {
+fn field(line: &[u8], start: usize) -> Result<Range<usize>, LineFlaw> {
     let mut at = start;
     let mut seen = 0;
     loop {
@@ -465,7 +465,7 @@ fn field(line: &[u8], start: usize) -> Result<Range<usize>, Flaw> {
         at += 1;
     }
     if seen != 0 && has_control(&line[start..at]) {
-        return Err(Flaw::NotText);
+        return Err(LineFlaw::NotText);
     }
     Ok(start..at)
 }
@@ -480,34 +480,34 @@ fn has_control(field: &[u8]) -> bool {
 
 /// The error of a line with a flaw.
 #[cold]
-fn explain(lines: &Lines, flaw: Flaw) -> ReadError {
+fn explain(lines: &Lines, flaw: LineFlaw) -> ReadError {
     let line = lines.line();
     if let Some(error) = lines.not_text() {
         return error;
     }
     match flaw {
-        Flaw::NotText => lines.invalid("this is not text"),
-        Flaw::Prefix(range, e) => lines
+        LineFlaw::NotText => lines.invalid("this is not text"),
+        LineFlaw::Prefix(range, e) => lines
             .invalid(format!("{}: {e}", quote(&line[range])))
             .with_source(e),
-        Flaw::NoSpan(no) => lines.invalid(no.reason).with_source(no.source),
-        Flaw::NoNextHop(span) => lines.invalid(format!("no next hop after \"{span}\"")),
-        Flaw::Name(reason) => lines.invalid(reason),
-        Flaw::InList(range) => lines.invalid(format!(
+        LineFlaw::NoSpan(no) => lines.invalid(no.reason).with_source(no.source),
+        LineFlaw::NoNextHop(span) => lines.invalid(format!("no next hop after \"{span}\"")),
+        LineFlaw::Name(reason) => lines.invalid(reason),
+        LineFlaw::InList(range) => lines.invalid(format!(
             "a next hop in a list of prefixes, the first of which has none: {}",
             quote(&line[range])
         )),
-        Flaw::SecondAddress(reason) => lines.invalid(reason),
-        Flaw::Quoted(at) => lines.invalid(format!(
+        LineFlaw::SecondAddress(reason) => lines.invalid(reason),
+        LineFlaw::Quoted(at) => lines.invalid(format!(
             "a quote before a next hop is part of it, except in CSV (--format csv): {}",
             quote(&line[at..])
         )),
-        Flaw::Semicolon(at) => lines.invalid(format!(
+        LineFlaw::Semicolon(at) => lines.invalid(format!(
             "a semicolon right after a prefix separates columns in CSV (--format csv), and a comment has a \
              blank before it: {}",
             quote(&line[at..])
         )),
-        Flaw::ThirdField(at, is_delimited) => lines.invalid(format!(
+        LineFlaw::ThirdField(at, is_delimited) => lines.invalid(format!(
             "more than a prefix and a next hop{}: {}",
             if is_delimited {
                 ", which may have blanks in CSV (--format csv)"

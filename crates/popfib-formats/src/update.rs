@@ -185,14 +185,14 @@ format_type! {
 
 /// Keeps count of peers and times, and lets through whom the filter admits.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct PeerGate {
     filter: Option<PeerFilter>,
     peers: PeerList,
     latest: u64,
     out_of_order: u64,
 }
 
-impl Gate {
+impl PeerGate {
     pub(crate) fn new(filter: Option<PeerFilter>) -> Self {
         Self {
             filter,
@@ -202,7 +202,7 @@ impl Gate {
         }
     }
 
-    /// The place of a peer in [`Gate::peers`] and whether it is admitted;
+    /// The place of a peer in [`PeerGate::peers`] and whether it is admitted;
     /// `None` if there are too many peers.
     pub(crate) fn peer(&mut self, address: IpAddr, asn: u32) -> Option<(usize, bool)> {
         let index = self.peers.index(address, asn)?;

@@ -17,7 +17,7 @@ use crate::origins::is_token;
 use crate::peers::Peer;
 use crate::ranges::prefix;
 use crate::registry::FormatCapabilities;
-use crate::update::{Gate, Message, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
+use crate::update::{Message, PeerGate, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "text",
@@ -68,7 +68,7 @@ pub(crate) fn parse_prefix(text: &str, mask: bool) -> Result<IpPrefix, String> {
 #[derive(Debug)]
 struct UpdateText {
     lines: Lines,
-    gate: Gate,
+    gate: PeerGate,
     mask: bool,
     /// Whether time and peer come first.
     with_peer: bool,
@@ -77,7 +77,7 @@ struct UpdateText {
 }
 
 /// A line's update, its next hop kept apart.
-struct Line<'a> {
+struct UpdateLine<'a> {
     time: Option<u64>,
     peer: Option<IpAddr>,
     prefix: IpPrefix,
@@ -88,7 +88,7 @@ impl UpdateText {
     fn new(input: Input, options: &UpdateOptions, with_peer: bool) -> Self {
         Self {
             lines: Lines::new(input),
-            gate: Gate::new(options.peer),
+            gate: PeerGate::new(options.peer),
             mask: options.mask,
             with_peer,
             head: UpdateHead::default(),
@@ -124,7 +124,7 @@ impl UpdateSource for UpdateText {
                     Some((index, true)) => Some(index),
                 },
             };
-            let Line { time, prefix, .. } = line;
+            let UpdateLine { time, prefix, .. } = line;
             let peer = line.peer.map(|address| (address, 0));
             self.gate.count(time, index, prefix);
             self.next_hop.clear();
@@ -154,7 +154,7 @@ impl UpdateSource for UpdateText {
     }
 }
 
-fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
+fn parse(line: &str, with_peer: bool, mask: bool) -> Result<UpdateLine<'_>, String> {
     let mut fields = line.split_ascii_whitespace();
     let mut field = |what: &str| {
         fields
@@ -196,7 +196,7 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<Line<'_>, String> {
         fields.next();
     }
     match fields.next() {
-        None => Ok(Line {
+        None => Ok(UpdateLine {
             time,
             peer,
             prefix,

@@ -18,22 +18,22 @@ pub(crate) struct UpdatesInOrder {
     options: UpdateOptions,
     max_size: u64,
     /// Those whose time has not come, the last one first, by the time of their first message.
-    waiting: Vec<(u64, Waiting)>,
-    open: Vec<Stream>,
+    waiting: Vec<(u64, WaitingFile)>,
+    open: Vec<OpenUpdates>,
     /// The one whose message was returned last, or which has failed with an error after which it goes on.
     current: Option<usize>,
     notes: Vec<String>,
     out_of_order: u64,
 }
 
-enum Waiting {
+enum WaitingFile {
     /// A file, which is opened again.
     File(PathBuf),
     /// What can be read once only, at its first message.
     Open(Box<dyn UpdateSource>),
 }
 
-struct Stream {
+struct OpenUpdates {
     source: Box<dyn UpdateSource>,
     /// The latest time so far.
     time: u64,
@@ -80,8 +80,8 @@ impl UpdatesInOrder {
                 .is_none_or(|until| time.is_none_or(|time| time <= until))
             {
                 let waits = match path.is_file() {
-                    true => Waiting::File(path.clone()),
-                    false => Waiting::Open(source),
+                    true => WaitingFile::File(path.clone()),
+                    false => WaitingFile::Open(source),
                 };
                 waiting.push((time.unwrap_or_default(), waits));
             }
@@ -124,15 +124,15 @@ impl UpdatesInOrder {
     }
 
     /// Opens a file, which goes to its first message.
-    fn begin(&mut self, time: u64, waiting: Waiting) -> Result<(), ReadError> {
+    fn begin(&mut self, time: u64, waiting: WaitingFile) -> Result<(), ReadError> {
         let (source, is_ready) = match waiting {
-            Waiting::Open(source) => (source, true),
-            Waiting::File(path) => {
+            WaitingFile::Open(source) => (source, true),
+            WaitingFile::File(path) => {
                 let input = Input::open(&path)?.max_size(self.max_size);
                 (open_updates(input, &self.options)?, false)
             }
         };
-        self.open.push(Stream {
+        self.open.push(OpenUpdates {
             source,
             time,
             is_ready,
@@ -157,7 +157,7 @@ impl UpdatesInOrder {
                 self.current = Some(index);
             }
             _ => {
-                let Stream { source, .. } = self.open.remove(index);
+                let OpenUpdates { source, .. } = self.open.remove(index);
                 self.out_of_order += source.out_of_order();
                 self.notes.extend(source.notes());
             }

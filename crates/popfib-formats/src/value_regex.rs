@@ -41,14 +41,14 @@ impl FromStr for ValueRegex {
 
 /// The values in the line at hand, and the last of the lines above.
 #[derive(Debug)]
-pub(crate) struct Values {
+pub(crate) struct RegexValues {
     regex: ValueRegex,
     above: Option<String>,
     /// Where each match of the line begins, and its text.
     here: Vec<(usize, String)>,
 }
 
-impl Values {
+impl RegexValues {
     pub(crate) fn of(regex: ValueRegex) -> Self {
         Self {
             regex,
@@ -98,7 +98,7 @@ mod tests {
 
     /// What the values at each `*` are, the lines one after the other.
     fn values(regex: &str, lines: &[&str]) -> Vec<String> {
-        let mut values = Values::of(regex.parse().unwrap());
+        let mut values = RegexValues::of(regex.parse().unwrap());
         let mut found = Vec::new();
         for line in lines {
             values.advance(line).unwrap();
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn many_matches_are_an_error() {
-        let mut values = Values::of("a(.*z)?".parse().unwrap());
+        let mut values = RegexValues::of("a(.*z)?".parse().unwrap());
         let error = values.advance(&"a".repeat(10_000)).unwrap_err();
         assert!(error.starts_with("more than 1000 matches"), "{error}");
         assert_eq!(values.advance(&"a".repeat(1000)), Ok(()));

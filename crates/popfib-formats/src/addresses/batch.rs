@@ -15,7 +15,7 @@ pub struct AddressBatch {
     ipv6: Vec<u128>,
     runs: Vec<AddressRun>,
     /// The text that the rows stand in, and where each does.
-    text: Text,
+    text: BatchText,
     rows: Vec<(u32, u32)>,
     /// How many addresses each cell has, where rows have several cells or cells several addresses.
     cells: Vec<u32>,
@@ -27,12 +27,12 @@ pub struct AddressBatch {
 
 /// Text in a buffer that is not filled with zeros again for each block.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Text {
+pub(super) struct BatchText {
     buffer: Vec<u8>,
     len: usize,
 }
 
-impl Text {
+impl BatchText {
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.len]
@@ -44,7 +44,7 @@ impl Text {
         self.len += bytes.len();
     }
 
-    /// The next `len` bytes, to be filled; [`Text::set_len`] says how many were.
+    /// The next `len` bytes, to be filled; [`BatchText::set_len`] says how many were.
     #[inline]
     pub(super) fn room(&mut self, len: usize) -> &mut [u8] {
         let end = self.len + len;
@@ -54,7 +54,7 @@ impl Text {
         &mut self.buffer[self.len..end]
     }
 
-    /// The text is as long as this, of what was there and what was put into [`Text::room`].
+    /// The text is as long as this, of what was there and what was put into [`BatchText::room`].
     pub(super) fn set_len(&mut self, len: usize) {
         debug_assert!(len <= self.buffer.len());
         self.len = len;
@@ -260,7 +260,7 @@ impl AddressBatch {
     }
 
     /// The text that rows stand in.
-    pub(super) fn text(&mut self) -> &mut Text {
+    pub(super) fn text(&mut self) -> &mut BatchText {
         &mut self.text
     }
 

@@ -18,9 +18,9 @@ use super::finder::AddressFinder;
 use super::head::{Heading, first_line, has_line, heading, is_address};
 use super::json_path::unmarked;
 use super::options::{AddressColumn, AddressOptions};
-use super::record::{CsvRecord, Piece};
+use super::record::{CsvPiece, CsvRecord};
 use super::source::{AddressEntry, AddressSource, CsvDialect};
-use super::window::Window;
+use super::window::InputWindow;
 use crate::delimiter::delimiter;
 use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
@@ -68,7 +68,7 @@ const BYTE_ORDER_MARK_LEN: usize = 3;
 /// a header if a column is given by name, or if no cell of it holds an address. A
 /// cell without an address, or that is not there, is one without. The column is that of the first address if none is given.
 pub struct CsvAddresses {
-    window: Window,
+    window: InputWindow,
     /// The record at hand.
     record: CsvRecord,
     delimiter: u8,
@@ -107,7 +107,7 @@ impl CsvAddresses {
     pub fn new(input: Input, delimiter: u8, options: &AddressOptions) -> Result<Self, ReadError> {
         let columns = &options.columns;
         let mut source = Self {
-            window: Window::new(input, MAX_ROW),
+            window: InputWindow::new(input, MAX_ROW),
             record: CsvRecord::new(delimiter),
             delimiter,
             columns: Vec::new(),
@@ -217,12 +217,12 @@ impl CsvAddresses {
             let (piece, read) = self.record.read(data);
             self.taken += read;
             match piece {
-                Piece::Record => return Ok(true),
-                Piece::End => {
+                CsvPiece::Record => return Ok(true),
+                CsvPiece::End => {
                     self.blank = self.blank_lines();
                     return Ok(false);
                 }
-                Piece::Part => {}
+                CsvPiece::Part => {}
             }
         }
     }

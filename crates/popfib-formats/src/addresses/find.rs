@@ -49,7 +49,7 @@ pub struct FoundAddress {
 /// Takes time by the length of the line.
 #[inline]
 pub fn find_address(line: &[u8], from: usize) -> Option<FoundAddress> {
-    let mut finder = Finder { line, floor: from };
+    let mut finder = AddressSearch { line, floor: from };
     let mut at = from;
     loop {
         at += memchr2(b'.', b':', line.get(at..)?)?;
@@ -59,8 +59,8 @@ pub fn find_address(line: &[u8], from: usize) -> Option<FoundAddress> {
             finder.colon(at)
         };
         match step {
-            Step::Found(found) => return Some(found),
-            Step::On(next) => at = next,
+            SearchStep::Found(found) => return Some(found),
+            SearchStep::On(next) => at = next,
         }
     }
 }
@@ -68,19 +68,19 @@ pub fn find_address(line: &[u8], from: usize) -> Option<FoundAddress> {
 /// More than the longest address takes: 39 bytes, or 45 with four octets at its end, and a mark.
 const LONGEST: usize = 48;
 
-enum Step {
+enum SearchStep {
     Found(FoundAddress),
     /// Nothing here; the search goes on at this place.
     On(usize),
 }
 
-struct Finder<'l> {
+struct AddressSearch<'l> {
     line: &'l [u8],
     /// What is before this place belongs to something else.
     floor: usize,
 }
 
-impl Finder<'_> {
+impl AddressSearch<'_> {
     #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
         self.line.get(at).copied().unwrap_or(b' ')
@@ -108,31 +108,31 @@ impl Finder<'_> {
 
     /// The dot at `at`: the first of an IPv4 address, or none.
     #[inline(always)]
-    fn dot(&mut self, at: usize) -> Step {
+    fn dot(&mut self, at: usize) -> SearchStep {
         let before = self.before(at);
         if !before.is_ascii_digit() || at == self.floor {
             return match self.is_bracketed(at) {
                 true => self.bracketed(at),
-                false => Step::On(at + 1),
+                false => SearchStep::On(at + 1),
             };
         }
         let start = self.start(at, |byte| byte.is_ascii_digit());
         if !may_begin_escape(self.before(start))
             && let Some(found) = self.ipv4_from(start)
         {
-            return Step::Found(found);
+            return SearchStep::Found(found);
         }
         if self.may_follow_escape(start)
             && let Some(found) = self.ipv4_after_escape(start, at)
         {
-            return Step::Found(found);
+            return SearchStep::Found(found);
         }
         // No part of a longer run of numbers is an address.
         let end = self.end(at, |byte| byte.is_ascii_digit() || byte == b'.');
         if self.is_bracketed(end + 1) {
             return self.bracketed(end + 1);
         }
-        Step::On(end)
+        SearchStep::On(end)
     }
 
     /// The IPv4 address that begins at `start`, if one may.
@@ -177,27 +177,27 @@ impl Finder<'_> {
 
     /// The colon at `at`: the first of an IPv6 address, or none.
     #[inline(always)]
-    fn colon(&mut self, at: usize) -> Step {
+    fn colon(&mut self, at: usize) -> SearchStep {
         let next = self.byte(at + 1);
         if self.is_bracketed(at) {
             return self.bracketed(at);
         }
         if !(next == b':' || next.is_ascii_hexdigit()) {
-            return Step::On(at + 1);
+            return SearchStep::On(at + 1);
         }
         let mut start = self.start(at, |byte| byte.is_ascii_hexdigit());
         let is_apart = self.may_begin(start) && !may_begin_escape(self.before(start));
         if at - start > 4 || !(is_apart || start == self.floor) {
             match self.odd_start(start, at) {
                 Ok(found) => start = found,
-                Err(next) => return Step::On(next),
+                Err(next) => return SearchStep::On(next),
             }
         }
         let run = self.end(at, |byte| {
             byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.')
         });
         if run - start > LONGEST {
-            return Step::On(run);
+            return SearchStep::On(run);
         }
         let mut end = run;
         while self.before(end) == b'.' || self.before(end) == b':' && self.before(end - 1) != b':' {
@@ -206,25 +206,25 @@ impl Finder<'_> {
         let text = &self.line[start..end];
         let is_right = (end < run || self.may_end(run)) && self.looks_like_ipv6(start..end);
         if is_right && let Some(bits) = ipv6::address(text) {
-            return Step::Found(FoundAddress {
+            return SearchStep::Found(FoundAddress {
                 range: start..self.zone(end),
                 address: IpAddr::V6(bits.into()),
             });
         }
         let Some(dot) = self.line[at..run].iter().position(|&byte| byte == b'.') else {
-            return Step::On(run);
+            return SearchStep::On(run);
         };
         let dot = at + dot;
         if is_port_of_tcpdump(self.line, start, dot)
             && let Some(bits) = ipv6::address(&self.line[start..dot])
         {
-            return Step::Found(FoundAddress {
+            return SearchStep::Found(FoundAddress {
                 range: start..dot,
                 address: IpAddr::V6(bits.into()),
             });
         }
         // An IPv4 address may end it: `12:30:01:1.2.3.4`.
-        Step::On(dot)
+        SearchStep::On(dot)
     }
 
     /// Where the first group of an IPv6 address begins, the colon at `at` being the first and the digits before it, from
@@ -364,7 +364,7 @@ impl Finder<'_> {
 
     /// An address with separators in brackets, one of which is at or near `at`.
     #[cold]
-    fn bracketed(&mut self, at: usize) -> Step {
+    fn bracketed(&mut self, at: usize) -> SearchStep {
         let belongs = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':');
         let start = match self.is_bracketed(at) {
             true => self.start(at - 1, belongs),
@@ -402,11 +402,11 @@ impl Finder<'_> {
             IpAddr::V6(_) => self.may_begin(start),
         };
         match found.filter(may_begin) {
-            Some((address, end)) => Step::Found(FoundAddress {
+            Some((address, end)) => SearchStep::Found(FoundAddress {
                 range: start..end,
                 address,
             }),
-            None => Step::On(end.max(at + 1)),
+            None => SearchStep::On(end.max(at + 1)),
         }
     }
 }

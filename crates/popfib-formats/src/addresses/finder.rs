@@ -12,9 +12,9 @@ use popfib::IpSet;
 use super::batch::AddressBatch;
 use super::find::find_address;
 use super::ipv4_line::{self, WINDOW};
-use super::json_path::{self, Read};
+use super::json_path::{self, PathOutcome};
 use super::options::{AddressOptions, AddressPick, LinePart};
-use super::tally::{BlockTally, Tally};
+use super::tally::{BlockTally, PartsTally};
 
 /// Finds the addresses in lines.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct AddressFinder {
     comments: bool,
     /// Whether a cell may have several addresses, or a row several cells.
     has_cells: bool,
-    tally: Arc<Tally>,
+    tally: Arc<PartsTally>,
 }
 
 impl AddressFinder {
@@ -37,7 +37,7 @@ impl AddressFinder {
         };
         Self {
             parts: parts.to_vec(),
-            tally: Arc::new(Tally::new(parts.len())),
+            tally: Arc::new(PartsTally::new(parts.len())),
             ..Self::of_cells(options, parts.len())
         }
     }
@@ -51,7 +51,7 @@ impl AddressFinder {
             unmap: options.unmap,
             comments: options.comments,
             has_cells: options.pick == AddressPick::All || cells > 1,
-            tally: Arc::new(Tally::new(0)),
+            tally: Arc::new(PartsTally::new(0)),
         }
     }
 
@@ -112,7 +112,7 @@ impl AddressFinder {
     fn find_parts(&self, line: &[u8], batch: &mut AddressBatch, tally: &mut BlockTally) {
         let (mut is_unread, mut is_short, mut is_several) = (false, false, false);
         for (index, part) in self.parts.iter().enumerate() {
-            let mut picked = Picked::default();
+            let mut picked = PickedAddresses::default();
             let mut look = |part: &[u8]| self.pick(part, &mut picked, batch);
             tally.has[index] |= match part {
                 LinePart::Line => {
@@ -139,11 +139,11 @@ impl AddressFinder {
                     let read = json_path::values(line, path, &mut each);
                     is_several |= count > 1 && self.pick != AddressPick::All;
                     match read {
-                        Read::Found => {}
-                        Read::Absent => self.tally.keep(line),
-                        Read::NotJson => is_unread = !line.trim_ascii().is_empty(),
+                        PathOutcome::Found => {}
+                        PathOutcome::Absent => self.tally.keep(line),
+                        PathOutcome::NotJson => is_unread = !line.trim_ascii().is_empty(),
                     }
-                    read == Read::Found
+                    read == PathOutcome::Found
                 }
             };
             self.finish(picked, batch);
@@ -155,13 +155,13 @@ impl AddressFinder {
 
     /// The addresses of a cell, which is all that is looked at.
     pub(super) fn find_cell(&self, cell: &[u8], batch: &mut AddressBatch) {
-        let mut picked = Picked::default();
+        let mut picked = PickedAddresses::default();
         self.pick(cell, &mut picked, batch);
         self.finish(picked, batch);
     }
 
     #[inline]
-    fn pick(&self, part: &[u8], picked: &mut Picked, batch: &mut AddressBatch) {
+    fn pick(&self, part: &[u8], picked: &mut PickedAddresses, batch: &mut AddressBatch) {
         let mut at = 0;
         while let Some(found) = find_address(part, at) {
             at = found.range.end;
@@ -184,7 +184,7 @@ impl AddressFinder {
         }
     }
 
-    fn finish(&self, mut picked: Picked, batch: &mut AddressBatch) {
+    fn finish(&self, mut picked: PickedAddresses, batch: &mut AddressBatch) {
         if let Some(address) = picked.one {
             batch.push(address);
             picked.count = 1;
@@ -216,7 +216,7 @@ fn holds(prefixes: &IpSet, address: IpAddr) -> bool {
 
 /// What was found in a part so far.
 #[derive(Default)]
-struct Picked {
+struct PickedAddresses {
     seen: usize,
     count: u32,
     one: Option<IpAddr>,

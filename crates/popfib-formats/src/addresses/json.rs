@@ -16,9 +16,14 @@ pub(super) static JSON_LINES: AddressEntry = AddressEntry {
     name: "json-lines",
     description: "JSON objects, one a line, or an array of them",
     can: FormatCapabilities::NONE,
-    detect: |head| matches!(shape(head), Some(Shape::Lines | Shape::Spread)),
+    detect: |head| {
+        matches!(
+            shape(head),
+            Some(ObjectLayout::Lines | ObjectLayout::Spread)
+        )
+    },
     open: |mut input, options| match shape(input.peek(|head| shape(head).is_some())) {
-        Some(Shape::Spread) => Ok(Box::new(SpreadObjects {
+        Some(ObjectLayout::Spread) => Ok(Box::new(SpreadObjects {
             items: Items::new(input),
             finder: AddressFinder::new(options),
             error: None,
@@ -30,7 +35,7 @@ pub(super) static JSON_LINES: AddressEntry = AddressEntry {
 
 /// How JSON objects stand in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ObjectLayout {
     /// One begins and goes on in its line.
     Lines,
     /// In an array, or spread over lines.
@@ -42,23 +47,23 @@ pub(super) enum Shape {
 /// What begins with `head`; `None` if more bytes are needed to say so.
 ///
 /// A `{` or `[{` is not enough: lines of text may begin with a name in brackets.
-pub(super) fn shape(head: &[u8]) -> Option<Shape> {
+pub(super) fn shape(head: &[u8]) -> Option<ObjectLayout> {
     let (first, rest) = unmarked(head).trim_ascii_start().split_first()?;
     let is_object = |rest: &[u8]| Some(matches!(rest.trim_ascii_start().first()?, b'"' | b'}'));
     let shape = match first {
         b'{' => {
             let blanks = rest.len() - rest.trim_ascii_start().len();
             match (is_object(rest)?, rest[..blanks].contains(&b'\n')) {
-                (false, _) => Shape::Other,
-                (true, false) => Shape::Lines,
-                (true, true) => Shape::Spread,
+                (false, _) => ObjectLayout::Other,
+                (true, false) => ObjectLayout::Lines,
+                (true, true) => ObjectLayout::Spread,
             }
         }
         b'[' => match rest.trim_ascii_start().split_first()? {
-            (b'{', rest) if is_object(rest)? => Shape::Spread,
-            _ => Shape::Other,
+            (b'{', rest) if is_object(rest)? => ObjectLayout::Spread,
+            _ => ObjectLayout::Other,
         },
-        _ => Shape::Other,
+        _ => ObjectLayout::Other,
     };
     Some(shape)
 }

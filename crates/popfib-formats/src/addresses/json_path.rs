@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 /// What a line was that values were looked for in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read {
+pub(super) enum PathOutcome {
     /// A value, or several, was there.
     Found,
     /// JSON without one.
@@ -25,10 +25,10 @@ pub(super) enum Read {
 
 /// Calls `each` with where every value stands that `path` leads to in the object `line`: keys with a dot after each but the
 /// last, and of an array each element, or the one of a number in the path. A key may have dots of its own.
-pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)) -> Read {
+pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)) -> PathOutcome {
     let json = unmarked(line);
     let Ok(text) = std::str::from_utf8(json) else {
-        return Read::NotJson;
+        return PathOutcome::NotJson;
     };
     let before = line.len() - json.len();
     let mut is_found = false;
@@ -37,7 +37,7 @@ pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)
         let start = before + raw.get().as_ptr() as usize - text.as_ptr() as usize;
         each(start..start + raw.get().len());
     };
-    let at = At {
+    let at = PathVisitor {
         path: Some(path),
         each: &mut found,
         is_in_list: false,
@@ -46,9 +46,9 @@ pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)
     let is_read = at.deserialize(&mut json).is_ok();
     match text.trim_ascii_start().as_bytes() {
         // What came before an error was found all the same.
-        _ if is_found => Read::Found,
-        [b'{' | b'[', ..] if is_read => Read::Absent,
-        _ => Read::NotJson,
+        _ if is_found => PathOutcome::Found,
+        [b'{' | b'[', ..] if is_read => PathOutcome::Absent,
+        _ => PathOutcome::NotJson,
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn paths(line: &[u8]) -> Vec<String> {
 }
 
 /// A place on the way; what is left of the path, `None` at its end.
-struct At<'p, 'f> {
+struct PathVisitor<'p, 'f> {
     path: Option<&'p str>,
     each: &'f mut dyn FnMut(&RawValue),
     /// In a list, whose other elements are to be read, too.
@@ -119,7 +119,7 @@ fn taken(path: &str, key: &str) -> usize {
     if is_next { key.len() + 1 } else { 0 }
 }
 
-impl<'de> DeserializeSeed<'de> for At<'_, '_> {
+impl<'de> DeserializeSeed<'de> for PathVisitor<'_, '_> {
     type Value = bool;
 
     /// Whether a value was found.
@@ -133,7 +133,7 @@ impl<'de> DeserializeSeed<'de> for At<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for At<'_, '_> {
+impl<'de> Visitor<'de> for PathVisitor<'_, '_> {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,10 +143,10 @@ impl<'de> Visitor<'de> for At<'_, '_> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<bool, M::Error> {
         let path = self.path.unwrap_or_default();
         let mut is_found = false;
-        while let Some(taken) = map.next_key_seed(Key(path))? {
+        while let Some(taken) = map.next_key_seed(PathKey(path))? {
             // Of a key that is there twice, the first that leads to something.
             if taken > 0 && !is_found {
-                is_found = map.next_value_seed(At {
+                is_found = map.next_value_seed(PathVisitor {
                     path: path[taken - 1..].strip_prefix('.'),
                     each: &mut *self.each,
                     is_in_list: self.is_in_list,
@@ -174,7 +174,7 @@ impl<'de> Visitor<'de> for At<'_, '_> {
             let path = if number.is_some() { rest } else { Some(path) };
             let is_asked = number.is_none_or(|number| number == index);
             let next = if is_asked {
-                list.next_element_seed(At {
+                list.next_element_seed(PathVisitor {
                     path,
                     each: &mut *self.each,
                     is_in_list: true,
@@ -216,9 +216,9 @@ impl<'de> Visitor<'de> for At<'_, '_> {
 }
 
 /// How much of a path a key is, as [`taken`] says it.
-struct Key<'p>(&'p str);
+struct PathKey<'p>(&'p str);
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for PathKey<'_> {
     type Value = usize;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<usize, D::Error> {
@@ -226,7 +226,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_> {
     }
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for PathKey<'_> {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -296,14 +296,14 @@ mod tests {
     #[test]
     fn lines_that_cannot_be_read_are_told_apart() {
         for (line, expected) in [
-            ("{\"ip\":1}", Read::Found),
-            ("{\"ip\":1,\"cut", Read::Found),
-            ("{\"x\":1}", Read::Absent),
-            ("[3]", Read::Absent),
-            ("{\"x\":1,\"cut", Read::NotJson),
-            ("\"ip\"", Read::NotJson),
-            ("ip=1", Read::NotJson),
-            ("{start} 1", Read::NotJson),
+            ("{\"ip\":1}", PathOutcome::Found),
+            ("{\"ip\":1,\"cut", PathOutcome::Found),
+            ("{\"x\":1}", PathOutcome::Absent),
+            ("[3]", PathOutcome::Absent),
+            ("{\"x\":1,\"cut", PathOutcome::NotJson),
+            ("\"ip\"", PathOutcome::NotJson),
+            ("ip=1", PathOutcome::NotJson),
+            ("{start} 1", PathOutcome::NotJson),
         ] {
             assert_eq!(
                 values(line.as_bytes(), "ip", &mut |_| {}),

@@ -16,14 +16,14 @@ pub enum PacketSide {
 
 /// The addresses of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ends {
+pub(super) struct PacketEnds {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
 }
 
 /// What stands before the IP header, by its number in the registry of link types (tcpdump.org).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum LinkType {
     /// 1: two addresses, VLAN tags, EtherType.
     Ethernet,
     /// 0 and 108: four bytes of address family.
@@ -36,7 +36,7 @@ pub(super) enum Link {
     Cooked2,
 }
 
-impl Link {
+impl LinkType {
     pub(super) fn new(number: i32) -> Option<Self> {
         Some(match number {
             0 | 108 => Self::Loopback,
@@ -65,13 +65,13 @@ const VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 const CUT: NoAddress = NoAddress::Damaged("cut off before its addresses");
 
 /// The addresses of `packet`. Fragments have addresses like any packet.
-pub(super) fn ends(link: Link, packet: &[u8]) -> Result<Ends, NoAddress> {
+pub(super) fn ends(link: LinkType, packet: &[u8]) -> Result<PacketEnds, NoAddress> {
     let ether_type = |at: usize| match packet.get(at..at + 2) {
         Some(bytes) => Ok(u16::from_be_bytes([bytes[0], bytes[1]])),
         None => Err(CUT),
     };
     let (kind, at) = match link {
-        Link::Ethernet => {
+        LinkType::Ethernet => {
             let mut at = 12;
             let mut kind = ether_type(at)?;
             // Any number of tags: each takes bytes of the packet.
@@ -81,11 +81,11 @@ pub(super) fn ends(link: Link, packet: &[u8]) -> Result<Ends, NoAddress> {
             }
             (Some(kind), at + 2)
         }
-        Link::Cooked => (Some(ether_type(14)?), 16),
-        Link::Cooked2 => (Some(ether_type(0)?), 20),
+        LinkType::Cooked => (Some(ether_type(14)?), 16),
+        LinkType::Cooked2 => (Some(ether_type(0)?), 20),
         // The numbers of address families differ between systems; the IP version doesn't.
-        Link::Loopback => (None, 4),
-        Link::RawIp => (None, 0),
+        LinkType::Loopback => (None, 4),
+        LinkType::RawIp => (None, 0),
     };
     let header = packet.get(at..).ok_or(CUT)?;
     let version = header.first().ok_or(CUT)? >> 4;
@@ -104,13 +104,13 @@ pub(super) fn ends(link: Link, packet: &[u8]) -> Result<Ends, NoAddress> {
 }
 
 /// Two addresses, one after the other.
-fn pair<const LEN: usize>(bytes: &[u8]) -> Option<Ends>
+fn pair<const LEN: usize>(bytes: &[u8]) -> Option<PacketEnds>
 where
     IpAddr: From<[u8; LEN]>,
 {
     let (source, rest) = bytes.split_first_chunk()?;
     let destination = rest.first_chunk()?;
-    Some(Ends {
+    Some(PacketEnds {
         source: IpAddr::from(*source),
         destination: IpAddr::from(*destination),
     })

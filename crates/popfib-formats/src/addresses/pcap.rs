@@ -14,9 +14,9 @@ use pcap_parser::{
 };
 
 use super::batch::AddressBatch;
-use super::link::{self, Ends, Link, NoAddress, PacketSide};
+use super::link::{self, LinkType, NoAddress, PacketEnds, PacketSide};
 use super::source::{AddressEntry, AddressSource};
-use super::window::Window;
+use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::registry::FormatCapabilities;
@@ -57,10 +57,10 @@ const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// Ethernet (VLAN tags skipped), bare IP, Linux's "any" device in both forms,
 /// and loopback. Packets that are not IP are counted and left out.
 pub struct PcapAddresses {
-    window: Window,
+    window: InputWindow,
     side: PacketSide,
     exclude_sources: Vec<IpAddr>,
-    kind: Kind,
+    kind: CaptureFormat,
     packets: u64,
     not_ip: u64,
     excluded: u64,
@@ -69,22 +69,22 @@ pub struct PcapAddresses {
 
 type ParseFrame = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
 
-enum Kind {
+enum CaptureFormat {
     Legacy {
-        link: Link,
+        link: LinkType,
         parse: ParseFrame,
     },
     Ng {
         is_big_endian: bool,
         /// Link types of the section's interfaces, with their number if it is none that is known.
-        interfaces: Vec<Result<Link, i32>>,
+        interfaces: Vec<Result<LinkType, i32>>,
     },
 }
 
 /// What a block holds for us.
-enum Content {
+enum BlockContent {
     /// And how long it was on the wire.
-    Packet(Ends, u32),
+    Packet(PacketEnds, u32),
     NoAddress(NoAddress),
     /// It comes from where packets are left out.
     Excluded,
@@ -99,11 +99,11 @@ impl PcapAddresses {
     /// # Errors
     /// If it cannot be read, is no pcap or pcapng file, or of a link type that is not supported.
     pub fn new(input: Input, side: PacketSide) -> Result<Self, ReadError> {
-        let mut window = Window::new(input, MAX_BLOCK);
+        let mut window = InputWindow::new(input, MAX_BLOCK);
         while window.data().len() < 24 && window.fill(FilePlace::Byte(0))? {}
-        let no_pcap = |window: &Window| ReadError::file(window.name(), "this is no pcap file");
+        let no_pcap = |window: &InputWindow| ReadError::file(window.name(), "this is no pcap file");
         let kind = if window.data().starts_with(&SECTION_HEADER) {
-            Kind::Ng {
+            CaptureFormat::Ng {
                 is_big_endian: false,
                 interfaces: Vec::new(),
             }
@@ -121,8 +121,8 @@ impl PcapAddresses {
             window.take(header.size());
             // Above the lower 16 bits stand notes about checksums.
             let number = header.network.0 & 0xffff;
-            Kind::Legacy {
-                link: Link::new(number)
+            CaptureFormat::Legacy {
+                link: LinkType::new(number)
                     .ok_or_else(|| ReadError::file(window.name(), unsupported(number)))?,
                 parse: if header.is_modified_format() {
                     parse_pcap_frame_modified
@@ -154,18 +154,18 @@ impl PcapAddresses {
 
     /// Goes to the next packet that matters, which was so long; `None` at the end, or if `may_wait`
     /// is false and the block is not here yet.
-    fn next_packet(&mut self, may_wait: bool) -> Result<Option<(Ends, u32)>, ReadError> {
+    fn next_packet(&mut self, may_wait: bool) -> Result<Option<(PacketEnds, u32)>, ReadError> {
         loop {
             let data = self.window.data();
             let mut is_whole = false;
             let parsed = match &mut self.kind {
-                Kind::Legacy { link, parse } => parse(data).map(|(rest, frame)| {
+                CaptureFormat::Legacy { link, parse } => parse(data).map(|(rest, frame)| {
                     (
                         rest.len(),
                         packet(Ok(*link), frame.data, frame.origlen, &self.exclude_sources),
                     )
                 }),
-                Kind::Ng {
+                CaptureFormat::Ng {
                     is_big_endian,
                     interfaces,
                 } => {
@@ -198,18 +198,18 @@ impl PcapAddresses {
                         return Err(self.damaged());
                     }
                     self.window.take(len);
-                    self.packets += u64::from(!matches!(content, Content::Other));
+                    self.packets += u64::from(!matches!(content, BlockContent::Other));
                     match content {
-                        Content::Packet(ends, length) => return Ok(Some((ends, length))),
-                        Content::NoAddress(NoAddress::NotIp) => self.not_ip += 1,
-                        Content::Excluded => self.excluded += 1,
-                        Content::NoAddress(NoAddress::Damaged(reason)) => {
+                        BlockContent::Packet(ends, length) => return Ok(Some((ends, length))),
+                        BlockContent::NoAddress(NoAddress::NotIp) => self.not_ip += 1,
+                        BlockContent::Excluded => self.excluded += 1,
+                        BlockContent::NoAddress(NoAddress::Damaged(reason)) => {
                             return Err(self.invalid(place, reason));
                         }
-                        Content::UnknownLink(number) => {
+                        BlockContent::UnknownLink(number) => {
                             return Err(self.invalid(place, &unsupported(number)));
                         }
-                        Content::Other => {}
+                        BlockContent::Other => {}
                     }
                 }
                 // Something in it is longer than itself.
@@ -269,7 +269,7 @@ fn block_len(data: &[u8], is_big_endian: bool) -> Option<u32> {
     })
 }
 
-fn data_len(window: &Window) -> usize {
+fn data_len(window: &InputWindow) -> usize {
     window.data().len()
 }
 
@@ -277,14 +277,19 @@ fn unsupported(link_type: i32) -> String {
     format!("link type {link_type} is not supported")
 }
 
-fn packet(link: Result<Link, i32>, data: &[u8], length: u32, exclude: &[IpAddr]) -> Content {
+fn packet(
+    link: Result<LinkType, i32>,
+    data: &[u8],
+    length: u32,
+    exclude: &[IpAddr],
+) -> BlockContent {
     match link {
         Ok(link) => match link::ends(link, data) {
-            Ok(ends) if exclude.contains(&ends.source) => Content::Excluded,
-            Ok(ends) => Content::Packet(ends, length),
-            Err(reason) => Content::NoAddress(reason),
+            Ok(ends) if exclude.contains(&ends.source) => BlockContent::Excluded,
+            Ok(ends) => BlockContent::Packet(ends, length),
+            Err(reason) => BlockContent::NoAddress(reason),
         },
-        Err(number) => Content::UnknownLink(number),
+        Err(number) => BlockContent::UnknownLink(number),
     }
 }
 
@@ -292,25 +297,25 @@ fn packet(link: Result<Link, i32>, data: &[u8], length: u32, exclude: &[IpAddr])
 fn content(
     block: &Block<'_>,
     is_big_endian: &mut bool,
-    interfaces: &mut Vec<Result<Link, i32>>,
+    interfaces: &mut Vec<Result<LinkType, i32>>,
     exclude: &[IpAddr],
-) -> Content {
-    const NO_INTERFACE: Content =
-        Content::NoAddress(NoAddress::Damaged("its interface is not described"));
+) -> BlockContent {
+    const NO_INTERFACE: BlockContent =
+        BlockContent::NoAddress(NoAddress::Damaged("its interface is not described"));
     let (interface, len, length, data) = match block {
         Block::SectionHeader(header) => {
             *is_big_endian = header.big_endian();
             interfaces.clear();
-            return Content::Other;
+            return BlockContent::Other;
         }
         Block::InterfaceDescription(interface) => {
             let number = interface.linktype.0;
-            interfaces.push(Link::new(number).ok_or(number));
-            return Content::Other;
+            interfaces.push(LinkType::new(number).ok_or(number));
+            return BlockContent::Other;
         }
         Block::EnhancedPacket(block) => (block.if_id, block.caplen, block.origlen, block.data),
         Block::SimplePacket(block) => (0, block.origlen, block.origlen, block.data),
-        _ => return Content::Other,
+        _ => return BlockContent::Other,
     };
     // The data is padded; a simple packet says how long it was and not how much of it is there.
     let data = data.get(..len as usize).unwrap_or(data);

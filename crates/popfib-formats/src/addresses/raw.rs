@@ -2,7 +2,7 @@
 
 use super::batch::AddressBatch;
 use super::source::{AddressEntry, AddressSource};
-use super::window::Window;
+use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::registry::FormatCapabilities;
@@ -27,7 +27,7 @@ pub(super) static IPV6: AddressEntry = AddressEntry {
 /// content: any bytes could be some.
 #[derive(Debug)]
 pub struct RawAddresses {
-    window: Window,
+    window: InputWindow,
     is_ipv6: bool,
 }
 
@@ -44,7 +44,7 @@ impl RawAddresses {
 
     fn new(input: Input, is_ipv6: bool) -> Self {
         Self {
-            window: Window::new(input, 16),
+            window: InputWindow::new(input, 16),
             is_ipv6,
         }
     }

@@ -15,7 +15,7 @@ pub struct CsvRecord {
 
 /// What there was of a record in a piece of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum CsvPiece {
     /// Its end.
     Record,
     /// A part of it.
@@ -41,7 +41,7 @@ impl CsvRecord {
         self.reader.reset();
         self.clear();
         let (piece, _) = self.read(row);
-        if piece == Piece::Part {
+        if piece == CsvPiece::Part {
             // Empty input is the end.
             self.read(b"");
         }
@@ -72,7 +72,7 @@ impl CsvRecord {
     }
 
     /// Reads up to the end of the record or of `data`, and says how much of it that is.
-    pub(super) fn read(&mut self, data: &[u8]) -> (Piece, usize) {
+    pub(super) fn read(&mut self, data: &[u8]) -> (CsvPiece, usize) {
         let mut at = 0;
         loop {
             let (result, read, written, ends) = self.reader.read_record(
@@ -84,9 +84,9 @@ impl CsvRecord {
             self.len += written;
             self.count += ends;
             match result {
-                ReadRecordResult::Record => return (Piece::Record, at),
-                ReadRecordResult::InputEmpty => return (Piece::Part, at),
-                ReadRecordResult::End => return (Piece::End, at),
+                ReadRecordResult::Record => return (CsvPiece::Record, at),
+                ReadRecordResult::InputEmpty => return (CsvPiece::Part, at),
+                ReadRecordResult::End => return (CsvPiece::End, at),
                 ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
             }

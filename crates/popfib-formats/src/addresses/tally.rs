@@ -11,7 +11,7 @@ use crate::error::quote;
 
 /// Of all blocks so far.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct PartsTally {
     /// By part, whether a line had it.
     has: Box<[AtomicBool]>,
     /// Lines that are no JSON where a path was asked for.
@@ -46,7 +46,7 @@ impl BlockTally {
     }
 }
 
-impl Tally {
+impl PartsTally {
     /// Of so many parts.
     pub(super) fn new(parts: usize) -> Self {
         Self {

@@ -9,7 +9,7 @@ use crate::input::Input;
 /// Room that reads get, unless a record takes it.
 const ROOM: usize = 256 << 10;
 
-pub(super) struct Window {
+pub(super) struct InputWindow {
     input: Input,
     buffer: Vec<u8>,
     start: usize,
@@ -21,7 +21,7 @@ pub(super) struct Window {
     at_end: bool,
 }
 
-impl Window {
+impl InputWindow {
     /// Reads `input`; nothing yet. A record may have up to `limit` bytes.
     pub(super) fn new(input: Input, limit: usize) -> Self {
         Self {
@@ -45,12 +45,12 @@ impl Window {
         &self.buffer[self.start..self.end]
     }
 
-    /// How many bytes of the input came before [`Window::data`].
+    /// How many bytes of the input came before [`InputWindow::data`].
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether the input has ended, so that there is nothing after [`Window::data`].
+    /// Whether the input has ended, so that there is nothing after [`InputWindow::data`].
     pub(super) fn is_at_end(&self) -> bool {
         self.at_end
     }
@@ -97,9 +97,9 @@ impl Window {
     }
 }
 
-impl fmt::Debug for Window {
+impl fmt::Debug for InputWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Window")
+        f.debug_struct("InputWindow")
             .field("input", &self.input)
             .field("offset", &self.offset)
             .finish_non_exhaustive()

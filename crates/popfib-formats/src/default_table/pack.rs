@@ -15,10 +15,10 @@ use popfib::{Address, Prefix};
 use super::unpack::{SIZES, round_up, size};
 
 /// One route: a prefix and its AS.
-pub(crate) type Route<A> = (Prefix<A>, u32);
+pub(crate) type AsRoute<A> = (Prefix<A>, u32);
 
 #[derive(Default)]
-struct Columns {
+struct PackedColumns {
     lengths: Vec<u8>,
     steps: Vec<u8>,
     changes: Vec<u8>,
@@ -27,7 +27,7 @@ struct Columns {
 }
 
 /// Packs the routes of both families, each in prefix order and without repetition.
-pub(crate) fn pack(ipv4: &[Route<u32>], ipv6: &[Route<u128>]) -> Vec<u8> {
+pub(crate) fn pack(ipv4: &[AsRoute<u32>], ipv6: &[AsRoute<u128>]) -> Vec<u8> {
     let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
     let origins = ipv4.iter().map(|r| r.1).chain(ipv6.iter().map(|r| r.1));
     for asn in origins {
@@ -43,7 +43,7 @@ pub(crate) fn pack(ipv4: &[Route<u32>], ipv6: &[Route<u128>]) -> Vec<u8> {
         put_number(&mut numbers, u128::from(asn.wrapping_sub(last)));
         last = asn;
     }
-    let mut columns = Columns::default();
+    let mut columns = PackedColumns::default();
     columns.family(ipv4, &places);
     columns.family(ipv6, &places);
 
@@ -73,8 +73,8 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-impl Columns {
-    fn family<A: Address>(&mut self, routes: &[Route<A>], places: &HashMap<u32, u32>) {
+impl PackedColumns {
+    fn family<A: Address>(&mut self, routes: &[AsRoute<A>], places: &HashMap<u32, u32>) {
         assert!(routes.is_sorted_by(|a, b| a.0 < b.0));
         let (mut before, mut behind) = (None, 0);
         for &(prefix, asn) in routes {

@@ -9,21 +9,25 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use popfib::{Address, Prefix};
 
-use super::pack::{Route, pack, pack_names};
+use super::pack::{AsRoute, pack, pack_names};
 use super::unpack::{self, inflate};
-use super::{NAMES, Names, PACKED, default_table, default_table_of};
+use super::{AsNames, NAMES, PACKED, default_table, default_table_of};
 use crate::load::RouteTable;
 use crate::table_format::ColumnSelection;
 use popfib_table::{Cell, Scalar};
 
 /// All routes of the embedded table, as a text table has them.
 fn embedded_text() -> String {
-    fn family<A: Address>(columns: &mut unpack::Columns, numbers: &[u32], text: &mut String) {
+    fn family<A: Address>(
+        columns: &mut unpack::UnpackedColumns,
+        numbers: &[u32],
+        text: &mut String,
+    ) {
         columns.family(|prefix: Prefix<A>, index| {
             writeln!(text, "{prefix} {}", numbers[index]).expect("memory");
         });
     }
-    let mut columns = unpack::Columns::unpack(PACKED);
+    let mut columns = unpack::UnpackedColumns::unpack(PACKED);
     let numbers = columns.numbers();
     let mut text = String::new();
     family::<u32>(&mut columns, &numbers, &mut text);
@@ -80,7 +84,7 @@ fn the_embedded_table_loads_whole() {
 /// The checksum was taken from the files of the source, by another program.
 #[test]
 fn the_embedded_names_have_the_known_checksum() {
-    let names = Names::unpack();
+    let names = AsNames::unpack();
     let line = |(asn, place): &(u32, std::ops::Range<usize>)| {
         format!("{asn} {}", &names.text[place.clone()])
     };
@@ -99,7 +103,7 @@ fn columns(names: &[&str]) -> RouteTable {
 #[test]
 fn each_route_has_the_number_and_the_name_of_its_origin() {
     let plain = default_table();
-    let names = Names::unpack();
+    let names = AsNames::unpack();
     for (wanted, asn, name) in [
         (ColumnSelection::All, 0, 1),
         (
@@ -145,7 +149,7 @@ fn one_column_of_the_embedded_table_is_a_value() {
 
     // Those of an unknown AS have no name, and are left out.
     let table = columns(&["as_name"]);
-    let names = Names::unpack();
+    let names = AsNames::unpack();
     let unknown = plain.next_hops.number("0");
     let mut routes = table.routes();
     for (prefix, next_hop) in plain
@@ -206,20 +210,23 @@ fn the_embedded_routes_are_those_of_the_text_table() {
 }
 
 /// What comes out of what [`pack`] made of these routes.
-fn round_trip(ipv4: &[Route<u32>], ipv6: &[Route<u128>]) {
-    fn family<A: Address>(columns: &mut unpack::Columns, numbers: &[u32]) -> Vec<Route<A>> {
+fn round_trip(ipv4: &[AsRoute<u32>], ipv6: &[AsRoute<u128>]) {
+    fn family<A: Address>(
+        columns: &mut unpack::UnpackedColumns,
+        numbers: &[u32],
+    ) -> Vec<AsRoute<A>> {
         let mut found = Vec::new();
         columns.family(|prefix, index| found.push((prefix, numbers[index])));
         found
     }
     let packed = pack(ipv4, ipv6);
-    let mut columns = unpack::Columns::unpack(&packed);
+    let mut columns = unpack::UnpackedColumns::unpack(&packed);
     let numbers = columns.numbers();
     assert_eq!(family::<u32>(&mut columns, &numbers), ipv4);
     assert_eq!(family::<u128>(&mut columns, &numbers), ipv6);
 }
 
-fn route<A: Address>(bits: A, len: u8, asn: u32) -> Route<A> {
+fn route<A: Address>(bits: A, len: u8, asn: u32) -> AsRoute<A> {
     (Prefix::new_masked(bits, len).expect("a length"), asn)
 }
 
@@ -233,7 +240,7 @@ fn tables_of_few_routes_come_back() {
     round_trip(&[route(0, 0, 0)], &[]);
     round_trip(&[], &[route(0, 0, 7)]);
     round_trip(&[route(u32::MAX, 32, u32::MAX)], &[route(1, 128, 0)]);
-    let chain: Vec<Route<u128>> = (0..=128).map(|len| route(u128::MAX, len, 9)).collect();
+    let chain: Vec<AsRoute<u128>> = (0..=128).map(|len| route(u128::MAX, len, 9)).collect();
     round_trip(&[route(0, 32, 1), route(1, 32, 2)], &chain);
 }
 
@@ -253,7 +260,7 @@ impl Random {
     }
 
     /// Routes in few places (`spread` bits), so that they nest, with few or many AS.
-    fn routes<A: Address>(&mut self, count: u64, spread: u8, origins: u64) -> Vec<Route<A>> {
+    fn routes<A: Address>(&mut self, count: u64, spread: u8, origins: u64) -> Vec<AsRoute<A>> {
         let mut routes = BTreeMap::new();
         for _ in 0..count {
             let len = self.below(u64::from(A::WIDTH) + 1) as u8;

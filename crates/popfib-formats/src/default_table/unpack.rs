@@ -30,7 +30,7 @@ pub(super) const SIZES: usize = 1 + COLUMNS;
 const COLUMNS: usize = 7;
 
 /// The columns of a table, read from front to back.
-pub(super) struct Columns {
+pub(super) struct UnpackedColumns {
     bytes: Vec<u8>,
     ipv4_routes: usize,
     numbers: Cursor,
@@ -81,7 +81,7 @@ impl Cursor {
     }
 }
 
-impl Columns {
+impl UnpackedColumns {
     /// Decompresses a packed table.
     ///
     /// Trusts `packed`: from bytes that no packer wrote come wrong routes or a panic.
@@ -125,7 +125,7 @@ impl Columns {
     }
 
     /// Hands the routes of the next family to `route`, in prefix order: the
-    /// prefix, and where its AS stands among the [`Columns::numbers`].
+    /// prefix, and where its AS stands among the [`UnpackedColumns::numbers`].
     pub(super) fn family<A: Address>(&mut self, mut route: impl FnMut(Prefix<A>, usize)) {
         let left = self.lengths.end - self.lengths.next;
         let (mut first, mut behind) = (0, 0);

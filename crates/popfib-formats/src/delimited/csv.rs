@@ -22,9 +22,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib::{IpPrefix, NextHop};
 
-use super::fields::Fields;
+use super::fields::CsvFields;
 use super::geofeed;
-use super::layout::{Layout, Source, is_host};
+use super::layout::{AddressColumns, CsvLayout, is_host};
 use super::overlap::RangeRoutes;
 use crate::delimiter::delimiter;
 use crate::error::{ReadError, quote};
@@ -53,11 +53,11 @@ fn detect(head: &[u8]) -> bool {
     let Ok(first) = text(first) else {
         return false;
     };
-    let mut fields = Fields::new(separator(first));
+    let mut fields = CsvFields::new(separator(first));
     if geofeed::detect(head) || fields.split(first).is_err() {
         return false;
     }
-    let Some(layout) = Layout::of(&fields) else {
+    let Some(layout) = CsvLayout::of(&fields) else {
         return second_row(head).is_some_and(|row| by_content(first, &row).is_ok());
     };
     if layout.heading.is_some() || is_more_than_text(first, &fields) {
@@ -80,19 +80,19 @@ fn second_row(head: &[u8]) -> Option<String> {
 }
 
 /// The layout of a file that begins with these lines, by its first row.
-fn by_content(heading: &str, row: &str) -> Result<Layout, String> {
+fn by_content(heading: &str, row: &str) -> Result<CsvLayout, String> {
     let (mut names, mut cells) = (
-        Fields::new(separator(heading)),
-        Fields::new(separator(heading)),
+        CsvFields::new(separator(heading)),
+        CsvFields::new(separator(heading)),
     );
     names.split(heading)?;
     cells.split(row)?;
-    Layout::by_content(&names, &cells)
+    CsvLayout::by_content(&names, &cells)
 }
 
 /// Whether the text table would read this line of a prefix and other fields as something else: what has
 /// quotes, blanks in its value after a tab, or semicolons, before which a comment has a blank.
-fn is_more_than_text(line: &str, fields: &Fields) -> bool {
+fn is_more_than_text(line: &str, fields: &CsvFields) -> bool {
     let (separator, value) = (separator(line), fields.get(1));
     let (first, rest) = line.split_once(char::from(separator)).unwrap_or_default();
     // An AS set in braces is one value of the text table.
@@ -145,7 +145,7 @@ pub(crate) struct Delimited {
     columns: ColumnSelection,
     /// The record of a row, and the indices of the columns of values in it, unless one value is read.
     record: Option<(RecordText, Vec<usize>)>,
-    fields: Option<(Fields, Layout)>,
+    fields: Option<(CsvFields, CsvLayout)>,
     /// Whether numbers are addresses of IPv6.
     numbers_are_ipv6: bool,
     /// The values, and the ranges until all are there.
@@ -156,7 +156,7 @@ pub(crate) struct Delimited {
 }
 
 /// What a row holds.
-enum Found {
+enum RowContent {
     /// A prefix and the number of its value.
     Prefix(IpPrefix, NextHop),
     /// Nothing, or a range, which waits for the others.
@@ -190,10 +190,10 @@ impl Delimited {
     }
 
     /// What the current line holds.
-    fn row(&mut self) -> Result<Found, String> {
+    fn row(&mut self) -> Result<RowContent, String> {
         let line = text(self.lines.line())?;
         let Some((fields, layout)) = &mut self.fields else {
-            return Ok(Found::Nothing);
+            return Ok(RowContent::Nothing);
         };
         fields.split(line)?;
         let cell = |n| match fields.get(n).trim() {
@@ -221,7 +221,7 @@ impl Delimited {
         let value = value.map_or(Ok(""), checked)?;
         whole_set(value)?;
         let span = match layout.source {
-            Source::Prefix(n, length) => {
+            AddressColumns::Prefix(n, length) => {
                 let text = cell(n)?;
                 let joined;
                 let text = match length {
@@ -240,7 +240,7 @@ impl Delimited {
                 };
                 AddressSpan::parse(text, self.notation).map_err(|e| e.to_string())?
             }
-            Source::Range(first, last) => {
+            AddressColumns::Range(first, last) => {
                 let (first, last) = (cell(first)?, cell(last)?);
                 let ends = ends(first, last, &mut self.numbers_are_ipv6)?;
                 IpRangePrefixes::new(ends.0, ends.1).map_err(|e| {
@@ -252,7 +252,7 @@ impl Delimited {
                 })?;
                 // iptoasn lists what belongs to nobody, too.
                 if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
-                    return Ok(Found::Nothing);
+                    return Ok(RowContent::Nothing);
                 }
                 AddressSpan::Range(ends.0, ends.1)
             }
@@ -263,15 +263,15 @@ impl Delimited {
             }
             Some(_) if value.is_empty() => {
                 self.without += 1;
-                Ok(Found::Nothing)
+                Ok(RowContent::Nothing)
             }
             _ => Ok(match span {
                 AddressSpan::Prefix(prefix) if !self.ranges.is_any() => {
-                    Found::Prefix(prefix, self.ranges.kept(value))
+                    RowContent::Prefix(prefix, self.ranges.kept(value))
                 }
                 span => {
                     self.ranges.add(span, self.lines.number(), value);
-                    Found::Nothing
+                    RowContent::Nothing
                 }
             }),
         }
@@ -280,14 +280,14 @@ impl Delimited {
     /// Learns the layout from the first line; whether that is a heading.
     fn learn(&mut self) -> Result<bool, ReadError> {
         let first = text(self.lines.line()).map_err(|reason| self.lines.invalid(reason))?;
-        let mut fields = Fields::new(separator(first));
+        let mut fields = CsvFields::new(separator(first));
         fields
             .split(first)
             .map_err(|reason| self.lines.invalid(reason))?;
-        let layout = match (&self.prefix, &self.length, Layout::of(&fields)) {
+        let layout = match (&self.prefix, &self.length, CsvLayout::of(&fields)) {
             (None, None, Some(layout)) => Ok(layout),
             (None, None, None) => by_content(first, self.second.as_deref().unwrap_or_default()),
-            (prefix, length, _) => Layout::chosen(&fields, prefix.as_deref(), length.as_deref()),
+            (prefix, length, _) => CsvLayout::chosen(&fields, prefix.as_deref(), length.as_deref()),
         };
         let mut layout = layout.map_err(|reason| {
             self.at_end = true;
@@ -345,8 +345,8 @@ impl RouteSource for Delimited {
                 continue;
             }
             match self.row() {
-                Ok(Found::Prefix(prefix, value)) => break (prefix, value),
-                Ok(Found::Nothing) => {}
+                Ok(RowContent::Prefix(prefix, value)) => break (prefix, value),
+                Ok(RowContent::Nothing) => {}
                 Err(reason) => return Err(self.lines.invalid(reason)),
             }
         };

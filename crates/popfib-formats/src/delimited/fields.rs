@@ -9,14 +9,14 @@
 
 use crate::error::quote;
 
-pub(crate) struct Fields {
+pub(crate) struct CsvFields {
     separator: u8,
     text: String,
     /// Where each field ends in `text`.
     ends: Vec<usize>,
 }
 
-impl Fields {
+impl CsvFields {
     pub(crate) fn new(separator: u8) -> Self {
         Self {
             separator,
@@ -118,19 +118,19 @@ mod tests {
             // A quote inside of text is text.
             ("5\" disk,a\"b\"c,x", &["5\" disk", "a\"b\"c", "x"]),
         ] {
-            let mut fields = Fields::new(b',');
+            let mut fields = CsvFields::new(b',');
             fields.split("not,of,the,line,before").unwrap();
             fields.split(line).unwrap();
             let all: Vec<_> = (0..fields.len()).map(|n| fields.get(n)).collect();
             assert_eq!(all, wanted, "{line}");
             assert_eq!(fields.get(fields.len()), "");
         }
-        let mut fields = Fields::new(b'\t');
+        let mut fields = CsvFields::new(b'\t');
         fields.split("a b\t\t \"c\td\"\t").unwrap();
         let all: Vec<_> = (0..fields.len()).map(|n| fields.get(n)).collect();
         assert_eq!(all, ["a b", "", "c\td", ""]);
         for line in ["\"a,b", "a,\"b\"c", "\"", "\"a\"\""] {
-            assert!(Fields::new(b',').split(line).is_err(), "{line}");
+            assert!(CsvFields::new(b',').split(line).is_err(), "{line}");
         }
     }
 }

@@ -8,7 +8,7 @@
 //! and counted: an empty one asks for its prefix not to be placed. Rows may end early; fields after the fifth
 //! are for later editions of the format, and ignored.
 
-use super::fields::Fields;
+use super::fields::CsvFields;
 use super::fixed::FixedColumns;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
@@ -24,7 +24,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     detect,
     open: |input, options| {
         let geofeed = Geofeed {
-            fields: Fields::new(b','),
+            fields: CsvFields::new(b','),
             columns: FixedColumns::new(options, &COLUMNS),
         };
         Ok(lines(geofeed, input, options))
@@ -38,7 +38,7 @@ const COLUMNS: [(&str, usize); 4] = [("country", 1), ("region", 2), ("city", 3),
 /// countries: rows may end early, so that the first ones need not.
 pub(super) fn detect(head: &[u8]) -> bool {
     let rows = head_lines(head).map(|line| line.trim_ascii());
-    let mut fields = Fields::new(b',');
+    let mut fields = CsvFields::new(b',');
     for row in rows.filter(|line| !line.is_empty() && !line.starts_with(b"#")) {
         let row = std::str::from_utf8(row).ok();
         if !row.is_some_and(|row| fields.split(row).is_ok() && is_row(&fields)) {
@@ -52,7 +52,7 @@ pub(super) fn detect(head: &[u8]) -> bool {
 }
 
 /// Whether these may be a prefix, its country and its region, and whatever follows.
-fn is_row(fields: &Fields) -> bool {
+fn is_row(fields: &CsvFields) -> bool {
     let [prefix, country, region] = [0, 1, 2].map(|n| fields.get(n).trim());
     // ISO 3166-2: the country, and what is left of the region's code.
     let is_region = match region.split_once('-') {
@@ -70,7 +70,7 @@ pub(crate) fn is_country(text: &[u8]) -> bool {
 }
 
 struct Geofeed {
-    fields: Fields,
+    fields: CsvFields,
     columns: FixedColumns,
 }
 

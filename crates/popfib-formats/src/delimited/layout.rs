@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use super::fields::Fields;
+use super::fields::CsvFields;
 use crate::error::{no_name, quote};
 use crate::masks::{self, Length};
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
@@ -13,8 +13,8 @@ use crate::record::RecordText;
 use crate::table_format::ColumnSelection;
 
 /// Where the columns are.
-pub(super) struct Layout {
-    pub(super) source: Source,
+pub(super) struct CsvLayout {
+    pub(super) source: AddressColumns,
     /// The columns of values, the most telling first; none in a list.
     pub(super) values: Vec<usize>,
     /// How many columns the heading names, if there is one.
@@ -22,13 +22,13 @@ pub(super) struct Layout {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Source {
+pub(super) enum AddressColumns {
     /// A prefix, or an address and, in another column, its length.
     Prefix(usize, Option<(usize, Length)>),
     Range(usize, usize),
 }
 
-impl Source {
+impl AddressColumns {
     /// Whether column `n` is part of it.
     fn uses(self, n: usize) -> bool {
         match self {
@@ -40,9 +40,9 @@ impl Source {
     }
 }
 
-impl Layout {
+impl CsvLayout {
     /// The layout that the first line shows.
-    pub(super) fn of(fields: &Fields) -> Option<Self> {
+    pub(super) fn of(fields: &CsvFields) -> Option<Self> {
         let columns = || 0..fields.len();
         let best = |names: &[&str]| {
             let ranked = columns().filter_map(|n| Some((rank(fields.get(n), names)?, n)));
@@ -57,10 +57,10 @@ impl Layout {
         let has_more = || fields.len() == 1 || has_mask || best(VALUE).is_some();
         let address = || best(ADDRESS).filter(|_| has_more());
         let source = match (best(PREFIX), range) {
-            (Some(prefix), _) => Source::Prefix(prefix, length),
-            (None, Some((first, last))) => Source::Range(first, last),
+            (Some(prefix), _) => AddressColumns::Prefix(prefix, length),
+            (None, Some((first, last))) => AddressColumns::Range(first, last),
             (None, None) => match address() {
-                Some(address) => Source::Prefix(address, length),
+                Some(address) => AddressColumns::Prefix(address, length),
                 None => return Self::without_heading(fields),
             },
         };
@@ -68,7 +68,7 @@ impl Layout {
     }
 
     /// By the heading, whose names say nothing, and the first row, in which one column has prefixes.
-    pub(super) fn by_content(heading: &Fields, row: &Fields) -> Result<Self, String> {
+    pub(super) fn by_content(heading: &CsvFields, row: &CsvFields) -> Result<Self, String> {
         let has_prefix = |&n: &usize| is_prefix(row.get(n).trim());
         let is_name = |n: usize| {
             let is_sign = |c: char| c.is_alphanumeric() || " _-./()".contains(c);
@@ -79,7 +79,7 @@ impl Layout {
             heading.len() > 1 && row.len() <= heading.len() && (0..heading.len()).all(is_name);
         match (found.next(), found.next()) {
             (Some(n), None) if is_heading && !heading.get(n).trim().is_empty() => {
-                Ok(Self::with_heading(Source::Prefix(n, None), heading))
+                Ok(Self::with_heading(AddressColumns::Prefix(n, None), heading))
             }
             (Some(first), Some(second)) if is_heading => {
                 let [first, second] =
@@ -98,7 +98,7 @@ impl Layout {
 
     /// By what the user says of the columns, each by its name or number; `fields` are the first line, a heading or not.
     pub(super) fn chosen(
-        fields: &Fields,
+        fields: &CsvFields,
         prefix: Option<&str>,
         length: Option<&str>,
     ) -> Result<Self, String> {
@@ -106,9 +106,9 @@ impl Layout {
             let mut layout =
                 Self::of(fields).ok_or("no column for a prefix; --prefix-column names it")?;
             let is_heading = layout.heading.is_some();
-            if let (Some(length), Source::Prefix(n, _)) = (length, layout.source) {
+            if let (Some(length), AddressColumns::Prefix(n, _)) = (length, layout.source) {
                 let length = (find(length, fields, is_heading)?, Length::Plain);
-                layout.source = Source::Prefix(n, Some(length));
+                layout.source = AddressColumns::Prefix(n, Some(length));
             }
             return Ok(layout);
         };
@@ -118,7 +118,7 @@ impl Layout {
         let length = length
             .map(|length| find(length, fields, is_heading))
             .transpose()?;
-        let source = Source::Prefix(n, length.map(|n| (n, Length::Plain)));
+        let source = AddressColumns::Prefix(n, length.map(|n| (n, Length::Plain)));
         if is_heading {
             return Ok(Self::with_heading(source, fields));
         }
@@ -133,7 +133,7 @@ impl Layout {
     }
 
     /// With the values that a heading names.
-    fn with_heading(source: Source, fields: &Fields) -> Self {
+    fn with_heading(source: AddressColumns, fields: &CsvFields) -> Self {
         let columns = || (0..fields.len()).filter(|&n| !source.uses(n));
         let mut named: Vec<_> = columns()
             .filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)))
@@ -154,7 +154,7 @@ impl Layout {
     pub(super) fn choose(
         &mut self,
         columns: &ColumnSelection,
-        fields: &Fields,
+        fields: &CsvFields,
     ) -> Result<(RecordText, Vec<usize>), String> {
         let mut record = RecordText::new(columns).ranked(|name| rank(name, VALUE));
         let is_named = |n| self.heading.is_some() && !fields.get(n).trim().is_empty();
@@ -193,17 +193,17 @@ impl Layout {
         Ok((record, indices))
     }
 
-    fn without_heading(fields: &Fields) -> Option<Self> {
+    fn without_heading(fields: &CsvFields) -> Option<Self> {
         let [first, second] = [fields.get(0), fields.get(1)];
         // Two fields are as of the text table, which has hosts without a length.
         let is_whole = fields.len() == 2 || fields.len() > 2 && first.contains('/');
         let is_prefix = || is_whole && first.parse::<IpPrefix>().is_ok();
         let (source, value) = if is_prefix() || fields.len() >= 2 && is_range(first) {
-            (Source::Prefix(0, None), 1)
+            (AddressColumns::Prefix(0, None), 1)
         } else if fields.len() > 2 && are_address_and_mask(first, second) {
-            (Source::Prefix(0, Some((1, Length::Plain))), 2)
+            (AddressColumns::Prefix(0, Some((1, Length::Plain))), 2)
         } else if fields.len() > 2 && are_ends(first, second) {
-            (Source::Range(0, 1), 2)
+            (AddressColumns::Range(0, 1), 2)
         } else {
             return None;
         };
@@ -216,7 +216,7 @@ impl Layout {
 }
 
 /// The column called `name` in the heading, or with this number, from 1.
-fn find(name: &str, fields: &Fields, has_heading: bool) -> Result<usize, String> {
+fn find(name: &str, fields: &CsvFields, has_heading: bool) -> Result<usize, String> {
     let mut columns = 0..fields.len();
     let named = columns.find(|&n| has_heading && fields.get(n).trim() == name);
     let numbered = || name.parse().ok().and_then(|n: usize| n.checked_sub(1));
@@ -229,7 +229,7 @@ fn find(name: &str, fields: &Fields, has_heading: bool) -> Result<usize, String>
 }
 
 /// The columns, for an error.
-fn names(fields: &Fields) -> String {
+fn names(fields: &CsvFields) -> String {
     let names = (0..fields.len().min(20)).map(|n| quote(fields.get(n).as_bytes()).to_string());
     names.collect::<Vec<_>>().join(", ")
 }
@@ -250,7 +250,11 @@ fn are_address_and_mask(first: &str, second: &str) -> bool {
 
 /// Nothing says that `address`, which has no length in its row, is more than a host: no mask in any field, and without
 /// a heading no address as the value that may be one or end a range.
-pub(super) fn is_host(address: IpAddr, fields: &Fields, layout: &Layout) -> Result<(), String> {
+pub(super) fn is_host(
+    address: IpAddr,
+    fields: &CsvFields,
+    layout: &CsvLayout,
+) -> Result<(), String> {
     let value = layout.values.first().map(|&n| fields.get(n).parse());
     let second = value
         .and_then(Result::ok)

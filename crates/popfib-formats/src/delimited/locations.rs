@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
-use super::fields::Fields;
+use super::fields::CsvFields;
 use crate::delimiter::delimiter;
 use crate::error::{ReadError, quote};
 use crate::input::Input;
@@ -41,7 +41,7 @@ impl Locations {
     pub(crate) fn read(input: Input) -> Result<Self, ReadError> {
         let name = input.name().to_owned();
         let mut lines = Lines::new(input);
-        let mut found: Option<(Fields, Self)> = None;
+        let mut found: Option<(CsvFields, Self)> = None;
         while lines.advance()? {
             let line = text(lines.line()).map_err(|reason| lines.stopped(reason))?;
             if line.trim().is_empty() {
@@ -49,7 +49,7 @@ impl Locations {
             }
             let Some((fields, places)) = &mut found else {
                 let separator = delimiter(line.as_bytes()).unwrap_or(b',');
-                let mut fields = Fields::new(separator);
+                let mut fields = CsvFields::new(separator);
                 fields.split(line).map_err(|reason| lines.stopped(reason))?;
                 let Some((_, heading)) = after_first(line, separator) else {
                     return Err(
@@ -111,7 +111,7 @@ impl Locations {
             let line = String::from_utf8_lossy(lines.line()).into_owned();
             if !matches!(line.trim_start().as_bytes(), [] | [b'#', ..]) {
                 let separator = delimiter(line.as_bytes()).unwrap_or(b',');
-                let mut fields = Fields::new(separator);
+                let mut fields = CsvFields::new(separator);
                 // Of a heading that is no row of fields there is no column.
                 let column = match fields.split(&line) {
                     Ok(()) => (0..fields.len()).find(|&n| fields.get(n) == self.key),
@@ -160,7 +160,7 @@ fn after_first(line: &str, separator: u8) -> Option<(&str, &str)> {
 /// The rows of a table, each with its place.
 struct Beside {
     lines: Lines,
-    fields: Fields,
+    fields: CsvFields,
     column: usize,
     /// How many fields the heading has.
     width: usize,

@@ -23,9 +23,9 @@ use crate::route::Route;
 /// The routes of a file with ranges: their values, and the ranges until all are there.
 #[derive(Debug, Default)]
 pub(crate) struct RangeRoutes {
-    ranges: Ranges,
+    ranges: ReadRanges,
     /// In their order, once all are there.
-    sorted: Option<Sorted>,
+    sorted: Option<SortedRanges>,
     names: Dictionary,
     /// What is left of the range that is handed out, and its value.
     range: Option<IpRangePrefixes>,
@@ -36,7 +36,7 @@ impl RangeRoutes {
     /// No ranges. Of equal ones the last will count, or, with `all`, each that has another value.
     pub(crate) fn new(all: bool) -> Self {
         Self {
-            ranges: Ranges::new(all),
+            ranges: ReadRanges::new(all),
             ..Self::default()
         }
     }
@@ -50,8 +50,8 @@ impl RangeRoutes {
     pub(crate) fn add(&mut self, span: AddressSpan, line: u64, value: &str) {
         let (first, last) = span.ends();
         let value = self.names.intern(value);
-        let row = Row { line, value };
-        self.ranges.add(Range { first, last, row });
+        let row = RangeRow { line, value };
+        self.ranges.add(ValueRange { first, last, row });
     }
 
     /// The value of a route that is handed out by itself.
@@ -102,33 +102,33 @@ impl RangeRoutes {
 }
 
 /// What ranges are sorted by; the value where equal ranges of several are kept.
-type Key = (IpAddr, Reverse<IpAddr>, Option<NextHop>);
+type RangeKey = (IpAddr, Reverse<IpAddr>, Option<NextHop>);
 
 /// Where a range stands in the file, and the number of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Row {
+struct RangeRow {
     line: u64,
     value: NextHop,
 }
 
 /// A range with its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
+struct ValueRange {
     first: IpAddr,
     last: IpAddr,
-    row: Row,
+    row: RangeRow,
 }
 
 /// The ranges of a file while it is read.
 #[derive(Debug, Default)]
-struct Ranges {
-    in_order: Vec<(Key, Row)>,
-    late: BTreeMap<Key, Row>,
+struct ReadRanges {
+    in_order: Vec<(RangeKey, RangeRow)>,
+    late: BTreeMap<RangeKey, RangeRow>,
     all: bool,
     replaced: u64,
 }
 
-impl Ranges {
+impl ReadRanges {
     /// No ranges. Of two with the same ends, the last one will count, or, with `all`, each that has another value.
     fn new(all: bool) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl Ranges {
     }
 
     /// Adds a range.
-    fn add(&mut self, Range { first, last, row }: Range) {
+    fn add(&mut self, ValueRange { first, last, row }: ValueRange) {
         let key = (first, Reverse(last), self.all.then_some(row.value));
         match self.in_order.last_mut() {
             Some((top, known)) if *top == key => {
@@ -154,12 +154,12 @@ impl Ranges {
     }
 
     /// The ranges, wider ones before those in them.
-    fn sorted(&mut self) -> Sorted {
+    fn sorted(&mut self) -> SortedRanges {
         let mut all = std::mem::take(&mut self.in_order);
         all.extend(std::mem::take(&mut self.late));
         // Two runs, which sorting merges; of equals the later line comes last.
         all.sort_by_key(|&(key, row)| (key, row.line));
-        Sorted {
+        SortedRanges {
             all: all.into_iter(),
             around: Vec::new(),
         }
@@ -168,18 +168,18 @@ impl Ranges {
 
 /// All ranges of a file.
 #[derive(Debug, Default)]
-struct Sorted {
-    all: IntoIter<(Key, Row)>,
+struct SortedRanges {
+    all: IntoIter<(RangeKey, RangeRow)>,
     /// The ranges that the last one lies in, and itself.
-    around: Vec<Range>,
+    around: Vec<ValueRange>,
 }
 
-impl Sorted {
+impl SortedRanges {
     /// The next range, or two of different values that overlap without one being in the other: the
     /// first of them was handed out, the second is not.
-    fn next(&mut self) -> Option<Result<Range, [Range; 2]>> {
+    fn next(&mut self) -> Option<Result<ValueRange, [ValueRange; 2]>> {
         let ((first, Reverse(last), _), row) = self.all.next()?;
-        let range = Range { first, last, row };
+        let range = ValueRange { first, last, row };
         // IPv4 comes before IPv6, so this also leaves the other family.
         while self.around.pop_if(|top| top.last < first).is_some() {}
         while let Some(top) = self.around.pop_if(|top| top.last < last) {
@@ -198,19 +198,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn range(line: u64, first: u8, last: u8) -> Range {
+    fn range(line: u64, first: u8, last: u8) -> ValueRange {
         let address = |n| IpAddr::from([10, 0, 0, n]);
         let value = NextHop::new(line as u32).unwrap();
-        Range {
+        ValueRange {
             first: address(first),
             last: address(last),
-            row: Row { line, value },
+            row: RangeRow { line, value },
         }
     }
 
     /// The lines of the ranges in their order, and the lines of those that overlap.
     fn order(ranges: &[(u8, u8)]) -> (Vec<u64>, Vec<[u64; 2]>) {
-        let mut all = Ranges::default();
+        let mut all = ReadRanges::default();
         for (&(first, last), line) in ranges.iter().zip(1..) {
             all.add(range(line, first, last));
         }

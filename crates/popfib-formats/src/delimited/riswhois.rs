@@ -51,10 +51,10 @@ fn row(line: &str) -> Result<(&str, &str, u64), String> {
 /// Of lines for one prefix that follow each other, the one that most peers see counts.
 #[derive(Default)]
 struct RisWhois {
-    best: Option<Best>,
+    best: Option<RisWhoisBest>,
 }
 
-struct Best {
+struct RisWhoisBest {
     line: u64,
     prefix: popfib::IpPrefix,
     origin: String,
@@ -77,7 +77,7 @@ impl Grammar for RisWhois {
             }
             _ => {
                 self.end(rows);
-                self.best = Some(Best {
+                self.best = Some(RisWhoisBest {
                     line: rows.line(),
                     prefix,
                     origin: origin.to_owned(),

@@ -16,7 +16,9 @@ use crate::error::ReadError;
 use crate::input::Input;
 use crate::peers::Peer;
 use crate::registry::FormatCapabilities;
-use crate::update::{Gate, Message, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
+use crate::update::{
+    Message, PeerGate, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource,
+};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",
@@ -38,7 +40,7 @@ struct MrtUpdates {
 /// The record at hand, and what is known while records are read.
 #[derive(Debug)]
 struct MrtUpdateReader {
-    gate: Gate,
+    gate: PeerGate,
     /// Of the record at hand: its time in microseconds since 1970, its peer, and that peer's place among all.
     time: u64,
     peer: (IpAddr, u32),
@@ -68,7 +70,7 @@ impl MrtUpdates {
         Self {
             records: MrtRecords::new(input),
             reader: MrtUpdateReader {
-                gate: Gate::new(options.peer),
+                gate: PeerGate::new(options.peer),
                 time: 0,
                 peer: (IpAddr::from([0; 4]), 0),
                 peer_index: 0,

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::peers::{Peer, PeerFilter};
 
 /// The numbers of peers: their indices in the dump, then those of the updates as they come.
-pub(super) struct Peers {
+pub(super) struct PeerNumbers {
     filter: Option<PeerFilter>,
     /// Whether the table is of one peer, which is not named, and the one of the updates.
     is_one: bool,
@@ -20,7 +20,7 @@ pub(super) struct Peers {
     pub(super) generations: Vec<u32>,
 }
 
-impl Peers {
+impl PeerNumbers {
     pub(super) fn of_dump(filter: Option<PeerFilter>) -> Self {
         Self {
             filter,

@@ -11,8 +11,8 @@
 //! 49.10.0.0/19-24 4910 DTAG
 //! ```
 
+use crate::delimited::fields::CsvFields;
 use super::row::{AnyVrp, VrpSource, vrp};
-use crate::delimited::fields::Fields;
 use crate::delimiter::delimiter;
 use crate::error::ReadError;
 use crate::input::Input;
@@ -26,7 +26,7 @@ const MAX_LENGTH: &[&str] = &["maxlength", "maxlen", "maximumlength", "maxprefix
 /// Where in a line AS, prefix and maximum length are, as the first line shows.
 enum VrpCsvLayout {
     /// How lines are split, and the columns of AS, prefix and maximum length.
-    Columns(Fields, [usize; 3]),
+    Columns(CsvFields, [usize; 3]),
     /// The prefix first, with its maximum length.
     PrefixFirst,
 }
@@ -57,7 +57,7 @@ impl VrpRows {
             self.layout = Some(VrpCsvLayout::PrefixFirst);
             return Ok(false);
         }
-        let mut fields = Fields::new(delimiter(line.as_bytes()).unwrap_or(b','));
+        let mut fields = CsvFields::new(delimiter(line.as_bytes()).unwrap_or(b','));
         fields.split(line)?;
         let column = |names| (0..fields.len()).find(|&n| rank(fields.get(n), names).is_some());
         let columns = [column(ASN), column(PREFIX), column(MAX_LENGTH)];

@@ -1,4 +1,5 @@
-//! Every prefix anywhere in a text: configurations of firewalls and routers, of web and mail servers, pages.
+//! Every prefix anywhere in a text: configurations of firewalls and routers, of web and mail servers, pages. Lines in, a route for
+//! each prefix out.
 //!
 //! ```text
 //! set subnet 10.0.0.0 255.0.0.0
@@ -8,9 +9,12 @@
 //! ```
 //! Addresses are found as in logs ([`addresses`](crate::addresses)). What comes after one says whether it is a prefix: a
 //! length, a network mask or a wildcard mask, or the end of a range; else it is a host. A mask by itself is nothing. Where Apache
-//! has lists of addresses, their first bytes are enough. Lines that are comments are left out, and what would have been found in them is counted. Values are what a regular expression of the
-//! user finds around them ([`value_regex`](crate::value_regex)); without one there are none. Never recognised by its
-//! content: it is what the user asks for.
+//! has lists of addresses, their first bytes are enough. Lines that are comments are left out, and what would have been found in
+//! them is counted. Values are what a regular expression of the user finds around them ([`value_regex`](crate::value_regex));
+//! without one there are none.
+//!
+//! Never recognised by its content: it is what the user asks for. Any text has something in it that looks like an address, and
+//! lists, routes and logs are read better by formats of their own.
 
 use std::iter::Peekable;
 use std::net::IpAddr;
@@ -34,6 +38,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     open: |input, options| Ok(lines(AnyPrefixes::new(options), input, options)),
 };
 
+/// The grammar of the lines.
 struct AnyPrefixes {
     /// The address that begins a range over lines, what the word before its end has to end with, and its value.
     start: Option<(IpAddr, &'static [u8], String)>,

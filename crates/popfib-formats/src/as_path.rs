@@ -1,7 +1,8 @@
 //! AS paths: what follows from their segments, however a path is written, and their text.
 //!
 //! As text a path is numbers between blanks, a set in braces, and the sequences and sets of a confederation in
-//! parentheses and brackets: `(65001 65002) 64500 {64510,64511}`.
+//! parentheses and brackets: `(65001 65002) 64500 {64510,64511}`. That is how bgpdump and most routers write it; MRT and BMP have
+//! the segments in binary. What decides among paths is here once for both: the length and the origin.
 
 /// The kind of a segment (RFC 4271, section 4.3; RFC 5065, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +117,9 @@ impl<'a> Iterator for PathSegments<'a> {
     }
 }
 
+/// The words of a segment: its numbers, if it is right.
 fn words(numbers: &str) -> impl DoubleEndedIterator<Item = &str> {
+    // Two separators in a row are one, as in `{64510, 64511}`.
     let is_word = |word: &&str| !word.is_empty();
     numbers.split([' ', ',', '\t']).filter(is_word)
 }

@@ -1,11 +1,12 @@
-//! One route out of the several that a collector's peers have for a prefix.
+//! One route out of the several that a collector's peers have for a prefix: candidates in, in the order of the file, and the best
+//! of each prefix out.
 //!
-//! A path with a next hop wins over one without (of a route of the router itself), then the shortest AS path, then the
-//! lowest index of a peer: few rules out of
-//! BGP's many, but those that a dump of many routers supports, and always the
-//! same answer; of equal routes, the last. Routes for one prefix have to follow one another, as in every
-//! dump that collectors write; so nothing but the best so far is kept. Where
-//! they don't, each run of them has its best, and they count as replaced.
+//! A path with a next hop wins over one without (of a route of the router itself), then the shortest AS path, then the lowest index
+//! of a peer; of equal routes, the last. Those are few of BGP's rules, but they are all that a dump of many routers supports (the
+//! others compare what one router knows), and they always give the same answer.
+//!
+//! Routes for one prefix have to follow one another, as in every dump that collectors write; so nothing but the best so far is
+//! kept. Where they do not, each run of them has its best, and all but the last count as replaced.
 
 use std::mem;
 
@@ -25,7 +26,7 @@ pub(crate) struct PathRank {
     pub(crate) peer: usize,
 }
 
-/// One route of one peer.
+/// One route of one peer, without its value, which has a buffer of its own.
 #[derive(Debug)]
 pub(crate) struct PathCandidate {
     pub(crate) prefix: IpPrefix,

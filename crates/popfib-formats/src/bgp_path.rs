@@ -1,4 +1,7 @@
-//! A path of a collector's dump with its attributes, and what reads one after the other.
+//! A path of a collector's dump with its attributes ([`BgpPath`]), and what reads one after the other ([`PathSource`]).
+//!
+//! Readers fill one path again and again, so a dump of millions of paths takes no memory for each. The attributes are texts as
+//! `bgpdump -m` writes them, so that MRT and bgpdump's lines give the same.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
@@ -106,7 +109,7 @@ impl BgpPath {
     }
 }
 
-/// Selects the prefixes whose paths are wanted.
+/// Selects the prefixes whose paths are wanted: those of others are not decoded any further.
 pub type PrefixFilter = Box<dyn Fn(IpPrefix) -> bool + Send>;
 
 /// The paths of a dump, one at a time, in the order of the file.

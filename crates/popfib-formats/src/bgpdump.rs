@@ -1,4 +1,4 @@
-//! The lines of `bgpdump -m`: fields between bars, one route or change a line.
+//! The lines of `bgpdump -m`, one route or change each: lines in, best paths of prefixes, all paths or updates out.
 //!
 //! ```text
 //! TABLE_DUMP2|TIME|B|PEER|PEER_AS|PREFIX|AS_PATH|ORIGIN|NEXT_HOP|...
@@ -6,11 +6,10 @@
 //! BGP4MP|TIME|W|PEER|PEER_AS|PREFIX
 //! BGP4MP|TIME|STATE|PEER|PEER_AS|OLD|NEW
 //! ```
-//!
 //! Where the routers send several paths for a prefix (RFC 7911), the first field
 //! ends in `_AP` and the path's identifier follows the prefix.
 //!
-//! Tables are lines of either; announcements are routes, too, and withdrawals
+//! Tables are lines of either kind: announcements are routes, too, and withdrawals
 //! are left out of tables. Updates are lines of BGP4MP.
 
 use std::fmt::Write;
@@ -59,9 +58,12 @@ fn is_bgpdump(head: &[u8]) -> bool {
     first.and_then(kind).is_some()
 }
 
+/// What the first field of a line says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BgpdumpType {
+    /// `TABLE_DUMP2`: an entry of a table.
     Table,
+    /// `BGP4MP`: a change, or the state of a peer.
     Update,
 }
 
@@ -387,7 +389,7 @@ impl PathSource for BgpdumpPaths {
     }
 }
 
-/// Sets what the fields of a line say.
+/// Sets in `path` what the fields of a line say; what they do not say is unset.
 fn fill(path: &mut BgpPath, fields: BgpdumpFields<'_>) -> Result<(), String> {
     let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
     // A path without the attribute has 0, too.
@@ -426,7 +428,7 @@ struct BgpdumpUpdates {
     mask: bool,
     gate: PeerGate,
     head: UpdateHead,
-    /// In place of an update.
+    /// What the line is in place of an update: the state of a peer.
     session: Option<Session>,
     path: BgpPath,
     next_hop: String,

@@ -1,4 +1,5 @@
-//! The lines of bgpscanner: fields between bars, the prefixes of a message or table entry a line.
+//! The lines of bgpscanner: fields between bars, the prefixes of a message or table entry a line. Out comes the best path of each
+//! prefix, as from bgpdump's lines.
 //!
 //! ```text
 //! =|10.0.0.0/8|64501 64510|192.0.2.1|i|||64501:7|192.0.2.1 64501|1779000000|1
@@ -8,7 +9,9 @@
 //! The fields are type, prefixes, AS path, next hop, origin, atomic aggregate, aggregator,
 //! communities, peer, time, and whether AS numbers have 32 bits. `=` is an entry of a table and `+`
 //! an announcement, of which the last counts, as in the lines of [bgpdump](crate::bgpdump);
-//! withdrawals are left out and counted, and other types (`#`, a peer's state) say nothing of routes.
+//! withdrawals are left out and counted. Other types (`#`, a peer's state) say nothing of routes.
+//!
+//! Unusual is that a line may have many prefixes: it is kept while they are handed out one by one.
 
 use popfib::IpPrefix;
 
@@ -38,6 +41,7 @@ fn detect(head: &[u8]) -> bool {
     first.is_some_and(|line| matches!(line, [kind, b'|', ..] if TYPES.contains(kind)))
 }
 
+/// What reads the lines.
 #[derive(Debug)]
 struct Bgpscanner {
     lines: Lines,
@@ -114,7 +118,7 @@ impl Bgpscanner {
         if !admitted {
             return Ok(());
         }
-        // Next to an address of the link.
+        // Of IPv6, the address of the link may follow.
         let hop = hop.split(' ').next().unwrap_or_default();
         write_value(self.value, as_path, hop, (address, asn), &mut self.routed)?;
         // Of updates, the last announcement counts.

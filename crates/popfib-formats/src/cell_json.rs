@@ -1,4 +1,4 @@
-//! Values of records in JSON: numbers as numbers, lists as arrays.
+//! Values of records in JSON: a cell of a table in, a JSON value out. Numbers are numbers, lists are arrays.
 
 use popfib_table::{Cell, Scalar};
 use serde::{Serialize, Serializer};

@@ -1,4 +1,6 @@
-//! Dates as text.
+//! Times as text: seconds or microseconds since 1970 in, RFC 3339 out (`2026-05-17T06:40:00Z`), and back.
+//!
+//! Always UTC, so that the same file gives the same text anywhere.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -38,7 +40,7 @@ pub fn parse_time(text: &str) -> Result<u64, String> {
     time.ok_or_else(|| "a time, please: 2026-11-25T12:00:00Z, or seconds since 1970".to_owned())
 }
 
-/// The same of the system's time; `None` before 1970, too.
+/// The text of a time of the system, such as that of a file; `None` as by [`rfc3339`], and before 1970.
 pub(crate) fn of_time(time: SystemTime) -> Option<String> {
     rfc3339(time.duration_since(UNIX_EPOCH).ok()?.as_secs())
 }

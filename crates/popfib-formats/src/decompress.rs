@@ -1,8 +1,11 @@
-//! Decompression by content: the first bytes decide, a file's name does not.
+//! Decompression by content: the bytes of a file in, plain bytes out. The first bytes decide, a file's name does not.
 //!
 //! gzip, bzip2 and zstd may each consist of several members (frames) one after
 //! the other, as `cat a.gz b.gz`, pbzip2 and pzstd make them; all are read.
 //! Every checksum that the data carries is verified.
+//!
+//! The pieces, from the file up: [`RawFile`] counts bytes, a [`RawStream`] puts those that detection took in front again, and a
+//! [`Decompressor`] is one of the formats, or none.
 
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
@@ -85,6 +88,7 @@ fn is_undecided(head: &[u8]) -> bool {
     starts(GZIP) || starts(BZIP2) || starts(ZSTD) || is_start_of_skippable(head) && head.len() < 4
 }
 
+/// Whether `head` may begin a skippable frame of zstd.
 fn is_start_of_skippable(head: &[u8]) -> bool {
     match head {
         [] => true,
@@ -313,7 +317,7 @@ impl ZstdReader {
         Ok(true)
     }
 
-    /// An error with no data left behind it is the data's early end.
+    /// The error to report: one after which no data is left is the data's early end.
     fn failure(&mut self, error: FrameDecoderError) -> io::Error {
         let kind = match self.stream.fill_buf() {
             Ok([]) => io::ErrorKind::UnexpectedEof,

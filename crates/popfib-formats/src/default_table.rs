@@ -126,7 +126,7 @@ fn routes(mut number: impl FnMut(u32) -> Option<NextHop>) -> RouteTable {
     table
 }
 
-/// The names of AS.
+/// The names of AS, as text between line ends, and where each stands.
 struct AsNames {
     text: String,
     /// In ascending order, each with the place of its name.

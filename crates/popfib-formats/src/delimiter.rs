@@ -1,4 +1,4 @@
-//! What separates the cells of a table: found in its first line, outside of quotes.
+//! What separates the cells of a table: its first line in, a byte out. Quotes hide what is between them.
 
 /// How often `byte` stands in `line` outside of quotes.
 fn count(line: &[u8], byte: u8) -> usize {

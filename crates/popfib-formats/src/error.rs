@@ -1,8 +1,15 @@
 //! Why a file could not be read: one line that names file, line and reason.
 //!
+//! ```text
+//! routes.txt:12: "10.0.0.1/8": host bits are set beyond the prefix length
+//! rib.mrt: byte 1048576: the file ends in a record: 112 of 240 bytes
+//! ```
 //! The reason is made into text where the error arises, because that is where
 //! the bytes to quote are. Quoted text is shortened and escaped: a hostile file
 //! neither floods the terminal nor sends it control sequences.
+//!
+//! Rejected: an enum of all that can be wrong. Each of 40 formats has reasons of its own, no program acts on them, and what
+//! programs do act on is asked by methods ([`ReadError::is_invalid_line`] and the like).
 
 use std::error::Error;
 use std::fmt;
@@ -24,6 +31,7 @@ pub(crate) enum FilePlace {
     Byte(u64),
 }
 
+/// In a box, so that a `Result` with the error is as small as one without.
 struct ReadErrorParts {
     file: String,
     place: Option<FilePlace>,
@@ -131,7 +139,7 @@ impl ReadError {
             Some(FilePlace::Byte(offset)) => format!("byte {offset}: "),
             None => String::new(),
         };
-        // As what is displayed, and for the same cause.
+        // Escaped as in the displayed error, and for the same reason.
         let _ = escape(&self.0.reason, &mut text);
         text
     }
@@ -225,7 +233,7 @@ pub fn quote(bytes: &[u8]) -> String {
     quoted
 }
 
-/// What to say of a column that is called none of these names, of which the first are told.
+/// What to say if no column is called `missing`: which names there are, the first twenty of them.
 pub(crate) fn no_name<'n>(missing: &str, there: impl Iterator<Item = &'n str>) -> String {
     let there = there.take(20).map(|name| quote(name.as_bytes()));
     let (missing, there) = (quote(missing.as_bytes()), there.collect::<Vec<_>>());

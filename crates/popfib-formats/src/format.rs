@@ -3,7 +3,11 @@
 //! A line in [`FORMATS`] is all that the rest needs to know of one. The content decides
 //! which one a file has: the text table takes what begins with one of its
 //! routes, then each format is asked in turn, and the text table is left for
-//! what nobody claims, so that its errors say what is wrong with the file.
+//! what nobody claims, so that its errors say what is wrong with the file. No two formats may claim one file; `detection.rs`
+//! holds a sample of each against all others.
+//!
+//! Options that a format knows nothing of are refused here, by what its [`TableEntry`] says that it can do: a filter that did
+//! nothing would be taken for one that matched nothing.
 
 use crate::error::ReadError;
 use crate::input::Input;

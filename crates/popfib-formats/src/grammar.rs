@@ -1,9 +1,14 @@
 //! Sources made of two parts: a cutter, which takes the file apart, and a grammar,
 //! which knows what a piece means.
 //!
+//! ```text
+//! Input -> Lines or Items -> Grammar -> RouteRows -> RouteSource
+//! bytes    pieces            routes and faults       routes, one at a time
+//! ```
 //! [`Lines`] cuts a file into lines, [`Items`] a JSON document into items. What a
 //! [`Grammar`] finds in them goes to [`RouteRows`]. [`lines`], [`listing`] and
-//! [`document`] put the parts together.
+//! [`document`] put the parts together. So a grammar is a few functions that know nothing of inputs, and most formats share
+//! one way to number lines, to report errors and to go on after them.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Hosts files: an address and the names that it has.
+//! Hosts files: an address and the names that it has; lines in, routes to hosts out.
 //!
 //! ```text
 //! 127.0.0.1 localhost localhost.localdomain
@@ -38,6 +38,7 @@ fn detect(head: &[u8]) -> bool {
 /// The name that the first address has.
 pub(crate) const LOCALHOST: &str = "localhost";
 
+/// The grammar of the lines.
 struct Hosts;
 
 impl Grammar for Hosts {

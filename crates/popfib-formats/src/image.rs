@@ -1,4 +1,5 @@
-//! The routes of an image, as a table like any other.
+//! The routes of an image (docs/image-format.md), as a table like any other: a compiled file in, routes out, of both families in
+//! prefix order.
 //!
 //! For what needs every route; what only looks up does so in the image itself.
 //! The bytes are validated as a whole first, so no single route is ever invalid.
@@ -57,7 +58,7 @@ fn check_length(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// A table in an image, which `name` is the file of, with these columns of its records, for lookups.
+/// A table in an image, with these columns of its records, for lookups; `name` is its file, for errors.
 ///
 /// # Errors
 /// Damaged records, or a column that is not there, with those that are.
@@ -74,7 +75,7 @@ pub fn table_of_image(
     Ok(table)
 }
 
-/// Leaves a table, which `name` is the file of, the columns of these names.
+/// Leaves only the columns of these names in a table; `name` is its file, for errors.
 ///
 /// # Errors
 /// A column that is not there, with those that are.
@@ -87,7 +88,7 @@ pub(crate) fn select_columns(
     selected.map_err(|missing| ReadError::file(name, no_column_message(&missing, table.records())))
 }
 
-/// What to say where records have no column called `missing`: which there are.
+/// What to say if records have no column called `missing`: which columns there are.
 pub fn no_column_message(missing: &str, records: Option<&Records>) -> String {
     let there = records.map_or(&[][..], Records::columns).iter();
     no_name(missing, there.map(Column::name))
@@ -102,7 +103,7 @@ pub(crate) struct ImageRoutes {
     count: u32,
     /// The records as texts, where they are asked for.
     records: Option<RecordText>,
-    /// What stands for the next hop.
+    /// What stands for the next hop of the route that was handed out last.
     text: String,
     /// Routes whose value is absent.
     without: u64,

@@ -1,4 +1,7 @@
-//! Where data comes from: a file, standard input, or any reader.
+//! Where data comes from: a file, standard input, or any reader; decompressed bytes out.
+//!
+//! An input can be looked at before it is read ([`Input::peek`]), which is how formats are found: what was looked at is read again.
+//! It never waits for more bytes than were asked for, so that a format is recognised and routes flow while a pipe is still slow.
 
 use std::fmt;
 use std::fs::File;
@@ -21,7 +24,7 @@ pub(crate) const HEAD: usize = 64 << 10;
 ///
 /// gzip, bzip2 and zstd are recognised by their first bytes, whatever the name
 /// says; files of several members or frames are read to the end of the last.
-/// Memory is constant, apart from zstd's window (128 MiB at most). Compressed
+/// Memory is constant, apart from zstd's window (256 MiB at most). Compressed
 /// data that grows beyond a limit is an error: see [`Input::max_size`].
 pub struct Input {
     /// What is known of the data before it is read: its name, and the time at which the file was written.
@@ -218,6 +221,7 @@ impl Input {
         self.decompressed == 0 || bytes as u64 <= self.progress.read() * GROWTH + SLACK
     }
 
+    /// Reads decompressed bytes past the head; the reason of an error is in words, since only the decompressor knows it.
     fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
         // Done unless reading goes well: nothing is read again after an end or an error.
         let mut decoder = match std::mem::replace(&mut self.state, InputState::Done) {

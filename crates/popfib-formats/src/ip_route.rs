@@ -1,4 +1,4 @@
-//! `ip route` and `ip -6 route` of Linux, as text.
+//! `ip route` and `ip -6 route` of Linux, as text: lines in, the route of each prefix that the kernel uses out.
 //!
 //! ```text
 //! default via 10.0.0.4 dev eth0 proto static metric 100
@@ -74,6 +74,7 @@ fn detect(head: &[u8]) -> bool {
         })
 }
 
+/// The grammar of the lines.
 #[derive(Default)]
 pub(crate) struct IpRouteText {
     best: BestByMetric,
@@ -81,6 +82,7 @@ pub(crate) struct IpRouteText {
     current: Option<UnfinishedIpRoute>,
 }
 
+/// A route whose next hops may not all have come.
 struct UnfinishedIpRoute {
     prefix: IpPrefix,
     line: u64,
@@ -89,6 +91,7 @@ struct UnfinishedIpRoute {
     value: Option<String>,
     /// Whether some next hop is dead, and a route without others left out.
     has_dead: bool,
+    /// Whether it is for some packets only.
     ignored: bool,
 }
 
@@ -134,6 +137,7 @@ impl Grammar for IpRouteText {
 }
 
 impl IpRouteText {
+    /// Ends the route being read, as another begins.
     fn finish(&mut self, rows: &mut RouteRows) {
         let Some(current) = self.current.take() else {
             return;
@@ -205,6 +209,7 @@ impl UnfinishedIpRoute {
         Ok(())
     }
 
+    /// Takes a next hop; of several the first alive is the value.
     fn take(&mut self, hop: Option<&str>, is_dead: bool) {
         self.has_dead |= is_dead;
         if let Some(hop) = hop.filter(|_| !is_dead) {
@@ -275,6 +280,7 @@ impl BestByMetric {
     }
 }
 
+/// Hands out a route, in the table that it is in; the main one has no name.
 fn hand_out(best: &MetricRoute, rows: &mut RouteRows) {
     rows.table(match best.table.as_str() {
         "main" | "254" => "",

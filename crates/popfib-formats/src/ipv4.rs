@@ -1,4 +1,4 @@
-//! Dotted IPv4 addresses and prefixes from bytes.
+//! Dotted IPv4 addresses and prefixes from bytes: `192.0.2.0/24` in, bits and a length out.
 //!
 //! A shortcut for the form that nearly all lines of a table have: several times
 //! as fast as the general parsers, and silent about everything else. What it

@@ -1,9 +1,16 @@
-//! Cuts a JSON document into items without parsing them.
+//! Cuts a JSON document into items without parsing them: bytes in, the texts of items with their keys and lines out.
 //!
+//! ```text
+//! [{"prefix": "10.0.0.0/8"}, {"prefix": "::/0"}]                  two items
+//! {"routes": {"10.0.0.0/8": [...], "192.0.2.0/24": [...]}}        two, if the caller opens "routes"
+//! ```
 //! Items are the elements of an outermost array, the members of an outermost object,
 //! and what is in those lists and objects inside that the caller wants opened; several
 //! documents may follow each other. Brackets and strings are all that the cutting looks
 //! at. Memory is that of one item, which has a limit.
+//!
+//! Rejected: serde_json's own stream of values. It knows documents that follow each other, not the elements of one array, and so
+//! would hold all of a file of gigabytes.
 
 use std::io;
 
@@ -73,6 +80,7 @@ impl Items {
         found
     }
 
+    /// The loop of [`Items::advance`]: one byte that is no blank decides what comes next.
     fn find(&mut self, mut opens: impl FnMut(&str, bool) -> bool) -> Result<bool, ReadError> {
         loop {
             let Some(byte) = self.peek_token()? else {
@@ -161,6 +169,7 @@ impl Items {
         ReadError::invalid_line(self.input.name(), line, reason)
     }
 
+    /// Goes into a list or object, whose members are the next items.
     fn descend(&mut self, close: u8) -> Result<(), ReadError> {
         if self.open.len() == MAX_DEPTH {
             return Err(self.stopped("nested too deeply", io::ErrorKind::InvalidData));
@@ -285,10 +294,12 @@ impl Items {
         )
     }
 
+    /// The error of a document that ends inside of an item.
     fn cut(&self) -> ReadError {
         self.stopped("the JSON is cut off", io::ErrorKind::UnexpectedEof)
     }
 
+    /// An error at the place at hand, after which nothing can be read.
     fn stopped(&self, reason: &str, kind: io::ErrorKind) -> ReadError {
         let place = FilePlace::Line(self.current_line);
         ReadError::stopped(self.input.name(), Some(place), reason, kind.into())

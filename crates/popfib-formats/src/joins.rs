@@ -1,4 +1,9 @@
-//! Joins of files: tables, images and folders of lists as one table, whose records have the columns of all.
+//! Joins of files: tables, images and folders of lists in, one table out, whose records have the columns of all.
+//!
+//! ```text
+//! geo=GeoLite2-City.mmdb  asn=pfx2as.gz  lists=blocked/    ->    geo.country..., asn, lists: ["spam", "bots"]
+//! ```
+//! This file reads them, names their columns and says in which file something is wrong; the join itself is [`Join`]'s.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,6 +98,7 @@ impl JoinFiles {
         (!own.is_empty()).then(|| own.into_iter().flatten().collect())
     }
 
+    /// How each of the files is read.
     fn options(&self, columns: ColumnSelection) -> LoadOptions {
         LoadOptions {
             columns,
@@ -103,6 +109,7 @@ impl JoinFiles {
         }
     }
 
+    /// The table of this name, with those of its columns that are kept.
     fn table(&self, name: &str, input: Input) -> Result<LookupTable, ReadError> {
         let mut loaded = load_for_lookups(input, &self.options(ColumnSelection::All))?;
         if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {

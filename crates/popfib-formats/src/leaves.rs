@@ -1,7 +1,13 @@
-//! The columns of records of any shape: every scalar of one, called by the keys that lead to it, and every list of scalars.
+//! The columns of records of any shape: a tree of maps and lists in, the text of a [record](crate::record) out. A column is every
+//! scalar, called by the keys that lead to it, and every list of scalars.
 //!
+//! ```text
+//! {"country": {"iso_code": "DE", "names": {"de": "Deutschland", "en": "Germany"}}, "ports": [80, 443]}
+//! country.iso_code = DE    country.names.en = Germany    ports = [80, 443]
+//! ```
 //! An element of a list of maps is called by its index: `subdivisions[0].iso_code`. Where all columns are read, of the names
-//! of one thing in many languages the English one is, and of a list of maps the first elements are.
+//! of one thing in many languages the English one is, and of a list of maps the first elements are: a record with a column for
+//! each language and each of a thousand elements would help nobody. Whoever asks for a column by its name gets any of them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -113,7 +119,7 @@ fn put(
             for (index, element) in elements.iter().take(most).enumerate() {
                 let len = path.len();
                 path.push_str(&format!("[{index}]"));
-                // One scalar of a list is a column for who asks for it.
+                // One scalar of a list is a column only if it is asked for by its name.
                 if !is_list || text.named(path).is_some() {
                     put(element, path, text, is_cut);
                 }
@@ -164,10 +170,12 @@ impl<'de> Deserialize<'de> for RecordNode<'de> {
     }
 }
 
+/// A scalar of a type that MaxMind databases have, which a column keeps so that it can be written as it was.
 fn maxmind<'a>(of: MaxMindType, value: impl ToString) -> RecordNode<'a> {
     RecordNode::Scalar(CellKind::MaxMind(of), value.to_string().into())
 }
 
+/// Takes what serde finds: of JSON, or of a MaxMind database, whose integers have their own sizes.
 struct RecordNodeVisitor;
 
 impl<'de> Visitor<'de> for RecordNodeVisitor {

@@ -1,9 +1,11 @@
-//! Lines of an input, one at a time, in a buffer of fixed size.
+//! Lines of an input, one at a time, in a buffer of fixed size: bytes in, lines and their numbers out.
 //!
 //! Blocks are read as they come and cut at line ends found by memchr; a line
 //! is handed out as soon as its end is in the buffer, without waiting for a
-//! full block. A longer line than the buffer is meant for is an error, and
+//! full block. A line that is longer than the buffer is meant for is an error, and
 //! skipped without being kept.
+//!
+//! Rejected: `BufRead::read_until`. It copies each line, knows no limit, and says nothing about where a file stops being text.
 
 use std::fmt;
 use std::io;

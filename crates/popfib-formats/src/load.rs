@@ -1,4 +1,6 @@
-//! Routes into tables: the one place where formats meet Ribs.
+//! Routes into tables: the one place where formats meet Ribs. A [`RouteSource`] in, a [`RouteTable`] out.
+//!
+//! Each text that stands for a next hop is interned to a number, which the Ribs hold: many routes share a text. Of two routes for one prefix the later counts, as it would in a router that read the file line by line.
 
 use std::mem;
 use std::path::Path;
@@ -125,6 +127,7 @@ impl RouteTable {
         self.ribs.ipv4.len() + self.ribs.ipv6.len()
     }
 
+    /// Adds a route; counts the one that it replaces, or keeps it with `all`.
     #[inline]
     fn insert(&mut self, route: Route<'_>, all: bool) {
         let next_hop = self.next_hops.intern(route.next_hop);

@@ -1,4 +1,7 @@
-//! Tables for lookups alone: an image as it is, any other format by its routes.
+//! Tables for lookups alone: an image as it is, any other format by its routes. An [`Input`] in, a [`LookupTable`] out.
+//!
+//! Apart from `load.rs` because an image need not be taken apart to be asked, and may have no routes at all. Whatever needs the
+//! routes (a filter, another value) goes by them, so that one answer does not depend on the form of the file.
 
 use popfib::family::ByFamily;
 use popfib::image::Source;

@@ -1,8 +1,8 @@
 //! Addresses whose length, as a number or a mask, stands apart from them: in a column or a member of its own,
-//! or as a second word.
+//! or as a second word. Two texts or addresses in, one prefix as text out.
 //!
 //! `10.0.0.0` beside `255.0.0.0` is the network 10.0.0.0/8. Whoever takes the second for a value makes a route
-//! to one host of it, and a wrong answer for all others.
+//! to one host of it, and a wrong answer for all others. So where nothing says which of the two it is, there is an error.
 
 use std::net::{IpAddr, Ipv4Addr};
 

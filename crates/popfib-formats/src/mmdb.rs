@@ -1,11 +1,17 @@
-//! MaxMind databases (MMDB): a binary tree of networks with records.
+//! MaxMind databases (MMDB): a binary tree of networks with records in, a route for each network out.
 //!
+//! ```text
+//! tree of nodes (a bit of the address each) | 16 zeros | records | "\xab\xcd\xefMaxMind.com" | what describes the file
+//! ```
 //! A record is a structure of any shape; the value is its most telling scalar:
 //! the record itself if it is one, else the first of [`TELLING`] that it has,
 //! else the first scalar in it. Its columns are all its scalars, each called by the keys that lead to it, and its lists of
 //! scalars (`leaves.rs`). The file is read into memory as a whole, because
 //! what describes it stands at its end; the networks are walked as they are
 //! asked for. IPv4 networks in a tree of IPv6 are handed out as IPv4, once.
+//!
+//! A record is decoded once, however many networks have it, and databases are of strangers: what a few bytes could make of the
+//! tree or of names is bounded ([`NAME_GROWTH`], the count of networks).
 
 use std::fmt;
 use std::net::IpAddr;
@@ -294,6 +300,7 @@ impl<'de> Deserialize<'de> for FirstScalar {
     }
 }
 
+/// Takes what serde finds in the record.
 struct FirstScalarVisitor;
 
 impl<'de> Visitor<'de> for FirstScalarVisitor {

@@ -5,6 +5,8 @@
 //! terminal, and it has something to show. Its length has a limit, one for all
 //! that popfib reads and writes, so that what one command has written, another
 //! can read; live sources leave out routes whose values would be longer.
+//!
+//! A "name" is any text that stands for a next hop: an address, an AS number, a country.
 
 use crate::error::quote;
 

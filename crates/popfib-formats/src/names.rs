@@ -1,7 +1,8 @@
-//! The names under which columns and members hold a prefix, a range, a value.
+//! The names under which columns and members hold a prefix, a range, a value: the heading of a file in, what each column is out.
 //!
 //! Spelling varies from file to file: letter case, and whether words are joined
-//! by `_`, `-`, a blank or a capital, make no difference.
+//! by `_`, `-`, a blank or a capital, make no difference. So the lists below have lower case and no signs. The names are
+//! those of files that people publish; of several that a file has, the one that comes first in its list counts.
 
 /// What holds the prefix of a row.
 pub(crate) const PREFIX: &[&str] = &[
@@ -62,6 +63,7 @@ pub(crate) const FIRST: &[&str] = &[
     "from",
     "begin",
 ];
+/// See [`FIRST`].
 pub(crate) const LAST: &[&str] = &[
     "endip",
     "ipend",
@@ -125,6 +127,7 @@ pub(crate) fn rank_of_end(name: &str, names: &[&str]) -> Option<usize> {
     rank_by(name, names, |name, known| name.ends_with(known))
 }
 
+/// The rank by any comparison with the plain form of `name`; a longer name than all known ones is none of them.
 fn rank_by(name: &str, names: &[&str], is: impl Fn(&[u8], &[u8]) -> bool) -> Option<usize> {
     let mut plain = [0; 32];
     let mut len = 0;

@@ -1,6 +1,11 @@
-//! How the origins of a route are written where they are several ASes.
+//! How the origins of a route are written where they are several ASes: the text of a value in, its [`Origin`]s out.
 //!
-//! An AS set has its members joined by `,`, in braces (`{64500,64501}`) or without; origins that
+//! ```text
+//! 64500            one AS
+//! {64500,64501}    an AS set: one of them, and nobody knows which
+//! 64500_64501      two origins: some routers have a route of the one, some of the other
+//! ```
+//! An AS set has its members joined by `,`, in braces or without; origins that
 //! differ between routes are joined by `_`. These are the only next hops that have commas in the
 //! text format: dumps of every collector have some.
 

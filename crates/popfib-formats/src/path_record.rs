@@ -1,4 +1,4 @@
-//! The attributes of a BGP path as the columns of a record.
+//! The attributes of a BGP path as the columns of a record: a [`BgpPath`] in, the text of a record out (`record.rs`).
 
 use crate::bgp_path::BgpPath;
 use crate::peers::RouteValue;

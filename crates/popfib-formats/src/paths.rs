@@ -1,4 +1,5 @@
-//! All paths of a collector's dump, where a table keeps the best one of each prefix.
+//! All paths of a collector's dump, one for each peer and prefix, where a table keeps the best one of each prefix: an [`Input`] of
+//! MRT or of bgpdump's lines in, a [`PathSource`] out.
 
 use crate::bgp_path::{PathSource, PrefixFilter};
 use crate::error::ReadError;

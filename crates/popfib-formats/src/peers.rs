@@ -1,4 +1,6 @@
-//! The peers of a route collector: whose routes to take, and what there are.
+//! The peers of a route collector: which there are, whose routes to take, and what of a route is its value.
+//!
+//! A dump names its peers by an index (MRT) or in each line (bgpdump). Two peers with one address and different AS numbers are two.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! The prompt of the router that printed a listing.
+//! The prompt of the router that printed a listing: a line in, whether it is a command and no row out.
 //!
 //! A capture of a terminal begins with the command that made it, after the
 //! router's prompt: `r1#show ip route`, `<r1>display ...`, `[admin@r1] > /ip route

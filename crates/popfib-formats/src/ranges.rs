@@ -1,4 +1,4 @@
-//! What stands for addresses where no plain prefix does: ranges, and short forms of IPv4.
+//! What stands for addresses where no plain prefix does: ranges, and short forms of IPv4. A text in, the fewest prefixes out.
 //!
 //! ```text
 //! 10.0.0.0-10.0.1.255    10.0.0.1-20    8.8.8.*    10.1/16

@@ -1,4 +1,4 @@
-//! Records of a file on their way to a table.
+//! Records of a file on their way to a table: cells in, the text of a record out, and back to columns once the file is read.
 //!
 //! A source hands out routes with one text each. Where several columns are asked for, that text is a whole record: a
 //! [`RecordText`] writes the cells of one, and [`unpack`] makes [`Records`] of all different ones once the file is read. So
@@ -6,6 +6,9 @@
 //! ones are met by one dictionary. Rejected: to hand the cells from the source to the table for each route. A MaxMind database
 //! has 32 networks a record.
 //!
+//! ```text
+//! 0t2:DE1i5:645002l2:t4:spamt4:bots      column 0 is the text DE, 1 the integer 64500, 2 the list spam, bots
+//! ```
 //! A cell is `COLUMN KIND LENGTH:TEXT`, without the blanks; a list is `COLUMN l COUNT:` and as many elements, without columns.
 //! Cells are in the order of columns, so equal records are equal texts. In a text, control characters and backslashes are
 //! escaped: the whole is a value like any other.
@@ -263,7 +266,7 @@ impl RecordText {
     }
 }
 
-/// Appends an element of a list, or a cell behind its column.
+/// Appends an element of a list, or a cell after the number of its column.
 fn cell(kind: CellKind, text: &str, to: &mut String) {
     let needs_escape = |c: char| c == '\\' || is_forbidden(c);
     let letter = kind.letter();

@@ -1,7 +1,8 @@
-//! What the formats of tables, of updates and of addresses have in common.
+//! What the formats of tables, of updates and of addresses have in common: a [`FormatEntry`], which says how a format is called,
+//! recognised and opened, and what it can do.
 //!
-//! A format is an [`FormatEntry`] in the file that reads it. Which there are stands in one
-//! list a kind (`format.rs`, `updates.rs`, `addresses/format.rs`): to add one is a
+//! The entry of a format is in the file that reads it. Which formats there are stands in one
+//! list for each kind (`format.rs`, `updates.rs`, `addresses/format.rs`): to add one is a
 //! file, its line as a module, and its line in a list.
 
 use crate::error::ReadError;
@@ -44,6 +45,7 @@ pub(crate) struct FormatCapabilities {
 }
 
 impl FormatCapabilities {
+    /// The least: one value a route, in lines.
     pub(crate) const NONE: Self = Self {
         many_values: false,
         prefix_column: false,
@@ -54,56 +56,69 @@ impl FormatCapabilities {
         packets: false,
         unit: "line",
     };
+    /// Records of several columns.
     pub(crate) const MANY_VALUES: Self = Self {
         many_values: true,
         ..Self::NONE
     };
+    /// The same, where the user may say which column has the prefix.
     pub(crate) const FIELDS: Self = Self {
         prefix_column: true,
         ..Self::MANY_VALUES
     };
+    /// Prefixes anywhere in a text.
     pub(crate) const PLACED_VALUES: Self = Self {
         value_regex: true,
         ..Self::NONE
     };
+    /// Updates of several peers.
     pub(crate) const PEERS: Self = Self {
         peers: true,
         ..Self::NONE
     };
+    /// The paths of several peers.
     pub(crate) const DUMP: Self = Self {
         peers: true,
         origins: true,
         ..Self::NONE
     };
+    /// The same with their attributes as columns.
     pub(crate) const DUMP_OF_COLUMNS: Self = Self {
         many_values: true,
         ..Self::DUMP
     };
+    /// Values that are origins.
     pub(crate) const ORIGINS: Self = Self {
         origins: true,
         ..Self::NONE
     };
+    /// The tables of one router.
     pub(crate) const TABLES: Self = Self {
         tables: true,
         ..Self::NONE
     };
+    /// Tables with records: images.
     pub(crate) const TABLES_OF_MANY_VALUES: Self = Self {
         many_values: true,
         ..Self::TABLES
     };
+    /// The tables of a router with the AS paths of its routes.
     pub(crate) const TABLES_OF_ORIGINS: Self = Self {
         origins: true,
         ..Self::TABLES
     };
+    /// Addresses in rows.
     pub(crate) const COLUMNS: Self = Self {
         unit: "row",
         ..Self::NONE
     };
+    /// Addresses of packets.
     pub(crate) const PACKETS: Self = Self {
         packets: true,
         unit: "packet",
         ..Self::NONE
     };
+    /// Addresses of fixed length, one after the other.
     pub(crate) const RECORDS: Self = Self {
         unit: "record",
         ..Self::NONE
@@ -112,7 +127,7 @@ impl FormatCapabilities {
 
 /// Defines the type of a format by its [`FormatEntry`].
 ///
-/// A macro, not a generic type: in the documents each kind of format stands with
+/// A macro, not a generic type: in the documentation each kind of format stands with
 /// all its methods, and no marker types beside it.
 macro_rules! format_type {
     ($(#[$documentation:meta])* $Format:ident: $FormatEntry:ty) => {

@@ -1,4 +1,4 @@
-//! The table of a dump as it was later: its routes, and the updates after it.
+//! The table of a dump as it was later: its routes and the updates after it in, the best route of each prefix out.
 //!
 //! Every path of every peer is kept, as a peer that withdraws its own leaves those of the others, and each prefix has
 //! the best one in the end, by the rules for dumps ([`best_path`](crate::best_path)). A path is its value and
@@ -109,12 +109,15 @@ fn date(time: u64) -> String {
     rfc3339(time / 1_000_000).unwrap_or_else(|| "1970".to_owned())
 }
 
+/// What the updates come after.
 enum ReplayedDump {
+    /// The paths of several peers, each of which may be withdrawn.
     Paths(Box<dyn PathSource>),
     /// Of one peer, which is not named.
     Routes(Box<dyn RouteSource>),
 }
 
+/// A [`RouteSource`] that reads everything when the first route is asked for.
 struct Replay {
     skip_invalid: bool,
     until: Option<u64>,
@@ -284,6 +287,7 @@ impl Replay {
         Ok(true)
     }
 
+    /// Ends the dump: its peers are known now, and so is its time.
     fn end_table(&mut self) -> Result<(), ReadError> {
         self.is_table_read = true;
         if let ReplayedDump::Paths(paths) = &self.table {
@@ -299,6 +303,7 @@ impl Replay {
         }
     }
 
+    /// Applies the next message, if its time and its peer are wanted; false at the end.
     fn read_message(&mut self) -> Result<bool, ReadError> {
         let Some(message) = self.updates.next()? else {
             return Ok(false);
@@ -360,6 +365,7 @@ impl Replay {
     }
 }
 
+/// Adds the best path of each prefix among those whose session has not ended since.
 fn best_of<A: Family>(
     paths: &MultiRib<A, PeerPath>,
     peers: &PeerNumbers,
@@ -416,6 +422,7 @@ impl ReplayState {
         Ok(held)
     }
 
+    /// Keeps a path in place of the one that its peer had for the prefix under this identifier.
     fn announce(&mut self, prefix: IpPrefix, mut held: PeerPath) {
         held.generation = self.peers.generations[held.peer as usize];
         held.announced = self.announced;
@@ -479,6 +486,7 @@ struct PeerPath {
 }
 
 impl PeerPath {
+    /// The bit of `length` that says that there is no next hop.
     const LACKS: u32 = 1 << 31;
 
     /// Of the first peer.

@@ -1,4 +1,6 @@
-//! What every format yields: routes, one at a time.
+//! What every format yields: routes, one at a time ([`RouteSource`]).
+//!
+//! To the rest of popfib a format is nothing else: a prefix, a text that stands for the next hop, and at the end what was left out.
 
 use popfib::IpPrefix;
 use popfib::image::Source;

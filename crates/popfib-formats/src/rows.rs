@@ -1,9 +1,12 @@
-//! What grammars hand out: routes and faults.
+//! What grammars hand out: routes and faults. Prefixes and values in, checked [`Route`]s out.
 //!
 //! Here is what they have in common: [`RouteRows`] knows of host bits and of names,
 //! takes the first of several routes for one prefix, and sees to it that a file
 //! is one table, or which of its tables is read. Lists of prefixes go by rules of their
 //! own: each element counts, and there may be no values.
+//!
+//! A line may give many routes or none, and be at fault for an earlier one; so routes and the first fault wait here until they are
+//! taken, and their values stand in one buffer.
 
 use std::mem;
 use std::ops::Range;
@@ -81,6 +84,7 @@ impl RouteRows {
         })
     }
 
+    /// Keeps a route until it is taken; equal values in a row are stored once.
     fn push(&mut self, prefix: IpPrefix, value: &str) {
         if !self.has_found() {
             self.found.clear();

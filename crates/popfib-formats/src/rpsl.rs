@@ -1,4 +1,5 @@
-//! `route` and `route6` objects of RPSL (RFC 2622), as Internet routing registries have them and whois prints them.
+//! `route` and `route6` objects of RPSL (RFC 2622), as Internet routing registries have them and whois prints them: lines in, a
+//! route for each object out.
 //!
 //! ```text
 //! route:          192.0.2.0/24
@@ -8,8 +9,8 @@
 //! source:         RIPE
 //! ```
 //! An object ends at an empty line. A line that begins with a blank or a plus goes on with the attribute before it. The value is
-//! the origin; the attributes are columns, of several with one name the first. Objects of other classes are passed over, and
-//! routes without what is asked for left out and counted.
+//! the origin; the attributes are columns, and of several with one name the first is. Objects of other classes are passed over;
+//! routes without what is asked for are left out and counted.
 
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
@@ -80,6 +81,7 @@ fn is_route(name: &str) -> bool {
     matches!(name, "route" | "route6")
 }
 
+/// The grammar of the lines, with the object at hand.
 struct Rpsl {
     record: RecordText,
     /// Whether the value is an AS number alone.

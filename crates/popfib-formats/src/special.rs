@@ -1,7 +1,7 @@
 //! The embedded table of special-purpose addresses: IANA's registries (RFC 6890), multicast and reserved space.
 //!
-//! A text in a form that any table may have, so that all options of tables are about it, too. Where it comes from is documented in
-//! `data/README.md`.
+//! JSON lines, read as any file of the user's is: so all options of tables work on it, too, and no code of its own. Where it comes
+//! from is documented in `data/README.md`.
 
 use popfib::image::Source;
 

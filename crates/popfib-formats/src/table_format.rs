@@ -1,6 +1,6 @@
-//! What a format of tables is, and how a table is read.
+//! What a format of tables is ([`Format`]), and how a table is read ([`LoadOptions`]).
 //!
-//! A format is a module with a [`RouteSource`] and an [`TableEntry`]; `format.rs` lists them.
+//! A format is a module with a [`RouteSource`] and a [`TableEntry`]; `format.rs` lists them.
 
 use std::path::PathBuf;
 

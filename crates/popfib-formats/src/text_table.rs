@@ -1,20 +1,30 @@
-//! The text format of tables: one route a line, `PREFIX NEXTHOP`.
+//! The text format of tables: one route a line, `PREFIX NEXTHOP`; lines in, routes out.
 //!
+//! ```text
+//! # a table                      # a list
+//! 10.0.0.0/8      192.0.2.1      10.0.0.0/8
+//! 2001:db8::/32   eth0           192.0.2.7
+//! ```
 //! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
 //! without length is one host; a length may be a network mask. Where the first route has no next
 //! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without blanks,
 //! commas and comment signs; after a blank also AS numbers joined by commas, as an
 //! AS set is written, and with braces around them also after a comma. In a table with next hops, a line that ends
-//! after a comma or a tab is of one that is not known: left out and counted. What would be read as CSV in another
-//! way is refused: a quote after those, a semicolon right after the prefix. So is an address after one
-//! without a length that may be its mask or the end of a range ([`masks`](crate::masks)).
+//! after a comma or a tab has one that is not known: it is left out and counted.
+//!
+//! What would be read as CSV in another way is refused: a quote after a comma or a tab, a semicolon right after the prefix. So is
+//! an address after one without a length that may be its mask or the end of a range ([`masks`](crate::masks)).
 //! A range or a short form may stand for the prefix ([`ranges`](crate::ranges)); of ranges with next hops the narrowest
 //! counts ([`overlap`](crate::delimited::overlap)).
+//!
 //! `#` and `;` begin a comment wherever else they stand;
 //! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
 //! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
 //! without; a byte order mark is ignored. Comments may hold any bytes, the rest
 //! is UTF-8 without control characters.
+//!
+//! Most lines are the plain kind and are read by a loop over bytes that allocates nothing; a line that is not is read again by
+//! the cold functions, which find out what it is or what is wrong with it.
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -427,6 +437,7 @@ fn class(line: &[u8], at: usize) -> u8 {
         .map_or(FIELD_END, |&byte| CLASSES[usize::from(byte)])
 }
 
+/// Where blanks and tabs from `at` on end.
 #[inline(always)]
 fn skip_blanks(line: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\t') = line.get(at) {

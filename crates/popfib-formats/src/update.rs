@@ -1,4 +1,7 @@
-//! What every format of updates yields: routes that come and go, in order.
+//! What every format of updates yields: routes that come and go, in order ([`UpdateSource`]).
+//!
+//! A message borrows from its source, as a [`Route`](crate::Route) does: days of a collector's updates are read in the memory of
+//! one.
 
 use std::net::IpAddr;
 
@@ -132,7 +135,7 @@ pub struct UpdateOptions {
     pub mask: bool,
 }
 
-/// What a message of text says, without the texts.
+/// What an update says, without its texts, which its source holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UpdateHead {
     pub(crate) time: Option<u64>,
@@ -183,7 +186,7 @@ format_type! {
     UpdateFormat: UpdateEntry
 }
 
-/// Keeps count of peers and times, and lets through whom the filter admits.
+/// The gate that each update passes: it numbers peers, lets through those that the filter admits, and counts what is late.
 #[derive(Debug)]
 pub(crate) struct PeerGate {
     filter: Option<PeerFilter>,

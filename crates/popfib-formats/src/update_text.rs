@@ -1,6 +1,11 @@
-//! Updates as text: `A PREFIX VALUE` and `W PREFIX`, and the same after time
-//! and peer as gobgpdump writes it. Fields are separated by blanks or tabs; `#`
-//! and `;` begin a comment, as in text tables.
+//! Updates as text: `A PREFIX VALUE` and `W PREFIX`, and the same after time and peer as gobgpdump writes it. Lines in, updates out.
+//!
+//! ```text
+//! A 10.0.0.0/8 192.0.2.1                                  text
+//! W 10.0.0.0/8
+//! 1779000000 192.0.2.9 A 10.0.0.0/8 192.0.2.1 64500       gobgpdump: time, peer, and after the next hop the origin
+//! ```
+//! Fields are separated by blanks or tabs; `#` and `;` begin a comment, as in text tables.
 
 use std::net::IpAddr;
 use std::str;
@@ -154,6 +159,7 @@ impl UpdateSource for UpdateText {
     }
 }
 
+/// Reads a line of either form.
 fn parse(line: &str, with_peer: bool, mask: bool) -> Result<UpdateLine<'_>, String> {
     let mut fields = line.split_ascii_whitespace();
     let mut field = |what: &str| {

@@ -1,4 +1,6 @@
-//! The formats of updates, and how one is opened.
+//! The formats of updates, and how one is opened: an [`Input`] in, an [`UpdateSource`] out.
+//!
+//! Updates may come live, over a pipe from a collector, so a format is found by the first line and never waits for a second.
 
 use crate::error::ReadError;
 use crate::input::Input;

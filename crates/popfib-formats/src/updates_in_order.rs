@@ -1,7 +1,7 @@
-//! The updates of several files in the order of their times.
+//! The updates of several files in the order of their times: paths of files in, messages out.
 //!
-//! Collectors write a file every few minutes. Only those are open whose time has come: a day of one collector has hundreds, and each may
-//! take megabytes to decompress. A file keeps the order in which it was written, whatever its clock says; of equal
+//! Collectors write a file every few minutes. Only those are open whose time has come: a day of one collector has hundreds, and
+//! each may take megabytes to decompress. A file keeps the order in which it was written, whatever its clock says; of equal
 //! times, the file that began earlier comes first.
 
 use std::mem;
@@ -26,6 +26,7 @@ pub(crate) struct UpdatesInOrder {
     out_of_order: u64,
 }
 
+/// A file whose time has not come.
 enum WaitingFile {
     /// A file, which is opened again.
     File(PathBuf),
@@ -33,6 +34,7 @@ enum WaitingFile {
     Open(Box<dyn UpdateSource>),
 }
 
+/// A file whose time has come, at one of its messages.
 struct OpenUpdates {
     source: Box<dyn UpdateSource>,
     /// The latest time so far.

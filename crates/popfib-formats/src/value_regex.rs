@@ -1,4 +1,10 @@
-//! The regular expression that says what the values are of prefixes anywhere in a text.
+//! The regular expression that says what the values are of prefixes anywhere in a text: lines in, the value at each place out.
+//!
+//! ```text
+//! config firewall address
+//!     edit "lan"                           --value-regex 'edit "(.*)"'
+//!         set subnet 10.0.0.0 255.0.0.0    10.0.0.0/8 has the value lan
+//! ```
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! The words of listings: addresses, masks, times, prompts.
+//! The words of listings: what a word of a router's output is (an address, an age, a date), for the grammars of all routers.
 
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -1,4 +1,15 @@
-//! A batch of addresses: families apart, their order kept as runs.
+//! A batch of addresses: what the sources of this folder fill and what lookups take.
+//!
+//! The families are apart, each in a plain array, as batch lookups want them. Their order in the file is kept as runs
+//! ([`AddressRun`]). For the lines `10.0.0.1`, `10.0.0.2`, `no address` and `::1` the batch has:
+//!
+//! ```text
+//! ipv4   [10.0.0.1, 10.0.0.2]
+//! ipv6   [::1]
+//! runs   Ipv4(2) Missing(1) Ipv6(1)
+//! rows   the four lines
+//! ```
+//! Rejected: an array of `IpAddr`. Lookups would have to part and copy it first.
 
 use std::net::IpAddr;
 
@@ -8,13 +19,13 @@ use super::find::find_address;
 use super::span::{masked, prefix_of};
 use crate::anonymizer::Anonymizer;
 
-/// Addresses of one file, in order.
+/// Addresses of one file, in order, with the rows that they stand in.
 #[derive(Clone, Debug, Default)]
 pub struct AddressBatch {
     ipv4: Vec<u32>,
     ipv6: Vec<u128>,
     runs: Vec<AddressRun>,
-    /// The text that the rows stand in, and where each does.
+    /// The text that the rows stand in, and where each begins and ends; in 32 bits, as no source puts 4 GiB into a batch.
     text: BatchText,
     rows: Vec<(u32, u32)>,
     /// How many addresses each cell has, where rows have several cells or cells several addresses.
@@ -61,7 +72,7 @@ impl BatchText {
     }
 }
 
-/// So many neighbours of one kind.
+/// So many neighbours of one kind: of one family, or without an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressRun {
     /// The next of [`AddressBatch::ipv4`].
@@ -206,6 +217,7 @@ impl AddressBatch {
         let before = self.ipv4.len();
         self.ipv4.extend(addresses);
         match (self.ipv4.len() - before, self.runs.last_mut()) {
+            // No run of nothing.
             (0, _) => {}
             (more, Some(AddressRun::Ipv4(count))) => *count += more,
             (more, _) => self.runs.push(AddressRun::Ipv4(more)),

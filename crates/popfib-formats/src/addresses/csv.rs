@@ -1,5 +1,9 @@
-//! A column of addresses in a CSV or TSV file.
+//! A column of addresses in a CSV or TSV file: rows in, batches out whose rows are these bytes.
 //!
+//! ```text
+//! time,client,bytes
+//! 10:20,192.0.2.1,"1,024"
+//! ```
 //! csv-core, the parser inside the crate csv, is used without the crate around
 //! it, because it tells how many bytes each record takes. So the rows go into
 //! the batch as they stand in the file, quotes and all, and what is written
@@ -197,6 +201,7 @@ impl CsvAddresses {
         found
     }
 
+    /// Finds the end of the next record, after which the one before is gone from the window.
     fn find_record(&mut self) -> Result<bool, ReadError> {
         let data = &self.window.data()[..self.taken];
         self.lines += memchr_iter(b'\n', data).count() as u64;
@@ -309,6 +314,7 @@ impl CsvAddresses {
         is_open.then(|| self.invalid(reason.to_owned()))
     }
 
+    /// Puts blank lines into `batch`, as rows without an address.
     fn hand_out_blank(&self, count: usize, batch: &mut AddressBatch) {
         for _ in 0..count {
             for _ in 0..self.columns.len().max(1) {
@@ -464,6 +470,7 @@ impl fmt::Debug for CsvAddresses {
     }
 }
 
+/// `row` without the line ends before and after it.
 #[inline]
 fn trim_line_ends(mut row: &[u8]) -> &[u8] {
     while let [b'\n' | b'\r', rest @ ..] = row {
@@ -472,6 +479,7 @@ fn trim_line_ends(mut row: &[u8]) -> &[u8] {
     trim_end(row)
 }
 
+/// `row` without the line end after it.
 #[inline]
 fn trim_end(mut row: &[u8]) -> &[u8] {
     while let [rest @ .., b'\n' | b'\r'] = row {

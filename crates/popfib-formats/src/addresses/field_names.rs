@@ -1,4 +1,4 @@
-//! The line of a text that has the names of the fields of the others.
+//! The line of a log that names the fields of the other lines: bytes of a heading in, the number of the field of a name out.
 
 use super::head::{is_content, lines};
 use super::options::LinePart;
@@ -20,8 +20,8 @@ pub(super) struct FieldNames {
 }
 
 impl FieldNames {
-    /// The first line in `head` that begins with `mark`; of W3C's logs one of the comments at the beginning, or else the first line that
-    /// is none. The same whatever comes after it.
+    /// The first line in `head` that begins with `mark`. For W3C's logs: one of the comments at the beginning or, if none of
+    /// them is it, the first line that is no comment. Bytes after that line change nothing.
     pub(super) fn of(head: &[u8], mark: &[u8], delimiter: Option<u8>) -> Option<Self> {
         for (line, is_whole) in lines(head) {
             let mark = match line.starts_with(mark) && is_whole {

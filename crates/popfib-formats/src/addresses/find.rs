@@ -1,9 +1,14 @@
-//! Addresses anywhere in a line of text, in the spellings that logs have.
+//! Addresses anywhere in a line of text, in the spellings that logs have: a line in, addresses and their places out.
 //!
 //! Every address has a `.` or a `:`, so these are searched for, and what stands around one is
 //! read as an address or passed over as a whole. What may stand at either side is what keeps
-//! version numbers, times and longer words out: see [`find_address`]. Rejected: one regular
-//! expression for all spellings, which is several times as slow and says less clearly what is refused.
+//! version numbers, times and longer words out: see [`find_address`].
+//!
+//! ```text
+//! Jan 10 10:20:30 h sshd[7]: from 192.0.2.1 port 22      10:20:30 is a time, 192.0.2.1 is found
+//! GET /lib-1.2.3.4.js fwd=[2001:db8::1]:443              1.2.3.4 is a version, 2001:db8::1 is found
+//! ```
+//! Rejected: one regular expression for all spellings, which is several times as slow and says less clearly what is refused.
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -68,12 +73,14 @@ pub fn find_address(line: &[u8], from: usize) -> Option<FoundAddress> {
 /// More than the longest address takes: 39 bytes, or 45 with four octets at its end, and a mark.
 const LONGEST: usize = 48;
 
+/// What a look around one dot or colon gives.
 enum SearchStep {
     Found(FoundAddress),
     /// Nothing here; the search goes on at this place.
     On(usize),
 }
 
+/// The search in one line.
 struct AddressSearch<'l> {
     line: &'l [u8],
     /// What is before this place belongs to something else.
@@ -161,7 +168,8 @@ impl AddressSearch<'_> {
             })
     }
 
-    /// Four octets from `start` on, and how long they are.
+    /// Four octets from `start` on, and how long they are. Near the end of the line they are copied, as the reader takes a
+    /// window of fixed size.
     #[inline(always)]
     fn ipv4(&self, start: usize) -> Option<(u32, usize)> {
         let rest = &self.line[start..];

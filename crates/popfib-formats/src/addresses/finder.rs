@@ -1,7 +1,9 @@
-//! Finds the addresses in the lines of a block, or in the parts of them that were asked for.
+//! Finds the addresses in the lines of a block, or in the parts of them that were asked for: the text of a batch in, its rows and
+//! addresses out.
 //!
 //! A line that is one dotted IPv4 address and nothing else, as all lines of a list are, is read 16
-//! bytes at a time (`ipv4_line`); any other goes the way of [`find_address`].
+//! bytes at a time (`ipv4_line`); any other goes the way of [`find_address`]. Threads that work on
+//! blocks of one source have clones of one finder, which count into one tally.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use super::json_path::{self, PathOutcome};
 use super::options::{AddressOptions, AddressPick, LinePart};
 use super::tally::{BlockTally, PartsTally};
 
-/// Finds the addresses in lines.
+/// Finds the addresses in lines, or in parts of them, by the options.
 #[derive(Clone, Debug)]
 pub struct AddressFinder {
     parts: Vec<LinePart>,
@@ -69,6 +71,7 @@ impl AddressFinder {
     pub fn find(&self, batch: &mut AddressBatch) {
         let whole = std::mem::take(batch.text());
         let text = whole.bytes();
+        // The usual case, for which the loop below has a shorter way: the first address of each line.
         let is_first = self.parts == [LinePart::Line]
             && self.pick == AddressPick::Nth(1)
             && self.not_in.is_none();
@@ -109,6 +112,7 @@ impl AddressFinder {
         *batch.text() = whole;
     }
 
+    /// The addresses of each part of a line, in the order of the parts; each part is a cell.
     fn find_parts(&self, line: &[u8], batch: &mut AddressBatch, tally: &mut BlockTally) {
         let (mut is_unread, mut is_short, mut is_several) = (false, false, false);
         for (index, part) in self.parts.iter().enumerate() {
@@ -160,6 +164,8 @@ impl AddressFinder {
         self.finish(picked, batch);
     }
 
+    /// Looks through a part of a line. All addresses go to the batch at once; the nth or the last is kept in `picked`, since a
+    /// part may be in several pieces (a path that leads to several values).
     #[inline]
     fn pick(&self, part: &[u8], picked: &mut PickedAddresses, batch: &mut AddressBatch) {
         let mut at = 0;
@@ -184,6 +190,7 @@ impl AddressFinder {
         }
     }
 
+    /// Ends a cell: it has the address that was kept, those that were added, or none.
     fn finish(&self, mut picked: PickedAddresses, batch: &mut AddressBatch) {
         if let Some(address) = picked.one {
             batch.push(address);
@@ -197,6 +204,7 @@ impl AddressFinder {
         }
     }
 
+    /// The address to look up for one that was found.
     #[inline]
     fn meant(&self, address: IpAddr) -> IpAddr {
         if self.unmap {

@@ -1,4 +1,7 @@
-//! The formats of address files, how one is recognised, how it is opened.
+//! The formats of address files: how one is recognised, how it is opened.
+//!
+//! The first bytes decide, then the name of the file, then the options: a file that is called `.csv` is a table, and so is text
+//! of which a column is asked for. Lines of text are the last resort, as a log may look like anything.
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
@@ -52,8 +55,8 @@ impl AddressFormat {
         self.0.can.packets
     }
 
-    /// The format of `input` by its first bytes, for no more than which it waits, or a table if it is called `.csv` or
-    /// `.tsv`. Text with commas is taken for a table only with a heading: logs have commas, too.
+    /// The format of `input` by its first bytes; a table if it is called `.csv` or `.tsv` and the bytes say nothing else.
+    /// Waits for no more bytes than that takes. Text with commas is taken for a table only with a heading: logs have commas, too.
     pub fn of(input: &mut Input) -> Self {
         match Self::detect(input.peek(is_enough)) {
             format if format == Self::TEXT => Self::of_name(input.name()),

@@ -1,4 +1,11 @@
-//! The first lines of a file with something on them, which distinguish formats.
+//! The first lines of a file with something on them, which distinguish formats: a table with a heading from lines of text.
+//!
+//! ```text
+//! time,client,bytes                a heading: names, and an address below
+//! 10:20,192.0.2.1,512
+//!
+//! 192.0.2.1,512                    lines of text, or a table without a heading: nobody can tell
+//! ```
 
 use super::find::find_address;
 use super::record::CsvRecord;
@@ -28,6 +35,7 @@ pub(super) enum Heading {
     Found(u8),
     /// The second line is not there as a whole.
     Unknown,
+    /// There is none.
     None,
 }
 

@@ -53,6 +53,7 @@ fn open(
     delimiter: Option<u8>,
     options: &AddressOptions,
 ) -> Result<Box<dyn AddressSource>, ReadError> {
+    // How much of the input has to be there: no more, as the lines may come live.
     let is_enough = |head: &[u8]| match mark {
         // The first line is the last where names may be.
         W3C => has_line(head),
@@ -73,6 +74,7 @@ fn open(
     };
     let parts: Result<Vec<_>, ReadError> = options.columns.iter().map(part).collect();
     let parts = parts?;
+    // Names that change later matter only if columns were asked for by them.
     if let Some(heading) = &mut heading {
         heading.is_used = !parts.is_empty();
     }

@@ -1,5 +1,6 @@
-//! IPv6 addresses from bytes: the forms without a dotted part by a loop over
-//! the digits, several times as fast as core::net, which decides on the rest.
+//! IPv6 addresses from bytes: the forms without a dotted part (`2001:db8::1`) by a loop over
+//! the digits, several times as fast as core::net. That decides on the rest, such as `::ffff:192.0.2.1`, so that no text
+//! is an address here and none there.
 
 use std::net::Ipv6Addr;
 use std::str;
@@ -13,6 +14,7 @@ pub(super) fn address(text: &[u8]) -> Option<u128> {
     }
 }
 
+/// Whatever the loop does not read, as core::net sees it.
 #[cold]
 fn general(text: &[u8]) -> Option<u128> {
     let address: Ipv6Addr = str::from_utf8(text).ok()?.parse().ok()?;
@@ -68,7 +70,7 @@ fn groups(text: &[u8]) -> Option<u128> {
     }
     match gap {
         None => (count == 8).then_some(bits),
-        // At least one group is left out.
+        // The groups after the `::` stay at the low end, those before it move to the high one. At least one group is left out.
         Some(before) if count < 8 => {
             let behind = 16 * (count - before) as u32;
             let low = bits & !u128::MAX.checked_shl(behind)?;

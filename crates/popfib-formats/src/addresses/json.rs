@@ -1,7 +1,15 @@
-//! JSON objects as records: one a line, or the elements of an array, which may be spread over lines.
+//! JSON objects as records of addresses: one a line, or the elements of an array, which may be spread over lines. Out come
+//! batches whose rows are one object each, in one line.
 //!
-//! Lines are read as any text is. The elements of an array, and objects that are spread over lines, are cut as those of tables are
-//! ([`Items`]), and made lines: line ends inside of them are left out.
+//! ```text
+//! {"time": 1, "src": {"ip": "192.0.2.1"}}          one a line: read as any text is (`text`)
+//!
+//! [{"src": {"ip": "192.0.2.1"}},                   an array, or an object over several lines
+//!  {"src":
+//!    {"ip": "192.0.2.2"}}]
+//! ```
+//! The elements of an array, and objects that are spread over lines, are cut as those of tables are ([`Items`]), and made lines:
+//! line ends inside of them are left out. Where in an object addresses are, `json_path` says.
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;

@@ -1,4 +1,10 @@
-//! From the bytes of a captured packet to its IP addresses, by link type.
+//! From the bytes of a captured packet to its IP addresses: skips the header of the link, whose type the capture names, and
+//! reads two addresses out of the IP header.
+//!
+//! ```text
+//! Ethernet: destination MAC, source MAC, [VLAN tags], EtherType | IPv4: version and length ... source, destination
+//! ```
+//! Nothing after the addresses is looked at: neither checksums, nor the transport, nor the packets inside of a tunnel.
 
 use std::net::IpAddr;
 

@@ -1,11 +1,13 @@
-//! Addresses to look up, from whatever file holds them, in batches.
+//! Addresses to look up, from whatever file holds them, in batches: an [`Input`](crate::Input) in, [`AddressBatch`]es out.
 //!
-//! One source per format ([`AddressFormat`]) behind one trait,
-//! [`AddressSource`]: it fills an [`AddressBatch`] with what lies ready and
-//! never waits for more once there is something to answer, so that a slow pipe
-//! gets each answer at once and a file is read in big pieces. A batch keeps the
-//! families apart, because that is how lookups are done many at a time, and
-//! notes their order as runs.
+//! [`AddressFile`] finds the format of a file ([`AddressFormat`]) and opens it. Below it is one source for each format, and
+//! all of them are an [`AddressSource`]: it fills a batch with what lies ready, and never waits for more once there is something
+//! to answer. So a slow pipe gets each answer at once, and a file is read in big pieces.
+//!
+//! A batch keeps the families apart, because that is how lookups are done many at a time, and notes their order as runs. Beside
+//! the addresses it has the lines or rows that they stand in, so that answers can be written after them.
+//!
+//! [`find_address`] and [`find_span`] find addresses, prefixes and ranges in one line, without any file.
 
 mod batch;
 mod csv;

@@ -1,4 +1,7 @@
-//! What to read of a file of addresses.
+//! What to read of a file of addresses: which columns, parts of lines and packets count, and which addresses of each.
+//!
+//! Each format takes the options that are about it and ignores the others, but for those that [`AddressFile`](super::AddressFile)
+//! refuses: an option that does nothing would hide a mistake.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -7,7 +10,7 @@ use popfib::IpSet;
 
 use super::link::PacketSide;
 
-/// A column of a table.
+/// A column of a table, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddressColumn {
     /// By its place, from 1.
@@ -34,7 +37,7 @@ pub enum LinePart {
     Path(String),
 }
 
-/// Which of the addresses in a part of a line are meant.
+/// Which of the addresses in a part of a line are meant: of `10.0.0.1 -> 192.0.2.9` the first, the second, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressPick {
     /// The nth, from 1.

@@ -1,5 +1,5 @@
-//! Parquet, which a crate of its own reads: known here, so that it can be told
-//! from the rest and refused where that crate is not.
+//! Parquet, which the crate popfib-parquet reads. The format is known here so that a Parquet file is recognised, and refused by
+//! a program that was built without that crate, in place of being read as text.
 
 use super::source::AddressEntry;
 use crate::error::ReadError;

@@ -1,4 +1,6 @@
-//! One address out of text.
+//! One address out of text: bytes in, the bits of an address out.
+//!
+//! As strict as `core::net` and faster: dotted IPv4 is read by words, IPv6 without a dotted part by one loop.
 
 use std::net::IpAddr;
 
@@ -8,7 +10,7 @@ use super::{ipv4_line, ipv6};
 /// parse it.
 #[inline]
 pub fn parse_address(text: &[u8]) -> Option<IpAddr> {
-    // To copy it costs less than branches for each digit.
+    // The reader takes a window of fixed size; copying the text into one costs less than a branch for each digit.
     let mut window = [0; ipv4_line::WINDOW];
     if let Some(start) = window.get_mut(..text.len()) {
         start.copy_from_slice(text);

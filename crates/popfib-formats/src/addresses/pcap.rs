@@ -1,8 +1,11 @@
-//! Addresses of captured packets: pcap in both byte orders, and pcapng.
+//! Addresses of captured packets: pcap in both byte orders, and pcapng. Blocks of a capture in, batches without rows out, with
+//! the length of each packet.
 //!
-//! The blocks are taken apart by pcap-parser's functions on slices. Its own
-//! readers are not used: they take a first read that is short for a damaged
-//! file, which it is on any slow pipe.
+//! The blocks are taken apart by pcap-parser's functions on slices. Its own readers are not used: they take a first read that is
+//! short for a damaged file, but that of a slow pipe always is.
+//!
+//! A packet without addresses is no error (ARP, for one): it is counted. A packet that is cut off before its addresses is one, and
+//! reading goes on after it; a block that is damaged ends the file, as nobody knows where the next one begins.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -67,13 +70,14 @@ pub struct PcapAddresses {
     error: Option<ReadError>,
 }
 
+/// What reads one packet of pcap: pcap-parser has one function for each byte order and variant.
 type ParseFrame = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u8]>>;
 
+/// Which of the two formats a capture has, and what is known of it so far.
 enum CaptureFormat {
-    Legacy {
-        link: LinkType,
-        parse: ParseFrame,
-    },
+    /// pcap: one link type for all packets, which the header of the file names.
+    Legacy { link: LinkType, parse: ParseFrame },
+    /// pcapng: sections, each with a byte order and interfaces of its own.
     Ng {
         is_big_endian: bool,
         /// Link types of the section's interfaces, with their number if it is none that is known.
@@ -119,7 +123,7 @@ impl PcapAddresses {
                 Err(_) => return Err(no_pcap(&window)),
             };
             window.take(header.size());
-            // Above the lower 16 bits stand notes about checksums.
+            // The upper 16 bits are flags about checksums.
             let number = header.network.0 & 0xffff;
             CaptureFormat::Legacy {
                 link: LinkType::new(number)
@@ -277,6 +281,7 @@ fn unsupported(link_type: i32) -> String {
     format!("link type {link_type} is not supported")
 }
 
+/// What a packet of a link holds, unless it comes from an address of `exclude`.
 fn packet(
     link: Result<LinkType, i32>,
     data: &[u8],

@@ -1,4 +1,6 @@
-//! The cells of one record of CSV, unquoted.
+//! The cells of one record of CSV, unquoted: bytes of a row in, cells out.
+//!
+//! csv-core does the work; here are its buffers, which grow to the longest record and are used again.
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 

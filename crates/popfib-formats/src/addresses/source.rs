@@ -1,4 +1,7 @@
-//! What a format of addresses is, and what its readers hand out.
+//! What a format of addresses is ([`AddressFormat`]), and what all of its readers can do ([`AddressSource`]).
+//!
+//! A reader fills an [`AddressBatch`]. It may leave the finding of addresses in lines to its caller ([`AddressSource::next_block`]),
+//! because that takes longer than the reading and can be done by several threads.
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
@@ -21,7 +24,7 @@ impl AddressFormat {
     }
 }
 
-/// What a table looks like that addresses stand in.
+/// What a table looks like that addresses stand in, so that columns can be added to it in its own way.
 #[derive(Clone, Copy, Debug)]
 pub struct CsvDialect<'a> {
     /// What separates cells.
@@ -66,8 +69,8 @@ pub trait AddressSource: std::fmt::Debug + Send {
         None
     }
 
-    /// What the line begins with that has the names of the fields, in a file of lines that has such a one. No addresses are looked for in
-    /// it, nor in lines that begin with `#`.
+    /// What the line with the names of the fields begins with, in a file of lines that has such a line. No addresses are
+    /// looked for in it, nor in lines that begin with `#`.
     fn heading(&self) -> Option<&[u8]> {
         None
     }

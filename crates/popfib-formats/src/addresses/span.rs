@@ -1,4 +1,9 @@
-//! Prefixes and ranges in a line of text: an address, with what after it says how many.
+//! Prefixes and ranges in a line of text: what [`find_address`] finds, together with a length or an end that stands after it.
+//!
+//! ```text
+//! deny 10.0.0.0/8 and 192.0.2.1-192.0.2.9      a prefix, a range
+//! http://192.0.2.1/24/                         an address: what follows is a path
+//! ```
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -34,6 +39,7 @@ pub fn find_span(line: &[u8], from: usize) -> Option<FoundSpan> {
     }))
 }
 
+/// The span of an address that a length follows.
 fn prefix(line: &[u8], found: &FoundAddress) -> Option<FoundSpan> {
     let (prefix, end) = prefix_of(line, found)?;
     Some(FoundSpan {
@@ -62,6 +68,7 @@ pub(super) fn masked(address: IpAddr, length: impl Display) -> Option<IpPrefix> 
     IpPrefix::parse_masked(&format!("{address}/{length}")).ok()
 }
 
+/// The span of an address that a dash and another one follow, without blanks: those stand between columns, too.
 fn range(line: &[u8], found: &FoundAddress) -> Option<FoundSpan> {
     let rest = line[found.range.end..].strip_prefix(b"-")?;
     let last = find_address(rest, 0).filter(|last| last.range.start == 0)?;

@@ -1,6 +1,7 @@
 //! What was looked at in lines: which of the parts that were asked for were there, and which lines could not be read.
 //!
-//! Threads that find addresses in blocks of one source share it.
+//! Threads that find addresses in blocks of one source share it. Each block counts for itself and adds up at its end, so that the
+//! threads do not wait for each other at every line.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use super::json_path;
 use super::options::LinePart;
 use crate::error::quote;
 
-/// Of all blocks so far.
+/// The tally of all blocks so far.
 #[derive(Debug)]
 pub(super) struct PartsTally {
     /// By part, whether a line had it.
@@ -81,6 +82,7 @@ impl PartsTally {
         parts.map(|(part, has)| self.reason(part, has)).collect()
     }
 
+    /// Why no line had this part: what there is in its place, if that is known.
     fn reason(&self, part: &LinePart, has: &AtomicBool) -> Option<String> {
         if has.load(Ordering::Relaxed) {
             return None;

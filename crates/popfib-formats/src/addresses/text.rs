@@ -1,7 +1,8 @@
-//! Addresses in lines of text: log files, lists.
+//! Addresses in lines of text: log files, lists. Blocks of whole lines in, batches out whose rows are these lines.
 //!
 //! A block of whole lines is read into the batch, where the lines stay as they are; then the
-//! addresses are looked for in each (`finder`).
+//! addresses are looked for in each (`finder`). That may be done by other threads while the next block is read
+//! ([`AddressSource::next_block`]).
 
 use memchr::{memchr_iter, memmem, memrchr};
 

@@ -1,5 +1,11 @@
-//! The bytes of an input that are read and not taken yet, for records that may
-//! be longer than any one read. Grows to the longest record, up to a limit.
+//! The bytes of an input that are read and not taken yet, for records that may be longer than any one read: blocks of pcap, rows
+//! of CSV. Grows to the longest record, up to a limit.
+//!
+//! ```text
+//! buffer   [ taken | data, up to where was read | room for the next read ]
+//!                  ^ start                      ^ end
+//! ```
+//! What is taken is overwritten when the room becomes short, and not before: many short reads do not move the same bytes each time.
 
 use std::fmt;
 
@@ -9,6 +15,7 @@ use crate::input::Input;
 /// Room that reads get, unless a record takes it.
 const ROOM: usize = 256 << 10;
 
+/// The window over the bytes of an input.
 pub(super) struct InputWindow {
     input: Input,
     buffer: Vec<u8>,

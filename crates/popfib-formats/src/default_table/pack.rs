@@ -1,4 +1,4 @@
-//! Packs a table: the counterpart of `unpack`, which describes the form.
+//! Packs a table: the counterpart of `unpack`, which describes the form. Routes in, bytes out.
 //!
 //! Compiled into the packer (`examples/pack-default-table.rs`) and into the
 //! tests only. The same routes give the same bytes on any machine, as long as
@@ -17,6 +17,7 @@ use super::unpack::{SIZES, round_up, size};
 /// One route: a prefix and its AS.
 pub(crate) type AsRoute<A> = (Prefix<A>, u32);
 
+/// The columns that are filled route by route; `numbers` is known before.
 #[derive(Default)]
 struct PackedColumns {
     lengths: Vec<u8>,
@@ -66,6 +67,7 @@ pub(crate) fn pack_names<'n>(numbers: &[u32], name: impl Fn(u32) -> &'n str) -> 
     deflate(names.join("\n").as_bytes())
 }
 
+/// The size of `bytes` and their DEFLATE stream.
 fn deflate(bytes: &[u8]) -> Vec<u8> {
     let packed = (bytes.len() as u32).to_be_bytes().to_vec();
     let mut encoder = DeflateEncoder::new(packed, Compression::best());
@@ -107,6 +109,7 @@ impl PackedColumns {
     }
 }
 
+/// Appends a number, 7 bits a byte from the lowest up.
 fn put_number(column: &mut Vec<u8>, mut number: u128) {
     while number >= 0x80 {
         column.push(number as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! Unpacks a table of routes with AS numbers.
+//! Unpacks a table of routes with AS numbers: the bytes of a file in, prefixes and AS numbers out.
 //!
 //! The packed form is the unpacked size (32 bits, big-endian, as all sizes
 //! here), then a DEFLATE stream of the number of IPv4 routes, the lengths of
@@ -67,6 +67,7 @@ impl Cursor {
         }
     }
 
+    /// A number of more than one byte. Apart, so that the usual one is a few instructions.
     #[inline(never)]
     fn long_number(&mut self, bytes: &[u8], first: u8) -> u128 {
         let mut number = u128::from(first & 0x7f);

@@ -1,4 +1,4 @@
-//! CSV and TSV: a prefix or a range of addresses, and a value.
+//! CSV and TSV: a prefix or a range of addresses, and a value. Lines in, routes out; those of ranges once all lines are read.
 //!
 //! ```text
 //! network,autonomous_system_number,autonomous_system_organization
@@ -12,10 +12,12 @@
 //! ([`masks`](crate::masks)). A heading of a prefix, an address or a range
 //! alone is that of a list, which has no values. Without a heading it
 //! is a prefix, an address and its mask, or the ends of a range first, then the value. Rows with an empty value
-//! are left out and counted. Fields are
-//! separated by commas, tabs or semicolons: tabs if the first line has any, else
+//! are left out and counted.
+//!
+//! Fields are separated by commas, tabs or semicolons: tabs if the first line has any, else
 //! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
-//! of IPv4; numbers that could be either are an error after that. A range becomes the fewest prefixes that cover it, once all are there.
+//! of IPv4; numbers that could be either are an error after that. A range becomes the fewest prefixes that cover it, once all are
+//! there, because a narrower one may still come ([`overlap`](super::overlap)).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -116,6 +118,7 @@ fn is_skipped(line: &[u8]) -> bool {
     matches!(line.trim_ascii(), [] | [b'#', ..])
 }
 
+/// What separates the fields of a file that begins with this line.
 fn separator(first: &str) -> u8 {
     // Right after a prefix it is a semicolon, however many commas the values have.
     match first.split_once(';') {

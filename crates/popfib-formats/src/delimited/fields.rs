@@ -9,6 +9,7 @@
 
 use crate::error::quote;
 
+/// The fields of the line at hand.
 pub(crate) struct CsvFields {
     separator: u8,
     text: String,

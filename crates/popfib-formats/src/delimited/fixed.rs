@@ -1,4 +1,5 @@
-//! The columns of formats whose fields have a fixed order: which are asked for, and their record in a row.
+//! The columns of formats whose fields have a fixed order: which are asked for, and their record in a row. The fields of a row in,
+//! the text of a record out (`record.rs`).
 
 use crate::error::no_name;
 use crate::names::left_out;

@@ -1,4 +1,4 @@
-//! Geofeeds (RFC 8805): where the users of prefixes are.
+//! Geofeeds (RFC 8805), in which networks publish where the users of their prefixes are: lines in, prefixes with countries out.
 //!
 //! ```text
 //! # prefix,country,region,city,postal code
@@ -69,6 +69,7 @@ pub(crate) fn is_country(text: &[u8]) -> bool {
     text.len() == 2 && text.iter().all(u8::is_ascii_alphabetic)
 }
 
+/// The grammar of the lines.
 struct Geofeed {
     fields: CsvFields,
     columns: FixedColumns,

@@ -1,4 +1,8 @@
-//! Where the columns of CSV are: what a heading says, or the first row without one.
+//! Where the columns of CSV are: the first line in, or the first two, and the numbers of the columns of addresses and values out.
+//!
+//! A heading is asked first, for the names that files give to prefixes, ranges and values; then the cells of the first row, for
+//! what can only be a prefix; then the user is told which columns there are. Later rows are not looked at: what they hold must not change what the
+//! first ones mean.
 
 use std::net::IpAddr;
 
@@ -21,10 +25,12 @@ pub(super) struct CsvLayout {
     pub(super) heading: Option<usize>,
 }
 
+/// Which columns say what addresses a row is about.
 #[derive(Clone, Copy)]
 pub(super) enum AddressColumns {
     /// A prefix, or an address and, in another column, its length.
     Prefix(usize, Option<(usize, Length)>),
+    /// The first address of a range and the last.
     Range(usize, usize),
 }
 
@@ -193,6 +199,7 @@ impl CsvLayout {
         Ok((record, indices))
     }
 
+    /// The layout of a first row that is data: prefix and value, address, mask and value, or both ends and value.
     fn without_heading(fields: &CsvFields) -> Option<Self> {
         let [first, second] = [fields.get(0), fields.get(1)];
         // Two fields are as of the text table, which has hosts without a length.

@@ -1,12 +1,13 @@
 //! The names of places beside networks: MaxMind's CSV files come in pairs, of which one has a number for each network, and the
-//! other what the number is of.
+//! other what the number is of. Both files in, one CSV with the columns of both out.
 //!
 //! ```text
 //! network,geoname_id,...               geoname_id,locale_code,...,city_name
 //! 1.0.0.0/24,2077456,...               2077456,en,...,Canberra
 //! ```
 //! Each row of the first file is followed by the fields of the row of the second that has its number, and is read as CSV then; so
-//! the columns of both are columns of one record.
+//! the columns of both are columns of one record, and the reader of CSV knows nothing of places. The places are in memory,
+//! the networks stream by.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -182,6 +183,7 @@ fn blank(row: &mut Vec<u8>, number: &mut u64, lines: &Lines) {
 }
 
 impl Beside {
+    /// Makes the next row; false at the end.
     fn next(&mut self) -> Result<bool, ReadError> {
         self.row.clear();
         self.read = 0;
@@ -191,7 +193,7 @@ impl Beside {
         blank(&mut self.row, &mut self.number, &self.lines);
         let line = self.lines.line();
         self.row.extend_from_slice(line);
-        // What is no row of fields is an error of who reads them.
+        // What is no row of fields is left as it is: the reader of CSV says what is wrong with it.
         let is_row = text(line).is_ok_and(|line| {
             let is_row = !matches!(line.trim_start().as_bytes(), [] | [b'#', ..]);
             is_row && self.fields.split(line).is_ok() && self.column < self.fields.len()
@@ -217,7 +219,7 @@ impl Beside {
             self.row.push(separator);
             self.row.extend_from_slice(place);
             if !is_right {
-                // A row with more fields is an error of who reads it, and would be none beside a longer heading.
+                // A row with too many fields is an error of the reader of CSV, and has to stay one beside a longer heading.
                 self.row.extend_from_slice(&[separator, b'?']);
             }
         }

@@ -1,4 +1,6 @@
-//! Tables of fields: CSV and TSV with prefixes or ranges, CAIDA's pfx2as, the registries' statistics.
+//! Tables of fields, a line each: CSV and TSV with prefixes or ranges, geofeeds, CAIDA's pfx2as, RIS's dumps for whois, the
+//! registries' statistics. Lines in, routes out. What they share: fields with and without quotes (`fields`), ranges that overlap
+//! (`overlap`), the columns that were asked for (`fixed`).
 
 pub(crate) mod csv;
 pub(crate) mod fields;

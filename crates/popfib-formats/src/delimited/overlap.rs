@@ -1,5 +1,10 @@
-//! The ranges of a file, in an order in which the narrowest one answers.
+//! The ranges of a file, in an order in which the narrowest one answers: ranges with values in, prefixes out once all are there.
 //!
+//! ```text
+//! 10.0.0.0-10.0.0.255   A    10.0.0.0/24
+//! 10.0.0.16-10.0.0.31   B    10.0.0.16/28, inside of the other, and longer, so it answers
+//! 10.0.0.24-10.0.0.40   C    an error: it begins inside of B and ends after it
+//! ```
 //! A range inside of another becomes prefixes that are longer or the same, so of
 //! ranges that nest the wider has to come first. Sorted by their first address and,
 //! of equals, by descending last one, a range comes after all that it lies in, and
@@ -7,7 +12,7 @@
 //! after it has no answer that both lines agree to: an error names them.
 //!
 //! Ranges are kept until the file has ended, each once. Most files are in order:
-//! their ranges are just appended, and only those that are late need a search. A prefix that comes after a range is one.
+//! their ranges are just appended, and only those that are late need a search. A prefix that comes after a range is kept as one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

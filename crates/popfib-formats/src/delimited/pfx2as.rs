@@ -1,4 +1,4 @@
-//! CAIDA's pfx2as: network, length and AS of each prefix.
+//! CAIDA's pfx2as, made of RouteViews' tables each day: network, length and AS in a line, a route for each out.
 //!
 //! ```text
 //! 1.0.0.0    24    13335

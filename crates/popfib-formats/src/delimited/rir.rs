@@ -63,6 +63,7 @@ fn is_version(field: &str) -> bool {
     field.starts_with('2') && field.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
+/// The grammar of the lines.
 struct Delegations {
     columns: FixedColumns,
 }

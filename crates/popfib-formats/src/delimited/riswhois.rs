@@ -1,4 +1,4 @@
-//! RIPE RIS's dumps for whois: origin AS, prefix, how many peers see it.
+//! RIPE RIS's dumps for whois: origin AS, prefix, and how many peers see it in a line; the origin that most peers see out.
 //!
 //! ```text
 //! 13335    1.0.0.0/24    394
@@ -54,6 +54,7 @@ struct RisWhois {
     best: Option<RisWhoisBest>,
 }
 
+/// The line of the prefix at hand that most peers see.
 struct RisWhoisBest {
     line: u64,
     prefix: popfib::IpPrefix,

@@ -1,4 +1,6 @@
-//! The peers of a dump and of the updates after it.
+//! The peers of a dump and of the updates after it: an address and an AS number in, the number under which paths are kept out.
+//!
+//! A dump of a table that names no peers (`ip route`, a list) is taken for that of one peer, and updates of two are refused.
 
 use std::net::IpAddr;
 
@@ -21,6 +23,7 @@ pub(super) struct PeerNumbers {
 }
 
 impl PeerNumbers {
+    /// None yet; the dump names them.
     pub(super) fn of_dump(filter: Option<PeerFilter>) -> Self {
         Self {
             filter,
@@ -32,6 +35,7 @@ impl PeerNumbers {
         }
     }
 
+    /// The one peer of a table that names none.
     pub(super) fn one(filter: Option<PeerFilter>) -> Self {
         Self {
             is_one: true,
@@ -47,6 +51,7 @@ impl PeerNumbers {
         }
     }
 
+    /// Numbers one more peer; `None` if it is not wanted.
     fn add(&mut self, peer: (IpAddr, u32)) -> Option<u32> {
         let number = self.generations.len();
         let admits = |filter: PeerFilter| filter.admits(number, peer.0, peer.1);

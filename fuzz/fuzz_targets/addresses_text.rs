@@ -5,7 +5,7 @@
 use std::io::{Cursor, Read, Result};
 
 use libfuzzer_sys::fuzz_target;
-use popfib_formats::addresses::{AddressColumn, AddressPick, LinePart, find_address};
+use popfib_formats::addresses::{AddressPick, ColumnId, LinePart, find_address};
 use popfib_formats::{
     AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
 };
@@ -64,8 +64,8 @@ fuzz_target!(|data: &[u8]| {
     }
     for columns in [
         vec![],
-        vec![AddressColumn::Number(2)],
-        vec![AddressColumn::Name("ip".to_owned())],
+        vec![ColumnId::Number(2)],
+        vec![ColumnId::Name("ip".to_owned())],
     ] {
         let options = AddressOptions {
             columns,
@@ -104,10 +104,7 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(read(data, 1, format, &options), (rows, addresses));
     }
     // The lines up to where the names of the fields change.
-    for column in [
-        AddressColumn::Number(2),
-        AddressColumn::Name("ip".to_owned()),
-    ] {
+    for column in [ColumnId::Number(2), ColumnId::Name("ip".to_owned())] {
         let options = AddressOptions {
             columns: vec![column],
             ..Default::default()

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::AddressColumn;
+use popfib_formats::addresses::ColumnId;
 use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
 use popfib_table::{Dictionary, Records};
 
@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     let check = |error: popfib_parquet::ParquetError| {
         assert!(!error.to_string().contains('\n'), "{error}");
     };
-    let mut source = match ParquetAddresses::open(path(), &AddressColumn::Number(1)) {
+    let mut source = match ParquetAddresses::open(path(), &ColumnId::Number(1)) {
         Ok(source) => source.skip_invalid(data.len() % 2 == 0),
         Err(error) => return check(error),
     };

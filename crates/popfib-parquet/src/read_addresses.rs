@@ -18,7 +18,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::{AddressColumn, parse_address, parse_ipv4_at};
+use popfib_formats::addresses::{ColumnId, parse_address, parse_ipv4_at};
 
 use crate::error::ParquetError;
 use crate::page_checks;
@@ -55,7 +55,7 @@ impl ParquetAddresses {
     /// # Errors
     /// If it cannot be read, is no Parquet file, has no such column, or one of
     /// another type.
-    pub fn open(path: &Path, column: &AddressColumn) -> Result<Self, ParquetError> {
+    pub fn open(path: &Path, column: &ColumnId) -> Result<Self, ParquetError> {
         let name = path.display().to_string();
         let failure = |reason: &dyn std::fmt::Display| ParquetError::new(&name, reason);
         let file = File::open(path).map_err(|error| failure(&format!("cannot open: {error}")))?;
@@ -66,10 +66,10 @@ impl ParquetAddresses {
         page_checks::check_places(metadata.metadata(), length).map_err(|error| failure(&error))?;
         let all = metadata.schema();
         let found = match column {
-            AddressColumn::Number(number) => {
+            ColumnId::Number(number) => {
                 Some(number - 1).filter(|&index| index < all.fields().len())
             }
-            AddressColumn::Name(name) => all.fields().iter().position(|field| field.name() == name),
+            ColumnId::Name(name) => all.fields().iter().position(|field| field.name() == name),
         };
         let Some(index) = found else {
             let names: Vec<String> = all
@@ -79,8 +79,8 @@ impl ParquetAddresses {
                 .map(|f| format!("{:?}", f.name()))
                 .collect();
             let asked = match column {
-                AddressColumn::Number(number) => number.to_string(),
-                AddressColumn::Name(name) => format!("{name:?}"),
+                ColumnId::Number(number) => number.to_string(),
+                ColumnId::Name(name) => format!("{name:?}"),
             };
             return Err(failure(&format!(
                 "no column {asked}; there are {}",

@@ -13,7 +13,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::AddressColumn;
+use popfib_formats::addresses::ColumnId;
 use popfib_parquet::{ParquetAddresses, ParquetError, ParquetRows};
 
 /// A file of this test's own.
@@ -42,7 +42,7 @@ fn ip(column: ArrayRef) -> Vec<(String, ArrayRef)> {
 
 /// How many rows a file has that are read, those that are no address among them.
 fn rows(path: &Path) -> Result<usize, ParquetError> {
-    rows_of(path, &AddressColumn::Name("ip".into()))
+    rows_of(path, &ColumnId::Name("ip".into()))
 }
 
 /// Reads the rows of a file as a table, whatever they are: to the end, or to an error in one line.
@@ -53,7 +53,7 @@ fn read_table(path: &Path) {
     }
 }
 
-fn rows_of(path: &Path, column: &AddressColumn) -> Result<usize, ParquetError> {
+fn rows_of(path: &Path, column: &ColumnId) -> Result<usize, ParquetError> {
     read_table(path);
     let mut source = ParquetAddresses::open(path, column)?.skip_invalid(true);
     let (mut batch, mut rows) = (AddressBatch::new(), 0);
@@ -138,7 +138,7 @@ fn kept_inputs() {
     ];
     assert_eq!(fs::read_dir(&kept).unwrap().count(), wanted.len());
     for (name, wanted) in wanted {
-        let told = rows_of(&kept.join(name), &AddressColumn::Number(1));
+        let told = rows_of(&kept.join(name), &ColumnId::Number(1));
         let told = told.map_or_else(|error| error.to_string(), |rows| format!("{rows} rows"));
         assert!(
             told.contains(wanted) && !told.contains('\n'),

@@ -18,7 +18,7 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use popfib::NextHop;
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::{AddressColumn, AddressRun};
+use popfib_formats::addresses::{AddressRun, ColumnId};
 use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
 use popfib_table::{Dictionary, Records};
 
@@ -155,7 +155,7 @@ fn annotate(files: &[&Path], to: &Path, with_prefixes: bool) -> Vec<Option<IpAdd
     let mut met = Vec::new();
     let (mut bytes, mut piece) = (Vec::new(), Vec::new());
     for file in files {
-        let mut source = ParquetAddresses::open(file, &AddressColumn::Name("ip".into())).unwrap();
+        let mut source = ParquetAddresses::open(file, &ColumnId::Name("ip".into())).unwrap();
         let writer = writer.get_or_insert_with(|| {
             ParquetAnnotator::new(
                 "out",
@@ -369,7 +369,7 @@ fn many_answers() {
         Arc::new(UInt32Array::from(vec![0; wanted.len()])),
         250_000,
     );
-    let mut source = ParquetAddresses::open(&from, &AddressColumn::Name("ip".into())).unwrap();
+    let mut source = ParquetAddresses::open(&from, &ColumnId::Name("ip".into())).unwrap();
     let mut writer = ParquetAnnotator::new("out", Some(&source), &NAMES, &answers).unwrap();
     let (mut batch, mut at) = (AddressBatch::new(), 0);
     while source.next_batch(&mut batch).unwrap() {
@@ -426,7 +426,7 @@ fn files_one_behind_the_other() {
     assert_eq!(texts(&back, "prefix")[1000..], texts(&back, "prefix")[..10]);
     // Of another type.
     write(&other, Arc::new(StringArray::from(vec!["10.0.0.1"])), 300);
-    let column = AddressColumn::Name("ip".into());
+    let column = ColumnId::Name("ip".into());
     let [first, second] = [&one, &other].map(|path| ParquetAddresses::open(path, &column).unwrap());
     let answers = [answers(true)];
     let writer = ParquetAnnotator::new("out", Some(&first), &NAMES, &answers).unwrap();
@@ -503,7 +503,7 @@ fn damaged_files_are_errors() {
         1000,
     );
     let good = fs::read(&path).unwrap();
-    let column = AddressColumn::Name("ip".into());
+    let column = ColumnId::Name("ip".into());
     for cut in [0, 3, 100, good.len() - 1] {
         fs::write(&path, &good[..cut]).unwrap();
         let error = ParquetAddresses::open(&path, &column).err().unwrap();

@@ -31,7 +31,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use clap::{Args, ValueEnum};
 use popfib::IpSet;
-use popfib_formats::addresses::{AddressColumn, AddressPick, LinePart, PacketSide};
+use popfib_formats::addresses::{AddressPick, ColumnId, LinePart, PacketSide};
 use popfib_formats::{AddressBatch, AddressFormat, AddressOptions, Input};
 
 use crate::args::{ReadArgs, is_stdin};
@@ -89,7 +89,7 @@ pub(crate) struct InputArgs {
     /// Its name, or its number counted from 1; may be given several times [default: that of the first address; 1 in a Parquet
     /// file].
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
-    column: Vec<AddressColumn>,
+    column: Vec<ColumnId>,
 
     /// Look up the source addresses of packets
     #[arg(long)]
@@ -150,11 +150,11 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-fn parse_column(text: &str) -> Result<AddressColumn, String> {
+fn parse_column(text: &str) -> Result<ColumnId, String> {
     match text.parse() {
         Ok(0) => Err("columns are numbered from 1".to_owned()),
-        Ok(number) => Ok(AddressColumn::Number(number)),
-        Err(_) => Ok(AddressColumn::Name(text.to_owned())),
+        Ok(number) => Ok(ColumnId::Number(number)),
+        Err(_) => Ok(ColumnId::Name(text.to_owned())),
     }
 }
 
@@ -254,8 +254,8 @@ impl InputArgs {
             return vec!["source".to_owned(), "destination".to_owned()];
         }
         let columns = self.column.iter().map(|column| match column {
-            AddressColumn::Name(name) => name.clone(),
-            AddressColumn::Number(number) => format!("column{number}"),
+            ColumnId::Name(name) => name.clone(),
+            ColumnId::Number(number) => format!("column{number}"),
         });
         let fields = self.field.iter().map(|number| format!("field{number}"));
         let paths = self.path.iter().cloned();

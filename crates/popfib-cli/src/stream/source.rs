@@ -6,7 +6,7 @@
 use std::path::Path;
 
 #[cfg(feature = "parquet")]
-use popfib_formats::addresses::AddressColumn;
+use popfib_formats::addresses::ColumnId;
 use popfib_formats::addresses::{AddressFinder, CsvDialect, LinePart};
 use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressSource, Input};
 #[cfg(feature = "parquet")]
@@ -106,7 +106,7 @@ impl StreamSource {
             return Err(format!("{}: {option} {reason}", name.escape_debug()).into());
         }
         let column = match &args.column[..] {
-            [] => AddressColumn::default(),
+            [] => ColumnId::default(),
             [column] => column.clone(),
             _ => return Err("of a Parquet file, one --column can be looked up".into()),
         };

@@ -21,7 +21,7 @@ use super::find::find_address;
 use super::finder::AddressFinder;
 use super::head::{Heading, first_line, has_line, heading, is_address};
 use super::json_path::unmarked;
-use super::options::{AddressColumn, AddressOptions};
+use super::options::{AddressOptions, ColumnId};
 use super::record::{CsvPiece, CsvRecord};
 use super::source::{AddressEntry, AddressSource, CsvDialect};
 use super::window::InputWindow;
@@ -136,7 +136,7 @@ impl CsvAddresses {
         {}
         if !source.read_record()? {
             for column in columns {
-                if let AddressColumn::Name(name) = column {
+                if let ColumnId::Name(name) = column {
                     let reason = format!("no column {}: the file is empty", quote(name.as_bytes()));
                     return Err(ReadError::file(source.window.name(), reason));
                 }
@@ -148,8 +148,8 @@ impl CsvAddresses {
         let mut is_named = false;
         for column in columns {
             let index = match column {
-                AddressColumn::Number(number) => number - 1,
-                AddressColumn::Name(name) => {
+                ColumnId::Number(number) => number - 1,
+                ColumnId::Name(name) => {
                     is_named = true;
                     let found = source
                         .record

@@ -10,7 +10,7 @@
 
 use super::field_names::{FieldNames, W3C};
 use super::head::has_line;
-use super::options::{AddressColumn, AddressOptions, LinePart};
+use super::options::{AddressOptions, ColumnId, LinePart};
 use super::source::{AddressEntry, AddressSource};
 use super::text::LineAddresses;
 use crate::error::{ReadError, no_name};
@@ -38,12 +38,11 @@ pub(super) static FIELDS: AddressEntry = AddressEntry {
 };
 
 /// Whether a column is asked for by its name where the first line has words between blanks.
-pub(super) fn is_named_between_blanks(head: &[u8], columns: &[AddressColumn]) -> bool {
+pub(super) fn is_named_between_blanks(head: &[u8], columns: &[ColumnId]) -> bool {
     let heading = FieldNames::of(head, W3C, None);
     let is_several = || heading.is_some_and(|heading| heading.names().len() > 1);
     let mut columns = columns.iter();
-    let is_name =
-        |column: &AddressColumn| matches!(column, AddressColumn::Name(name) if !name.contains(' '));
+    let is_name = |column: &ColumnId| matches!(column, ColumnId::Name(name) if !name.contains(' '));
     columns.any(is_name) && is_several()
 }
 
@@ -60,9 +59,9 @@ fn open(
         mark => FieldNames::of(head, mark, delimiter).is_some(),
     };
     let mut heading = FieldNames::of(input.peek(is_enough), mark, delimiter);
-    let part = |column: &AddressColumn| match column {
-        AddressColumn::Number(number) => Ok(LinePart::Field(*number, delimiter)),
-        AddressColumn::Name(name) => {
+    let part = |column: &ColumnId| match column {
+        ColumnId::Number(number) => Ok(LinePart::Field(*number, delimiter)),
+        ColumnId::Name(name) => {
             let found = heading.as_ref().and_then(|heading| heading.field(name));
             found.ok_or_else(|| {
                 let names = heading.as_ref().map(FieldNames::names).unwrap_or_default();

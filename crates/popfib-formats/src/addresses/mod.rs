@@ -41,7 +41,7 @@ pub use find::{FoundAddress, find_address};
 pub use finder::{AddressFinder, line_part};
 pub use format::AddressFile;
 pub use link::PacketSide;
-pub use options::{AddressColumn, AddressOptions, AddressPick, LinePart};
+pub use options::{AddressOptions, AddressPick, ColumnId, LinePart};
 pub use parse::{parse_address, parse_ipv4_at, parse_ipv6};
 pub use pcap::PcapAddresses;
 pub use raw::RawAddresses;

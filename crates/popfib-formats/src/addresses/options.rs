@@ -12,14 +12,14 @@ use super::link::PacketSide;
 
 /// A column of a table, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AddressColumn {
+pub enum ColumnId {
     /// By its place, from 1.
     Number(usize),
     /// By its name in the first row.
     Name(String),
 }
 
-impl Default for AddressColumn {
+impl Default for ColumnId {
     fn default() -> Self {
         Self::Number(1)
     }
@@ -53,7 +53,7 @@ pub enum AddressPick {
 pub struct AddressOptions {
     /// The columns of a CSV or TSV file, or the one of a Parquet file. If there are none, that of the first address in CSV
     /// and TSV, the first column of Parquet.
-    pub columns: Vec<AddressColumn>,
+    pub columns: Vec<ColumnId>,
     /// What separates the cells of a table, if that is not to be found in its first line.
     pub delimiter: Option<u8>,
     /// Take text for a table if its first line has a delimiter, whatever its name.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use popfib::IpSet;
-use popfib_formats::addresses::{AddressColumn, AddressPick, AddressRun, LinePart};
+use popfib_formats::addresses::{AddressPick, AddressRun, ColumnId, LinePart};
 use popfib_formats::{
     AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
 };
@@ -79,7 +79,7 @@ pub(crate) fn detected(data: &[u8]) -> Vec<String> {
     read(data, None, &AddressOptions::default())
 }
 
-pub(crate) fn column(data: &str, column: AddressColumn) -> Vec<String> {
+pub(crate) fn column(data: &str, column: ColumnId) -> Vec<String> {
     read(
         data.as_bytes(),
         None,
@@ -90,8 +90,8 @@ pub(crate) fn column(data: &str, column: AddressColumn) -> Vec<String> {
     )
 }
 
-pub(crate) fn named(name: &str) -> AddressColumn {
-    AddressColumn::Name(name.to_owned())
+pub(crate) fn named(name: &str) -> ColumnId {
+    ColumnId::Name(name.to_owned())
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_column_by_number_and_by_name() {
         ["2001:db8::1", "-", "::", "::3"]
     );
     assert_eq!(
-        column(table, AddressColumn::Number(2)),
+        column(table, ColumnId::Number(2)),
         ["10.0.0.1", "-", "-", "10.0.0.3"]
     );
     let blank = "ip,n\n10.0.0.1,1\n\n\n10.0.0.2,2\n\n";
@@ -253,7 +253,7 @@ fn quotes_and_line_ends_inside_of_cells() {
 fn a_byte_order_mark_is_no_part_of_a_name() {
     let named = column(
         "\u{feff}ip,name\n192.0.2.1,a\n",
-        AddressColumn::Name("ip".into()),
+        ColumnId::Name("ip".into()),
     );
     assert_eq!(named, ["192.0.2.1"]);
 }
@@ -269,7 +269,7 @@ fn rows_without_the_column() {
         ["t: no column \"ip\": the file is empty"]
     );
     assert_eq!(
-        column("a,b\n1,2\n", AddressColumn::Number(3)),
+        column("a,b\n1,2\n", ColumnId::Number(3)),
         ["t:1: no column 3: the row has 2 columns"]
     );
     assert_eq!(

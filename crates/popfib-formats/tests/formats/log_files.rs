@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use popfib_formats::addresses::{AddressColumn, LinePart};
+use popfib_formats::addresses::{ColumnId, LinePart};
 use popfib_formats::{AddressBatch, AddressFile, AddressOptions, AddressSource, Input};
 
 use crate::addresses::{column, named, read};
@@ -70,7 +70,7 @@ fn what_no_line_has_is_said() {
         ..Default::default()
     };
     let number = |number| AddressOptions {
-        columns: vec![AddressColumn::Number(number)],
+        columns: vec![ColumnId::Number(number)],
         ..Default::default()
     };
     let text = "10.0.0.1 a\n\nb\n10.0.0.1 a b\n";

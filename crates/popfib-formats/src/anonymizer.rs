@@ -14,10 +14,15 @@ use aes::{Aes128, Block};
 #[derive(Clone)]
 pub struct Anonymizer(AnonymizeMethod);
 
+/// How addresses are replaced.
 #[derive(Clone)]
 enum AnonymizeMethod {
     CryptoPan(Box<CryptoPan>),
-    Cut { ipv4: u32, ipv6: u128 },
+    /// By these masks.
+    Cut {
+        ipv4: u32,
+        ipv6: u128,
+    },
 }
 
 impl Anonymizer {
@@ -100,10 +105,11 @@ impl fmt::Debug for Anonymizer {
 /// How many first bits are known for all addresses.
 const KNOWN: usize = 16;
 
+/// Crypto-PAn with one key.
 #[derive(Clone)]
 struct CryptoPan {
     cipher: Aes128,
-    /// What stands in a block after the bits of an address.
+    /// What fills a block after the bits of an address that count.
     pad: u128,
     /// By the first bits of an address, which of them are flipped.
     known: Vec<u16>,

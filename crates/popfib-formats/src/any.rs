@@ -259,6 +259,7 @@ fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
             return Some((WrittenPrefix::Text(text), len_at + digits));
         }
     }
+    // A mask whose address is elsewhere, or the number of an OSPF area.
     if masks::is_no_host(first) {
         return None;
     }
@@ -273,6 +274,7 @@ fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
     };
     let between = line[end..second.range.start].trim_matches(['"', '\'', ',', ' ', '\t']);
     let are_ends = first <= second.address && first.is_ipv4() == second.address.is_ipv4();
+    // Two addresses alone may be a route and its gateway; a word with `range` in it before them says more.
     let is_range = || {
         word_before(line, begin)
             .windows(5)
@@ -284,6 +286,7 @@ fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
             second.range.end,
         ));
     }
+    // What may stand between an address and its mask.
     const MASK: [&str; 6] = [
         "",
         "mask",

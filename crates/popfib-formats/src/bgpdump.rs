@@ -54,6 +54,7 @@ struct BgpdumpRoutes {
     mask: bool,
     filter: Option<PeerFilter>,
     peers: PeerList,
+    /// How many lines were withdrawals, which no table has.
     withdrawals: u64,
 }
 
@@ -168,7 +169,7 @@ impl CandidatePaths for BgpdumpTable {
                     record.write(value);
                 }
             }
-            // Of updates, the last announcement counts.
+            // Of updates, the last announcement counts, whatever its path: equal ranks leave the later one.
             let (path_length, peer) = match line.kind {
                 BgpdumpType::Table => (path_length(as_path)?, peer),
                 BgpdumpType::Update => (0, 0),

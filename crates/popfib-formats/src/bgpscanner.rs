@@ -95,6 +95,7 @@ impl Bgpscanner {
         let mut field = |what: &str| fields.next().ok_or(format!("no {what} in this line"));
         let prefixes = field("prefix")?;
         let (as_path, hop) = (field("AS path")?, field("next hop")?);
+        // They have to be there, so that the peer is the field after them.
         for what in ["origin", "atomic aggregate", "aggregator", "communities"] {
             field(what)?;
         }

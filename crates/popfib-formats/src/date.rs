@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A time in seconds since 1970, as RFC 3339 writes it; `None` for 0, which stands for an unknown one, and beyond the year 9999.
 pub fn rfc3339(seconds: u64) -> Option<String> {
+    // RFC 3339 has four digits for a year.
     const YEAR_10000: u64 = 253_402_300_800;
     let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?;
     (1..YEAR_10000)

@@ -26,6 +26,7 @@ pub(crate) struct RawFile {
     offset: u64,
     /// The offset for those who watch from another thread.
     progress: Arc<AtomicU64>,
+    /// Whether reading failed: then no decompressor is to blame.
     failed: bool,
 }
 

@@ -86,7 +86,7 @@ pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
             value => value,
         };
         let columns = match &options.columns {
-            // All that there are: one.
+            // `--columns '*'` of a format without columns asks for its only value.
             ColumnSelection::All if !format.0.can.many_values => ColumnSelection::Value,
             columns => columns.clone(),
         };
@@ -150,6 +150,7 @@ fn with_column(head: &[u8], column: &str) -> Format {
     })
 }
 
+/// The error of an option about peers for a format without them.
 fn no_peers(input: &Input, format: Format) -> ReadError {
     ReadError::file(input.name(), format!("{} has no peers", format.name()))
 }

@@ -146,6 +146,7 @@ impl ImageRoutes {
         })
     }
 
+    /// The route of this number in its family, from 1.
     fn route<A: Family>(&self, number: u32) -> Option<(IpPrefix, NextHop)> {
         let (prefix, next_hop) = self.image.family::<A>()?.route(number)?;
         Some((A::ip_prefix(prefix), next_hop))

@@ -193,6 +193,7 @@ impl UnfinishedIpRoute {
                         .map_err(|_| format!("{}: not a metric", quote(metric.as_bytes())))?;
                 }
                 "table" => value()?.clone_into(&mut self.table),
+                // Keys with a value that says nothing of where the route leads.
                 "proto" | "scope" | "src" | "nhid" | "weight" | "pref" | "realm" | "realms"
                 | "expires" | "mtu" | "advmss" | "error" => {
                     value()?;
@@ -202,6 +203,7 @@ impl UnfinishedIpRoute {
                     self.ignored = true;
                 }
                 "dead" => is_dead = true,
+                // Flags, and keys of later kernels.
                 _ => {}
             }
         }

@@ -37,7 +37,7 @@ pub(crate) struct Items {
     open: Vec<u8>,
     /// Whether a comma has to come before the next item.
     separated: bool,
-    /// Whether anything but blanks was read.
+    /// Whether anything but blanks was read, after which a byte order mark is none.
     begun: bool,
     is_damaged: bool,
     key: String,
@@ -231,7 +231,7 @@ impl Items {
                 return Err(self.stopped(&reason, io::ErrorKind::InvalidData));
             }
             if !self.fill()? {
-                // A word ends with the data.
+                // A number at the end of the data has no sign after it.
                 return if state.is_word {
                     Ok(())
                 } else {

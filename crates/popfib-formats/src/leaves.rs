@@ -82,6 +82,7 @@ fn put(
             }
         }
         RecordNode::Map(members) => {
+            // MaxMind's names of a place, by language.
             let is_names = path.ends_with("names") && text.wants_all();
             let is_english = is_names && members.iter().any(|(key, _)| key == "en");
             let wanted = |key: &str| !is_english || key == "en";
@@ -104,6 +105,7 @@ fn put(
                 RecordNode::Null | RecordNode::Map(_) | RecordNode::Array(_) => None,
             });
             let scalars: Vec<_> = scalars.collect();
+            // A list of scalars is one column; one of maps or lists is a column for each scalar in its elements.
             let is_list = scalars.len() == elements.len();
             if is_list && let Some(column) = text.column(path) {
                 text.put_list(column, scalars.into_iter());

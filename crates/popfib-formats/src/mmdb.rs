@@ -195,6 +195,7 @@ impl Mmdb {
         let (leaves, without) = (&mut self.leaves, &mut self.without);
         self.walk.with_dependent_mut(|_, networks| {
             loop {
+                // The next network that has a record.
                 let (found, offset) = loop {
                     let Some(found) = networks.next() else {
                         return Ok(None);
@@ -210,6 +211,7 @@ impl Mmdb {
                     .network()
                     .map_err(|e| format!("the database is damaged: {e}"))?;
                 let prefix = prefix(network.ip(), network.prefix())?;
+                // Decoded only the first time that a network has this record.
                 if !values.contains_key(&offset) {
                     let found = match leaves {
                         Some(leaves) => found.decode::<RecordNode<'_>>().map(|node| {
@@ -225,6 +227,7 @@ impl Mmdb {
                         Some(name) => {
                             let name = checked(&name)
                                 .map_err(|e| MmdbFault::Record(offset, format!("{prefix}: {e}")))?;
+                            // Each new text takes bytes of the file that no other takes, unless it was made to explode.
                             if names.number(name).is_none() {
                                 let left = names_left.checked_sub(name.len());
                                 *names_left =

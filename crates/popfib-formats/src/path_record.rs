@@ -42,8 +42,10 @@ impl PathRecord {
             }
             RouteValue::Peer => |name| (name == "peer").then_some(0),
         };
+        // What would be the value without columns is the value of the record, too.
         let mut text = RecordText::new(&options.columns).ranked(rank);
         let columns = NAMES.map(|name| text.column(name));
+        // They are there in every file: that no path has a MED, say, is no error.
         columns
             .iter()
             .flatten()
@@ -77,7 +79,7 @@ impl PathRecord {
                 CellKind::Text,
                 path.next_hop.map(|address| address.to_string()),
             ),
-            // A set is no number.
+            // Mostly a number, and a text if it is a set: the column decides once all are read.
             "origin_as" => (CellKind::Written, Some(path.origin_as())),
             "as_path" => text(&path.as_path),
             "peer" => text(&path.peer.to_string()),

@@ -57,7 +57,7 @@ impl fmt::Display for NoSpan {
 /// The plain prefix that `text` is, its host bits cleared or refused.
 #[inline]
 pub(crate) fn prefix(text: &str, mask: bool) -> Result<IpPrefix, PrefixError> {
-    // Most are IPv4 and right, and read several times as fast.
+    // Most are IPv4 and right, and the shortcut reads them several times as fast.
     if let Some((bits, len, read)) = ipv4::prefix(text.as_bytes())
         && read == text.len()
         && let Ok(prefix) = Prefix::new(bits, len)
@@ -101,7 +101,7 @@ impl AddressSpan {
         }
     }
 
-    /// What is no plain prefix, for which there was this error.
+    /// What is no plain prefix, for which there was this error. Cold: a list of a million prefixes comes here for none.
     #[cold]
     fn other(text: &str, notation: Notation, source: PrefixError) -> Result<Self, NoSpan> {
         let no = |reason: String| NoSpan {

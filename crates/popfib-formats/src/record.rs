@@ -116,6 +116,7 @@ impl RecordText {
         new
     }
 
+    /// Adds a column; its index.
     fn add(&mut self, name: &str) -> usize {
         let index = self.names.len();
         self.names.push(name.to_owned());

@@ -43,7 +43,7 @@ pub(crate) fn open(
     files: &UpdateFiles,
 ) -> Result<Box<dyn RouteSource>, ReadError> {
     let name = input.name().to_owned();
-    // Of a table without peers, they choose from the updates.
+    // A table without peers has nothing to choose from; there the option chooses from the updates.
     let all_peers = LoadOptions {
         peer: None,
         ..options.clone()
@@ -133,7 +133,7 @@ struct Replay {
     routes: Option<vec::IntoIter<(IpPrefix, NextHop)>>,
 }
 
-/// What became of the updates.
+/// What became of the updates, for the notes.
 #[derive(Default)]
 struct ReplayCounts {
     applied: u64,
@@ -246,6 +246,7 @@ impl RouteSource for Replay {
     }
 }
 
+/// `1 update`, `2 updates`.
 fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -427,7 +428,7 @@ impl ReplayState {
         held.generation = self.peers.generations[held.peer as usize];
         held.announced = self.announced;
         self.announced = self.announced.saturating_add(1);
-        // The best one is looked for in the end.
+        // What changes by it does not matter: the best one is looked for in the end.
         let _ = match prefix {
             IpPrefix::V4(prefix) => self.ipv4.announce(prefix, held),
             IpPrefix::V6(prefix) => self.ipv6.announce(prefix, held),
@@ -473,14 +474,16 @@ impl ReplayState {
     }
 }
 
-/// A path of a peer.
+/// A path of a peer: all that is kept of it. There may be tens of millions, so its attributes are not among it.
 #[derive(Clone, Copy)]
 struct PeerPath {
     peer: u32,
     id: u32,
     /// The length of its AS path, and whether it lacks a next hop.
     length: u32,
+    /// How many paths were announced before, as of equal ones the last counts.
     announced: u32,
+    /// That of its peer's session: the path counts only while they are equal.
     generation: u32,
     value: NextHop,
 }
@@ -489,7 +492,7 @@ impl PeerPath {
     /// The bit of `length` that says that there is no next hop.
     const LACKS: u32 = 1 << 31;
 
-    /// Of the first peer.
+    /// A path of the first peer, without attributes.
     fn anonymous(value: NextHop) -> Self {
         Self {
             peer: 0,

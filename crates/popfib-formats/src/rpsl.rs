@@ -77,6 +77,7 @@ fn attribute(line: &str) -> Option<(&str, &str)> {
     (!name.is_empty() && name.bytes().all(is_name)).then_some((name, value.trim()))
 }
 
+/// Whether an attribute begins an object that is a route.
 fn is_route(name: &str) -> bool {
     matches!(name, "route" | "route6")
 }
@@ -163,7 +164,7 @@ impl Rpsl {
 
 impl Grammar for Rpsl {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        // Of empty lines only the numbers of others tell.
+        // Empty lines do not come here: that there was one shows in the numbers of those around it.
         let is_next = rows.line() == self.last + 1;
         self.last = rows.line();
         if !is_next || line.trim().is_empty() {

@@ -410,7 +410,7 @@ fn any_prefix(
     Ok((prefix, range.end))
 }
 
-/// What ends a field, and what is no text.
+/// What a byte is to a field: its end, or what is no text there. One look at a table in place of comparisons.
 const FIELD_END: u8 = 1;
 const CONTROL: u8 = 2;
 const NOT_ASCII: u8 = 4;

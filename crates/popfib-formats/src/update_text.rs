@@ -44,6 +44,7 @@ pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
     open: |input, options| Ok(Box::new(UpdateText::new(input, options, true))),
 };
 
+/// Whether a field says that a route comes or goes.
 fn is_change(field: &str) -> bool {
     matches!(field, "A" | "W")
 }
@@ -122,7 +123,7 @@ impl UpdateSource for UpdateText {
             let index = match line.peer {
                 None if self.gate.admits_anonymous() => None,
                 None => return Err(self.lines.invalid("this update names no peer to choose by")),
-                // This format has no AS.
+                // Neither form names the AS of the peer: 0 stands for it.
                 Some(address) => match self.gate.peer(address, 0) {
                     None => return Err(self.lines.invalid("too many peers")),
                     Some((_, false)) => continue,
@@ -191,6 +192,7 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<UpdateLine<'_>, Stri
         if !is_token(name) {
             return Err(format!("more than a next hop: {}", quote(name.as_bytes())));
         }
+        // An address without a length, and another: a mask or the end of a range would make a wrong host route.
         if let (Ok(host), Ok(next_hop)) = (host.parse(), name.parse())
             && let Some(reason) = second_address(host, next_hop)
         {

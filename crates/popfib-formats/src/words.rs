@@ -15,7 +15,8 @@ pub(crate) fn is_unspecified(word: &str) -> bool {
     word.parse::<IpAddr>().is_ok_and(|a| a.is_unspecified())
 }
 
-/// Whether `word` can only be meant as an address or a prefix, right or wrong.
+/// Whether `word` can only be meant as an address or a prefix, right or wrong, so that a wrong one is an error and not
+/// passed over: `10.0.0.0/33`.
 pub(crate) fn looks_like_prefix(word: &str) -> bool {
     let legal = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'.' | b':' | b'/');
     word.bytes().all(legal)
@@ -62,7 +63,7 @@ pub(crate) fn with_classful_len(text: &str) -> String {
     }
 }
 
-/// Whether a line is the date that IOS XR puts before its answers.
+/// Whether a line is the date that IOS XR puts before its answers: `Wed Nov 25 12:00:00.000 UTC`.
 pub(crate) fn is_date(line: &str) -> bool {
     const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
     DAYS.iter().any(|day| line.starts_with(day))

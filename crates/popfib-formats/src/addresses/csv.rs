@@ -166,6 +166,7 @@ impl CsvAddresses {
             .any(|cell| find_address(cell, 0).is_some());
         let first = source.columns.first().copied().unwrap_or_default();
         let first = source.record.cell(first).map(<[u8]>::trim_ascii);
+        // A name that was found is in a heading; else a row with an address, or with nothing where the addresses are, is data.
         let is_data = !is_named && (has_address || matches!(first, Some(b"" | b"-")));
         if is_data {
             source.holds_row = true;
@@ -385,6 +386,7 @@ impl AddressSource for CsvAddresses {
             } else {
                 self.read_record()
             };
+            // Blank lines are rows, too, so that what is written has a line for each line that was read.
             let handed_out = match is_row {
                 Ok(false) => {
                     let blank = std::mem::take(&mut self.blank);

@@ -69,6 +69,7 @@ impl AddressFinder {
 
     /// Cuts the text of `batch` into rows, and adds their addresses.
     pub fn find(&self, batch: &mut AddressBatch) {
+        // Taken out of the batch, which the loop adds to, and put back at the end.
         let whole = std::mem::take(batch.text());
         let text = whole.bytes();
         // The usual case, for which the loop below has a shorter way: the first address of each line.
@@ -222,11 +223,14 @@ fn holds(prefixes: &IpSet, address: IpAddr) -> bool {
     prefixes.contains_address(address)
 }
 
-/// What was found in a part so far.
+/// What was found in a cell so far.
 #[derive(Default)]
 struct PickedAddresses {
+    /// Addresses that were found, meant or not.
     seen: usize,
+    /// Those that went to the batch.
     count: u32,
+    /// The one that is meant, if it is one.
     one: Option<IpAddr>,
 }
 

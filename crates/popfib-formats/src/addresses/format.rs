@@ -67,6 +67,7 @@ impl AddressFormat {
     /// The format of text in a file of this name.
     fn of_name(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
+        // The name of what is in it, decompressed.
         let packed = [".gz", ".bz2", ".zst"];
         let name = packed
             .iter()
@@ -118,6 +119,7 @@ impl AddressFile {
         } else if format.is_none() && found == AddressFormat::TEXT && is_asked {
             match first_delimiter(input.peek(has_line)) {
                 Some(b'\t') => AddressFormat(&csv::TSV),
+                // No delimiter, and names in the first line: a flow log.
                 None if options.delimiter.is_none()
                     && headed::is_named_between_blanks(input.peek(has_line), &options.columns) =>
                 {

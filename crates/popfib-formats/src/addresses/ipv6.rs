@@ -29,6 +29,7 @@ fn groups(text: &[u8]) -> Option<u128> {
     // How many groups stand before the `::`.
     let mut gap = None;
     let mut at = 0;
+    // A text may begin with two colons, and not with one.
     if let [b':', rest @ ..] = text {
         if rest.first() != Some(&b':') {
             return None;
@@ -81,7 +82,7 @@ fn groups(text: &[u8]) -> Option<u128> {
     }
 }
 
-/// The values of hexadecimal digits.
+/// The values of hexadecimal digits. A table, as comparisons of ranges take a branch for each of the three.
 const HEX: [Option<u8>; 256] = {
     let mut values = [None; 256];
     let mut byte = 0;

@@ -34,6 +34,7 @@ pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)
     let mut is_found = false;
     let mut found = |raw: &RawValue| {
         is_found = true;
+        // serde_json lends slices of the text itself, so their addresses say where they stand.
         let start = before + raw.get().as_ptr() as usize - text.as_ptr() as usize;
         each(start..start + raw.get().len());
     };
@@ -168,6 +169,7 @@ impl<'de> Visitor<'de> for PathVisitor<'_, '_> {
             Some((first, rest)) => (first, Some(rest)),
             None => (path, None),
         };
+        // A number chooses one element; any other key is looked for in all of them.
         let number: Option<usize> = first.parse().ok();
         let mut is_found = false;
         for index in 0.. {

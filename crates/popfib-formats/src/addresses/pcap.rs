@@ -218,6 +218,7 @@ impl PcapAddresses {
                 }
                 // Something in it is longer than itself.
                 Err(Nom::Incomplete(_)) if is_whole => return Err(self.damaged()),
+                // There are packets to answer: no waiting for more.
                 Err(Nom::Incomplete(_)) if !may_wait && !self.window.is_at_end() => {
                     return Ok(None);
                 }
@@ -318,6 +319,7 @@ fn content(
             interfaces.push(LinkType::new(number).ok_or(number));
             return BlockContent::Other;
         }
+        // A simple packet is one of the first interface.
         Block::EnhancedPacket(block) => (block.if_id, block.caplen, block.origlen, block.data),
         Block::SimplePacket(block) => (0, block.origlen, block.origlen, block.data),
         _ => return BlockContent::Other,

@@ -71,6 +71,7 @@ impl AddressSource for RawAddresses {
                 format!("cut off: {rest} bytes left of a record of {size}"),
             ));
         }
+        // Whole records; the rest of one stays in the window until it has come.
         let data = self.window.data();
         let count = (data.len() / size).min(AddressBatch::FULL);
         let data = &data[..count * size];

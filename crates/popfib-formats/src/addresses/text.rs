@@ -89,6 +89,7 @@ impl LineAddresses {
         if self.is_done {
             return Ok(false);
         }
+        // A zip archive or UTF-16 would give no addresses and no error: the first bytes tell.
         if self.lines == 0
             && self.rest.is_empty()
             && let Some(kind) = kind(self.first_bytes())
@@ -107,12 +108,14 @@ impl LineAddresses {
             let len = room.len();
             let place = FilePlace::Line(self.lines + 1);
             let read = self.input.read(room, place);
+            // An end and an error are final.
             self.is_done = !matches!(read, Ok(1..));
             let read = read.inspect_err(|_| text.set_len(0))?;
             text.set_len(old + read);
             if let Some(end) = memrchr(b'\n', &text.bytes()[old..]) {
                 self.rest.extend_from_slice(&text.bytes()[old + end + 1..]);
                 text.set_len(old + end + 1);
+                // A read that fills its room may have left more in the input.
                 break read == len;
             }
             if read == 0 {

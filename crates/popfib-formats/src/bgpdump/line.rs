@@ -40,7 +40,7 @@ fn line_type(line: &[u8]) -> Option<(BgpdumpType, bool)> {
         Some(name) => (name, true),
         None => (&line[..end], false),
     };
-    // Messages that the collector itself sent.
+    // `_LOCAL` marks messages that the collector itself sent.
     let kind = match name.strip_suffix(b"_LOCAL").unwrap_or(name) {
         b"TABLE_DUMP" | b"TABLE_DUMP2" | b"TABLE_DUMP_V2" => BgpdumpType::Table,
         b"BGP4MP" | b"BGP4MP_ET" => BgpdumpType::Update,
@@ -58,7 +58,7 @@ pub(super) fn next_hop(text: &str) -> Result<&str, String> {
     }
 }
 
-/// One line.
+/// One line that says something of a route.
 pub(super) struct BgpdumpLine<'a> {
     pub(super) kind: BgpdumpType,
     pub(super) time: u64,
@@ -155,6 +155,7 @@ pub(crate) fn path_length(as_path: &str) -> Result<u32, String> {
     as_path::length(as_path).map_err(|_| no_path(as_path))
 }
 
+/// The error of a field that is no AS path.
 pub(super) fn no_path(as_path: &str) -> String {
     format!("{}: not an AS path", quote(as_path.as_bytes()))
 }
@@ -167,7 +168,7 @@ pub(super) fn invalid(lines: &Lines, reason: String) -> ReadError {
 /// Sets in `path` what the fields of a line say; what they do not say is unset.
 pub(super) fn fill(path: &mut BgpPath, fields: BgpdumpFields<'_>) -> Result<(), String> {
     let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
-    // A path without the attribute has 0, too.
+    // bgpdump writes 0 for a path without the attribute, too, so 0 is taken for none.
     let number = |text: &str| match text {
         "" | "0" => Ok(None),
         text => text.parse().map(Some).map_err(|_| not(text, "a number")),

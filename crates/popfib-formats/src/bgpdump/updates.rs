@@ -33,6 +33,7 @@ struct BgpdumpUpdates {
     session: Option<Session>,
     path: BgpPath,
     next_hop: String,
+    /// The attributes of the announced path, packed.
     attributes: Vec<u8>,
     table_lines: u64,
 }

@@ -38,6 +38,7 @@ pub(crate) fn pack(ipv4: &[AsRoute<u32>], ipv6: &[AsRoute<u128>]) -> Vec<u8> {
     ranking.sort_by_key(|asn| Reverse(counts[asn]));
     let places: HashMap<u32, u32> = ranking.iter().copied().zip(0..).collect();
 
+    // The most frequent AS first, so that the high bytes of places are mostly zero.
     let mut numbers = Vec::new();
     let mut last = 0u32;
     for &asn in &ranking {
@@ -76,6 +77,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl PackedColumns {
+    /// Adds the routes of a family, each by its difference to the one before.
     fn family<A: Address>(&mut self, routes: &[AsRoute<A>], places: &HashMap<u32, u32>) {
         assert!(routes.is_sorted_by(|a, b| a.0 < b.0));
         let (mut before, mut behind) = (None, 0);

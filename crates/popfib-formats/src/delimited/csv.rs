@@ -59,6 +59,7 @@ fn detect(head: &[u8]) -> bool {
     if geofeed::detect(head) || fields.split(first).is_err() {
         return false;
     }
+    // Names that say nothing may head a column that holds prefixes.
     let Some(layout) = CsvLayout::of(&fields) else {
         return second_row(head).is_some_and(|row| by_content(first, &row).is_ok());
     };
@@ -169,7 +170,7 @@ enum RowContent {
 impl Delimited {
     /// Reads routes from `input`.
     pub(crate) fn new(mut input: Input, options: &LoadOptions) -> Self {
-        // Whole ones.
+        // Whole ones: a part of a row could look like another.
         let are_two = |head: &[u8]| {
             let end = head.iter().rposition(|&byte| byte == b'\n');
             end.is_some_and(|end| second_row(&head[..end]).is_some())

@@ -37,6 +37,7 @@ impl FixedColumns {
         let columns = names.iter().enumerate().map(number).collect();
         let wanted = ColumnSelection::Named(names);
         let mut record = RecordText::new(&wanted);
+        // The format has these columns, so it is no error if all of their fields are empty.
         (0..record.names().len()).for_each(|column| record.is_there(column));
         Self {
             columns,
@@ -66,10 +67,12 @@ impl FixedColumns {
         }
     }
 
+    /// How many rows were left out, for the user.
     pub(super) fn notes(&self) -> Vec<String> {
         left_out(self.without, "prefix", self.only.as_deref())
     }
 
+    /// The columns, as [`Grammar::record`](crate::grammar::Grammar::record) lends them.
     pub(super) fn record(&self) -> &RecordText {
         &self.record
     }

@@ -119,6 +119,7 @@ impl CsvLayout {
             return Ok(layout);
         };
         let n = find(prefix, fields, true)?;
+        // The name of a column is its heading; by its number, a cell that is no prefix is one.
         let cell = fields.get(n).trim();
         let is_heading = cell == prefix || !is_range(cell) && IpPrefix::parse_masked(cell).is_err();
         let length = length
@@ -146,6 +147,7 @@ impl CsvLayout {
             .collect();
         named.sort_unstable();
         let mut values: Vec<_> = named.into_iter().map(|(_, n)| n).collect();
+        // No known name: the first column that says nothing of the addresses.
         if values.is_empty() {
             values.extend(columns().find(|&n| !is_place(fields.get(n))));
         }
@@ -168,6 +170,7 @@ impl CsvLayout {
             true => fields.get(n).trim().to_owned(),
             false => (n + 1).to_string(),
         };
+        // The columns to read, each with the name that it has in the record: as asked for, or as the heading has it.
         let names: Vec<_> = match columns {
             ColumnSelection::Named(names) => {
                 let find = |name: &String| {

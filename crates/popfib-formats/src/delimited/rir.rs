@@ -41,6 +41,7 @@ const COLUMNS: [(&str, usize); 5] = [
     ("opaque_id", 7),
 ];
 
+/// Who writes such files: the five registries, IANA, and the NRO for all of them.
 const REGISTRIES: [&str; 7] = [
     "afrinic", "apnic", "arin", "iana", "lacnic", "nro", "ripencc",
 ];
@@ -103,7 +104,7 @@ impl Grammar for Delegations {
     }
 }
 
-/// So many addresses of IPv4.
+/// The range of so many addresses of IPv4 from `first` on.
 fn range(first: &str, count: &str) -> Result<AddressSpan, String> {
     let start: Ipv4Addr = first
         .parse()

@@ -29,6 +29,7 @@ fn detect(head: &[u8]) -> bool {
         .is_some_and(|line| row(line).is_ok())
 }
 
+/// Whether a line is empty or a comment.
 fn is_skipped(line: &str) -> bool {
     matches!(line.trim_start().as_bytes(), [] | [b'%' | b'#', ..])
 }

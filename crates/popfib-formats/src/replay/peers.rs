@@ -79,6 +79,7 @@ impl PeerNumbers {
         &mut self,
         peer: Option<(IpAddr, u32)>,
     ) -> Result<Option<u32>, String> {
+        // Updates as text may name no peer; they fit a table of one only.
         let Some(peer) = peer else {
             return match self.is_one {
                 true => Ok(Some(0)),
@@ -106,6 +107,7 @@ impl PeerNumbers {
         if let Some(&number) = self.numbers.get(&peer) {
             return Ok(number);
         }
+        // Not known with this AS: the one with this address, or a new peer.
         match self.by_address.get(&peer.0) {
             Some(&number) => {
                 self.numbers.insert(peer, number);

@@ -1,6 +1,7 @@
-//! Addresses in place of others, for data that is handed on: by Crypto-PAn, which keeps prefixes, or cut to their first bits.
+//! Addresses in place of others, for data that is handed on: an address in, another out, always the same for the same. By
+//! Crypto-PAn, which keeps prefixes, or cut to their first bits.
 //!
-//! Crypto-PAn (Xu, Fan, Ammar and Moon, 2002) flips each bit of an address by a bit that AES makes of all bits before it, so that two
+//! Crypto-PAn (Xu, Fan, Ammar and Moon, 2002) flips each bit of an address by a bit that AES makes of all bits before it. So two
 //! addresses have as many first bits in common as before, and nobody without the key can tell which they were. Each bit takes a
 //! block of AES; those of the first 16 bits are made once for all addresses, and the others of an address many at a time.
 
@@ -10,7 +11,7 @@ use std::net::IpAddr;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Block};
 
-/// Makes other addresses of addresses, always the same of the same.
+/// Puts other addresses in the place of addresses, always the same in that of the same.
 #[derive(Clone)]
 pub struct Anonymizer(AnonymizeMethod);
 
@@ -102,7 +103,7 @@ impl fmt::Debug for Anonymizer {
     }
 }
 
-/// How many first bits are known for all addresses.
+/// For how many first bits the flips are made once for all addresses.
 const KNOWN: usize = 16;
 
 /// Crypto-PAn with one key.

@@ -156,7 +156,8 @@ enum WrittenPrefix {
     Range(IpAddr, IpAddr),
 }
 
-/// What the finder does not see, since it holds no whole address: where it begins and ends in `line`, and its prefix.
+/// What [`find_address`] does not see, since there is no whole address in it (`::/0`, `10.1`): where it begins and ends in
+/// `line`, and its prefix.
 fn unseen(line: &str) -> Vec<(Range<usize>, String)> {
     const DEFAULT: &str = "::/0";
     let is_apart = |place: &Range<usize>| {
@@ -206,7 +207,7 @@ fn first_bytes(word: &str) -> Option<String> {
     is_part.then(|| format!("{bytes}{}/{}", ".0".repeat(4 - count), 8 * count))
 }
 
-/// The next that `line` has from `at` on, which goes to its end, and where it begins.
+/// The next prefix or host of `line` from `at` on, and where it begins; `at` goes to its end.
 fn next(
     line: &str,
     at: &mut usize,
@@ -320,7 +321,7 @@ fn short_range(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize
     ))
 }
 
-/// The address that begins right there.
+/// The address that begins at `at` itself.
 fn address_at(line: &str, at: usize) -> Option<FoundAddress> {
     // The finder looks at what is before, which is the slash.
     find_address(line.as_bytes(), at).filter(|found| found.range.start == at)

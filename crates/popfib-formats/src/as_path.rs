@@ -76,7 +76,7 @@ pub(crate) fn as_number(text: &str) -> Option<u32> {
     Some(u32::from(high) << 16 | u32::from(low))
 }
 
-/// The text is no AS path.
+/// The error of a text that is no AS path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAPath;
 

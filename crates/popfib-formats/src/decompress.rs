@@ -266,8 +266,8 @@ const EMPTY_FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1, 0, 0];
 /// All frames of a zstd file; the library's own reader stops after the first.
 ///
 /// It also checks no checksum and takes the data's end inside a frame for any
-/// other error. Memory is a frame's window, [`MAX_WINDOW`] at most. The library holds back a window's length of data until the frame
-/// ends, so a slow pipe of zstd data gets its lines late.
+/// other error. Memory is a frame's window, [`MAX_WINDOW`] at most. The library holds back a window's length of data until the
+/// frame ends, so a slow pipe of zstd data gets its lines late.
 struct ZstdReader {
     stream: RawStream,
     decoder: FrameDecoder,

@@ -150,7 +150,7 @@ impl Cutter for Items {
     }
 }
 
-/// The [`RouteSource`] of both.
+/// The [`RouteSource`] made of a cutter and a grammar.
 struct GrammarSource<C, G> {
     cutter: C,
     grammar: G,
@@ -180,7 +180,7 @@ impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
             return Ok(true);
         }
         if let Err(reason) = grammar.read(key, text, rows) {
-            // Above the routes, what is no heading may be the command.
+            // Above the routes, a line that the grammar does not know may be the command that printed them.
             let is_command = match &mut self.prompt {
                 Some(prompt) if !rows.has_routes() => prompt.learn(text),
                 _ => false,

@@ -254,7 +254,7 @@ impl Input {
 }
 
 /// The whole lines of a file's head, without their ends; what was cut off in
-/// the middle is left out. For `detect` functions.
+/// the middle is left out. For the `detect` functions of formats.
 pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let whole = match memchr::memrchr(b'\n', head) {

@@ -39,13 +39,13 @@ pub struct JoinFiles {
 }
 
 impl JoinFiles {
-    /// Reads and joins them. `open` opens each file; `tell` is told what is left out of a file, a line each.
+    /// Reads and joins them. `open` opens each file; `tell` gets the name of a file and what is left out of it, a line each.
     ///
     /// Time and memory are in proportion to the sum of the tables.
     ///
     /// # Errors
-    /// Those of [`load_for_lookups`] and [`Join`], two tables of one name, a column that is not there, a file of a folder that is no
-    /// list.
+    /// Those of [`load_for_lookups`] and [`Join`], two tables of one name, a column that is not there, a file of a folder that
+    /// is no list.
     pub fn read(
         &self,
         open: &mut dyn FnMut(&Path) -> Result<Input, ReadError>,

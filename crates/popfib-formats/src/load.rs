@@ -1,6 +1,7 @@
 //! Routes into tables: the one place where formats meet Ribs. A [`RouteSource`] in, a [`RouteTable`] out.
 //!
-//! Each text that stands for a next hop is interned to a number, which the Ribs hold: many routes share a text. Of two routes for one prefix the later counts, as it would in a router that read the file line by line.
+//! Each text that stands for a next hop is interned to a number, which the Ribs hold: many routes share a text. Of two routes
+//! for one prefix the later counts, as it would in a router that read the file line by line.
 
 use std::mem;
 use std::path::Path;
@@ -212,7 +213,7 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
     }
 }
 
-/// [`load_from`] for one format, text of a route a line: programs that call nothing else link no other format.
+/// [`load_from`] for one format, lines of text with a route each: programs that call nothing else link no other format.
 ///
 /// # Errors
 /// As [`load`].
@@ -222,10 +223,11 @@ pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, Read
     insert_all(name, &mut source, options)
 }
 
-/// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask for.
+/// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask
+/// for.
 ///
 /// # Errors
-/// One without routes or one of the columns.
+/// An image without routes, or without one of the columns.
 pub fn load_image(
     name: &str,
     image: &ImageTable,
@@ -257,7 +259,7 @@ fn insert_all(
     Ok(table)
 }
 
-/// The same with records, where columns are asked for, and with what is known of `file`.
+/// The table of all routes of `source`, with records where columns are asked for, and with what is known of `file`.
 fn insert_records(
     file: Source,
     source: &mut dyn RouteSource,
@@ -345,7 +347,7 @@ pub struct PrefixList {
     pub remarks: Vec<String>,
 }
 
-/// Loads the prefixes of a table alone: in a fraction of the time of [`load_from`], where they are few of many.
+/// Loads the prefixes of a table alone, without Ribs and values: a fraction of the time of [`load_from`].
 ///
 /// # Errors
 /// As [`load`].

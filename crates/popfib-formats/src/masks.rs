@@ -96,7 +96,7 @@ pub(crate) fn is_mask(first: IpAddr, second: IpAddr) -> bool {
     width == of && ones((mask, of)).is_some_and(|ones| ones < width) && address & !mask == 0
 }
 
-/// Whether `address` is a network mask or a wildcard mask, or the number of an area, and not the address of a host: `255.255.255.0`,
+/// Whether `address` is not that of a host but a network mask, a wildcard mask, or the number of an OSPF area: `255.255.255.0`,
 /// `0.0.0.255`. Of 0.0.0.0/8 only 0.0.0.0 is used as an address.
 pub(crate) fn is_no_host(address: IpAddr) -> bool {
     begins_as_mask(address) && ones(bits(address)).is_some() || is_low(address)
@@ -118,7 +118,7 @@ pub(crate) fn pair(first: IpAddr, second: IpAddr) -> Option<String> {
     }
 }
 
-/// The same of two with a slash between them.
+/// The same of two addresses with a slash between them: `10.0.0.0/255.0.0.0`.
 pub(crate) fn after_slash(first: IpAddr, second: IpAddr) -> Option<String> {
     let ((address, width), (mask, of)) = (bits(first), bits(second));
     if width != of {
@@ -175,7 +175,7 @@ pub(crate) fn second_address(first: IpAddr, second: IpAddr) -> Option<String> {
     None
 }
 
-/// Whether no host has such an address: a mask, if one with gaps.
+/// Whether `address` begins as masks do and those of hosts do not; its ones may have gaps.
 fn begins_as_mask(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.octets()[0] == 255,

@@ -49,7 +49,7 @@ const MAX_SIZE: usize = 1 << 30;
 /// How much longer names may be than the bytes they are made of: numbers grow to digits.
 const NAME_GROWTH: usize = 4;
 
-/// The same of records, which share what is equal in several.
+/// The same for whole records, whose texts repeat the parts that the file has once for several of them.
 const RECORD_GROWTH: usize = 16;
 
 /// The scalars that tell most about a network, the first first.

@@ -12,7 +12,7 @@
 use crate::as_path::{self, as_number};
 use crate::name_rule::check;
 
-/// Whether `text` is an AS number or several, as above.
+/// Whether `text` is an AS number, or several as at the top of this file.
 pub(crate) fn is_as_list(text: &str) -> bool {
     without_braces(text)
         .split(['_', ','])
@@ -40,7 +40,7 @@ pub(crate) fn without_as(text: &str) -> &str {
     }
 }
 
-/// Where a route comes from.
+/// Where a route comes from, as far as its value says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// This AS.
@@ -54,7 +54,7 @@ pub enum Origin {
 /// (`192.0.2.1 as-path 64500 64501`) has the origin of its path.
 ///
 /// ```
-/// use popfib_formats::{Origin, origins};
+/// use popfib_formats::bgp::{Origin, origins};
 ///
 /// let of = |value| origins(value).map(|all| all.into_iter().map(|(origin, _)| origin).collect::<Vec<_>>());
 /// assert_eq!(of("AS64500"), Some(vec![Origin::As(64500)]));

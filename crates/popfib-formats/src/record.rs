@@ -170,7 +170,8 @@ impl RecordText {
         None
     }
 
-    /// The index of the column called `name` if it was asked for by name; who asks does not know whether it is there.
+    /// The index of the column called `name` if it was asked for by name. Unlike [`Self::column`] this notes nothing, since the
+    /// caller does not know whether the record has such a value.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {
         let index = self.indices.get(name).copied();
         index.filter(|_| !self.wants_all())
@@ -286,7 +287,7 @@ fn cell(kind: CellKind, text: &str, to: &mut String) {
     let _ = write!(to, "{letter}{}:{escaped}", escaped.len());
 }
 
-/// Records made of texts.
+/// Records made of texts, in columns.
 #[derive(Debug)]
 pub(crate) struct UnpackedRecords {
     pub(crate) records: Records,

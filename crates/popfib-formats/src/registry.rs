@@ -163,8 +163,8 @@ macro_rules! format_type {
     };
 }
 
-/// Makes a list of entries the formats that there are. It is in the order of
-/// detection, its first also the last resort.
+/// Makes a list of entries the formats that there are: defines `all`, `by_name`, `detect` and `from_str`. The list is in the
+/// order of detection, and its first entry is also the last resort.
 macro_rules! formats {
     ($Format:ident of $FORMATS:ident, no_such: $no_such:literal) => {
         impl $Format {

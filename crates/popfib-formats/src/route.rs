@@ -25,7 +25,8 @@ pub struct RecordColumns<'a> {
     pub names: &'a [String],
     /// The index of the one that is the value of a record.
     pub value: usize,
-    /// Whether the next hop of a route is a whole [record](crate::ColumnSelection::are_records), and not the value of the only column.
+    /// Whether the next hop of a route is a whole [record](crate::ColumnSelection::are_records), and not the value of the
+    /// only column.
     pub are_records: bool,
     /// That a column which was asked for by name was in no record, for an error: which it is, and which there are.
     pub missing: Option<String>,

@@ -21,7 +21,7 @@ use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
 
-/// What a grammar has found, and what all grammars have to know.
+/// What a grammar has found and nobody has taken, and what all grammars have to know.
 #[derive(Debug, Default)]
 pub(crate) struct RouteRows {
     notation: Notation,
@@ -203,7 +203,7 @@ impl RouteRows {
         let is_empty = |path: &str| as_path::length(path) == Ok(0);
         let (path, local_as) = match (as_path, self.local_as) {
             (Some(path), Some(asn)) => (path, asn),
-            // It does not matter.
+            // The path names an AS, so that of the router does not matter.
             (Some(path), None) if !is_empty(path) => (path, 0),
             _ => {
                 self.pathless += 1;

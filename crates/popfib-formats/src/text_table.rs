@@ -7,8 +7,8 @@
 //! ```
 //! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
 //! without length is one host; a length may be a network mask. Where the first route has no next
-//! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without blanks,
-//! commas and comment signs; after a blank also AS numbers joined by commas, as an
+//! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without
+//! blanks, commas and comment signs; after a blank also AS numbers joined by commas, as an
 //! AS set is written, and with braces around them also after a comma. In a table with next hops, a line that ends
 //! after a comma or a tab has one that is not known: it is left out and counted.
 //!
@@ -66,7 +66,8 @@ fn begins_with_route(head: &[u8]) -> bool {
         };
         match parse(line.strip_suffix(b"\r").unwrap_or(line), true) {
             Ok(None) => {}
-            // A hosts file begins with the own one. The first rows of a geofeed may end after the country.
+            // A hosts file begins with a line of this host, `127.0.0.1 localhost`. The first rows of a geofeed may end after the
+            // country.
             Ok(Some((_, next_hop))) => {
                 let is_geofeed = is_country(&line[next_hop.clone()]) && line.contains(&b',');
                 let next_hop = &line[next_hop];
@@ -319,7 +320,8 @@ fn parse(line: &[u8], mask: bool) -> Result<Option<(IpPrefix, Range<usize>)>, Li
     Ok(Some((prefix, next_hop)))
 }
 
-/// Where the next hop of a line is after its prefix; empty if there is none. Of a host it is not everything that stands there.
+/// Where the next hop of a line is after its prefix; empty if there is none. After a host without a length, what may be its mask
+/// or the end of a range is refused.
 #[inline(always)]
 fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<usize>, LineFlaw> {
     let Range { start, end } = prefix;

@@ -1,4 +1,5 @@
-//! Updates as text: `A PREFIX VALUE` and `W PREFIX`, and the same after time and peer as gobgpdump writes it. Lines in, updates out.
+//! Updates as text: `A PREFIX VALUE` and `W PREFIX`, and the same after time and peer as gobgpdump writes it. Lines in,
+//! updates out.
 //!
 //! ```text
 //! A 10.0.0.0/8 192.0.2.1                                  text

@@ -28,7 +28,7 @@ pub(crate) struct UpdatesInOrder {
 
 /// A file whose time has not come.
 enum WaitingFile {
-    /// A file, which is opened again.
+    /// A file, which is opened again: hundreds of open ones would take buffers and file descriptors.
     File(PathBuf),
     /// What can be read once only, at its first message.
     Open(Box<dyn UpdateSource>),

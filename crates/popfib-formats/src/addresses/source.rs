@@ -1,7 +1,7 @@
 //! What a format of addresses is ([`AddressFormat`]), and what all of its readers can do ([`AddressSource`]).
 //!
-//! A reader fills an [`AddressBatch`]. It may leave the finding of addresses in lines to its caller ([`AddressSource::next_block`]),
-//! because that takes longer than the reading and can be done by several threads.
+//! A reader fills an [`AddressBatch`]. It may leave the finding of addresses in lines to its caller
+//! ([`AddressSource::next_block`]), because that takes longer than the reading and can be done by several threads.
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;

@@ -27,8 +27,8 @@ pub struct FoundSpan {
 /// The first address of `line` that begins at `from` or later, as [`find_address`] finds it, with its length if it is a prefix
 /// (`10.0.0.0/8`; host bits are cleared) and the last address if it is a range (`10.0.0.1-10.0.0.9`).
 ///
-/// What is no length of its family, or is followed by `/` or a word, is none (`http://192.0.2.1/24/`); nor is an address before the first the
-/// end of a range. Takes time by the length of the line.
+/// What is no length of its family, or is followed by `/` or a word, is none (`http://192.0.2.1/24/`); nor is an address before
+/// the first the end of a range. Takes time by the length of the line.
 pub fn find_span(line: &[u8], from: usize) -> Option<FoundSpan> {
     let found = find_address(line, from)?;
     let span = prefix(line, &found).or_else(|| range(line, &found));

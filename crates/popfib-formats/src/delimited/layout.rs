@@ -1,8 +1,8 @@
 //! Where the columns of CSV are: the first line in, or the first two, and the numbers of the columns of addresses and values out.
 //!
 //! A heading is asked first, for the names that files give to prefixes, ranges and values; then the cells of the first row, for
-//! what can only be a prefix; then the user is told which columns there are. Later rows are not looked at: what they hold must not change what the
-//! first ones mean.
+//! what can only be a prefix; else the error says which columns there are. Later rows are not looked at: what they hold must not
+//! change what the first ones mean.
 
 use std::net::IpAddr;
 

@@ -26,7 +26,7 @@ use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
-use crate::stream::answers::{self, Ask, NumberedRoutes};
+use crate::stream::answers::{self, Ask, LazyRouteNumbers};
 use crate::stream::form::text;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
@@ -170,8 +170,8 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
         addresses,
         tables: &tables,
         numbered: ByFamily {
-            ipv4: tables.iter().map(|_| NumberedRoutes::default()).collect(),
-            ipv6: tables.iter().map(|_| NumberedRoutes::default()).collect(),
+            ipv4: tables.iter().map(|_| LazyRouteNumbers::default()).collect(),
+            ipv6: tables.iter().map(|_| LazyRouteNumbers::default()).collect(),
         },
         numbers: Default::default(),
         routes: tables.iter().map(|_| Vec::new()).collect(),
@@ -212,7 +212,7 @@ pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
 struct RoutesOfTables;
 
 impl PerFamily for RoutesOfTables {
-    type Of<A: Family> = Vec<NumberedRoutes<A>>;
+    type Of<A: Family> = Vec<LazyRouteNumbers<A>>;
 }
 
 struct AddressCounter<'t> {

@@ -67,8 +67,8 @@ pub(crate) struct AnnotateArgs {
 
     /// Replace all addresses of each line, prefix-preserving
     ///
-    /// By Crypto-PAn with the key of this file, 32 bytes or 64 hexadecimal digits: who has it finds the addresses again. Two
-    /// addresses have as many first bits in common as before. Answers are those to the addresses of before, and have no
+    /// By Crypto-PAn with the key of this file, 32 bytes or 64 hexadecimal digits: whoever has it can restore the addresses. Two
+    /// addresses have as many first bits in common as before. Answers are those to the original addresses, and have no
     /// prefixes; without --table and --columns there are none.
     #[arg(long, value_name = "KEYFILE", conflicts_with_all = ["cut", "value_only"])]
     anonymize: Option<PathBuf>,

@@ -15,7 +15,7 @@ use popfib_table::Records;
 
 use super::AnnotateArgs;
 use crate::failure::Failure;
-use crate::stream::answers::{self, Ask, NumberedRoutes};
+use crate::stream::answers::{self, Ask, LazyRouteNumbers};
 use crate::stream::lines::Query;
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
@@ -48,7 +48,7 @@ struct TableLookup {
 }
 
 /// The routes of one family, numbered if prefixes are asked for, and the numbers of the answers to its addresses.
-type FamilyLookup<A> = (NumberedRoutes<A>, Vec<u32>);
+type FamilyLookup<A> = (LazyRouteNumbers<A>, Vec<u32>);
 
 impl ParquetSink {
     pub(super) fn new(

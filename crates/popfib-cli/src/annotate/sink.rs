@@ -12,7 +12,7 @@ use super::{AnnotateArgs, AnnotateForm};
 use crate::failure::Failure;
 use crate::output::note;
 use crate::stream::LineLead;
-use crate::stream::form::{Dialect, LineForm};
+use crate::stream::form::{LineForm, OutputDialect};
 use crate::stream::lines::{AnswerLines, LineBuffers, MESSAGE, Query, there_already};
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
@@ -154,7 +154,7 @@ impl Sink {
 
 /// The form of the lines for a file of addresses, and what they begin with.
 fn form(source: &StreamSource, args: &AnnotateArgs, query: &Query) -> (LineForm, LineLead) {
-    let dialect = source.table().map(|table| Dialect {
+    let dialect = source.table().map(|table| OutputDialect {
         delimiter: table.delimiter,
         is_crlf: table.is_crlf,
         header: table.header.map(<[u8]>::to_vec),
@@ -167,9 +167,10 @@ fn form(source: &StreamSource, args: &AnnotateArgs, query: &Query) -> (LineForm,
     };
     match (args.form(), dialect) {
         (Some(AnnotateForm::Csv) | None, Some(dialect)) => (LineForm::Csv(dialect), LineLead::Row),
-        (Some(AnnotateForm::Csv), None) => {
-            (LineForm::Csv(Dialect::OF_ADDRESSES), LineLead::Address)
-        }
+        (Some(AnnotateForm::Csv), None) => (
+            LineForm::Csv(OutputDialect::OF_ADDRESSES),
+            LineLead::Address,
+        ),
         (Some(AnnotateForm::JsonLines) | None, _) if source.is_json() => {
             (LineForm::Json, LineLead::Row)
         }

@@ -1,5 +1,5 @@
-//! The snapshot file: read at the start, with the routes that are stale until routers confirm them; written at the end, from a copy
-//! that is taken in parts, so that changes do not wait for the disk.
+//! The snapshot file: a file in, tables out at the start, whose routes are stale until routers confirm them; tables in, a file out
+//! at the end. The tables are copied in parts and each is written without the lock, so that changes do not wait for the disk.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};

@@ -37,13 +37,13 @@ pub(crate) fn look_up<A: Family>(
 
 /// The routes of one family, numbered when its first address comes.
 #[derive(Default)]
-pub(crate) struct NumberedRoutes<A: Family> {
+pub(crate) struct LazyRouteNumbers<A: Family> {
     numbered: Option<RouteNumbers<A>>,
     /// How many numbers come before those of the routes.
     before: u32,
 }
 
-impl<A: Family> NumberedRoutes<A> {
+impl<A: Family> LazyRouteNumbers<A> {
     /// Puts the number of each address's route into `numbers`. With the first address, the routes get the numbers after `before`
     /// and are handed to `each` in this order, as prefix and value.
     pub(crate) fn look_up(

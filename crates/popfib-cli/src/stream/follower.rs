@@ -93,8 +93,8 @@ impl<'a, T> Follower<'a, T> {
         }
     }
 
-    /// The current state, if it has changed and it is time to look. No line is lost if a file is gone or cannot be read: the state
-    /// of before answers, which is noted once.
+    /// The current state, if it has changed and it is time to look. No line is lost if a file is gone or cannot be read: the last
+    /// state goes on answering, which is noted once.
     pub(crate) fn newer(&mut self) -> Option<T> {
         let start = Instant::now();
         let is_asked = self.is_asked.load(Ordering::Relaxed);

@@ -24,21 +24,21 @@ pub(crate) enum LineForm {
         types: Vec<u8>,
     },
     /// A table with a delimiter: that of the input if it was one.
-    Csv(Dialect),
+    Csv(OutputDialect),
     /// One JSON object a line.
     Json,
 }
 
 /// What a CSV file looks like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Dialect {
+pub(crate) struct OutputDialect {
     pub(crate) delimiter: u8,
     pub(crate) is_crlf: bool,
     /// The names of the columns, as they stand in the file.
     pub(crate) header: Option<Vec<u8>>,
 }
 
-impl Dialect {
+impl OutputDialect {
     /// That of a table of addresses, if the input is no table.
     pub(crate) const OF_ADDRESSES: Self = Self {
         delimiter: b',',
@@ -57,7 +57,7 @@ impl LineForm {
     pub(crate) fn end(&self) -> &'static [u8] {
         match self {
             Self::Json => b"}\n",
-            Self::Csv(Dialect { is_crlf: true, .. }) => b"\r\n",
+            Self::Csv(OutputDialect { is_crlf: true, .. }) => b"\r\n",
             Self::Text { is_crlf: true } => b"\r\n",
             Self::Csv(_) | Self::Text { .. } | Self::Headed { .. } => b"\n",
         }
@@ -224,9 +224,9 @@ mod tests {
     #[test]
     fn what_stands_around_a_prefix_is_that_of_its_column() {
         let csv = |delimiter| {
-            LineForm::Csv(Dialect {
+            LineForm::Csv(OutputDialect {
                 delimiter,
-                ..Dialect::OF_ADDRESSES
+                ..OutputDialect::OF_ADDRESSES
             })
         };
         let text = LineForm::Text { is_crlf: false };

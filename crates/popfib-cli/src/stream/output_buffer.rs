@@ -1,4 +1,4 @@
-//! The bytes of the output: pieces in, one run of bytes out.
+//! The bytes of the output: pieces in, all of them one after the other out.
 //!
 //! There is always room after the last byte, so that a short piece is copied with a fixed length and without a look at its own:
 //! such a copy is a few moves and no call.

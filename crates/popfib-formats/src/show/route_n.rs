@@ -9,7 +9,7 @@
 //! 2001:db8:1::/48                2001:db8::2                UG   1024 1     0 eth0
 //! ```
 //! The value is the gateway, else the interface; of routes that refuse packets (flag `!`) `reject`. Of
-//! rows for one prefix the one with the lowest metric counts; `netstat` prints no metrics of IPv4. RouteRows of IPv6 that refuse
+//! rows for one prefix the one with the lowest metric counts; `netstat` prints no metrics of IPv4. Rows of IPv6 that refuse
 //! packets with a metric of -1 are no routes: there the kernel keeps what holds if there is none.
 
 use crate::grammar::{Grammar, listing};

@@ -18,7 +18,7 @@
 //! ```
 //! The value is the gateway, else the interface, which is a number for IPv6. Of rows for one prefix the one with the lowest
 //! metric counts. Persistent routes are passed over: those in use are among the active ones. After a long prefix the
-//! gateway stands on the next line. RouteRows are told apart by their number of words, as no cell is ever empty.
+//! gateway stands on the next line. Rows are told apart by their number of words, as no cell is ever empty.
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;

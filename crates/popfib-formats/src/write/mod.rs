@@ -1,10 +1,10 @@
-//! A table in, its bytes out in any form that can be written: forms of routes have a file each here, lists are
-//! [templates](lists), like those of [users](template).
+//! A table in, its bytes out: in any [`WriteFormat`], or by a [`Template`] of the user's.
 //!
-//! A form appends the bytes of one route to a buffer and does no input or
+//! A form of routes, a file of its own here, appends the bytes of one route to a buffer and does no input or
 //! output of its own, so that it serves a file, standard output and memory
 //! alike. [`write_table`] puts a whole table through it, in prefix order, IPv4
-//! first, with a buffer of 64 KiB.
+//! first, with a buffer of 64 KiB. Lists for routers and firewalls are templates (`lists.rs`), in the language of the
+//! user's.
 
 mod blocks;
 mod bytes;

@@ -27,6 +27,7 @@ use crate::error::ReadError;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::name_rule::checked;
+use crate::names::note_left_out;
 use crate::path_record::PathRecord;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::record::RecordText;
@@ -189,11 +190,7 @@ impl CandidatePaths for BgpdumpTable {
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.routes.withdrawals {
-            0 => vec![],
-            1 => vec!["1 withdrawal left out".to_owned()],
-            n => vec![format!("{n} withdrawals left out")],
-        }
+        note_left_out(self.routes.withdrawals, "withdrawal", "")
     }
 
     fn peers(&self) -> &[Peer] {

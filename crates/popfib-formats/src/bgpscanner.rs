@@ -20,6 +20,7 @@ use crate::bgpdump::{flaw, path_length, write_value};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
+use crate::names::note_left_out;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::FormatCapabilities;
 use crate::table_format::{LoadOptions, TableEntry};
@@ -36,6 +37,7 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
 /// What a line begins with.
 const TYPES: &[u8] = b"=+-#>!@^";
 
+/// Whether the first line begins with one of the signs and a bar.
 fn detect(head: &[u8]) -> bool {
     let first = head_lines(head).find(|line| !line.trim_ascii().is_empty());
     first.is_some_and(|line| matches!(line, [kind, b'|', ..] if TYPES.contains(kind)))
@@ -168,11 +170,7 @@ impl CandidatePaths for Bgpscanner {
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.withdrawals {
-            0 => vec![],
-            1 => vec!["1 withdrawal left out".to_owned()],
-            n => vec![format!("{n} withdrawals left out")],
-        }
+        note_left_out(self.withdrawals, "withdrawal", "")
     }
 
     fn peers(&self) -> &[Peer] {

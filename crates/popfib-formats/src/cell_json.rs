@@ -16,6 +16,7 @@ impl Serialize for CellJson<'_> {
     }
 }
 
+/// The same of one scalar.
 struct ScalarJson<'a>(Scalar<'a>);
 
 impl Serialize for ScalarJson<'_> {

@@ -171,8 +171,10 @@ impl Read for Decompressor {
 
 /// A decoder of one member of a file that may have several.
 trait MemberDecoder: Read + Send + Sized {
+    /// At the first byte of a member.
     fn begin(stream: RawStream) -> Self;
     fn stream(&self) -> &RawStream;
+    /// What it reads from, at the byte after the member once that has ended.
     fn stream_mut(&mut self) -> &mut RawStream;
 }
 

@@ -39,6 +39,7 @@ pub struct Input {
     progress: Progress,
 }
 
+/// How far an input is.
 enum InputState {
     /// Nothing read so far. Opening must not wait for a slow pipe's first byte. The function then chooses the
     /// decompressor.

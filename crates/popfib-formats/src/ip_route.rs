@@ -52,6 +52,7 @@ const KEYS: [&str; 14] = [
     "nexthop", "error", "advmss",
 ];
 
+/// Whether the first line is a destination and a key of a route with its value, as only `ip route` prints them.
 fn detect(head: &[u8]) -> bool {
     head_lines(head)
         .find(|line| !line.trim_ascii().is_empty())

@@ -252,6 +252,7 @@ pub(crate) fn text(line: &[u8]) -> Result<&str, String> {
     }
 }
 
+/// Whether a character is none of text; tabs are.
 fn is_control(c: char) -> bool {
     c.is_control() && c != '\t'
 }

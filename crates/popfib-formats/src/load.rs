@@ -18,6 +18,7 @@ use crate::format::open_routes;
 use crate::image::ImageRoutes;
 use crate::input::Input;
 use crate::name_rule::MAX_NAMES;
+use crate::names::counted;
 use crate::record::unpack;
 use crate::replay;
 use crate::route::{Route, RouteSource};
@@ -144,11 +145,6 @@ impl RouteTable {
             }
         }
     }
-}
-
-/// `1 row`, `2 rows`.
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What a table lacks of its source, and other notes.

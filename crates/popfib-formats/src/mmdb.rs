@@ -103,6 +103,7 @@ self_cell!(
     }
 );
 
+/// The walk, which borrows the database.
 type MmdbNetworks<'a> = Within<'a, Vec<u8>>;
 
 /// A [`RouteSource`] of a MaxMind database.

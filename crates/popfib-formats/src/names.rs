@@ -107,13 +107,25 @@ pub(crate) const VALUE: &[&str] = &[
     "sblid",
 ];
 
-/// The note that `count` things have no value at `path`, or none at all.
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The note that `count` things have no value at `path`, or none at all; none if there are none.
 pub(crate) fn left_out(count: u64, what: &str, path: Option<&str>) -> Vec<String> {
-    let path = path.unwrap_or("a value");
+    note_left_out(
+        count,
+        what,
+        &format!(" without {}", path.unwrap_or("a value")),
+    )
+}
+
+/// The note that `count` things were left out, with what says which; none if there are none.
+pub(crate) fn note_left_out(count: u64, what: &str, which: &str) -> Vec<String> {
     match count {
         0 => Vec::new(),
-        1 => vec![format!("1 {what} without {path} left out")],
-        n => vec![format!("{n} {what}s without {path} left out")],
+        _ => vec![format!("{}{which} left out", counted(count, what))],
     }
 }
 

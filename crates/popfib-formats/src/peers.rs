@@ -47,6 +47,7 @@ pub enum PeerFilter {
 }
 
 impl PeerFilter {
+    /// Whether the routes of the peer with this index, address and AS are taken.
     pub(crate) fn admits(&self, index: usize, address: IpAddr, asn: u32) -> bool {
         match *self {
             Self::Index(i) => i == index,

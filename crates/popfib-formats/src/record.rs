@@ -57,6 +57,7 @@ impl CellKind {
         }
     }
 
+    /// The letter that stands for it in the text of a record.
     fn letter(self) -> char {
         match self {
             Self::Text => 't',
@@ -68,6 +69,7 @@ impl CellKind {
         }
     }
 
+    /// The kind of a letter.
     fn of_letter(letter: u8) -> Option<Self> {
         let of_maxmind = MaxMindType::ALL.map(Self::MaxMind);
         let mut kinds = Self::PLAIN.into_iter().chain(of_maxmind);

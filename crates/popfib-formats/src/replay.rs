@@ -23,7 +23,7 @@ use crate::format::{open_routes, open_with};
 use crate::input::Input;
 use crate::mrt::unpack_path;
 use crate::name_rule::MAX_NAMES;
-use crate::names::left_out;
+use crate::names::{counted, left_out};
 use crate::path_record::PathRecord;
 use crate::paths::{has_paths, paths_of};
 use crate::peers::{Peer, RouteValue};
@@ -244,11 +244,6 @@ impl RouteSource for Replay {
             ReplayedDump::Routes(_) => &[],
         }
     }
-}
-
-/// `1 update`, `2 updates`.
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 impl Replay {
@@ -504,6 +499,7 @@ impl PeerPath {
         }
     }
 
+    /// What decides against other paths of the prefix.
     fn rank(&self) -> PathRank {
         PathRank {
             lacks_next_hop: self.length & Self::LACKS != 0,

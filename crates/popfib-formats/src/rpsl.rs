@@ -60,6 +60,7 @@ const CLASSES: [&str; 20] = [
     "rtr-set",
 ];
 
+/// Whether the file begins with an object of a known class and a route comes soon: other files have `name: value`, too.
 fn detect(head: &[u8]) -> bool {
     let lines = head_lines(head).filter_map(|line| std::str::from_utf8(line).ok());
     let mut attributes = lines.filter_map(attribute).peekable();

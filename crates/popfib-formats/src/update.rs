@@ -229,10 +229,12 @@ impl PeerGate {
         }
     }
 
+    /// As [`UpdateSource::out_of_order`].
     pub(crate) fn out_of_order(&self) -> u64 {
         self.out_of_order
     }
 
+    /// As [`UpdateSource::peers`].
     pub(crate) fn peers(&self) -> &[Peer] {
         self.peers.all()
     }

@@ -55,6 +55,7 @@ pub(crate) struct RegexValues {
 }
 
 impl RegexValues {
+    /// Before the first line.
     pub(crate) fn of(regex: ValueRegex) -> Self {
         Self {
             regex,

@@ -51,6 +51,7 @@ pub(super) static TSV: AddressEntry = AddressEntry {
     open: |input, options| open(input, b'\t', options),
 };
 
+/// Opens a table, its cells separated by what the user says, else by `delimiter`.
 fn open(
     input: Input,
     delimiter: u8,

@@ -46,6 +46,7 @@ pub(super) fn is_named_between_blanks(head: &[u8], columns: &[ColumnId]) -> bool
     columns.any(is_name) && is_several()
 }
 
+/// Opens lines whose names of fields follow `mark`. Columns become parts of lines, so that lines are read as those of any text.
 fn open(
     mut input: Input,
     mark: &[u8],

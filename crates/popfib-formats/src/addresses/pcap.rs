@@ -22,6 +22,7 @@ use super::source::{AddressEntry, AddressSource};
 use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
+use crate::names::note_left_out;
 use crate::registry::FormatCapabilities;
 
 /// pcap in both byte orders, with micro- or nanoseconds and Kuznetzov's variant, and pcapng.
@@ -371,11 +372,7 @@ impl AddressSource for PcapAddresses {
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.not_ip {
-            0 => vec![],
-            1 => vec!["1 packet without an IP address left out".to_owned()],
-            n => vec![format!("{n} packets without an IP address left out")],
-        }
+        note_left_out(self.not_ip, "packet", " without an IP address")
     }
 }
 

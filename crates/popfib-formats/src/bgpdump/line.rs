@@ -19,6 +19,7 @@ use crate::name_rule::checked;
 use crate::update::Session;
 use crate::update_text::parse_prefix;
 
+/// Whether a file begins with such a line.
 pub(super) fn is_bgpdump(head: &[u8]) -> bool {
     let first = head_lines(head).find(|line| !line.is_empty());
     first.and_then(line_type).is_some()

@@ -8,6 +8,7 @@ use crate::error::ReadError;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::mrt::pack_path;
+use crate::names::note_left_out;
 use crate::peers::Peer;
 use crate::registry::FormatCapabilities;
 use crate::update::{
@@ -129,11 +130,7 @@ impl UpdateSource for BgpdumpUpdates {
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.table_lines {
-            0 => vec![],
-            1 => vec!["1 line of a table left out".to_owned()],
-            n => vec![format!("{n} lines of a table left out")],
-        }
+        note_left_out(self.table_lines, "line", " of a table")
     }
 
     fn peers(&self) -> &[Peer] {

@@ -48,6 +48,8 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     open: |input, options| Ok(Box::new(Delimited::new(input, options))),
 };
 
+/// Whether the first rows are those of a table with a column of prefixes or ranges, and not of a geofeed or of the text table,
+/// which also have a comma or a tab after a prefix.
 fn detect(head: &[u8]) -> bool {
     let Some(first) = head_lines(head).find(|line| !is_skipped(line)) else {
         return false;

@@ -58,6 +58,7 @@ impl CsvFields {
         }
     }
 
+    /// Whether a character is a blank around a field: any of Unicode, but for the separator, which may be a tab.
     fn is_blank(&self, c: char) -> bool {
         c.is_whitespace() && c != char::from(self.separator)
     }

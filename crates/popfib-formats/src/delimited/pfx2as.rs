@@ -24,6 +24,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     open: |input, options| Ok(lines(Pfx2As, input, options)),
 };
 
+/// Whether the first line is a network, its length and AS numbers, between blanks.
 fn detect(head: &[u8]) -> bool {
     head_lines(head)
         .find(|line| !line.trim_ascii().is_empty())

@@ -46,6 +46,7 @@ const REGISTRIES: [&str; 7] = [
     "afrinic", "apnic", "arin", "iana", "lacnic", "nro", "ripencc",
 ];
 
+/// Whether the first line is the heading of such a file or one of its records, with the name of a registry.
 fn detect(head: &[u8]) -> bool {
     let first = head_lines(head).find(|line| !matches!(line.trim_ascii(), [] | [b'#', ..]));
     let Some(line) = first.and_then(|line| std::str::from_utf8(line).ok()) else {

@@ -22,6 +22,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     open: |input, options| Ok(lines(RisWhois::default(), input, options)),
 };
 
+/// Whether the first row is an AS, a prefix and a number.
 fn detect(head: &[u8]) -> bool {
     head_lines(head)
         .filter_map(|line| std::str::from_utf8(line).ok())

@@ -11,8 +11,8 @@
 //! 49.10.0.0/19-24 4910 DTAG
 //! ```
 
-use crate::delimited::fields::CsvFields;
 use super::row::{AnyVrp, VrpSource, vrp};
+use crate::delimited::fields::CsvFields;
 use crate::delimiter::delimiter;
 use crate::error::ReadError;
 use crate::input::Input;

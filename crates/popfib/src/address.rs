@@ -54,6 +54,7 @@ pub trait Address:
     type Bytes: Copy + Eq + Hash + Debug + Default + AsRef<[u8]> + Send + Sync + 'static;
 
     /// Width of the key in bits, 8 to 128.
+    // Not `BITS`: the integer types have a constant of that name and another type, which would be taken instead, silently.
     const WIDTH: u8;
     /// The lowest address: all bits zero.
     const MIN: Self;

@@ -1,4 +1,8 @@
 //! Entries of the root that lead to flat blocks, made again.
+//!
+//! A change makes the entries that its prefix reaches again from the Rib, looks for their blocks among those that are there, by hash
+//! and content, or stores new ones, and switches the root. `patch/shared.rs` counts what leads to each block. Tables of long keys,
+//! whose flat blocks lie below each other, are not flat while their routes change, and maps never are.
 
 use super::{Patch, push};
 use crate::address::Address;

@@ -133,6 +133,7 @@ impl JsonLists {
 
     /// The value of an object or of a prefix by itself; `None` if it has none of the columns.
     fn value(&mut self, json: &str) -> Result<Option<String>, serde_json::Error> {
+        // Of one value, a string has the key of its list, and an object its best-named member.
         let Some(leaves) = &mut self.leaves else {
             if json.starts_with('"') {
                 return Ok(Some(self.key.clone()));
@@ -145,6 +146,7 @@ impl JsonLists {
             RecordNode::Map(members) => members,
             _ => Vec::new(),
         };
+        // Of records, the key is one more column.
         without_prefixes(&mut members);
         if !self.key.is_empty() {
             let key = RecordNode::Scalar(CellKind::Text, Cow::Borrowed(&self.key));
@@ -372,6 +374,7 @@ impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
         Ok(())
     }
 
+    /// A list inside of an element tells by its own first string whether it has prefixes.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let mut inner = PrefixFinder {
             rows: self.rows,
@@ -385,6 +388,8 @@ impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
         Ok(())
     }
 
+    /// An object: the prefix of its best-named member is found once all members have been seen, those of lists and
+    /// objects inside as they come.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         // The member with the best name for a prefix, and for its length; then those that only look like prefixes.
         let (mut best, mut is_bounded) = (None, false);

@@ -190,6 +190,8 @@ impl Grammar for PrefixObjects {
         if json.trim().is_empty() {
             return Ok(());
         }
+        // One pass for what nearly all files need; those below, over a tree of the object, are for places that names
+        // don't tell.
         let mut parser = serde_json::Deserializer::from_str(json);
         let read = parser.deserialize_map(ObjectVisitor);
         let found = read.and_then(|found| parser.end().map(|()| found));

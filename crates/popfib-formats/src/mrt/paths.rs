@@ -102,6 +102,7 @@ fn read(
     body.u32()?; // the sequence number
     let prefix = body.prefix(family)?;
     let count = body.u16()?;
+    // Nothing is left of the last record when this is called.
     if wanted(prefix) {
         rib.offset = record.offset;
         rib.head = Some((prefix, family, record.seconds.into()));

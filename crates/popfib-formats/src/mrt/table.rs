@@ -77,6 +77,7 @@ impl CandidatePaths for MrtTable {
             match self.reader.read(&record, value) {
                 Ok(None) => {}
                 Ok(Some((prefix, rank))) => {
+                    // Only an error if no better path of the prefix comes: `BestPaths` decides.
                     let is_flaw = rank.lacks_next_hop
                         && self.reader.value == RouteValue::NextHop
                         && self.reader.record.is_none();
@@ -192,12 +193,13 @@ impl MrtTableReader {
         Ok(())
     }
 
+    /// Whether the user asks for the routes of this peer, whose place in the file's table, or else among all, is `index`.
     pub(super) fn is_wanted(&self, index: usize, address: IpAddr, asn: u32) -> bool {
         self.filter
             .is_none_or(|filter| filter.admits(index, address, asn))
     }
 
-    /// RIB_IPV4_UNICAST and the like (RFC 6396, section 4.3.2).
+    /// The best path of RIB_IPV4_UNICAST and the like (RFC 6396, section 4.3.2). Of equal ones it is the last, as in all dumps.
     #[inline]
     fn rib(
         &mut self,

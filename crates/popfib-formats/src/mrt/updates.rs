@@ -135,7 +135,7 @@ impl UpdateSource for MrtUpdates {
 }
 
 impl MrtUpdateReader {
-    /// Makes a change of the record at hand the one that is handed out.
+    /// Makes a change of the record at hand the one that is handed out, and counts it for its peer.
     fn take(&mut self, change: BgpChange) {
         let BgpChange {
             prefix,

@@ -93,7 +93,7 @@ impl Grammar for CodedRoutes {
         {
             return self.hop(text, rows);
         }
-        // What follows could belong to this line.
+        // What follows could belong to this line, and not to the row before it.
         self.end(rows);
         Err(not_a_route(line))
     }

@@ -13,7 +13,7 @@ use crate::load::RouteTable;
 use crate::route::Route;
 
 /// Appends the bytes of a route, or says why the form cannot hold its next hop.
-pub(super) type Append = fn(&mut Vec<u8>, Route<'_>) -> Result<(), &'static str>;
+pub(super) type AppendRoute = fn(&mut Vec<u8>, Route<'_>) -> Result<(), &'static str>;
 
 /// What the module of a form declares.
 pub(super) struct WriteEntry {
@@ -33,7 +33,7 @@ pub(super) enum WriteMethod {
         header: &'static str,
         /// The header of a list of prefixes, whose routes all have the empty next hop; or what each would need.
         list: Result<&'static str, &'static str>,
-        append: Append,
+        append: AppendRoute,
         /// How records are written with all columns, if the form holds them.
         records: Option<RecordForm>,
     },

@@ -36,7 +36,7 @@ pub(super) struct ListTemplate {
     /// What it may be called; `None` if it has no name.
     pub(super) name: Option<NameRule>,
     /// How the language writes bounds; `None` if it has none.
-    pub(super) bounds: Option<Bounds>,
+    pub(super) bounds: Option<AppendBounds>,
     /// Whether it may hold a prefix of length 0.
     pub(super) takes_default: bool,
 }
@@ -67,7 +67,7 @@ pub(super) struct NameRule {
 
 /// Appends what says that a prefix of length `len` is for lengths from `low` to `high`, of
 /// addresses of `width` bits.
-pub(super) type Bounds = fn(&mut Vec<u8>, len: u8, low: u8, high: u8, width: u8);
+pub(super) type AppendBounds = fn(&mut Vec<u8>, len: u8, low: u8, high: u8, width: u8);
 
 /// What lists are called without a name.
 const NAME: &str = "popfib";
@@ -75,7 +75,7 @@ const NAME: &str = "popfib";
 /// What is added to the name of IPv6's list.
 const IPV6_NAME: &str = "_v6";
 
-/// What is wrong with the name or the bounds, before anything is written.
+/// What is wrong with the name, the bounds or the prefixes, before anything is written.
 fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Result<(), String> {
     if let (Some(name), None) = (&options.name, list.name) {
         return Err(format!(
@@ -97,6 +97,7 @@ fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Res
                 "{name}: not a name there, which is a letter, then letters, digits, _{signs}"
             ));
         }
+        // The name of IPv6's list may get a suffix, which has to fit, too.
         let longest = match list.is_apart && !table.ribs.ipv6.is_empty() {
             true => rule.longest - IPV6_NAME.len(),
             false => rule.longest,
@@ -137,7 +138,7 @@ fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Res
     Ok(())
 }
 
-/// Writes the prefixes of `table`.
+/// Writes the prefixes of `table` by `list`, IPv4 first.
 pub(super) fn write(
     list: &ListTemplate,
     table: &RouteTable,
@@ -153,6 +154,7 @@ pub(super) fn write(
         block: Vec::with_capacity(BLOCK + 1024),
         out,
     };
+    // Those of IPv4 come first, so that each family is a part of them.
     let prefixes = table.routes().map(|(prefix, _)| prefix);
     let ipv4 = table.ribs.ipv4.len();
     writer.around(list.start);
@@ -186,6 +188,7 @@ enum ListField {
     Size,
 }
 
+/// The pieces of one of these templates.
 fn pieces(template: &str) -> Vec<TemplatePiece<ListField>> {
     let field = |name: &str| match name {
         "name" => Ok(ListField::Name),
@@ -212,6 +215,7 @@ struct ListWriter<'a, W> {
 }
 
 impl<W: Write> ListWriter<'_, W> {
+    /// Writes each prefix, a block at a time.
     fn prefixes(&mut self, prefixes: impl Iterator<Item = IpPrefix>) -> Result<(), WriteError> {
         let each = std::mem::take(&mut self.each);
         let mut prefixes = prefixes.peekable();

@@ -8,7 +8,7 @@ use super::bytes::push;
 use super::form::{WriteEntry, WriteMethod};
 use super::list::{ListTemplate, NameRule};
 
-/// Names as Cisco, Junos, nftables, pf and others take them without quotes.
+/// Names as Cisco, Junos, nftables, pf and others take them without quotes, of at most `longest` bytes.
 const fn names_to(longest: usize) -> Option<NameRule> {
     Some(NameRule {
         longest,
@@ -39,6 +39,7 @@ pub(super) static CISCO_PREFIX_LIST: WriteEntry = form(
 
 pub(super) static FRR: WriteEntry = form("frr", "prefix lists of FRR", PREFIX_LISTS);
 
+/// What Cisco IOS and FRR have in common. Both families may have a list of one name.
 const PREFIX_LISTS: ListTemplate = ListTemplate {
     is_apart: true,
     each: [
@@ -58,6 +59,8 @@ const PREFIX_LISTS: ListTemplate = ListTemplate {
     ..ListTemplate::PLAIN
 };
 
+// Standard lists, which match the source by a wildcard, are of IPv4 only; for IPv6 it is an ordinary list to all
+// destinations. The two kinds share their names, so that one needs a suffix.
 pub(super) static CISCO_ACL: WriteEntry = form(
     "cisco-acl",
     "access lists of Cisco IOS, by source; the IPv6 list has the suffix _v6",
@@ -76,6 +79,7 @@ pub(super) static CISCO_ACL: WriteEntry = form(
     },
 );
 
+// A prefix list of Junos holds both families. `load replace` makes `replace:` take the place of the list that is there.
 pub(super) static JUNOS_PREFIX_LIST: WriteEntry = form(
     "junos-prefix-list",
     "a prefix list of Junos; an existing list of this name is replaced",
@@ -103,6 +107,7 @@ pub(super) static JUNOS_ROUTE_FILTER: WriteEntry = form(
         each: ["        {prefix}{bounds};\n"; 2],
         close: ["    }}\n}}\n"; 2],
         name: names_to(63),
+        // Every filter needs a word for its lengths, also if it is for one only.
         bounds: Some(|out, len, low, high, width| {
             let is_whole = low == len;
             if is_whole && high == len {
@@ -119,6 +124,7 @@ pub(super) static JUNOS_ROUTE_FILTER: WriteEntry = form(
     },
 );
 
+// A set of BIRD is of one family; its names have no signs but `_`.
 pub(super) static BIRD: WriteEntry = form(
     "bird",
     "prefix sets of BIRD; the IPv6 set has the suffix _v6",
@@ -162,6 +168,7 @@ pub(super) static OPENBGPD: WriteEntry = form(
     },
 );
 
+// A set has one type, so one of a family. Prefixes are intervals; without `auto-merge`, one in another would be refused.
 pub(super) static NFTABLES: WriteEntry = form(
     "nftables",
     "sets of nftables in the table inet popfib; the IPv6 set has the suffix _v6",
@@ -180,6 +187,7 @@ pub(super) static NFTABLES: WriteEntry = form(
     },
 );
 
+// `hash:net` knows no prefix of length 0, and no more elements than `maxelem`.
 pub(super) static IPSET: WriteEntry = form(
     "ipset",
     "input for `ipset restore`; the IPv6 set has the suffix _v6",
@@ -196,6 +204,7 @@ pub(super) static IPSET: WriteEntry = form(
     },
 );
 
+// With `-4` and `-6` one file is for both commands: each passes over the rules of the other.
 pub(super) static IPTABLES: WriteEntry = form(
     "iptables",
     "input for `iptables-restore` and `ip6tables-restore`: a chain that drops these prefixes",

@@ -45,14 +45,14 @@ struct TemplateField {
     name: String,
     /// Which field of prefixes this is; else it is a column.
     of_prefix: Option<PrefixField>,
-    filter: Filter,
+    filter: FieldFilter,
     /// What is written in place of an absent value.
     absent: Option<String>,
 }
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Filter {
+enum FieldFilter {
     /// As it is; control characters are refused, as they could end a line.
     None,
     Json,
@@ -111,9 +111,9 @@ fn field(text: &str) -> Result<TemplateField, String> {
         None => (text, None),
     };
     let (name, filter) = match text.rsplit_once(':') {
-        None => (text, Filter::None),
-        Some((name, "json")) => (name, Filter::Json),
-        Some((name, "csv")) => (name, Filter::Csv),
+        None => (text, FieldFilter::None),
+        Some((name, "json")) => (name, FieldFilter::Json),
+        Some((name, "csv")) => (name, FieldFilter::Csv),
         Some((_, filter)) => {
             let filter = quote(filter.as_bytes());
             return Err(format!(
@@ -284,7 +284,7 @@ impl<'t> TableValues<'t> {
 impl TemplateField {
     /// Appends what `prefix` has of a field of prefixes.
     fn write_of(&self, of_prefix: PrefixField, prefix: IpPrefix, out: &mut Vec<u8>) {
-        let is_text = self.filter == Filter::Json && of_prefix != PrefixField::Length;
+        let is_text = self.filter == FieldFilter::Json && of_prefix != PrefixField::Length;
         let quote: &[u8] = if is_text { b"\"" } else { b"" };
         out.extend_from_slice(quote);
         of_prefix.write(prefix, out);
@@ -295,10 +295,10 @@ impl TemplateField {
     fn write(&self, cell: Option<Cell<'_>>, out: &mut Vec<u8>) -> Result<(), String> {
         match (cell, self.filter, &self.absent) {
             (None, _, Some(absent)) => out.extend_from_slice(absent.as_bytes()),
-            (None, Filter::Json, None) => out.extend_from_slice(b"null"),
+            (None, FieldFilter::Json, None) => out.extend_from_slice(b"null"),
             (None, _, None) => {}
             // A value into memory cannot fail.
-            (Some(cell), Filter::Json, _) => {
+            (Some(cell), FieldFilter::Json, _) => {
                 let _ = serde_json::to_writer(&mut *out, &CellJson(cell));
             }
             (Some(Cell::Scalar(Scalar::Text(text))), filter, _) => filter.append(text, out)?,
@@ -308,7 +308,7 @@ impl TemplateField {
     }
 }
 
-impl Filter {
+impl FieldFilter {
     /// Appends a text, as a field of CSV if that is asked for, else as it is; JSON was written before.
     fn append(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
         match self {

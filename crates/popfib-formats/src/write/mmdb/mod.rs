@@ -52,7 +52,8 @@ const ALIASES: [(u128, u8); 3] = [(0xffff << 32, 96), (0x2001 << 112, 32), (0x20
 struct MmdbTree(Vec<[u32; 2]>);
 
 impl MmdbTree {
-    /// The node that `len` bits of `bits` lead to from the node `from`, which becomes one if it is none.
+    /// The node that `len` bits of `bits` lead to from the node `from`. What is no node on the way becomes one: a leaf is
+    /// parted into a node with this leaf on both sides, so that the route goes on to answer beside what is longer.
     fn node<A: Address>(&mut self, from: usize, bits: A, len: u8) -> usize {
         let mut node = from;
         for depth in 0..len {
@@ -72,6 +73,7 @@ impl MmdbTree {
 
     /// Adds the routes of `rib` below the node `from`.
     fn add<A: Address>(&mut self, from: usize, rib: &Rib<A>) -> Result<(), WriteError> {
+        // A covering prefix comes before those inside of it, so a leaf never takes the place of a longer one's.
         for (prefix, next_hop) in rib.iter() {
             let leaf = LEAF | next_hop.get();
             match prefix.len().checked_sub(1) {
@@ -121,7 +123,7 @@ fn write_in(
         }
         tree.add(0, &table.ribs.ipv6)?;
         let root = tree.node(0, 0u128, IPV4_BITS);
-        // No IPv6 route answers for them.
+        // No IPv6 route answers for IPv4 addresses: `node` has made the sides out of a covering one.
         tree.0[root] = [0; 2];
         tree.add(root, &table.ribs.ipv4)?;
         for (bits, len) in ALIASES {
@@ -136,6 +138,7 @@ fn write_in(
         tree.add(0, &table.ribs.ipv4)?;
     }
 
+    // How wide a side has to be depends on the size of the records, so these come before the tree.
     let records = match &table.records {
         None => MmdbRecords::of(table)?,
         Some(_) => MmdbRecords::of_columns(table)?,
@@ -150,6 +153,7 @@ fn write_in(
         side if side & LEAF != 0 => (nodes + GAP) as u32 + records.places[(side & !LEAF) as usize],
         node => node,
     };
+    // The tree is the larger part, and written as it is converted.
     let mut block = Vec::with_capacity((64 << 10) + 8);
     for sides in &tree.0 {
         let [left, right] = sides.map(record);

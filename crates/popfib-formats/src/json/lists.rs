@@ -166,8 +166,8 @@ fn looks_like_addresses(text: &str) -> bool {
 /// The column of the key of the list that a prefix is in.
 const LIST: &str = "list";
 
-/// RecordLeaves out the members that are prefixes, lists of prefixes, or lists of objects that have some: they say where
-/// the others hold, and are no columns.
+/// Leaves out the members that are prefixes, lists of prefixes, or lists of objects that have some: they say which
+/// addresses the others are about, and are no columns.
 fn without_prefixes(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>) {
     members.retain_mut(|(key, node)| {
         let is_prefix = match node {

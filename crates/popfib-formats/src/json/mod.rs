@@ -5,7 +5,7 @@
 //! [`Grammar`](crate::grammar::Grammar) here says which objects and lists are to be cut open, and each item
 //! goes to serde_json alone.
 //!
-//! All these formats begin with the same few bytes. Which one it is, the keys in the head tell
+//! All these formats begin with the same few bytes. The keys in the head tell which one it is
 //! ([`strings`]), and each `detect` leaves alone what a more special format takes ([`is_others`]).
 
 pub(crate) mod frr;

@@ -79,7 +79,7 @@ pub(super) fn prefixes(node: &RecordNode<'_>) -> Vec<String> {
     found
 }
 
-/// RecordLeaves out of an object's members what the keys of `path` lead to. Keys may have dots themselves, so
+/// Leaves out of an object's members what the keys of `path` lead to. Keys may have dots themselves, so
 /// every way to part the path is tried.
 pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>, path: &str) {
     members.retain_mut(|(key, node)| {

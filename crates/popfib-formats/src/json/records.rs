@@ -149,7 +149,7 @@ struct PrefixObjects {
     is_named: bool,
     /// The columns, unless one value is read.
     leaves: Option<RecordLeaves>,
-    /// Objects that have none of them, or no value at all.
+    /// How many objects have none of them, or no value at all.
     without: u64,
 }
 

@@ -54,6 +54,7 @@ pub(super) fn fill(
         };
         flaw = flaw.or(result.err());
     })?;
+    // The large ones come last, whatever the order of the attributes.
     if !path.communities.is_empty() && !large.is_empty() {
         path.communities.push(' ');
     }
@@ -61,6 +62,7 @@ pub(super) fn fill(
     flaw.map_or(Ok(()), Err)
 }
 
+/// The value of MED and local preference.
 fn number(value: &[u8]) -> Result<u32, WireFlaw> {
     let bytes = value
         .try_into()
@@ -68,6 +70,7 @@ fn number(value: &[u8]) -> Result<u32, WireFlaw> {
     Ok(u32::from_be_bytes(bytes))
 }
 
+/// Sets how the route came into BGP, which is a byte; the words are those of `bgpdump`.
 fn origin(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
     to.clear();
     to.push_str(match value {
@@ -79,6 +82,7 @@ fn origin(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
     Ok(())
 }
 
+/// Sets the AS, of 2 bytes or 4, and the address of the router that aggregated the route.
 fn aggregator(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
     if !matches!(value.len(), 6 | 8) {
         return Err("an aggregator that is no AS and address");

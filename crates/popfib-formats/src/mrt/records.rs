@@ -76,6 +76,7 @@ impl MrtRecords {
             unreachable!("a header has 12 bytes");
         };
         let length = u32::from_be_bytes([l0, l1, l2, l3]) as usize;
+        // Passed over by the next call, so that the error comes at once.
         if length > MAX_BODY {
             self.advance(HEADER);
             self.skip = length;
@@ -99,6 +100,7 @@ impl MrtRecords {
         ReadError::invalid(self.input.name(), FilePlace::Byte(offset), reason)
     }
 
+    /// Goes on by `count` bytes, which are in the buffer.
     fn advance(&mut self, count: usize) {
         self.start += count;
         self.offset += count as u64;

@@ -215,6 +215,7 @@ impl MrtTableReader {
         for _ in 0..count {
             let entry = RibEntry::read(body, has_ids)?;
             let (peer, wanted) = self.peer(entry.peer)?;
+            // Counted for `popfib peers`, whoever's routes are asked for.
             self.peers.count(peer, family == Afi::Ipv4);
             if !wanted {
                 continue;
@@ -225,6 +226,7 @@ impl MrtTableReader {
                 path_length: attributes.as_path(4).length()?,
                 peer: entry.peer,
             };
+            // The text of the value is written once, of the best one: there may be hundreds.
             if best.is_none_or(|(least, _)| rank <= least) {
                 best = Some((rank, entry.attributes));
             }

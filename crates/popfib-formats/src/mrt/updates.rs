@@ -144,6 +144,7 @@ impl MrtUpdateReader {
         } = change;
         self.gate
             .count(Some(self.time), Some(self.peer_index), prefix);
+        // Without a next hop it is a withdrawal.
         let is_its = |hop: &MessageNextHop| next_hop.is_some() && hop.address == next_hop;
         let hop = self.hops.iter().position(is_its);
         self.hop = hop.unwrap_or_default();
@@ -169,6 +170,7 @@ impl MrtUpdateReader {
                 continue;
             }
             let hop = free.next().ok_or("more next hops than families")?;
+            // Messages of one peer have the same next hop again and again, whose text is there then.
             if hop.address != Some(next_hop) {
                 hop.address = Some(next_hop);
                 hop.text.clear();

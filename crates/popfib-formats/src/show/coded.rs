@@ -191,8 +191,8 @@ impl CodedRoutes {
     }
 }
 
-/// Where the prefix of a row begins: after one code or more. A code has four bytes at most, and a letter among them; `1.0.0.0/8
-/// is subnetted` has none before it and is no row.
+/// Where the prefix of a row begins: after one code or more, of four bytes at most, and a letter in one of them. So
+/// `1.0.0.0/8 is subnetted` is no row.
 fn prefix_of_row(line: &str) -> Option<usize> {
     let mut at = 0;
     let mut has_letter = false;

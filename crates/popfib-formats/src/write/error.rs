@@ -1,4 +1,4 @@
-//! What can go wrong when a table is written.
+//! What can go wrong when a table is written: one line for the user, with the prefix of the route if it is about one.
 
 use std::error::Error;
 use std::fmt;

@@ -19,7 +19,7 @@ pub struct OutputFile(Compressor);
 impl OutputFile {
     /// Begins a file that will be at `path`.
     ///
-    /// Behind a symbolic link, the file that it leads to will be replaced.
+    /// If `path` is a symbolic link, the file that it leads to will be replaced.
     ///
     /// # Errors
     /// If no file can be made there, or it is a directory.

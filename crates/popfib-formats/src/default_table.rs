@@ -47,7 +47,7 @@ pub fn default_table() -> RouteTable {
     table
 }
 
-/// The same with these columns of `asn`, an integer, and `as_name`, the name of the organisation, as [`load`](crate::load) reads
+/// The same with these columns of `asn`, an integer, and `as_name`, the name of the organisation, as [`load`](crate::load()) reads
 /// them. Where an AS is unknown it has no name: of the names alone, its routes are left out.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 //! addresses out, and tables back to files.
 //!
 //! The flow: an [`Input`] opens a file or standard input and decompresses it by its content; [`open_routes`] finds its
-//! [`Format`] and gives the [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`] puts them into the two
+//! [`Format`] and gives the [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`](load()) puts them into the two
 //! Ribs of a [`RouteTable`], with the next hops numbered by a [`Dictionary`](popfib_table::Dictionary). The other way,
 //! [`write_table`] writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!

@@ -85,7 +85,7 @@ impl LookupTable {
 /// Takes time in proportion to the file and memory in proportion to the table.
 ///
 /// # Errors
-/// As [`load`](crate::load).
+/// As [`load`](crate::load()).
 pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<LookupTable, ReadError> {
     let of_columns = LoadOptions {
         columns: options.columns.clone(),

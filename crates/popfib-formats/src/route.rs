@@ -14,7 +14,7 @@ pub struct Route<'a> {
     /// The prefix; no host bits set.
     pub prefix: IpPrefix,
     /// The next hop as the source names it: an address, an AS number, any name. Or, where
-    /// [records](crate::ColumnSelection::are_records) are read, one as only [`load`](crate::load) understands it.
+    /// [records](crate::ColumnSelection::are_records) are read, one as only [`load`](crate::load()) understands it.
     pub next_hop: &'a str,
 }
 

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use popfib::{IpPrefix, NextHop};
-use popfib_formats::{Change, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, UpdateFormat, UpdateOptions, UpdateSource, load_from, open_updates};
+use popfib_formats::{
+    Change, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, UpdateFormat,
+    UpdateOptions, UpdateSource, load_from, open_updates,
+};
 use popfib_table::Dictionary;
 
 use crate::program::{Failure, note};

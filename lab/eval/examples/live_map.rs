@@ -12,7 +12,9 @@ use popfib::live::LiveGroups;
 use popfib::map::Shared;
 use popfib::{IpPrefix, LiveIpMap, Prefix};
 use popfib_eval::{Latencies, Spread, cores, pin, shuffled};
-use popfib_formats::{Change, Input, LoadOptions, UpdateOptions, default_table, load, open_updates};
+use popfib_formats::{
+    Change, Input, LoadOptions, UpdateOptions, default_table, load, open_updates,
+};
 
 /// How often what takes long is changed, and a group.
 const RUNS: usize = 21;
@@ -68,9 +70,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         maps.push(map);
     }
-    let each = |bytes: fn(&LiveIpMap<u32, Shared>) -> usize| {
-        maps.iter().map(bytes).sum::<usize>() / MAPS
-    };
+    let each =
+        |bytes: fn(&LiveIpMap<u32, Shared>) -> usize| maps.iter().map(bytes).sum::<usize>() / MAPS;
     let (all, ipv6) = (each(LiveIpMap::bytes), each(|table| table.ipv6().bytes()));
     let fib = each(|table| table.ipv4().fib_bytes().arrays);
     let grown = resident().zip(before).map(|(now, before)| now - before);

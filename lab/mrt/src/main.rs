@@ -14,7 +14,10 @@ use std::time::{Duration, Instant};
 
 use bgpkit_parser::BgpkitParser;
 use bgpkit_parser::models::ElemType;
-use popfib_formats::{Change, Input, LoadOptions, PeerFilter, RouteValue, UpdateOptions, load_from, open_routes, open_updates};
+use popfib_formats::{
+    Change, Input, LoadOptions, PeerFilter, RouteValue, UpdateOptions, load_from, open_routes,
+    open_updates,
+};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

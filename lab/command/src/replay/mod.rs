@@ -16,7 +16,9 @@ use clap::Args;
 use clap::ValueEnum;
 use popfib::Size;
 use popfib_eval::Latencies;
-use popfib_formats::{OutputFile, PeerFilter, RouteTable, UpdateFormat, WriteFormat, WriteOptions, write_table};
+use popfib_formats::{
+    OutputFile, PeerFilter, RouteTable, UpdateFormat, WriteFormat, WriteOptions, write_table,
+};
 use serde::Serialize;
 
 use self::family::Family;

@@ -10,7 +10,7 @@ use charts_rs::{
     Series, SeriesBand, SeriesCategory, Symbol, TextConfig, YAxisConfig, add_theme,
     measure_text_width_family, svg_with_accessibility,
 };
-use popfib_draw::{Bar, BarChart, BarPanel, BarRow, SERIES_COLOURS};
+use popfib_draw::{Bar, BarPanel, BarRow, SERIES_COLOURS};
 
 use super::format::short;
 use crate::experiments::Figures;
@@ -95,7 +95,7 @@ pub(super) fn bars(
             (rows, names.iter().enumerate().map(panel).collect())
         }
     };
-    popfib_draw::bar_chart(&BarChart {
+    popfib_draw::bar_chart(&popfib_draw::BarChart {
         title: &words.title,
         note: &words.note,
         unit: words.y,

@@ -166,7 +166,7 @@ impl BmpReader {
                     Some(session) => self.peers.entry(head.key).or_default().session = session,
                     None => {
                         let about = || head.about();
-                        self.leave_out("the OPENs of a BmpPeer Up are invalid", about, rest);
+                        self.leave_out("the OPENs of a Peer Up are invalid", about, rest);
                     }
                 }
                 let peer = self.peers.entry(head.key).or_default();

@@ -231,7 +231,7 @@ set! {
 }
 
 set! {
-    /// A set of prefixes of both families: a [`IpMap`] without values.
+    /// A set of prefixes of both families: an [`IpMap`] without values.
     ///
     /// ```
     /// use popfib::{IpPrefix, IpSet};

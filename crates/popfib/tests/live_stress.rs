@@ -85,7 +85,8 @@ impl<A: Address> Scene<A> {
         let mut random = Random(77);
         let mut changes = 0;
         let start = Instant::now();
-        while start.elapsed() < time {
+        // Also until a reader has had its turn, on a machine that is busy.
+        while start.elapsed() < time || scene.lookups.load(Ordering::Relaxed) == 0 {
             for _ in 0..rounds(4_000, 20_000) {
                 let index = random.below(self.prefixes.len());
                 let prefix = self.prefixes[index];
@@ -187,7 +188,8 @@ fn values<A: Address>(time: Duration, step: Option<usize>) {
         let _stop = Stop(&scene.stop);
         let mut random = Random(77);
         let start = Instant::now();
-        while start.elapsed() < time {
+        // Also until a reader has had its turn, on a machine that is busy.
+        while start.elapsed() < time || scene.lookups.load(Ordering::Relaxed) == 0 {
             for _ in 0..rounds(1_000, 5_000) {
                 let prefix = scene.prefixes[random.below(scene.prefixes.len())];
                 if random.below(3) == 0 {

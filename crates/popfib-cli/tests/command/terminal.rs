@@ -54,7 +54,9 @@ fn columns_of_fixed_width_are_those_of_a_pipe() {
         .unwrap();
         let piped = answer(&format!("{command} | cat"), &folder);
         assert!(piped.lines().count() > 2, "{piped}");
-        assert_eq!(answer(&format!("{command} --color never"), &folder), piped);
+        // On a busy machine a bar may have been there before.
+        let text = answer(&format!("{command} --color never"), &folder);
+        assert_eq!(final_lines(&text), piped.lines().collect::<Vec<_>>());
     }
     // Which kernels there are depends on the processor.
     let text = answer("popfib kernels --color never", &folder);

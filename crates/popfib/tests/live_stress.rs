@@ -80,13 +80,19 @@ impl<A: Address> Scene<A> {
         }
     }
 
+    /// Whether the writer goes on: for that long, and on a busy machine until a reader has had its turn, a minute at most.
+    fn goes_on(&self, start: Instant, time: Duration) -> bool {
+        let elapsed = start.elapsed();
+        let is_read = self.lookups.load(Ordering::Relaxed) > 0;
+        elapsed < time || !is_read && elapsed < Duration::from_secs(60)
+    }
+
     /// Changes routes for that long: at random, then all gone, and again.
     fn write(&self, table: &mut LiveFib<A, u32>, time: Duration) -> u64 {
         let mut random = Random(77);
         let mut changes = 0;
         let start = Instant::now();
-        // Also until a reader has had its turn, on a machine that is busy.
-        while start.elapsed() < time || scene.lookups.load(Ordering::Relaxed) == 0 {
+        while self.goes_on(start, time) {
             for _ in 0..rounds(4_000, 20_000) {
                 let index = random.below(self.prefixes.len());
                 let prefix = self.prefixes[index];
@@ -188,8 +194,7 @@ fn values<A: Address>(time: Duration, step: Option<usize>) {
         let _stop = Stop(&scene.stop);
         let mut random = Random(77);
         let start = Instant::now();
-        // Also until a reader has had its turn, on a machine that is busy.
-        while start.elapsed() < time || scene.lookups.load(Ordering::Relaxed) == 0 {
+        while scene.goes_on(start, time) {
             for _ in 0..rounds(1_000, 5_000) {
                 let prefix = scene.prefixes[random.below(scene.prefixes.len())];
                 if random.below(3) == 0 {

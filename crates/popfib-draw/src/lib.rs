@@ -1,10 +1,10 @@
 //! Pictures of routing tables: a RIB or figures in, the text of an SVG out.
 //!
-//! * [`heat_map`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
-//! * [`radial_trees`]: the binary radix tree and the Poptrie of a table, side by side.
-//! * [`hilbert_map`]: the address space, coloured by holder.
-//! * [`bar_chart`]: figures from 0 on, side by side.
-//! * [`lookup_picture`]: one lookup, through the root table, a page and blocks.
+//! * [`heat_map()`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
+//! * [`radial_trees()`]: the binary radix tree and the Poptrie of a table, side by side.
+//! * [`hilbert_map()`]: the address space, coloured by holder.
+//! * [`bar_chart()`]: figures from 0 on, side by side.
+//! * [`lookup_picture()`]: one lookup, through the root table, a page and blocks.
 //!
 //! An SVG has a light and a dark colour scheme. [`themed`] fixes one of them, for programs that turn the SVG into pixels.
 

@@ -1,7 +1,7 @@
 //! Parquet: a column of addresses in, the same rows with what tables say about them out; and tables, in and out.
 //!
 //! [`ParquetAddresses`] reads the addresses of one column in batches. [`ParquetAnnotator`] writes the rows again, and after their columns the
-//! [`ParquetAnswers`]. [`ParquetRows`] reads the rows of a table as lines of JSON, and [`write_table`] writes a table.
+//! [`ParquetAnswers`]. [`ParquetRows`] reads the rows of a table as lines of JSON, and [`write_table()`] writes a table.
 //!
 //! This is a crate of its own because the libraries below it are larger than all the rest of popfib: a program that doesn't need Parquet
 //! leaves it out.

@@ -1,0 +1,129 @@
+package popfib
+
+// A key in; the answer of one FIB out, found as docs/image-format.md says. What is read here has been
+// verified by check.go. Words are read from the bytes of the image, which a compiler turns into one
+// load where bytes are little-endian, and which is right where they are not.
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Bits of pointers.
+const (
+	bitNode   = 1 << 31
+	bitWide   = 1 << 30
+	bitFlat   = 1 << 29
+	bitHalf   = 1
+	placeMask = bitWide - 1
+	pageMask  = bitNode - 1
+	flatMask  = bitFlat - 2
+	// Of an entry of 16 bits: its lower bits number a child.
+	halfChild = 1 << 15
+)
+
+// A fib is what keys of one width are looked up in.
+type fib struct {
+	root, arena []byte
+	rootBits    uint
+	pageBits    uint
+	valueBits   uint
+	// For keys of up to 32 bits: how many bits a flat block resolves.
+	flatBits uint
+	// The list of pointers that a block of halves leads to.
+	children []byte
+	// What the description says besides, for the checks.
+	isFlat    bool
+	maxAnswer uint32
+	routes    uint64
+}
+
+// word is the word with this number.
+func word(words []byte, at uint) uint32 {
+	return binary.LittleEndian.Uint32(words[at*4 : at*4+4])
+}
+
+// wordPair is this word, and the next one in the upper half.
+func wordPair(words []byte, at uint) uint64 {
+	return binary.LittleEndian.Uint64(words[at*4 : at*4+8])
+}
+
+// lookup4 is the answer for an IPv4 address; 0 if there is none. Not for a nil fib.
+func (f *fib) lookup4(key uint32) uint32 {
+	// Index above, what is left of the key below. Go's shifts by 64 are 0, but these are by less.
+	split := uint64(key) << (f.rootBits & 63)
+	p := word(f.root, uint(split>>32))
+	if p < bitNode {
+		return p
+	}
+	rest := uint32(split)
+	if p&bitFlat != 0 {
+		p = f.flatEntry(p, uint(rest>>(32-f.flatBits)))
+		rest <<= f.flatBits
+	}
+	for p >= bitNode {
+		p = f.step(p, rest>>26)
+		rest <<= 6
+	}
+	return p
+}
+
+// lookup6 is the answer for an IPv6 address, whose halves these are.
+func (f *fib) lookup6(high, low uint64) uint32 {
+	p := word(f.root, uint(high>>32)>>((32-f.rootBits)&63))
+	if p < bitNode {
+		return p
+	}
+	high, low = shift128(high, low, f.rootBits)
+	if f.pageBits != 0 {
+		p = word(f.arena, uint(p&pageMask)+uint(high>>((64-f.pageBits)&63)))
+		high, low = shift128(high, low, f.pageBits)
+	}
+	if p&(bitNode|bitFlat) == bitNode|bitFlat {
+		for p >= bitNode {
+			p = word(f.arena, uint(p&flatMask)+uint(high>>58))
+			high, low = shift128(high, low, 6)
+		}
+		return p
+	}
+	for p >= bitNode {
+		p = f.step(p, uint32(high>>58))
+		high, low = shift128(high, low, 6)
+	}
+	return p
+}
+
+// shift128 shifts to the left by less than 64.
+func shift128(high, low uint64, by uint) (uint64, uint64) {
+	// `by` may be 0, so the lower half goes to the right in two steps.
+	return high<<(by&63) | low>>1>>((63-by)&63), low << (by & 63)
+}
+
+// step is what the block has in this slot that the pointer leads to.
+func (f *fib) step(p, slot uint32) uint32 {
+	place := uint(p & placeMask)
+	runs := wordPair(f.arena, place)
+	// How many runs begin at or before the slot.
+	count := uint(bits.OnesCount64(runs << (^slot & 63)))
+	if p&bitWide != 0 {
+		return word(f.arena, place+1+count)
+	}
+	// The word with the last bit of the value and the one before, which is at worst the second of `runs`.
+	last := count*f.valueBits - 1
+	both := wordPair(f.arena, place+1+last/32)
+	return uint32(both << (^last & 31) >> ((64 - f.valueBits) & 63))
+}
+
+// flatEntry is what the flat block has in this slot that the pointer leads to, for keys of up to 32 bits.
+func (f *fib) flatEntry(p uint32, slot uint) uint32 {
+	place := uint(p & flatMask)
+	if p&bitHalf == 0 {
+		return word(f.arena, place+slot)
+	}
+	at := place*4 + slot*2
+	half := binary.LittleEndian.Uint16(f.arena[at : at+2])
+	if half < halfChild {
+		return uint32(half)
+	}
+	return word(f.children, uint(half&^halfChild))
+}

@@ -1,0 +1,3 @@
+module example.org/popfib/engines/go
+
+go 1.24

@@ -1,0 +1,34 @@
+//go:build unix
+
+package popfib
+
+// A file in; its bytes out, mapped.
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+func mapFile(file *os.File) ([]byte, func() error, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, errors.ErrUnsupported
+	}
+	size := info.Size()
+	if size < headerLen {
+		return nil, nil, ErrNotImage
+	}
+	if int64(int(size)) != size {
+		return nil, nil, fmt.Errorf("%d bytes are more than can be mapped here", size)
+	}
+	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("mmap", err)
+	}
+	return mapped, func() error { return syscall.Munmap(mapped) }, nil
+}

@@ -1,0 +1,156 @@
+package popfib
+
+// Addresses in; records, prefixes and numbers of records out.
+
+import (
+	"encoding/binary"
+	"net/netip"
+)
+
+// A Table is what addresses are looked up in. It does not change, and all methods may be called by any
+// number of goroutines.
+type Table struct {
+	// What lookups need is first.
+	v4, v6      family
+	recordCount uint32
+	// How records lie in rows; 0: without rows.
+	rowBytes    int
+	rows        []byte
+	columns     []column
+	valueColumn int
+	name        string
+	sources     []Source
+	image       *Image
+}
+
+// Name is what the image calls the table; it may be empty.
+func (t *Table) Name() string { return t.name }
+
+// Sources says where the table comes from.
+func (t *Table) Sources() []Source { return append([]Source(nil), t.sources...) }
+
+// Image is the image that the table is in, by which its other tables are found.
+func (t *Table) Image() *Image { return t.image }
+
+// Len is the number of routes that the table was compiled from, of IPv4 and of IPv6.
+func (t *Table) Len() (ipv4, ipv6 int) { return t.v4.count, t.v6.count }
+
+// Lookup returns the record of the longest prefix that contains the address, and whether there is one.
+// It allocates nothing. An IPv4-mapped IPv6 address is an IPv6 address; a zone is ignored.
+func (t *Table) Lookup(address netip.Addr) (Record, bool) {
+	number := t.number(address)
+	return Record{t, number}, number != 0
+}
+
+// Match returns the longest prefix that contains the address too. If the image has values alone
+// ("popfib compile --keep values"; HasPrefixes says so), the prefix is the zero Prefix.
+func (t *Table) Match(address netip.Addr) (netip.Prefix, Record, bool) {
+	if address.Is4() {
+		if t.v4.longest.root == nil {
+			record, found := t.Lookup(address)
+			return netip.Prefix{}, record, found
+		}
+		key := key4(address)
+		answer := t.v4.longest.lookup4(key)
+		number, length := answer/33, answer%33
+		if answer == 0 {
+			return netip.Prefix{}, Record{t, 0}, false
+		}
+		return prefix4(key&^uint32(1<<(32-length)-1), int(length)), Record{t, number}, true
+	}
+	if t.v6.longest.root == nil || !address.IsValid() {
+		record, found := t.Lookup(address)
+		return netip.Prefix{}, record, found
+	}
+	high, low := key6(address)
+	answer := t.v6.longest.lookup6(high, low)
+	number, length := answer/129, answer%129
+	if answer == 0 {
+		return netip.Prefix{}, Record{t, 0}, false
+	}
+	// Shifts by 64 and more are 0.
+	if length <= 64 {
+		high, low = high&^(^uint64(0)>>length), 0
+	} else {
+		low &^= ^uint64(0) >> (length - 64)
+	}
+	return prefix6(high, low, int(length)), Record{t, number}, true
+}
+
+// HasPrefixes says whether Match returns prefixes.
+func (t *Table) HasPrefixes() bool {
+	return t.v4.longest.root != nil || t.v6.longest.root != nil
+}
+
+// number is the number of the record of an address; 0 if there is none.
+func (t *Table) number(address netip.Addr) uint32 {
+	if address.Is4() {
+		return t.number4(key4(address))
+	}
+	if !address.IsValid() {
+		return 0
+	}
+	high, low := key6(address)
+	return t.number6(high, low)
+}
+
+func (t *Table) number4(key uint32) uint32 {
+	if t.v4.values.root == nil {
+		return t.v4.longest.lookup4(key) / 33
+	}
+	return t.v4.values.lookup4(key)
+}
+
+func (t *Table) number6(high, low uint64) uint32 {
+	if t.v6.values.root == nil {
+		return t.v6.longest.lookup6(high, low) / 129
+	}
+	return t.v6.values.lookup6(high, low)
+}
+
+func key4(address netip.Addr) uint32 {
+	b := address.As4()
+	return binary.BigEndian.Uint32(b[:])
+}
+
+func key6(address netip.Addr) (high, low uint64) {
+	b := address.As16()
+	return binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
+}
+
+// LookupBatch returns the number of the record of each address, 0 for those without. The numbers are
+// written into the given slice, if it has room for as many, otherwise into a new one.
+func (t *Table) LookupBatch(addresses []netip.Addr, numbers []uint32) []uint32 {
+	numbers = room(numbers, len(addresses))
+	for n, address := range addresses {
+		numbers[n] = t.number(address)
+	}
+	return numbers
+}
+
+// LookupBatch4 is LookupBatch of IPv4 addresses as numbers: 10.0.0.1 is 0x0a000001.
+func (t *Table) LookupBatch4(addresses []uint32, numbers []uint32) []uint32 {
+	numbers = room(numbers, len(addresses))
+	for n, address := range addresses {
+		numbers[n] = t.number4(address)
+	}
+	return numbers
+}
+
+// LookupBatch6 is LookupBatch of IPv6 addresses in network order.
+func (t *Table) LookupBatch6(addresses [][16]byte, numbers []uint32) []uint32 {
+	numbers = room(numbers, len(addresses))
+	for n := range addresses {
+		b := &addresses[n]
+		numbers[n] = t.number6(binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]))
+	}
+	return numbers
+}
+
+// room is a slice of this length, the given one if it is large enough.
+func room(numbers []uint32, length int) []uint32 {
+	if cap(numbers) < length {
+		return make([]uint32, length)
+	}
+	return numbers[:length]
+}

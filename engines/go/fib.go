@@ -48,9 +48,9 @@ func wordPair(words []byte, at uint) uint64 {
 	return binary.LittleEndian.Uint64(words[at*4 : at*4+8])
 }
 
-// lookup4 is the answer for an IPv4 address; 0 if there is none. Not for a nil fib.
+// lookup4 is the answer for an IPv4 address; 0 if there is none.
 func (f *fib) lookup4(key uint32) uint32 {
-	// Index above, what is left of the key below. Go's shifts by 64 are 0, but these are by less.
+	// Index above, what is left of the key below. Masks of shifts say that they are by less than 64.
 	split := uint64(key) << (f.rootBits & 63)
 	p := word(f.root, uint(split>>32))
 	if p < bitNode {
@@ -58,60 +58,70 @@ func (f *fib) lookup4(key uint32) uint32 {
 	}
 	rest := uint32(split)
 	if p&bitFlat != 0 {
-		p = f.flatEntry(p, uint(rest>>(32-f.flatBits)))
-		rest <<= f.flatBits
+		p = f.flatEntry(p, uint(rest>>((32-f.flatBits)&31)))
+		if p < bitNode {
+			return p
+		}
+		rest <<= f.flatBits & 31
 	}
-	for p >= bitNode {
-		p = f.step(p, rest>>26)
-		rest <<= 6
+	// The same loop is in lookup6: as a function it would be a call for each block.
+	arena := f.arena
+	for {
+		place := uint(p & placeMask)
+		// How many runs begin at or before the slot.
+		count := uint(bits.OnesCount64(wordPair(arena, place) << (^(rest >> 26) & 63)))
+		if p&bitWide == 0 {
+			return narrow(arena, place, count, f.valueBits)
+		}
+		if p = word(arena, place+1+count); p < bitNode {
+			return p
+		}
+		rest <<= stride
 	}
-	return p
 }
 
 // lookup6 is the answer for an IPv6 address, whose halves these are.
 func (f *fib) lookup6(high, low uint64) uint32 {
-	p := word(f.root, uint(high>>32)>>((32-f.rootBits)&63))
+	p := word(f.root, uint(high>>1>>((63-f.rootBits)&63)))
 	if p < bitNode {
 		return p
 	}
-	high, low = shift128(high, low, f.rootBits)
+	used, arena := f.rootBits, f.arena
 	if f.pageBits != 0 {
-		p = word(f.arena, uint(p&pageMask)+uint(high>>((64-f.pageBits)&63)))
-		high, low = shift128(high, low, f.pageBits)
+		p = word(arena, uint(p&pageMask)+uint(high<<(used&63)>>((64-f.pageBits)&63)))
+		if p < bitNode {
+			return p
+		}
+		used += f.pageBits
 	}
-	if p&(bitNode|bitFlat) == bitNode|bitFlat {
+	// The upper half has what is left of the key. When the lower one has bits to give, they follow.
+	high, low = high<<(used&63)|low>>1>>((63-used)&63), low<<(used&63)
+	if p&bitFlat != 0 {
 		for p >= bitNode {
-			p = word(f.arena, uint(p&flatMask)+uint(high>>58))
-			high, low = shift128(high, low, 6)
+			p = word(arena, uint(p&flatMask)+uint(high>>58))
+			high, low = high<<stride|low>>(64-stride), low<<stride
 		}
 		return p
 	}
-	for p >= bitNode {
-		p = f.step(p, uint32(high>>58))
-		high, low = shift128(high, low, 6)
+	for {
+		place := uint(p & placeMask)
+		count := uint(bits.OnesCount64(wordPair(arena, place) << (^(high >> 58) & 63)))
+		if p&bitWide == 0 {
+			return narrow(arena, place, count, f.valueBits)
+		}
+		if p = word(arena, place+1+count); p < bitNode {
+			return p
+		}
+		high, low = high<<stride|low>>(64-stride), low<<stride
 	}
-	return p
 }
 
-// shift128 shifts to the left by less than 64.
-func shift128(high, low uint64, by uint) (uint64, uint64) {
-	// `by` may be 0, so the lower half goes to the right in two steps.
-	return high<<(by&63) | low>>1>>((63-by)&63), low << (by & 63)
-}
-
-// step is what the block has in this slot that the pointer leads to.
-func (f *fib) step(p, slot uint32) uint32 {
-	place := uint(p & placeMask)
-	runs := wordPair(f.arena, place)
-	// How many runs begin at or before the slot.
-	count := uint(bits.OnesCount64(runs << (^slot & 63)))
-	if p&bitWide != 0 {
-		return word(f.arena, place+1+count)
-	}
-	// The word with the last bit of the value and the one before, which is at worst the second of `runs`.
-	last := count*f.valueBits - 1
-	both := wordPair(f.arena, place+1+last/32)
-	return uint32(both << (^last & 31) >> ((64 - f.valueBits) & 63))
+// narrow is the value of a narrow block of so many bits that ends the first `count` of them.
+func narrow(arena []byte, place, count, valueBits uint) uint32 {
+	// The word with its last bit and the one before, which is at worst the second of `runs`.
+	last := count*valueBits - 1
+	both := wordPair(arena, place+1+last/32)
+	return uint32(both << (^last & 31) >> ((64 - valueBits) & 63))
 }
 
 // flatEntry is what the flat block has in this slot that the pointer leads to, for keys of up to 32 bits.

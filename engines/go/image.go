@@ -132,9 +132,11 @@ func (of *tableSections) three(width, kind uint16) (three [3]*section, err error
 
 // A family is what a table has for keys of one width.
 type family struct {
-	// One of them has a nil root if the image does not have it, both if there are no routes at all.
-	values, longest fib
-	routes          *routeArrays
+	// What lookups use: the FIB of next hops or, if there is none, that of longest matches.
+	fib       fib
+	isLongest bool
+	longest   *fib
+	routes    *routeArrays
 	// How many routes it was compiled from.
 	count int
 }
@@ -144,7 +146,7 @@ var noRoutes = fib{root: make([]byte, 4)}
 
 // newFamily verifies the sections of one family.
 func newFamily(of *tableSections, width uint16, maxNextHop uint64) (family, error) {
-	found := family{values: noRoutes}
+	found := family{fib: noRoutes}
 	values, err := of.three(width, kindFib)
 	if err != nil {
 		return found, err
@@ -163,15 +165,14 @@ func newFamily(of *tableSections, width uint16, maxNextHop uint64) (family, erro
 		if err != nil {
 			return found, err
 		}
-		found.longest, found.count = *f, int(f.routes)
-		found.values.root = nil
+		found.fib, found.isLongest, found.longest, found.count = *f, true, f, int(f.routes)
 	}
 	if values[0] != nil {
 		f, err := newFib(values[0], values[1], values[2], uint(width), maxNextHop)
 		if err != nil {
 			return found, err
 		}
-		found.values, found.count = *f, int(f.routes)
+		found.fib, found.isLongest, found.count = *f, false, int(f.routes)
 	}
 	if routes[0] != nil {
 		if longest[0] == nil {

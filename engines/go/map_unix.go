@@ -16,12 +16,10 @@ func mapFile(file *os.File) ([]byte, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, errors.ErrUnsupported
-	}
 	size := info.Size()
-	if size < headerLen {
-		return nil, nil, ErrNotImage
+	// What is shorter than a header cannot be an image, which reading it tells best.
+	if !info.Mode().IsRegular() || size < headerLen {
+		return nil, nil, errors.ErrUnsupported
 	}
 	if int64(int(size)) != size {
 		return nil, nil, fmt.Errorf("%d bytes are more than can be mapped here", size)

@@ -163,7 +163,9 @@ func readImage(from io.Reader, info fs.FileInfo) ([]byte, error) {
 	}
 	var image bytes.Buffer
 	image.Write(header[:])
-	if _, err := io.CopyN(&image, from, int64(length-headerLen)); err != nil && err != io.EOF {
+	if _, err := io.CopyN(&image, from, int64(length-headerLen)); err == io.EOF {
+		return nil, cutOff(uint64(image.Len()), length)
+	} else if err != nil {
 		return nil, err
 	}
 	// What follows is not read; that there is something is an error.

@@ -115,12 +115,6 @@ func (v vectorTable) text() string {
 	return lines.String()
 }
 
-// after is the address after this one; ok is false for the last one.
-func after(address netip.Addr) (netip.Addr, bool) {
-	next := address.Next()
-	return next, next.IsValid()
-}
-
 // last is the last address of a prefix.
 func last(prefix netip.Prefix) netip.Addr {
 	b := prefix.Addr().AsSlice()

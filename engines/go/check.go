@@ -95,7 +95,7 @@ type layoutError struct {
 }
 
 func nowhere(pointer uint32) *layoutError {
-	return &layoutError{0, fmt.Sprintf("pointer %#010x leads nowhere", pointer)}
+	return &layoutError{0, fmt.Sprintf("pointer 0x%08x leads nowhere", pointer)}
 }
 
 // all walks from every pointer of the root.

@@ -110,6 +110,7 @@ func bases(t testing.TB) map[string][]byte {
 	for _, file := range files {
 		read(filepath.Base(file), file)
 	}
+	bases["flat"] = flatImage()
 	return bases
 }
 

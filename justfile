@@ -65,6 +65,10 @@ test-npm *args:
 test-postgresql *args:
     engines/postgresql/test {{ args }}
 
+# The Go package's tests (--quick)
+test-go *args:
+    engines/go/test {{ args }}
+
 # popfib clickhouse inside of ClickHouse
 test-clickhouse *args:
     engines/clickhouse/test {{ args }}
@@ -212,6 +216,10 @@ bench-clickhouse *args:
 # PostgreSQL beside its indexes by GiST
 bench-postgresql *args:
     lab/bench/postgresql.py {{ args }}
+
+# The Go package beside bart and maxminddb-golang
+bench-go *args:
+    cd engines/go/bench && GOMAXPROCS=1 taskset -c 1 go test -bench . {{ args }}
 
 # JavaScript beside npm packages
 bench-javascript table mmdb:

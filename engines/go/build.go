@@ -60,24 +60,35 @@ func BuildImage[V Scalar](routes iter.Seq2[netip.Prefix, V]) ([]byte, error) {
 	var ofFamily [2][]route
 	var values []V
 	numbers := map[V]uint32{}
+	var last V
+	number := uint32(0)
 	for prefix, value := range routes {
 		if !prefix.IsValid() || prefix != prefix.Masked() {
 			return nil, fmt.Errorf("route %d: %s: not a prefix without host bits", 1+len(ofFamily[0])+len(ofFamily[1]), prefix)
 		}
-		number, known := numbers[value]
-		if !known {
-			values = append(values, value)
-			number = uint32(len(values))
-			numbers[value] = number
+		// Routes side by side often have the same one.
+		if number == 0 || value != last {
+			known := false
+			if number, known = numbers[value]; !known {
+				values = append(values, value)
+				number = uint32(len(values))
+				numbers[value] = number
+			}
+			last = value
 		}
 		r := route{nextHop: number, length: uint8(prefix.Bits())}
+		of := &ofFamily[0]
 		if prefix.Addr().Is4() {
 			r.high = uint64(key4(prefix.Addr())) << 32
-			ofFamily[0] = append(ofFamily[0], r)
 		} else {
+			of = &ofFamily[1]
 			r.high, r.low = key6(prefix.Addr())
-			ofFamily[1] = append(ofFamily[1], r)
 		}
+		// Twice as long each time: append alone makes long slices longer by a quarter, and so copies more.
+		if len(*of) == cap(*of) {
+			*of = slices.Grow(*of, len(*of)+1<<10)
+		}
+		*of = append(*of, r)
 	}
 	// Answers of longest matches have 31 bits.
 	if len(values) > math.MaxInt32/129-1 || len(ofFamily[0]) > maxRoutes || len(ofFamily[1]) > maxRoutes {
@@ -99,10 +110,14 @@ func BuildImage[V Scalar](routes iter.Seq2[netip.Prefix, V]) ([]byte, error) {
 
 // sorted sorts the routes, and keeps the last of each prefix.
 func sorted(routes []route) []route {
-	compare := func(a, b route) int { return a.compare(&b) }
-	if !slices.IsSortedFunc(routes, compare) {
-		slices.SortStableFunc(routes, compare)
+	order := -1
+	for n := 1; n < len(routes); n++ {
+		order = max(order, routes[n-1].compare(&routes[n]))
 	}
+	if order < 0 {
+		return routes
+	}
+	slices.SortStableFunc(routes, func(a, b route) int { return a.compare(&b) })
 	kept := 0
 	for n := range routes {
 		if n+1 < len(routes) && routes[n].compare(&routes[n+1]) == 0 {
@@ -164,10 +179,12 @@ func addRecords[V Scalar](w *imageWriter, values []V) error {
 
 // addFamily adds the sections of the routes of one family, which are sorted.
 func addFamily(w *imageWriter, routes []route, width uint) error {
-	var addresses, lengths, nextHops words
-	highest := uint32(0)
-	seen := map[uint32]bool{}
-	last := uint32(0)
+	addresses, lengths, nextHops := make(words, 0, len(routes)*int(width/8)), make(words, 0, len(routes)), make(words, 0, 4*len(routes))
+	highest, different := uint32(0), 0
+	for n := range routes {
+		highest = max(highest, routes[n].nextHop)
+	}
+	seen := make([]bool, highest+1)
 	for n := range routes {
 		r := &routes[n]
 		if width == 32 {
@@ -178,16 +195,14 @@ func addFamily(w *imageWriter, routes []route, width uint) error {
 		}
 		lengths = append(lengths, r.length)
 		nextHops.add(r.nextHop)
-		highest = max(highest, r.nextHop)
-		// Routes side by side often have the same one.
-		if r.nextHop != last {
+		if !seen[r.nextHop] {
 			seen[r.nextHop] = true
-			last = r.nextHop
+			different++
 		}
 	}
 	description := func(b *builder) words {
 		d := words{byte(b.rootBits), byte(b.pageBits), byte(b.valueBits), b.answerBits(), 255, 0, 0, 0}
-		for _, count := range []uint64{b.nodes, b.leaves, uint64(len(routes)), uint64(len(seen))} {
+		for _, count := range []uint64{b.nodes, b.leaves, uint64(len(routes)), uint64(different)} {
 			d.add64(count)
 		}
 		return d

@@ -27,6 +27,8 @@ func newBuilder(routes []route, width uint, highest uint32, isLongest bool) *bui
 	case n > 1<<9:
 		b.rootBits = 12
 	}
+	// A guess that seldom is too small.
+	b.arena = make(words, 0, 64+2*len(routes))
 	for _, word := range []uint32{1, 0, 0} {
 		b.arena.add(word)
 	}

@@ -56,7 +56,11 @@ func (f *fib) lookup4(key uint32) uint32 {
 	if p < bitNode {
 		return p
 	}
-	rest := uint32(split)
+	return f.below4(p, uint32(split))
+}
+
+// below4 is the answer below a pointer of the root, by what is left of the key.
+func (f *fib) below4(p, rest uint32) uint32 {
 	if p&bitFlat != 0 {
 		p = f.flatEntry(p, uint(rest>>((32-f.flatBits)&31)))
 		if p < bitNode {

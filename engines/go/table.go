@@ -68,7 +68,11 @@ func (t *Table) Match(address netip.Addr) (netip.Prefix, Record, bool) {
 	} else {
 		number, length = answer/129, answer%129
 	}
-	prefix, _ := address.WithZone("").Prefix(int(length))
+	// Of IPv4 that is faster than Addr.Prefix, and of IPv6 slower.
+	if values == 33 {
+		return prefix4(key4(address)&^uint32(1<<(32-length)-1), int(length)), Record{t, number}, true
+	}
+	prefix, _ := address.Prefix(int(length))
 	return prefix, Record{t, number}, true
 }
 
@@ -80,7 +84,17 @@ func (t *Table) HasPrefixes() bool {
 // number is the number of the record of an address; 0 if there is none.
 func (t *Table) number(address netip.Addr) uint32 {
 	if address.Is4() {
-		return t.v4.number4(key4(address))
+		// The root here and not in lookup4: most of IPv4 takes one call less so.
+		f := &t.v4
+		split := uint64(key4(address)) << (f.fib.rootBits & 63)
+		answer := word(f.fib.root, uint(split>>32))
+		if answer >= bitNode {
+			answer = f.fib.below4(answer, uint32(split))
+		}
+		if f.isLongest {
+			answer /= 33
+		}
+		return answer
 	}
 	if !address.IsValid() {
 		return 0

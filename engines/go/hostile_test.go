@@ -324,6 +324,63 @@ func TestMemoryIsBoundedByTheFile(t *testing.T) {
 	}
 }
 
+// What a later minor version may add is skipped; what the order of sections forbids is not.
+func TestSectionsThatAreNotKnown(t *testing.T) {
+	metadata := []byte("name\tlater\nsomething\telse\n")
+	description := append(words{0, 0, 1, 16, 255, 0, 0, 0}, make([]byte, 32)...)
+	arena := words{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	build := func(add func(w *imageWriter)) []byte {
+		var w imageWriter
+		w.add(0, 0, kindMetadata, nil)
+		w.add(1, 0, kindMetadata, metadata)
+		add(&w)
+		image := w.image()
+		image[10] = 7
+		mend(image)
+		return image
+	}
+	table, err := FromBytes(build(func(w *imageWriter) {
+		w.add(1, 0, 300, []byte("later"))
+		w.add(1, 16, kindFib, []byte("of other keys"))
+		w.add(1, 32, 2, nil)
+		w.add(1, 32, kindFib, description)
+		w.add(1, 32, kindFib+1, words{1, 0, 0, 0})
+		w.add(1, 32, kindFib+2, arena)
+		w.add(1, 32, 300, []byte("later"))
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, expected := range map[string]uint32{"192.0.2.1": 1, "2001:db8::1": 0} {
+		if record, _ := table.Lookup(netip.MustParseAddr(address)); record.Number() != expected || table.Name() != "later" {
+			t.Errorf("%s: %d in %q", address, record.Number(), table.Name())
+		}
+	}
+	for reason, add := range map[string]func(w *imageWriter){
+		"no IPv4 FIB arena": func(w *imageWriter) {
+			w.add(1, 32, kindFib, description)
+			w.add(1, 32, kindFib+1, words{1, 0, 0, 0})
+		},
+		"no metadata of table 2":    func(w *imageWriter) { w.add(3, 0, kindMetadata, metadata) },
+		"sections are not in order": func(w *imageWriter) { w.add(1, 0, kindMetadata, metadata) },
+		"the table has no name":     func(w *imageWriter) { w.add(2, 0, kindMetadata, []byte("source\tx\n")) },
+		"a line is malformed":       func(w *imageWriter) { w.add(2, 0, kindMetadata, []byte("name\tx\ty\n")) },
+		"the last line is cut off":  func(w *imageWriter) { w.add(2, 0, kindMetadata, []byte("name\tx")) },
+		"the answer 1 is none there is": func(w *imageWriter) {
+			w.add(1, 0, kindColumns, append(words{0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, append(make([]byte, 8), 'x')...))
+			w.add(1, 0, kindValues, nil)
+			w.add(1, 0, kindValues+partTextEnds, nil)
+			w.add(1, 32, kindFib, description)
+			w.add(1, 32, kindFib+1, words{1, 0, 0, 0})
+			w.add(1, 32, kindFib+2, arena)
+		},
+	} {
+		if _, err := newImage(build(add)); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%v, not %s", err, reason)
+		}
+	}
+}
+
 func TestAPipeIsRead(t *testing.T) {
 	good, err := os.ReadFile(recordsFile)
 	if err != nil {

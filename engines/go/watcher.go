@@ -74,6 +74,9 @@ func WatchAs[T any](path string, prepare func(*Table) (T, error), with ...WatchO
 	for _, option := range with {
 		option(&w.watchOptions)
 	}
+	if w.interval <= 0 {
+		w.interval = time.Second
+	}
 	if err := w.Reload(); err != nil {
 		return nil, err
 	}

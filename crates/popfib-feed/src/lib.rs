@@ -61,7 +61,7 @@ pub mod files {
     pub use crate::file_updates::{FileUpdates, UpdateError};
 }
 
-/// What [`Tables`] and decoders tell of themselves: sizes, counts, the paths of a prefix, what was dropped or left out.
+/// Figures of [`Tables`] and decoders: sizes, counts, the paths of a prefix, what was dropped or left out.
 pub mod info {
     pub use crate::left_out::LeftOutMessages;
     pub use crate::table_info::{DroppedPaths, PathInfo, TableInfo, Totals};

@@ -1,6 +1,6 @@
 //! `--netlink`: messages of this machine's kernel about its routes in, changes of the tables out.
 //!
-//! A dump gives all routes; messages tell of changes after it. If messages are lost, another dump is needed.
+//! A dump gives all routes; messages report the changes after it. If messages are lost, another dump is needed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

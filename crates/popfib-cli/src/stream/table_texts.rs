@@ -1,8 +1,8 @@
 //! The texts of the answers of each table, and lookups that give their numbers: a table and a form of output in, texts out;
 //! addresses in, numbers of texts out.
 //!
-//! A text is made once for each record, and not for each route. So the prefix, which many routes with one record differ in, is
-//! written before it when the answer comes.
+//! A text is made once for each record, and not for each route. Routes with one record have different prefixes, so the prefix
+//! is written before it when the answer comes.
 
 use std::iter;
 

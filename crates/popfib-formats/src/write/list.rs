@@ -2,7 +2,7 @@
 //!
 //! The templates are in [`lists`](super::lists), in the language that users have for [theirs](super::template). Besides what
 //! every template can have of a prefix, there are `{name}`, the name of the list, `{bounds}`, the bounds of length
-//! that a prefix is for, and `{size}`, the size of a set that holds all. Languages differ in little more than this, so that
+//! that a prefix is for, and `{size}`, the size of a set that holds all. That is nearly all in which languages are different, so
 //! a new one is a dozen lines of text, and a function if it has bounds.
 //!
 //! What a language forbids is an error before anything is written: a router that stops in the middle of a list has half a

@@ -239,7 +239,7 @@ func TestFlatBlocks(t *testing.T) {
 	if expected := "126.0.0.0\t-\t5\n130.0.0.0\t-\t101\n2010::\t-\t201\n::\t-\t300\n"; asked != expected {
 		t.Errorf("%s", asked)
 	}
-	damage(t, map[string][]byte{"flat": image}, 20_000)
+	refuseOrAnswer(t, map[string][]byte{"flat": image}, 20_000)
 	const to = bitNode | bitFlat
 	arena := make([]uint32, 144)
 	arena[0] = 1

@@ -56,10 +56,10 @@ func (t *Table) Match(address netip.Addr) (netip.Prefix, Record, bool) {
 		if answer >= bitNode {
 			answer = f.below4(answer, uint32(split))
 		}
-		if answer == 0 {
+		number := answer / 33
+		if number == 0 {
 			return netip.Prefix{}, Record{t, 0}, false
 		}
-		number := answer / 33
 		length := answer - number*33
 		// Of IPv4 that is faster than Addr.Prefix, and of IPv6 slower.
 		return prefix4(key&^uint32(1<<(32-length)-1), int(length)), Record{t, number}, true
@@ -69,10 +69,10 @@ func (t *Table) Match(address netip.Addr) (netip.Prefix, Record, bool) {
 		return t.bareMatch(address)
 	}
 	answer := f.lookup6(key6(address))
-	if answer == 0 {
+	number := answer / 129
+	if number == 0 {
 		return netip.Prefix{}, Record{t, 0}, false
 	}
-	number := answer / 129
 	prefix, _ := address.Prefix(int(answer - number*129))
 	return prefix, Record{t, number}, true
 }
@@ -133,10 +133,8 @@ func key4(address netip.Addr) uint32 {
 // key6 returns the halves of an IPv6 address.
 func key6(address netip.Addr) (high, low uint64) {
 	// Not As16: it stores 8 bytes twice and then copies 16 at once, for which a CPU waits until both are
-	// in its cache; that took half of the time of a lookup. There is room for the name of a zone.
-	var room [40]byte
-	b, _ := address.AppendBinary(room[:0])
-	b = b[:16]
+	// in its cache; that took half of the time of a lookup. The slice is not allocated.
+	b := address.AsSlice()[:16]
 	return binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
 }
 

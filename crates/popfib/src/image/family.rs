@@ -62,6 +62,11 @@ impl<A: Address> ImageFamily<A> {
         let fib = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
         // SAFETY: as above.
         let longest = unsafe { read_fib(sections, LONGEST_FIB, max)? };
+        const ROUTES: [u16; 3] = [ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS];
+        let has_routes = sections.any(A::WIDTH.into(), ROUTES);
+        if has_routes && longest.is_none() {
+            return Err(sections.missing(id(LONGEST_FIB.description)));
+        }
         let (Some(kind), Some(description)) = (
             [FIB, LONGEST_FIB]
                 .map(|kinds| kinds.description)
@@ -73,12 +78,9 @@ impl<A: Address> ImageFamily<A> {
         ) else {
             return Ok(None);
         };
-        let routes = match sections.find(id(ROUTE_ADDRESSES)) {
-            Some(entry) if longest.is_none() => {
-                return Err(entry.broken(0, "there is no longest-match FIB"));
-            }
-            Some(_) => Some(RouteArrays::read(sections, description.routes)?),
-            None => None,
+        let routes = match has_routes {
+            true => Some(RouteArrays::read(sections, description.routes)?),
+            false => None,
         };
         // Later computations with this number should not overflow.
         if description.routes > u64::from(u32::MAX >> 1) {
@@ -298,7 +300,8 @@ unsafe fn read_fib<A: Address>(
     max_answer: u32,
 ) -> Result<Option<DescribedFib<A>>, ImageError> {
     let id = |kind| (u16::from(A::WIDTH), kind);
-    if sections.find(id(kinds.description)).is_none() {
+    let all = [kinds.description, kinds.root, kinds.arena];
+    if !sections.any(A::WIDTH.into(), all) {
         return Ok(None);
     }
     let (entry, bytes) = sections.get(id(kinds.description))?;

@@ -33,6 +33,11 @@ impl Sections {
         Some(&self.entries[index.ok()?])
     }
 
+    /// Whether there is any section of these kinds: of kinds that belong together all are then needed.
+    pub(super) fn any(&self, key_bits: u16, kinds: [u16; 3]) -> bool {
+        (kinds.iter()).any(|&kind| self.find((key_bits, kind)).is_some())
+    }
+
     pub(super) fn expect(&self, id: (u16, u16)) -> Result<&SectionEntry, ImageError> {
         self.find(id).ok_or_else(|| self.missing(id))
     }

@@ -233,6 +233,28 @@ fn errors_name_the_place() {
     assert_eq!((offset, section.as_str()), (arena as u64, "IPv4 FIB arena"));
 }
 
+/// Of the three sections of a FIB, and of routes, all are there or none: nothing of a family is left out quietly.
+#[test]
+fn a_family_that_lacks_a_section_is_refused() {
+    for (good, keep) in [Keep::Values, Keep::Prefixes, Keep::Routes]
+        .map(|keep| (every_width(1, 5, &Options::default(), keep), keep))
+    {
+        // In its place one of an unknown kind, which is skipped.
+        for (line, _) in sections(&good) {
+            let unknown = match kind_at(&good, line) {
+                first @ (16 | 32 | 48) => first - 1,
+                last @ (18 | 34 | 50) => last + 1,
+                _ => continue,
+            };
+            let mut bytes = good.clone();
+            bytes[line + 6..line + 8].copy_from_slice(&unknown.to_le_bytes());
+            repair(&mut bytes);
+            let text = error(&bytes);
+            assert!(text.contains("(section table): no "), "{keep:?}: {text}");
+        }
+    }
+}
+
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(bytes[at..at + 2].try_into().unwrap())
 }

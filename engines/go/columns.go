@@ -231,7 +231,8 @@ func (r Record) All() iter.Seq2[string, any] {
 }
 
 // String is the value of the record's main column, the one that the image says, as text: for a table of
-// one value a route that value. It is "" if it is absent, and the number where there are no records.
+// one value a route that value. It is what the command prints: elements of a list are separated by commas.
+// It is "" if it is absent, and the number where there are no records.
 func (r Record) String() string {
 	if r.table == nil || r.number == 0 {
 		return ""
@@ -239,12 +240,5 @@ func (r Record) String() string {
 	if r.table.columns == nil {
 		return strconv.FormatUint(uint64(r.number), 10)
 	}
-	switch value := r.valueIn(&r.table.columns[r.table.valueColumn]).(type) {
-	case nil:
-		return ""
-	case string:
-		return value
-	default:
-		return fmt.Sprint(value)
-	}
+	return textOf(r.valueIn(&r.table.columns[r.table.valueColumn]))
 }

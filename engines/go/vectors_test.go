@@ -278,3 +278,36 @@ func typed[T Value](t *testing.T, table *Table, record, none Record, name string
 		t.Errorf("%s: a value of no record", name)
 	}
 }
+
+// Texts of values are those of the command.
+func TestTextsAreTheCommands(t *testing.T) {
+	for _, values := range [][]string{
+		{`"a"`, `"b,c"`, `""`},
+		{`["a\\b", "b,c", ""]`, `["x"]`},
+		{"1.5", "-2.0", "1e22", "1e-7", "1e15", "1e16", "-1.25e-5", "9.9e-6", "123456789.125", "0.0"},
+		{"[1.5, 2.0, 1e300]", "[-1e-9]"},
+		{"7", "-5"},
+		{"18446744073709551615", "1"},
+		{"[1, 2, -3]", "[4]"},
+		{"true", "false"},
+		{"[true, false]", "[true]"},
+	} {
+		var lines strings.Builder
+		ask := []string{"lookup", "--table", "-"}
+		for n, value := range values {
+			fmt.Fprintf(&lines, "{\"network\": \"10.%d.0.0/16\", \"v\": %s}\n", n, value)
+		}
+		path := compile(t, lines.String())
+		ask[2] = path
+		for n := range values {
+			ask = append(ask, fmt.Sprintf("10.%d.0.0", n))
+		}
+		table := open(t, path)
+		for n, line := range strings.Split(strings.TrimSuffix(run(t, "", ask...), "\n"), "\n") {
+			record, _ := table.Lookup(netip.AddrFrom4([4]byte{10, byte(n)}))
+			if text := strings.Split(line, "\t")[2]; text != record.String() {
+				t.Errorf("%s: %s, and %s of the command", values[n], record, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package popfib;
+
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+
+/** The sections of routes of one family in; all routes in their order out. */
+final class Routes {
+    private final Bytes addresses;
+    private final Bytes lengths;
+    private final Bytes nextHops;
+    private final boolean isIPv4;
+
+    /** Verifies the routes: in order, without host bits, with next hops of 1 to {@code maxNextHop}. */
+    Routes(Section[] sections, int width, int count, int maxNextHop) throws InvalidImageException {
+        addresses = sections[0].bytes();
+        lengths = sections[1].bytes();
+        nextHops = sections[2].bytes();
+        isIPv4 = width == 32;
+        int[] sizes = {width / 8, 1, 4};
+        for (int n = 0; n < 3; n++) {
+            int given = sections[n].bytes().length();
+            if (given != (long) count * sizes[n]) {
+                throw sections[n].broken(0, "it has " + given + " bytes for " + count + " routes");
+            }
+        }
+        long lastHigh = 0;
+        long lastLow = 0;
+        int lastLength = -1;
+        for (int at = 0; at < count; at++) {
+            long high = high(at);
+            long low = low(at);
+            int length = lengths.at(at) & 0xFF;
+            int order = Long.compareUnsigned(high, lastHigh);
+            order = order != 0 ? order : Long.compareUnsigned(low, lastLow);
+            if (length > width || (order != 0 ? order : length - lastLength) <= 0 || hasHostBits(high, low, length)) {
+                throw sections[0].broken((long) at * sizes[0], "route " + (at + 1) + " is malformed or out of order");
+            }
+            lastHigh = high;
+            lastLow = low;
+            lastLength = length;
+            int nextHop = nextHops.word(at << 2);
+            if (nextHop <= 0 || nextHop > maxNextHop) {
+                throw sections[2].broken(4L * at, "route " + (at + 1) + " has the next hop "
+                        + Integer.toUnsignedString(nextHop) + ", which is none there is");
+            }
+        }
+    }
+
+    private long high(int at) {
+        return isIPv4 ? 0 : addresses.pair((at << 4) + 8);
+    }
+
+    private long low(int at) {
+        return isIPv4 ? addresses.unsigned(at << 2) : addresses.pair(at << 4);
+    }
+
+    private boolean hasHostBits(long high, long low, int length) {
+        Route route = Route.of(isIPv4, high, low, length, 0);
+        return route.high() != high || route.low() != low;
+    }
+
+    /** All of them; none of null. */
+    static Iterator<Route> iterator(Routes routes) {
+        return new Iterator<>() {
+            private int next;
+
+            @Override
+            public boolean hasNext() {
+                return routes != null && next < routes.lengths.length();
+            }
+
+            @Override
+            public Route next() {
+                if (!hasNext()) {
+                    throw new NoSuchElementException();
+                }
+                int at = next++;
+                return new Route(routes.isIPv4, routes.high(at), routes.low(at), routes.lengths.at(at) & 0xFF,
+                        routes.nextHops.word(at << 2));
+            }
+        };
+    }
+}

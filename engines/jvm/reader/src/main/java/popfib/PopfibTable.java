@@ -505,7 +505,7 @@ public final class PopfibTable {
                 return new Column<>(records, data);
             }
         }
-        throw new IllegalArgumentException("no column \"" + name + "\" in "
+        throw new IllegalArgumentException("no column \"" + name + "\"" + (records == Records.NONE ? ": the table has no records" : " in ")
                 + Opening.quoted(columns().stream().map(ColumnType::name)));
     }
 

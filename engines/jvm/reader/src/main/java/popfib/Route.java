@@ -34,7 +34,15 @@ public record Route(boolean isIPv4, long high, long low, int length, int record)
     /** The route of the first {@code length} bits of an address. */
     static Route of(boolean isIPv4, long high, long low, int length, int record) {
         int bits = isIPv4 ? length + 96 : length;
-        return new Route(isIPv4, bits == 0 ? 0 : high & -1L << Math.max(0, 64 - bits),
-                bits <= 64 ? 0 : low & -1L << 128 - bits, length, record);
+        return new Route(isIPv4, high & highMask(bits), low & lowMask(bits), length, record);
+    }
+
+    /** Of the first bits of an IPv6 address, those in its first half. */
+    static long highMask(int bits) {
+        return bits == 0 ? 0 : -1L << Math.max(0, 64 - bits);
+    }
+
+    static long lowMask(int bits) {
+        return bits <= 64 ? 0 : -1L << 128 - bits;
     }
 }

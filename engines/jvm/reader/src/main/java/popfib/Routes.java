@@ -32,7 +32,7 @@ final class Routes {
             int length = lengths.at(at) & 0xFF;
             int order = Long.compareUnsigned(high, lastHigh);
             order = order != 0 ? order : Long.compareUnsigned(low, lastLow);
-            if (length > width || (order != 0 ? order : length - lastLength) <= 0 || hasHostBits(high, low, length)) {
+            if (length > width || (order != 0 ? order : length - lastLength) <= 0 || hasHostBits(high, low, length + 128 - width)) {
                 throw sections[0].broken((long) at * sizes[0], "route " + (at + 1) + " is malformed or out of order");
             }
             lastHigh = high;
@@ -54,9 +54,9 @@ final class Routes {
         return isIPv4 ? addresses.unsigned(at << 2) : addresses.pair(at << 4);
     }
 
-    private boolean hasHostBits(long high, long low, int length) {
-        Route route = Route.of(isIPv4, high, low, length, 0);
-        return route.high() != high || route.low() != low;
+    /** Whether an IPv6 address has other bits than its first ones. */
+    private static boolean hasHostBits(long high, long low, int bits) {
+        return (high & ~Route.highMask(bits) | low & ~Route.lowMask(bits)) != 0;
     }
 
     /** All of them; none of null. */

@@ -1,4 +1,4 @@
-//! What comes with a [`Fib`]: the error of a check that found it broken.
+//! What comes with a [`Fib`]: its words, and the error of a check that found it broken.
 
 pub(crate) mod arena;
 pub(crate) mod block;
@@ -12,8 +12,10 @@ pub(crate) mod layout;
 pub(crate) mod lookup;
 pub(crate) mod poptrie;
 pub(crate) mod size;
+pub(crate) mod words;
 
 pub(crate) use poptrie::{Fib, Options};
 pub(crate) use size::Size;
 
 pub use check::CheckError;
+pub use words::FibWords;

@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use super::compile::{self, CompiledArrays};
 use super::flat::{self, FlatKind};
 use super::layout::{self, FibArrays, MAX_WORDS, flat_stride};
+use super::words::FibWords;
 use super::{CheckError, Size, check, lookup};
 use crate::address::Address;
 use crate::batch::Kernel;
@@ -276,6 +277,11 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
     pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [L]) {
         Kernel::best().lookup_batch_be::<A, L>(self.arrays.view(), addresses, next_hops);
+    }
+
+    /// The arrays, for those who copy them.
+    pub fn words(&self) -> FibWords<'_> {
+        FibWords(self.arrays.view())
     }
 
     /// The arrays, for images, and for tests of the kernels.

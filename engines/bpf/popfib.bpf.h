@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only
+ *
+ * Longest-prefix match in BPF programs (XDP, tc and others), in tables that `popfib xdp load` keeps in a pinned map.
+ *
+ *	#include <linux/bpf.h>
+ *	#include <bpf/bpf_helpers.h>
+ *	#include "popfib.bpf.h"
+ *
+ *	POPFIB_MAP(popfib);
+ *
+ *	void *table = popfib_table(&popfib);
+ *	__u32 number = popfib_lookup4(table, ip->daddr);	(0: no match)
+ *
+ * The map is an array of maps with one slot. What is in the slot is one table, of both families: an array of rows of 4 KiB.
+ * Row 0 is the header; it says where the tables of both families begin and what form they have. Their words are those of
+ * popfib's images (docs/image-format.md, "root table and arena"), unchanged. So no constant of a program depends on a table,
+ * and `popfib xdp load` exchanges the whole table by one store. A program that takes the table once for a packet sees one
+ * table, whatever is loaded meanwhile.
+ *
+ * Each access of a row is a lookup in an array, which the kernel bounds. So whatever the words are, a lookup reads inside of the
+ * map and ends after a fixed number of steps.
+ *
+ * Little-endian machines only, as images. Clang 12 or later, Linux 5.10 or later; loads with CAP_BPF and CAP_NET_ADMIN.
+ * docs/xdp.md is the guide.
+ */
+#ifndef POPFIB_BPF_H
+#define POPFIB_BPF_H
+
+/* Declares the map. It is pinned by its name in the folder that the program's loader pins maps in (libbpf: pin_root_path), where
+ * `popfib xdp load --pin FOLDER` finds it or has left it. */
+#define POPFIB_MAP(map)                                                                                                        \
+	struct {                                                                                                               \
+		__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);                                                                      \
+		__uint(key_size, sizeof(__u32));                                                                               \
+		__uint(value_size, sizeof(__u32));                                                                             \
+		__uint(max_entries, 1);                                                                                        \
+		__uint(pinning, LIBBPF_PIN_BY_NAME);                                                                           \
+		__array(values, struct popfib_any_size);                                                                       \
+	} map SEC(".maps")
+
+/* Words of a row, and those of the next row that it repeats, so that a block that begins in a row is in it as a whole. */
+#define POPFIB_ROW 1024
+#define POPFIB_TAIL 66
+
+struct popfib_row {
+	__u32 words[POPFIB_ROW + POPFIB_TAIL];
+};
+
+/* What the slot holds if the program came before `popfib xdp load`: tables of any number of rows. */
+struct popfib_any_size {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct popfib_row));
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+};
+
+/* Where a Fib is in the map, and its form. Places are numbers of words, POPFIB_ROW in each row. */
+struct popfib_fib {
+	__u32 root, arena; /* where they begin */
+	__u32 root_bits, page_bits, value_bits, value_mask;
+	__u32 flat_bits; /* that a flat block below the root resolves */
+	__u32 children; /* where the list begins that halves with CHILD number */
+	__u32 in_use; /* 0: there is no such Fib */
+	__u32 of_loader[7];
+};
+
+struct popfib_header {
+	__u32 magic, version, rows, generation;
+	__u32 values, value_count; /* what popfib_value answers: where they begin, and how many there are, 0 among them */
+	__u32 of_loader[10];
+	struct popfib_fib lookup4, lookup6, match4, match6;
+};
+
+/* A pointer of the root or a block: docs/image-format.md. */
+#define POPFIB_NODE (1u << 31)
+#define POPFIB_WIDE (1u << 30)
+#define POPFIB_FLAT (1u << 29)
+#define POPFIB_PLACE (POPFIB_WIDE - 1)
+#define POPFIB_FLAT_PLACE (POPFIB_FLAT - 2)
+#define POPFIB_HALF 1u
+#define POPFIB_CHILD (1u << 15)
+
+/* The row that word `place` is in. */
+static __always_inline const struct popfib_row *popfib_row(void *table, __u32 place)
+{
+	/* The kernel reads the first 4 bytes. All 8 are written: half of a place where the compiler had kept a pointer before may
+	 * not be, without CAP_PERFMON. */
+	__u64 number = place / POPFIB_ROW;
+
+	return bpf_map_lookup_elem(table, &number);
+}
+
+/* A word that others may store meanwhile. */
+static __always_inline __u32 popfib_load(const __u32 *word)
+{
+	return *(const volatile __u32 *)word;
+}
+
+static __always_inline __u32 popfib_word(void *table, __u32 place)
+{
+	const struct popfib_row *row = popfib_row(table, place);
+
+	return row ? popfib_load(&row->words[place % POPFIB_ROW]) : 0;
+}
+
+static __always_inline const struct popfib_header *popfib_header(void *table)
+{
+	return (const void *)popfib_row(table, 0);
+}
+
+static __always_inline __u32 popfib_ones(__u64 x)
+{
+	x -= (x >> 1) & 0x5555555555555555ull;
+	x = (x & 0x3333333333333333ull) + ((x >> 2) & 0x3333333333333333ull);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
+	return (x * 0x0101010101010101ull) >> 56;
+}
+
+/* What the block that `pointer` leads to holds for the next 6 bits of a key; of flat blocks those with whole words. */
+static __always_inline __u32 popfib_step(void *table, const struct popfib_fib *fib, __u32 pointer, __u32 slot)
+{
+	__u32 is_flat = pointer & POPFIB_FLAT;
+	__u32 place = fib->arena + (is_flat ? (pointer & POPFIB_FLAT_PLACE) + slot : pointer & POPFIB_PLACE);
+	const struct popfib_row *row = popfib_row(table, place);
+	const __u32 *block;
+	__u32 run, bit;
+	__u64 runs;
+
+	if (!row)
+		return 0;
+	block = &row->words[place % POPFIB_ROW];
+	if (is_flat)
+		return popfib_load(block);
+	runs = block[0] | (__u64)block[1] << 32;
+	run = (popfib_ones(runs << (63 - slot)) - 1) & 63;
+	if (pointer & POPFIB_WIDE)
+		return popfib_load(&block[2 + run]);
+	bit = run * fib->value_bits;
+	block += 2 + (bit / 32 & 63);
+	return ((block[0] | (__u64)block[1] << 32) >> (bit & 31)) & fib->value_mask;
+}
+
+static __always_inline __u32 popfib_answer4(void *table, const struct popfib_fib *fib, __u32 address)
+{
+	__u64 rest = (__u64)address << 32;
+	__u32 root_bits = fib->root_bits & 31;
+	__u32 pointer = popfib_word(table, fib->root + (__u32)(rest >> 1 >> (63 - root_bits)));
+
+	rest <<= root_bits;
+	if ((pointer & (POPFIB_NODE | POPFIB_WIDE | POPFIB_FLAT)) == (POPFIB_NODE | POPFIB_FLAT)) {
+		__u32 bits = fib->flat_bits & 31;
+		__u32 slot = rest >> 1 >> (63 - bits);
+		__u32 place = fib->arena + (pointer & POPFIB_FLAT_PLACE);
+
+		rest <<= bits;
+		if (pointer & POPFIB_HALF) {
+			pointer = popfib_word(table, place + slot / 2) >> slot % 2 * 16 & 0xffff;
+			if (pointer & POPFIB_CHILD)
+				pointer = popfib_word(table, fib->children + (pointer & (POPFIB_CHILD - 1)));
+		} else {
+			pointer = popfib_word(table, place + slot);
+		}
+	}
+#pragma unroll
+	for (int level = 0; level < 6; level++) {
+		if (!(pointer & POPFIB_NODE))
+			return pointer;
+		pointer = popfib_step(table, fib, pointer, rest >> 58);
+		rest <<= 6;
+	}
+	return pointer & POPFIB_NODE ? 0 : pointer;
+}
+
+static __always_inline __u32 popfib_answer6(void *table, const struct popfib_fib *fib, __u64 high, __u64 low)
+{
+	__u32 bits = fib->root_bits & 31;
+	__u32 pointer = popfib_word(table, fib->root + (__u32)(high >> 1 >> (63 - bits)));
+
+	if (!(pointer & POPFIB_NODE))
+		return pointer;
+	high = high << bits | low >> 1 >> (63 - bits);
+	low <<= bits;
+	bits = fib->page_bits & 31;
+	if (bits) {
+		pointer = popfib_word(table, fib->arena + (pointer & ~POPFIB_NODE) + (__u32)(high >> 1 >> (63 - bits)));
+		high = high << bits | low >> 1 >> (63 - bits);
+		low <<= bits;
+	}
+#pragma unroll
+	for (int level = 0; level < 22; level++) {
+		if (!(pointer & POPFIB_NODE))
+			return pointer;
+		pointer = popfib_step(table, fib, pointer, high >> 58);
+		high = high << 6 | low >> 58;
+		low <<= 6;
+	}
+	return pointer & POPFIB_NODE ? 0 : pointer;
+}
+
+/* ---- What programs call. Addresses are in network order, as in packets. */
+
+/* The table that is loaded now; NULL if none is, and all others answer 0 then. */
+static __always_inline void *popfib_table(void *map)
+{
+	__u64 slot = 0;
+
+	return bpf_map_lookup_elem(map, &slot);
+}
+
+/* The number of the longest match of an IPv4 address; 0 if there is none. */
+static __always_inline __u32 popfib_lookup4(void *table, __u32 address)
+{
+	const struct popfib_header *header;
+
+	if (!table)
+		return 0;
+	header = popfib_header(table);
+	return header ? popfib_answer4(table, &header->lookup4, __builtin_bswap32(address)) : 0;
+}
+
+/* The number of the longest match of an IPv6 address, 16 bytes (a struct in6_addr); 0 if there is none. */
+static __always_inline __u32 popfib_lookup6(void *table, const void *address)
+{
+	const __u32 *words = address;
+	const struct popfib_header *header;
+	__u64 high = (__u64)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
+	__u64 low = (__u64)__builtin_bswap32(words[2]) << 32 | __builtin_bswap32(words[3]);
+
+	if (!table)
+		return 0;
+	header = popfib_header(table);
+	return header ? popfib_answer6(table, &header->lookup6, high, low) : 0;
+}
+
+/* The same, and the length of the prefix that matches: for tables loaded with `popfib xdp load --matches`. Without it, each
+ * lookup answers 0. */
+static __always_inline __u32 popfib_match4(void *table, __u32 address, __u32 *length)
+{
+	const struct popfib_header *header;
+	__u32 answer = 0;
+
+	if (table && (header = popfib_header(table)))
+		answer = popfib_answer4(table, &header->match4, __builtin_bswap32(address));
+	*length = answer % 33;
+	return answer / 33;
+}
+
+static __always_inline __u32 popfib_match6(void *table, const void *address, __u32 *length)
+{
+	const __u32 *words = address;
+	const struct popfib_header *header;
+	__u64 high = (__u64)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
+	__u64 low = (__u64)__builtin_bswap32(words[2]) << 32 | __builtin_bswap32(words[3]);
+	__u32 answer = 0;
+
+	if (table && (header = popfib_header(table)))
+		answer = popfib_answer6(table, &header->match6, high, low);
+	*length = answer % 129;
+	return answer / 129;
+}
+
+/* What the route of this number stands for, as a number: the value itself if all values of the table are numbers, or what
+ * `popfib xdp load --ids` gives it; otherwise the number of the value in the table. The number is that of a lookup in the
+ * same table. */
+static __always_inline __u32 popfib_value(void *table, __u32 number)
+{
+	const struct popfib_header *header;
+
+	if (!table || !(header = popfib_header(table)) || number >= header->value_count)
+		return 0;
+	return popfib_word(table, header->values + number);
+}
+
+#endif

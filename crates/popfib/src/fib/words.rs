@@ -11,13 +11,13 @@ pub struct FibWords<'a>(pub(crate) FibView<'a>);
 
 impl<'a> FibWords<'a> {
     /// The root table: `2^root_bits` words.
-    pub fn root(&self) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
+    pub fn root(&self) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + use<'a> {
         // Relaxed: nobody stores while the table is borrowed.
         self.0.root.iter().map(|word| word.load(Ordering::Relaxed))
     }
 
     /// The arena: pages and blocks.
-    pub fn arena(&self) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
+    pub fn arena(&self) -> impl ExactSizeIterator<Item = u32> + DoubleEndedIterator + use<'a> {
         self.0.arena.iter().map(|word| word.load(Ordering::Relaxed))
     }
 

@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::home::LiveArrays;
+use super::mirror::Mirror;
 use super::{Epochs, Reader};
 use crate::address::Address;
 use crate::batch::Kernel;
@@ -86,13 +87,13 @@ pub struct LiveBytes {
     pub arrays: usize,
     /// The part of these that is free.
     pub free: usize,
-    /// The part of these that waits until no reader can see it any more.
+    /// The part of these that waits until no reader, nor one of a mirror, can see it any more.
     pub waiting: usize,
     /// Previous arrays that wait as a whole, in addition to these.
     pub older: usize,
     /// Arrays that steps are making, in addition to these.
     pub next: usize,
-    /// What only the writer has, in addition to these: which flat blocks there are.
+    /// What only the writer has, in addition to these: which flat blocks there are, and what a mirror lacks.
     pub writer: usize,
 }
 
@@ -319,6 +320,27 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         self.fib.is_settled()
     }
 
+    /// Brings a copy of the table that other programs read up to date with the changes so far: it gets the words that these
+    /// have stored, in their order. A table has one mirror; the first call makes it, from whole arrays, and so do later ones
+    /// when the table has moved to others.
+    ///
+    /// Call it after each change or batch of changes: O(words that they stored), and a [grace period](Mirror::wait) now and then,
+    /// one for as many changes as the free memory of the table allows. Until then what they replaced is not used
+    /// again; if there is much of it, the table moves to other arrays.
+    ///
+    /// # Errors
+    /// Those of the mirror, which then has the state of an earlier call, or this one's if it could not wait. The next call
+    /// tries it again.
+    pub fn mirror<M: Mirror>(&mut self, mirror: &mut M) -> Result<(), M::Error> {
+        let alloc = self.rib.allocator();
+        self.fib.home.mirror(&mut self.fib.space, alloc, mirror)
+    }
+
+    /// Ends the [mirror](Self::mirror), which keeps the state that it has. The next call of that makes another one.
+    pub fn end_mirror(&mut self) {
+        self.fib.home.end_mirror(&mut self.fib.space);
+    }
+
     /// The clock of the readers.
     pub(crate) fn epochs(&self) -> &Epochs<Al> {
         &self.fib.home.shared.epochs
@@ -380,7 +402,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
             waiting: self.fib.home.waiting_words() * size_of::<u32>(),
             older: self.fib.home.shared.older_bytes(),
             next: self.fib.next_bytes(),
-            writer: self.fib.shared_bytes(),
+            writer: self.fib.shared_bytes() + self.fib.home.journal_bytes(),
         }
     }
 

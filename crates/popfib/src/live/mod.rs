@@ -15,6 +15,7 @@ mod limbo;
 pub(crate) mod live_fib;
 pub(crate) mod map;
 mod membarrier;
+mod mirror;
 mod reader;
 mod seat;
 mod shared;
@@ -29,4 +30,5 @@ pub use map::{
     Group, GroupError, GroupGuard, GroupReader, IpMapGuard, IpMapReader, IpMapSweep, LiveGroups,
     MapGuard, MapReader, Sweep,
 };
+pub use mirror::Mirror;
 pub use reader::{Guard, Reader};

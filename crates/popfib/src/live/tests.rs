@@ -10,6 +10,7 @@ use crate::rounds::rounds;
 use crate::{Address, CompileError, Fib, LiveFib, NextHop, Options, Prefix, Rib, Size};
 use core::sync::atomic::Ordering;
 
+mod mirror;
 mod steps;
 
 /// A generator of the tests' own: what it draws must be the same forever.

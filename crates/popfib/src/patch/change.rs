@@ -23,7 +23,7 @@ use core::sync::atomic::Ordering;
 
 use super::shared::SharedBlocks;
 use super::space::Space;
-use super::{BlockPlace, Replaced};
+use super::{BlockPlace, Replaced, SwitchedWord};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
@@ -45,9 +45,9 @@ const MAX_PAGE: usize = 1 << 8;
 #[derive(Debug)]
 pub(super) struct PatchLog<Al: Allocator> {
     /// Root entries and what they become.
-    pub(super) root: Vec<(u32, u32), Al>,
+    pub(super) root: Vec<SwitchedWord, Al>,
     /// Words of the arena (entries of pages, values of wide blocks) and what they become.
-    pub(super) arena: Vec<(u32, u32), Al>,
+    pub(super) arena: Vec<SwitchedWord, Al>,
     /// Blocks and pages that are seen no more: place and length.
     pub(super) retired: Vec<BlockPlace, Al>,
     /// Blocks and pages that were built: place and length.

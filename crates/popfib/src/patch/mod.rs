@@ -54,6 +54,9 @@ pub(crate) const ROUTES_A_PATCH: usize = 16;
 /// A block or page of an arena: its place and its length in words.
 pub(crate) type BlockPlace = (u32, u32);
 
+/// The index of a word that leads to other blocks after a change, and what it becomes.
+pub(crate) type SwitchedWord = (u32, u32);
+
 /// Where the arrays of a Fib lie while its routes change.
 pub(crate) trait Home {
     /// Where their memory is from.
@@ -89,6 +92,17 @@ pub(crate) trait Home {
 
     /// Whether there are retired places that are not free yet.
     fn is_waiting(&self) -> bool;
+
+    /// Hears what a change has stored: the places of new blocks and pages, and the words of the root and of the arena that
+    /// were switched to lead there.
+    #[inline(always)]
+    fn stored(&mut self, _: &[BlockPlace], _: &[SwitchedWord], _: &[SwitchedWord]) {}
+
+    /// Words that an arena has to spare at least.
+    #[inline(always)]
+    fn spare(&self) -> usize {
+        0
+    }
 }
 
 /// Arrays that nobody looks at while they change.
@@ -226,7 +240,7 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         home: impl FnOnce(FibArrays<H::Al>) -> Result<H, OutOfMemory>,
     ) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
-        let table = compile_spacious::<A, L, H::Al>(rib, options, 0)?;
+        let table = compile_spacious::<A, L, H::Al>(rib, options, 0, 0)?;
         Ok(Self {
             log: PatchLog::new_in(&alloc),
             steps: Steps::new_in(&alloc),
@@ -365,7 +379,8 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         }
         let arena = self.home.view().arena.len();
         let used = arena - self.space.free_words();
-        arena <= 4 * (used + SPARE) && (routes > 0 || arena <= SPARE)
+        let spare = SPARE.max(2 * self.home.spare());
+        arena <= 4 * (used + spare) && (routes > 0 || arena <= spare)
     }
 
     /// Moves the table to a larger arena: as it is, or moved together where much of it is free. Flat blocks are not moved together:
@@ -377,7 +392,9 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         if self.space.free_words() < len / (2 * H::GROWTH) && !self.home.is_waiting() {
             // A table that grew will grow on. One whose blocks only change leaves holes of other
             // lengths than it needs: it is moved together, or it would grow without end.
-            let more = (len / H::GROWTH).max((len / 2).min(SPARE));
+            let more = (len / H::GROWTH)
+                .max((len / 2).min(SPARE))
+                .max(self.home.spare());
             let longer = (len + more).min(MAX_WORDS - 1);
             if self.shared.is_some() && is_too_large(longer) {
                 return Ok(false);
@@ -397,7 +414,7 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
                 arena: as_words(&mut compact.arena),
                 ..view
             };
-            let (arrays, space) = spacious(view, alloc.clone())?;
+            let (arrays, space) = spacious(view, self.home.spare(), alloc.clone())?;
             self.home.publish(arrays)?;
             self.space = space;
         }
@@ -421,7 +438,8 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
     #[cold]
     fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
         let highest = self.expected_next_hop(rib);
-        let table = compile_spacious::<A, L, H::Al>(rib, &self.options, highest)?;
+        let spare = self.home.spare();
+        let table = compile_spacious::<A, L, H::Al>(rib, &self.options, highest, spare)?;
         self.home.publish(table.arrays)?;
         self.space = table.space;
         self.is_too_large = table.is_too_large;
@@ -498,6 +516,7 @@ impl<H: Home> PatchTarget<'_, H> {
                     view.arena[*at as usize].store(*pointer, Ordering::Release);
                 }
                 home.retire(space, &mut log.retired);
+                home.stored(&log.built, &log.root, &log.arena);
                 changes.patches += 1;
                 changes.replaced.direct_entries += log.replaced.direct_entries;
                 changes.replaced.nodes += log.replaced.nodes;

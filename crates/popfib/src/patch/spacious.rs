@@ -23,11 +23,12 @@ pub(super) struct SpaciousTable<Al: Allocator> {
     pub(super) is_too_large: bool,
 }
 
-/// The compiled arrays of `rib` with words to spare, and which these are.
+/// The compiled arrays of `rib` with words to spare, at least so many, and which these are.
 pub(super) fn compile_spacious<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, Al>,
     options: &Options,
     highest: u32,
+    spare: usize,
 ) -> Result<SpaciousTable<Al>, CompileError> {
     let alloc = rib.allocator().clone();
     let mut compiled = None;
@@ -41,7 +42,7 @@ pub(super) fn compile_spacious<A: Address, L: Leaf, Al: Allocator + Clone>(
         Some(compiled) => compiled,
         None => compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?,
     };
-    let (arrays, space) = spacious(compiled.view(), alloc.clone())?;
+    let (arrays, space) = spacious(compiled.view(), spare, alloc.clone())?;
     let shared = SharedBlocks::of(arrays.view(), alloc)?;
     Ok(SpaciousTable {
         is_too_large: is_asked && shared.is_none(),
@@ -69,13 +70,14 @@ pub(super) fn is_too_large(words: usize) -> bool {
     words * size_of::<FibWord>() > 2 * FlatKind::Shared.max_bytes()
 }
 
-/// A copy of the arrays with words to spare, and which these are.
+/// A copy of the arrays with words to spare, at least so many, and which these are.
 pub(super) fn spacious<Al: Allocator + Clone>(
     view: FibView<'_>,
+    spare: usize,
     alloc: Al,
 ) -> Result<(FibArrays<Al>, Space<Al>), CompileError> {
     let used = view.arena.len();
-    let len = (used + used / 8).min(MAX_WORDS - 1);
+    let len = (used + (used / 8).max(spare)).min(MAX_WORDS - 1);
     let arrays = FibArrays::with_arena(view, len, alloc)?;
     Ok((arrays, Space::new(len, used)))
 }

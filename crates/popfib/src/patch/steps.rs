@@ -247,7 +247,8 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         let form = compile::form::<A, L>(rib, &self.options, highest)?;
         let used = self.home.view().arena.len() - self.space.free_words();
         // More to spare than elsewhere: each new table takes a step of the changes that come meanwhile.
-        let mut len = (used + used / 4 + (used / 2).min(SPARE)).min(MAX_WORDS - 1);
+        let spare = (used / 4 + (used / 2).min(SPARE)).max(self.home.spare());
+        let mut len = (used + spare).min(MAX_WORDS - 1);
         if self.shared.is_some() && is_too_large(len) {
             self.is_too_large = true;
             // Some third of it is what blocks with runs take.

@@ -272,4 +272,30 @@ static __always_inline __u32 popfib_value(void *table, __u32 number)
 	return popfib_word(table, header->values + number);
 }
 
+/* Declares counts of packets and bytes for values below `count`, pinned by their name, which `popfib xdp stats` prints. */
+#define POPFIB_COUNTS(counts, count)                                                                                           \
+	struct {                                                                                                               \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                                                       \
+		__uint(key_size, sizeof(__u32));                                                                               \
+		__uint(value_size, sizeof(struct popfib_count));                                                               \
+		__uint(max_entries, count);                                                                                    \
+		__uint(pinning, LIBBPF_PIN_BY_NAME);                                                                           \
+	} counts SEC(".maps")
+
+struct popfib_count {
+	__u64 packets, bytes;
+};
+
+/* Counts a packet for a value; nothing if the value is too high. */
+static __always_inline void popfib_count(void *counts, __u32 value, __u32 bytes)
+{
+	__u64 index = value;
+	struct popfib_count *count = bpf_map_lookup_elem(counts, &index);
+
+	if (!count)
+		return;
+	count->packets++;
+	count->bytes += bytes;
+}
+
 #endif

@@ -12,11 +12,11 @@
 //! Rejected: two halves of one array, with a word that says which is current: a table could not outgrow it, and the half that is not
 //! used would take its memory all the time. One value of many MiB, which is quicker by 1 to 5 ns a lookup: its length would be a
 //! constant of every program. Arrays of a fixed number of rows, in which the kernel inlines lookups: no measurable gain with
-//! rows of this length. libbpf-rs, which builds libbpf by a C compiler, and aya: what is needed are six system calls (`sys.rs`).
+//! rows of this length. libbpf-rs, which builds libbpf by a C compiler, and aya: what is needed are a few system calls (`sys.rs`).
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use popfib_bpf::{FibKind, FibSource, PinnedMap, TableContents};
+//! use popfib_bpf::{FibKind, FibSource, PinnedMap, TableContents, ValueKind};
 //! use popfib_table::TableBuilder;
 //!
 //! let mut routes = TableBuilder::new();
@@ -26,12 +26,13 @@
 //! let map = PinnedMap::open_or_create(Path::new("/sys/fs/bpf/popfib"))?;
 //! let mut contents = TableContents::default();
 //! contents.set(FibKind::Ipv4, FibSource::words(table.ipv4().fib()?.words()));
-//! contents.values = &[0, 1];
+//! contents.set_values(&[0, 1], ValueKind::Numbers);
 //! map.publish(&map.begin(&contents)?)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![cfg(target_os = "linux")]
 
+mod counts;
 mod error;
 mod layout;
 mod lookup;
@@ -39,6 +40,7 @@ mod mapped;
 mod pinned;
 mod sys;
 
+pub use counts::PinnedCounts;
 pub use error::BpfError;
 pub use layout::{FibKind, ValueKind};
 pub use mapped::{ArrayKind, FibSource, MappedTable, TableContents};

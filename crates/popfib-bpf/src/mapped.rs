@@ -109,20 +109,28 @@ impl<'a> FibSource<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableContents<'a> {
     fibs: [Option<FibSource<'a>>; 4],
-    /// What programs get for each number that a lookup answers; the first is that of 0, no match.
-    pub values: &'a [u32],
-    /// What these are.
-    pub value_kind: ValueKind,
-    /// The texts of the same numbers, one after the other, and where each ends; empty if there are none.
-    pub text: &'a str,
-    /// Where each of them ends, that of 0 first.
-    pub text_ends: &'a [u32],
+    values: &'a [u32],
+    value_kind: ValueKind,
+    text: &'a str,
+    text_ends: &'a [u32],
 }
 
 impl<'a> TableContents<'a> {
     /// Adds a Fib.
     pub fn set(&mut self, kind: FibKind, source: FibSource<'a>) {
         self.fibs[kind as usize] = Some(source);
+    }
+
+    /// What programs get for each number that a lookup answers; the first is that of 0, no match.
+    pub fn set_values(&mut self, values: &'a [u32], kind: ValueKind) {
+        self.values = values;
+        self.value_kind = kind;
+    }
+
+    /// The texts of the same numbers, one after the other, and where each ends, that of 0 first.
+    pub fn set_texts(&mut self, text: &'a str, ends: &'a [u32]) {
+        self.text = text;
+        self.text_ends = ends;
     }
 }
 

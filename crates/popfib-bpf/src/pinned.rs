@@ -27,13 +27,7 @@ impl PinnedMap {
     /// # Errors
     /// [`BpfError::NoBpffs`], [`BpfError::NotPinned`], [`BpfError::OtherMap`] or what the kernel refuses.
     pub fn open(path: &Path) -> Result<Self, BpfError> {
-        if !sys::is_bpffs(folder(path)) {
-            return Err(BpfError::NoBpffs(folder(path).to_owned()));
-        }
-        let map = sys::pinned(path).map_err(|error| match error.raw_os_error() {
-            Some(libc::ENOENT) => BpfError::NotPinned(path.to_owned()),
-            _ => refused("open the map", path)(error),
-        })?;
+        let map = sys::open_pinned(path)?;
         // An error: it is a program.
         let info = sys::map_info(&map).unwrap_or_default();
         if (info.map_type, info.max_entries) != (MAP_TYPE_ARRAY_OF_MAPS, 1) {
@@ -165,10 +159,6 @@ fn table_map(rows: u32) -> io::Result<OwnedFd> {
         name: NAME,
         ..MapAttributes::default()
     })
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
 }
 
 fn refused<'a>(what: &'static str, path: &'a Path) -> impl Fn(io::Error) -> BpfError + use<'a> {

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 
+use crate::error::BpfError;
+
 const MAP_CREATE: libc::c_long = 0;
 const MAP_LOOKUP_ELEM: libc::c_long = 1;
 const MAP_UPDATE_ELEM: libc::c_long = 2;
@@ -18,6 +20,7 @@ const MAP_GET_FD_BY_ID: libc::c_long = 14;
 const OBJ_GET_INFO_BY_FD: libc::c_long = 15;
 
 pub(crate) const MAP_TYPE_ARRAY: u32 = 2;
+pub(crate) const MAP_TYPE_PERCPU_ARRAY: u32 = 6;
 pub(crate) const MAP_TYPE_ARRAY_OF_MAPS: u32 = 12;
 pub(crate) const F_MMAPABLE: u32 = 1 << 10;
 pub(crate) const F_INNER_MAP: u32 = 1 << 12;
@@ -122,6 +125,19 @@ pub(crate) fn first_element(map: &OwnedFd) -> io::Result<u32> {
     Ok(value)
 }
 
+/// The pairs of all CPUs at an index of an array of them, whose values have 16 bytes. `pairs` has two numbers for each CPU.
+pub(crate) fn element(map: &OwnedFd, key: u32, pairs: &mut [u64]) -> io::Result<()> {
+    let mut attributes = ElementAttributes {
+        map_fd: map.as_raw_fd() as u32,
+        pad: 0,
+        key: ptr::from_ref(&key) as u64,
+        value: pairs.as_mut_ptr() as u64,
+        flags: 0,
+    };
+    // SAFETY: the kernel writes 16 bytes for each CPU that is possible, and there is room for those.
+    unsafe { bpf(MAP_LOOKUP_ELEM, &mut attributes) }.map(drop)
+}
+
 /// Puts a map into slot 0 of an array of maps. Returns after a grace period.
 pub(crate) fn set_first_map(map: &OwnedFd, inner: &OwnedFd) -> io::Result<()> {
     let (key, value) = (0u32, inner.as_raw_fd());
@@ -147,7 +163,23 @@ pub(crate) fn pin(map: &OwnedFd, path: &Path) -> io::Result<()> {
     unsafe { bpf(OBJ_PIN, &mut attributes) }.map(drop)
 }
 
-pub(crate) fn pinned(path: &Path) -> io::Result<OwnedFd> {
+/// The map that is pinned at `path`.
+pub(crate) fn open_pinned(path: &Path) -> Result<OwnedFd, BpfError> {
+    let folder = path.parent().unwrap_or(path);
+    if !is_bpffs(folder) {
+        return Err(BpfError::NoBpffs(folder.to_owned()));
+    }
+    pinned(path).map_err(|error| match error.raw_os_error() {
+        Some(libc::ENOENT) => BpfError::NotPinned(path.to_owned()),
+        _ => BpfError::Refused {
+            what: "open what is pinned there",
+            path: path.to_owned(),
+            error,
+        },
+    })
+}
+
+fn pinned(path: &Path) -> io::Result<OwnedFd> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut attributes = PinAttributes {
         path: path.as_ptr() as u64,
@@ -181,7 +213,7 @@ pub(crate) fn map_info(map: &OwnedFd) -> io::Result<MapInfo> {
 }
 
 /// Whether the folder is in a BPF file system.
-pub(crate) fn is_bpffs(folder: &Path) -> bool {
+fn is_bpffs(folder: &Path) -> bool {
     let Ok(folder) = CString::new(folder.as_os_str().as_bytes()) else {
         return false;
     };

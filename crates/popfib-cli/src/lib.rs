@@ -50,6 +50,8 @@ mod table;
 mod updates;
 mod verify;
 mod watch;
+#[cfg(all(target_os = "linux", feature = "xdp"))]
+mod xdp;
 
 use std::env;
 use std::process::ExitCode;
@@ -121,6 +123,8 @@ enum PopfibCommand {
     Follow(follow::FollowArgs),
     Watch(watch::WatchArgs),
     Draw(draw::DrawArgs),
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    Xdp(xdp::XdpArgs),
     Verify(verify::VerifyArgs),
     Clickhouse(clickhouse::ClickhouseArgs),
     Formats(formats::FormatsArgs),
@@ -152,6 +156,8 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         PopfibCommand::Aggregate(args) => aggregate::run(&args),
         PopfibCommand::Convert(args) => convert::run(&args),
         PopfibCommand::Draw(args) => draw::run(&args),
+        #[cfg(all(target_os = "linux", feature = "xdp"))]
+        PopfibCommand::Xdp(args) => xdp::run(args),
         PopfibCommand::Clickhouse(args) => clickhouse::run(&args),
         PopfibCommand::Paths(args) => paths::run(&args),
         PopfibCommand::Updates(args) => updates::run(&args),

@@ -70,11 +70,11 @@ pub(crate) struct LookupArgs {
 
 /// What is looked up: an address as the prefix of it alone, or a prefix.
 #[derive(Clone, Copy)]
-struct AddressOrPrefix(IpPrefix);
+pub(crate) struct AddressOrPrefix(IpPrefix);
 
 impl AddressOrPrefix {
     /// The address, if it is one.
-    fn address(self) -> Option<IpAddr> {
+    pub(crate) fn address(self) -> Option<IpAddr> {
         let address = self.0.address();
         (self.0 == IpPrefix::host(address)).then_some(address)
     }
@@ -169,7 +169,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
 }
 
 /// What an argument asks for: a prefix, or the one address that is in it.
-fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> {
+pub(crate) fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> {
     if let Ok(address) = text.parse() {
         return Ok(AddressOrPrefix(IpPrefix::host(address)));
     }
@@ -355,7 +355,7 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
 }
 
 /// Prints the answer to an argument.
-fn write_answer(
+pub(crate) fn write_answer(
     output: &mut StandardOutput,
     asked: AddressOrPrefix,
     prefix: Option<IpPrefix>,

@@ -5,7 +5,7 @@
 //! long. So the RIB's answers then are the intervals of one walk in order, and only the ends of these are compared with its longest
 //! match. The FIB still looks up every single address.
 
-mod probes;
+pub(crate) mod probes;
 
 use std::fmt;
 use std::sync::Arc;
@@ -142,7 +142,8 @@ impl VerifyCount {
     }
 }
 
-fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<Verdict, Failure> {
+/// Prints the counts of both families.
+pub(crate) fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<Verdict, Failure> {
     let columns = &[
         Alignment::Left(6),
         Alignment::Right(10),
@@ -180,18 +181,18 @@ fn verdict(ipv4: VerifyCount, ipv6: VerifyCount) -> Verdict {
 }
 
 /// Answers of a FIB compared with those of the RIB.
-struct Comparison<'a, A, F> {
+pub(crate) struct Comparison<'a, A, F> {
     name: &'a str,
     fib: F,
     addresses: Vec<A>,
     next_hops: Vec<u32>,
-    count: VerifyCount,
+    pub(crate) count: VerifyCount,
     /// The number of addresses so far, for the progress bar.
     done: Arc<AtomicU64>,
 }
 
 impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
-    fn new(name: &'a str, done: Arc<AtomicU64>, fib: F) -> Self {
+    pub(crate) fn new(name: &'a str, done: Arc<AtomicU64>, fib: F) -> Self {
         Self {
             done,
             name,
@@ -203,7 +204,7 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
     }
 
     /// Compares the answers for `probes` with the longest matches in `rib`.
-    fn each_of(&mut self, rib: &Rib<A>, mut probes: impl Iterator<Item = A>) {
+    pub(crate) fn each_of(&mut self, rib: &Rib<A>, mut probes: impl Iterator<Item = A>) {
         loop {
             self.addresses.clear();
             self.addresses.extend(probes.by_ref().take(BATCH));

@@ -5,7 +5,7 @@ use popfib::{Address, Prefix, Rib};
 
 /// The first and last address of every route, the neighbours outside of them, and `random` more: half of them anywhere, half
 /// inside a random route, since IPv6 has few routes among many addresses.
-pub(super) fn probes<A: Address>(
+pub(crate) fn probes<A: Address>(
     rib: &Rib<A>,
     random: u64,
     seed: u64,

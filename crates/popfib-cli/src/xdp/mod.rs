@@ -1,0 +1,358 @@
+//! `popfib xdp`: tables for BPF programs in, a pinned map out, and what is in it.
+//!
+//! The map is that of `popfib_bpf`; this file has the options and what only reads the map.
+
+mod contents;
+mod verify;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use popfib_bpf::{BpfError, FibKind, MappedTable, PinnedCounts, PinnedMap, ValueKind};
+use popfib_table::{Cell, Scalar};
+use serde::Serialize;
+
+use crate::args::FileArgs;
+use crate::failure::Failure;
+use crate::lookup;
+use crate::output::StandardOutput;
+use crate::program::Verdict;
+use crate::records::NEXT_HOP;
+use crate::rows::{Alignment, RowField, RowForm};
+
+/// Load tables where BPF programs (XDP, tc) look up in them.
+///
+/// A table is in a map that is pinned in a folder of a BPF file system; it stays there without this command. A new table takes the
+/// place of the previous one as a whole: no packet sees a mixture. docs/xdp.md has programs.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  popfib xdp load drop.txt
+  popfib xdp show
+  popfib xdp lookup 192.0.2.1")]
+pub(crate) struct XdpArgs {
+    #[command(subcommand)]
+    action: XdpAction,
+}
+
+/// Which map.
+#[derive(Args, Debug)]
+pub(crate) struct PinArgs {
+    /// Folder in which maps are pinned, of a BPF file system
+    #[arg(long, value_name = "DIR", default_value = "/sys/fs/bpf")]
+    pin: PathBuf,
+
+    /// Name of the map there, as the programs declare it
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "popfib",
+        hide_short_help = true
+    )]
+    map: String,
+}
+
+impl PinArgs {
+    fn open(&self) -> Result<PinnedMap, BpfError> {
+        PinnedMap::open(&self.pin.join(&self.map))
+    }
+
+    /// The table that is loaded.
+    fn table(&self) -> Result<MappedTable, Failure> {
+        let map = self.open()?;
+        let table = map.current()?;
+        table.ok_or_else(|| {
+            let path = map.path().display();
+            format!("{path}: no table is loaded; `popfib xdp load` loads one").into()
+        })
+    }
+}
+
+#[derive(Subcommand)]
+enum XdpAction {
+    /// Load a table, in place of the previous one
+    ///
+    /// The map is made if there is none. Programs get the number of a value in the table, and popfib_value() gives them the value
+    /// itself if all values are numbers, such as AS numbers, or what --ids says.
+    #[command(after_help = "\
+Examples:
+  popfib xdp load drop.txt
+  popfib xdp load --ids ports.txt routes.fib")]
+    Load {
+        #[command(flatten)]
+        pin: PinArgs,
+
+        /// Also load what popfib_match4() and popfib_match6() need
+        ///
+        /// They find the length of the prefix that matches. It takes about as much memory again.
+        #[arg(long)]
+        matches: bool,
+
+        /// File with a number for each value: VALUE NUMBER
+        ///
+        /// One a line. So a value has the same number in all tables that are loaded.
+        #[arg(long, value_name = "FILE")]
+        ids: Option<PathBuf>,
+
+        #[command(flatten)]
+        table: FileArgs,
+    },
+    /// Print what is loaded
+    #[command(
+        after_help = "\
+Examples:
+  popfib xdp show --json",
+        after_long_help = "
+JSON, one object: pin, generation (how many tables were loaded so far), bytes,
+values (how many different ones), value (what programs get: number, the value
+itself, or id), matches, ipv4 and ipv6, each with routes."
+    )]
+    Show {
+        #[command(flatten)]
+        pin: PinArgs,
+
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the longest match of addresses, as programs find it
+    ///
+    /// As `popfib lookup`; the prefix is - if the table was loaded without --matches.
+    #[command(after_help = "\
+Examples:
+  popfib xdp lookup 192.0.2.1 2001:db8::1")]
+    Lookup {
+        #[command(flatten)]
+        pin: PinArgs,
+
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+
+        /// Addresses
+        #[arg(value_name = "ADDR", required = true)]
+        addresses: Vec<String>,
+    },
+    /// Compare what is loaded with a table
+    ///
+    /// As `popfib verify`. Exit status 1 if any answer differs.
+    #[command(after_help = "\
+Examples:
+  popfib xdp verify drop.txt")]
+    Verify {
+        #[command(flatten)]
+        pin: PinArgs,
+
+        /// Number of random addresses per family
+        #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+        random: u64,
+
+        /// Seed of the random addresses
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        seed: u64,
+
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+
+        #[command(flatten)]
+        table: FileArgs,
+    },
+    /// Print what a program has counted
+    ///
+    /// Packets, bytes and value: of each value that popfib_count() was called with. 0 is no match.
+    #[command(
+        after_help = "\
+Examples:
+  popfib xdp stats",
+        after_long_help = "
+JSON, one object a line: packets, bytes, number, value (null for no match)."
+    )]
+    Stats {
+        #[command(flatten)]
+        pin: PinArgs,
+
+        /// Name of the counts, as the program declares them
+        #[arg(
+            long,
+            value_name = "NAME",
+            default_value = "popfib_counts",
+            hide_short_help = true
+        )]
+        counts: String,
+
+        /// Print one JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl From<BpfError> for Failure {
+    fn from(error: BpfError) -> Self {
+        Self::Message(error.to_string())
+    }
+}
+
+pub(crate) fn run(args: XdpArgs) -> Result<Verdict, Failure> {
+    match args.action {
+        XdpAction::Load {
+            pin,
+            matches,
+            ids,
+            table,
+        } => {
+            // Before minutes of reading.
+            let map = PinnedMap::open_or_create(&pin.pin.join(&pin.map))?;
+            contents::load(&map, &table, matches, ids.as_deref())
+        }
+        XdpAction::Show { pin, json } => show(&pin, json),
+        XdpAction::Lookup {
+            pin,
+            json,
+            addresses,
+        } => look_up(&pin, json, &addresses),
+        XdpAction::Verify {
+            pin,
+            random,
+            seed,
+            json,
+            table,
+        } => verify::run(&pin.table()?, &table, (random, seed), json),
+        XdpAction::Stats { pin, counts, json } => stats(&pin, &counts, json),
+    }
+}
+
+/// What is loaded, for `show`.
+#[derive(Serialize)]
+struct XdpReport {
+    pin: String,
+    generation: u32,
+    bytes: usize,
+    values: u32,
+    value: &'static str,
+    matches: bool,
+    ipv4: XdpFamily,
+    ipv6: XdpFamily,
+}
+
+#[derive(Serialize)]
+struct XdpFamily {
+    routes: usize,
+}
+
+fn show(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
+    let table = pin.table()?;
+    let family = |kind| XdpFamily {
+        routes: table.routes(kind),
+    };
+    let report = XdpReport {
+        pin: pin.pin.join(&pin.map).display().to_string(),
+        generation: table.generation(),
+        bytes: table.bytes(),
+        values: table.value_count().saturating_sub(1),
+        value: match table.value_kind() {
+            ValueKind::Numbers => "number",
+            ValueKind::Integers => "itself",
+            ValueKind::Ids => "id",
+        },
+        matches: table.has_matches(),
+        ipv4: family(FibKind::Ipv4),
+        ipv6: family(FibKind::Ipv6),
+    };
+    let columns = &[Alignment::Left(12), Alignment::Left(1)];
+    let mut output = StandardOutput::of_rows(RowForm::fixed(columns));
+    if json {
+        output.json(&report)?;
+    } else {
+        let rows: [(&str, &dyn std::fmt::Display); 8] = [
+            ("pin", &report.pin),
+            ("generation", &report.generation),
+            ("bytes", &report.bytes),
+            ("IPv4 routes", &report.ipv4.routes),
+            ("IPv6 routes", &report.ipv6.routes),
+            ("values", &report.values),
+            ("value", &report.value),
+            (
+                "matches",
+                &if report.matches {
+                    "loaded"
+                } else {
+                    "not loaded"
+                },
+            ),
+        ];
+        for (name, value) in rows {
+            output.row([RowField::new(&name), RowField::new(&value)])?;
+        }
+    }
+    output.flush()?;
+    Ok(Verdict::Good)
+}
+
+fn look_up(pin: &PinArgs, json: bool, addresses: &[String]) -> Result<Verdict, Failure> {
+    let asked = addresses.iter().map(|text| {
+        let asked = lookup::parse(text, false)?;
+        let reason = || format!("{asked}: programs look up addresses, not prefixes");
+        Ok::<_, Failure>((asked, asked.address().ok_or_else(reason)?))
+    });
+    let asked = asked.collect::<Result<Vec<_>, _>>()?;
+    let table = pin.table()?;
+    let mut output = StandardOutput::new();
+    for (asked, address) in asked {
+        let prefix = table.longest_match(address).map(|(prefix, _)| prefix);
+        let text = match table.lookup(address) {
+            0 => None,
+            number => Some(text(&table, number)),
+        };
+        let cell = text.as_deref().map(|text| Cell::Scalar(Scalar::Text(text)));
+        lookup::write_answer(&mut output, asked, prefix, &[(NEXT_HOP, cell)], json)?;
+    }
+    output.flush()?;
+    Ok(Verdict::Good)
+}
+
+/// What a number stands for: its value in the table, or itself if the table has no values.
+fn text(table: &MappedTable, number: u32) -> String {
+    let text = table.text(number);
+    text.unwrap_or_else(|| number.to_string())
+}
+
+/// A line of `stats`.
+#[derive(Serialize)]
+struct XdpCount {
+    packets: u64,
+    bytes: u64,
+    number: u32,
+    value: Option<String>,
+}
+
+fn stats(pin: &PinArgs, counts: &str, json: bool) -> Result<Verdict, Failure> {
+    let counts = PinnedCounts::open(&pin.pin.join(counts))?.read()?;
+    let table = pin.table()?;
+    // Counts are by value; the first number that has it gives its text.
+    let number_of = |value| (1..table.value_count()).find(|number| table.value(*number) == value);
+    let mut output = StandardOutput::new();
+    for (number, packets, bytes) in counts {
+        let value = (number > 0).then(|| match number_of(number) {
+            Some(found) => text(&table, found),
+            None => number.to_string(),
+        });
+        if json {
+            output.json(&XdpCount {
+                packets,
+                bytes,
+                number,
+                value,
+            })?;
+        } else {
+            let value = value.as_deref().unwrap_or("-").escape_debug().to_string();
+            output.row([
+                RowField::new(&packets),
+                RowField::new(&bytes),
+                RowField::new(&value),
+            ])?;
+        }
+    }
+    output.flush()?;
+    Ok(Verdict::Good)
+}

@@ -272,7 +272,8 @@ static __always_inline __u32 popfib_value(void *table, __u32 number)
 	return popfib_word(table, header->values + number);
 }
 
-/* Declares counts of packets and bytes for values below `count`, pinned by their name, which `popfib xdp stats` prints. */
+/* Declares counts of packets and bytes for values below `count`. `popfib xdp stats` prints them if they have the name of the map and
+ * `_counts` after it. */
 #define POPFIB_COUNTS(counts, count)                                                                                           \
 	struct {                                                                                                               \
 		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                                                       \

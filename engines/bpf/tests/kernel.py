@@ -119,11 +119,3 @@ def veth(one, other):
         with open(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "w", encoding="ascii") as file:
             file.write("1")
         shell("ip", "link", "set", name, "arp", "off", "up")
-
-
-def interface(name):
-    """Its number and its MAC address."""
-    with open(f"/sys/class/net/{name}/ifindex", encoding="ascii") as file:
-        index = int(file.read())
-    with open(f"/sys/class/net/{name}/address", encoding="ascii") as file:
-        return index, bytes.fromhex(file.read().strip().replace(":", ""))

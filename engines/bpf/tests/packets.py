@@ -6,8 +6,6 @@ import socket
 import struct
 import time
 
-import kernel
-
 ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 263, 23
 
 
@@ -42,7 +40,6 @@ class Port:
 
     def __init__(self, name):
         self.name = name
-        self.index, self.mac = kernel.interface(name)
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         self.socket.bind((name, ETH_P_ALL))
@@ -57,7 +54,10 @@ class Port:
             except BlockingIOError:
                 return frames
 
-    def close(self):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
         self.socket.close()
 
 

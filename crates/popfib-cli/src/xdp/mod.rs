@@ -160,7 +160,7 @@ Examples:
     },
     /// Print what a program has counted
     ///
-    /// Packets, bytes and value: of each value that popfib_count() was called with. 0 is no match.
+    /// Packets, bytes and value, of the map NAME_counts beside the table's: of each value that popfib_count() was called with.
     #[command(
         after_help = "\
 Examples:
@@ -171,15 +171,6 @@ JSON, one object a line: packets, bytes, number, value (null for no match)."
     Stats {
         #[command(flatten)]
         pin: PinArgs,
-
-        /// Name of the counts, as the program declares them
-        #[arg(
-            long,
-            value_name = "NAME",
-            default_value = "popfib_counts",
-            hide_short_help = true
-        )]
-        counts: String,
 
         /// Print one JSON object a line
         #[arg(long)]
@@ -218,7 +209,7 @@ pub(crate) fn run(args: XdpArgs) -> Result<Verdict, Failure> {
             json,
             table,
         } => verify::run(&pin.table()?, &table, (random, seed), json),
-        XdpAction::Stats { pin, counts, json } => stats(&pin, &counts, json),
+        XdpAction::Stats { pin, json } => stats(&pin, json),
     }
 }
 
@@ -326,8 +317,9 @@ struct XdpCount {
     value: Option<String>,
 }
 
-fn stats(pin: &PinArgs, counts: &str, json: bool) -> Result<Verdict, Failure> {
-    let counts = PinnedCounts::open(&pin.pin.join(counts))?.read()?;
+fn stats(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
+    let counts = pin.pin.join(format!("{}_counts", pin.map));
+    let counts = PinnedCounts::open(&counts)?.read()?;
     let table = pin.table()?;
     // Counts are by value; the first number that has it gives its text.
     let number_of = |value| (1..table.value_count()).find(|number| table.value(*number) == value);

@@ -73,15 +73,26 @@ def table_memory(name="popfib"):
 
 def run(program_fd, packet=bytes(64), repeat=1, context_size=0):
     """Runs a program on a packet: what it returns, nanoseconds a run, and the context afterwards."""
-    packet, out, context = bytearray(packet), bytearray(512), bytearray(context_size)
-    pointer = address_of(context) if context_size else 0
-    attributes = struct.pack("IIIIQQIIIIQQIII", program_fd, 0, len(packet), len(out), address_of(packet), address_of(out), repeat, 0,
-                             0, context_size, 0, pointer, 0, 0, 0)
+    context = bytearray(context_size)
+    result, duration = test_run(program_fd, packet, repeat, context)
+    return result, duration, bytes(context)
+
+
+def send_frames(program_fd, packet, count):
+    """Runs a program of XDP on so many copies of a frame, and lets happen to each what it says."""
+    return test_run(program_fd, packet, count, b"", flags=2, batch=64)
+
+
+def test_run(program_fd, packet, repeat, context, flags=0, batch=0):
+    packet = bytearray(packet)
+    to = address_of(context) if context else 0
+    attributes = struct.pack("IIIIQQIIIIQQIII", program_fd, 0, len(packet), 0, address_of(packet), 0, repeat, 0, 0, len(context), 0, to,
+                             flags, 0, batch)
     buffer = ctypes.create_string_buffer(attributes, len(attributes))
     bpf(TEST_RUN, buffer)
-    _, result, _, length = struct.unpack_from("IIII", buffer)
+    _, result = struct.unpack_from("II", buffer)
     (duration,) = struct.unpack_from("I", buffer, 36)
-    return result, duration, bytes(context), bytes(out[:length])
+    return result, duration
 
 
 def shell(*command, **options):

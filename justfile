@@ -69,6 +69,10 @@ test-postgresql *args:
 test-go *args:
     engines/go/test {{ args }}
 
+# popfib in BPF programs, in namespaces of its own (--quick)
+test-bpf *args:
+    engines/bpf/test {{ args }}
+
 # popfib clickhouse inside of ClickHouse
 test-clickhouse *args:
     engines/clickhouse/test {{ args }}
@@ -140,6 +144,10 @@ evaluate *args:
 # Lookups and maps beside DPDK, prefix-trie, treebitmap and bart
 bench-peers *args:
     lab/bench/peers {{ args }}
+
+# Lookups in the kernel beside LPM_TRIE, of two tables
+bench-bpf *args:
+    scripts/bench-bpf {{ args }}
 
 # Reading, images, annotate, aggregate and diff; MRT beside bgpkit-parser
 bench-tables *args:

@@ -30,7 +30,7 @@ pub(super) fn load(
         None => table::load_records(args.table.as_deref(), &args.read)?.table,
     };
     let bar = progress::step("compiling");
-    let values = Values::of(&table, ids.as_ref().map(|(path, ids)| (*path, ids)))?;
+    let values = ProgramValues::of(&table, ids.as_ref().map(|(path, ids)| (*path, ids)))?;
     let mut contents = TableContents::default();
     contents.set_values(&values.numbers, values.kind);
     contents.set_texts(&values.text, &values.text_ends);
@@ -72,14 +72,14 @@ fn add<'t, A: Family>(
 
 /// What programs get for each number, 0 included, and the texts.
 #[derive(Default)]
-struct Values {
+struct ProgramValues {
     numbers: Vec<u32>,
     kind: ValueKind,
     text: String,
     text_ends: Vec<u32>,
 }
 
-impl Values {
+impl ProgramValues {
     fn of(table: &Table, ids: Option<(&Path, &HashMap<String, u32>)>) -> Result<Self, Failure> {
         let Some(count) = table.record_count() else {
             return Ok(Self::default());

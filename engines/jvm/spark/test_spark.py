@@ -1,0 +1,280 @@
+"""The functions of Spark SQL in a real session of two executors, against the vectors of all engines and the command.
+
+POPFIB is the command, POPFIB_SPARK_JAR the jar.
+"""
+
+import ipaddress
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+VECTORS = json.loads((TOP / "engines/vectors/vectors.json").read_text(encoding="utf-8"))
+RECORDS = [json.loads(line) for line in (TOP / "engines/vectors/records.jsonl").read_text(encoding="utf-8").splitlines()]
+RECORDS_FIB = str(TOP / "engines/vectors/records.fib")
+
+
+@pytest.fixture(scope="module")
+def spark():
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.task.maxFailures", 1)
+    builder = builder.config("spark.jars", os.environ["POPFIB_SPARK_JAR"]).config("spark.ui.enabled", "false")
+    if pyspark.__version__.startswith("3."):
+        builder = builder.config("spark.sql.extensions", "popfib.spark.PopfibExtensions")
+    session = builder.config("spark.log.level", "ERROR").config("spark.sql.shuffle.partitions", 3).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["compiled", "interpreted"])
+def each_way(request, spark):
+    """Spark's code for a query, and what it falls back to."""
+    if request.param == "interpreted":
+        spark.conf.set("spark.sql.codegen.wholeStage", "false")
+        spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    yield spark
+    spark.conf.unset("spark.sql.codegen.wholeStage")
+    spark.conf.unset("spark.sql.codegen.factoryMode")
+
+
+def compiled(path, routes):
+    """An image at the path, put in the place of what is there as a whole."""
+    lines = "".join(f"{prefix} {value}\n" for prefix, value in routes)
+    command = [os.environ["POPFIB"], "compile", "-", "-o", str(path)]
+    subprocess.run(command, input=lines.encode(), check=True, capture_output=True)
+    return str(path)
+
+
+def record_of(address, columns=None):
+    """The record of the longest match, from the file that the image was made of."""
+    address = ipaddress.ip_address(address)
+    best = None
+    for record in RECORDS:
+        prefix = ipaddress.ip_network(record["prefix"])
+        if address in prefix and (best is None or prefix.prefixlen > best[0]):
+            best = prefix.prefixlen, record
+    return best and best[1]
+
+
+def message(error):
+    return str(getattr(error.value, "desc", None) or error.value)
+
+
+def invalid(spark):
+    return spark.sql("SELECT popfib_invalid()").first()[0]
+
+
+@pytest.mark.parametrize("name", VECTORS["tables"])
+def test_vectors(each_way, tmp_path, name):
+    spark, table = each_way, VECTORS["tables"][name]
+    routes, questions = table["routes"], table["questions"]
+    image = compiled(tmp_path / f"{name}.fib", routes)
+    rows = []
+    for n, (text, packed, _) in enumerate(questions):
+        packed = bytes.fromhex(packed)
+        number = int.from_bytes(packed, "big") if len(packed) == 4 else None
+        bits = None if number is None else number - (number >> 31 << 32)
+        rows.append((n, text, packed, bits, number))
+    frame = spark.createDataFrame(rows, "id int, text string, packed binary, bits int, number bigint")
+    calls = [f"popfib_lookup({column}, '{image}')" for column in ("text", "packed", "bits", "number")]
+    before = invalid(spark)
+    found = frame.selectExpr("id", "bits", *calls).collect()
+    assert len(found) == len(questions)
+    for row in found:
+        covering = questions[row[0]][2]
+        value = routes[covering[-1]][1] if covering else None
+        number = None if row[1] is None else value
+        assert tuple(row[2:]) == (value, value, number, number), questions[row[0]]
+    assert invalid(spark) == before
+
+
+def test_invalid(each_way, tmp_path):
+    spark = each_way
+    image = compiled(tmp_path / "all.fib", [("0.0.0.0/0", "four"), ("::/0", "six")])
+    texts = [*VECTORS["invalid"], None, "10.0.0.1", "::1"]
+    packed = [b"", b"abc", b"abcde", b"a" * 15, b"a" * 17, None, b"abcd", b"a" * 16]
+    numbers = [-1, -(2**63), 2**32, 2**63 - 1, None, 0, 2**32 - 1]
+    for column, type, good in (texts, "string", ["four", "six"]), (packed, "binary", ["four", "six"]), (numbers, "bigint", ["four"] * 2):
+        frame = spark.createDataFrame([(n, value) for n, value in enumerate(column)], f"n int, a {type}")
+        before = invalid(spark)
+        found = dict(frame.select("n", F.expr(f"popfib_lookup(a, '{image}', 'null')")).collect())
+        bad = len(column) - 3
+        assert [found[n] for n in range(len(column))] == [None] * (bad + 1) + good
+        assert invalid(spark) - before == bad
+        for n in range(bad):
+            with pytest.raises(Exception, match="is not an address") as error:
+                frame.where(f"n = {n}").selectExpr(f"popfib_record(a, '{image}', 'error')").collect()
+            if type == "string":
+                assert f"popfib_record: '{column[n]}' is not an address" in message(error)
+        last = frame.where(f"n >= {bad}").orderBy("n").selectExpr(f"popfib_lookup(a, '{image}', 'error')")
+        assert [row[0] for row in last.collect()] == [None, *good]
+
+
+def test_records(each_way):
+    spark = each_way
+    addresses = ["10.9.9.9", "10.1.9.9", "10.1.2.9", "10.1.2.3", "192.0.2.1", "2001:db8::7", "2001:db8::1", "3000::", "x", None]
+    frame = spark.createDataFrame([(n, a) for n, a in enumerate(addresses)], "n int, a string")
+    frame = frame.withColumn("r", F.expr(f"popfib_record(a, '{RECORDS_FIB}#records')")).cache()
+    types = {field.name: field.dataType.simpleString() for field in frame.schema["r"].dataType.fields}
+    assert types == {
+        "country": "string",
+        "asn": "bigint",
+        "names.city": "string",
+        "tags": "array<string>",
+        "ports": "array<bigint>",
+        "rate": "double",
+        "up": "boolean",
+        "delta": "bigint",
+        "id": "decimal(20,0)",
+    }
+    for n, record in frame.select("n", "r").collect():
+        want = record_of(addresses[n]) if addresses[n] not in ("x", None) else None
+        if want is None:
+            assert record is None
+            continue
+        want = {**want, "names.city": want.get("names", {}).get("city")}
+        assert record.asDict() == {name: want.get(name) for name in types}, addresses[n]
+    one = frame.selectExpr("n", "r.asn + 1", "r.`names.city`", "r.ports[0]", "r.id").where("r.country = 'AT' AND n < 1")
+    assert [tuple(row) for row in one.collect()] == [(0, 64501, "Wien", 22, 18446744073709551615)]
+    # The other table of the file, which has one column.
+    other = frame.selectExpr("n", f"popfib_record(a, '{RECORDS_FIB}#country') AS o", f"popfib_lookup(a, '{RECORDS_FIB}#country') AS v")
+    assert all((o and o[0]) == v for _, o, v in other.collect())
+    assert other.schema["o"].dataType.simpleString() == "struct<country:string>"
+    frame.unpersist()
+
+
+def test_constants(spark, tmp_path):
+    one = compiled(tmp_path / "one.fib", [("10.0.0.0/8", "a")])
+    call = f"popfib_lookup('10.0.0.1', '{one}'), popfib_lookup(NULL, '{one}'), popfib_record(X'0a000001', '{one}')"
+    assert tuple(spark.sql(f"SELECT {call}").first()) == ("a", None, ("a",))
+    # A constant record goes to the executors.
+    frame = spark.range(4).repartition(2).selectExpr("id", f"popfib_record('10.0.0.1', '{one}') AS r").where("rand() >= 0")
+    assert [row.r.asDict() for row in frame.collect()] == [{"value": "a"}] * 4
+    # As functions of Python have it.
+    frame = spark.createDataFrame([("10.9.9.9",)], "a string").select(F.call_udf("popfib_lookup", F.col("a"), F.lit(one)))
+    assert [tuple(row) for row in frame.collect()] == [("a",)]
+
+
+def test_joins_and_filters(spark, tmp_path):
+    """As many rows as take two executors some work, beside what the command answers for each."""
+    rng = random.Random(1)
+    first = compiled(tmp_path / "first.fib", [(f"{a}.{b}.0.0/16", f"n{(a * b) % 97}") for a in range(1, 224) for b in range(0, 256, 5)])
+    second = compiled(tmp_path / "second.fib", [(f"{a}.0.0.0/7", f"h{a}") for a in range(0, 224, 4)] + [("2000::/3", "global")])
+    addresses = [str(ipaddress.ip_address(rng.randrange(2**32))) for _ in range(30000)]
+    addresses += [f"2001:db8:{n:x}::1" for n in range(1000)]
+    values = []
+    for image in first, second:
+        text = "\n".join(addresses).encode()
+        out = subprocess.run([os.environ["POPFIB"], "lookup", "-t", image], input=text, check=True, capture_output=True).stdout
+        values.append([line.split("\t")[2] for line in out.decode().splitlines()])
+        assert len(values[-1]) == len(addresses)
+    rows = [(a, n) for n, a in enumerate(addresses)]
+    spark.createDataFrame(rows, "src string, bytes int").repartition(4).createOrReplaceTempView("flows")
+    known = [f"n{n}" for n in range(0, 97, 2)]
+    spark.createDataFrame([(name, name.upper()) for name in known], "name string, title string").createOrReplaceTempView("titles")
+    query = f"""
+        SELECT title, popfib_lookup(src, '{second}') AS half, count(*), sum(bytes)
+        FROM flows JOIN titles ON popfib_lookup(src, '{first}') = name
+        WHERE popfib_lookup(src, '{second}') IS NOT NULL GROUP BY ALL
+    """
+    want = {}
+    for n, (name, half) in enumerate(zip(*values)):
+        if name in known and half != "-":
+            count, total = want.get((name.upper(), half), (0, 0))
+            want[name.upper(), half] = count + 1, total + n
+    assert {(t, h): (c, s) for t, h, c, s in spark.sql(query).collect()} == want and len(want) > 900
+
+
+def test_beside_python(spark, tmp_path):
+    """popfib.spark answers the same, also for prefixes in a join."""
+    popfib_spark = pytest.importorskip("popfib.spark", reason="popfib.spark is not installed")
+    rng = random.Random(2)
+    addresses = [str(ipaddress.ip_address(rng.randrange(2**32))) for _ in range(20000)]
+    addresses += [str(ipaddress.ip_address((0x2000 << 112) + (rng.randrange(2**16) << 96))) for _ in range(2000)]
+    addresses += [question[0] for question in VECTORS["tables"]["numbers"]["questions"]] + VECTORS["invalid"] + [None]
+    frame = spark.createDataFrame([(n, a) for n, a in enumerate(addresses)], "n int, src string").repartition(3)
+    for name, table in VECTORS["tables"].items():
+        image = compiled(tmp_path / f"beside-{name}.fib", table["routes"])
+        both = popfib_spark.lookup(frame, "src", image, value="python").withColumn("ours", F.expr(f"popfib_lookup(src, '{image}')"))
+        both.createOrReplaceTempView("both_ways")
+        assert spark.sql("SELECT count(*) FROM both_ways WHERE NOT python <=> ours").first()[0] == 0
+        joined = "SELECT b.{0}, count(*) FROM both_ways a JOIN both_ways b ON a.{0} = b.{0} AND a.n + 1 = b.n WHERE a.n % 3 > 0 GROUP BY 1"
+        found = [set(map(tuple, spark.sql(joined.format(way)).collect())) for way in ("python", "ours")]
+        assert found[0] == found[1] != set()
+
+
+def test_files_that_are_sent(spark, tmp_path):
+    """Two files of one name in different folders: the one that was sent is meant by its name, the other by its path."""
+    (tmp_path / "sent").mkdir()
+    spark.sql(f"ADD FILE '{compiled(tmp_path / 'sent' / 'sent.fib', [('10.0.0.0/8', 'sent')])}'")
+    other = compiled(tmp_path / "sent.fib", [("10.0.0.0/8", "other")])
+    frame = spark.range(8).repartition(4).selectExpr("'10.0.0.' || id AS a")
+    both = frame.selectExpr("popfib_lookup(a, 'sent.fib')", f"popfib_lookup(a, '{other}')").distinct().collect()
+    assert [tuple(row) for row in both] == [("sent", "other")]
+
+
+def test_reload(spark, tmp_path):
+    path = tmp_path / "table.fib"
+    frame = spark.range(8).repartition(4).selectExpr("'10.0.0.' || id AS a")
+    frame.createOrReplaceTempView("again")
+    query = f"SELECT DISTINCT popfib_lookup(a, '{path}') AS v, popfib_record(a, '{path}').value AS r FROM again"
+    planned = None
+    for version in range(3):
+        compiled(path, [("10.0.0.0/8", f"version-{version}")])
+        want = [(f"version-{version}",) * 2]
+        assert [tuple(row) for row in spark.sql(query).collect()] == want
+        # Planned with the first: its tasks take what is there when they begin.
+        planned = planned or spark.sql(query)
+        again = planned.selectExpr("v", "r", f"{version}").drop(f"{version}")
+        assert [tuple(row) for row in again.collect()] == want
+    # A damaged file: what is planned goes on with the table before it, and nothing new is planned.
+    good = path.read_bytes()
+    (tmp_path / "damaged").write_bytes(good[:-1] + b"?")
+    (tmp_path / "damaged").rename(path)
+    again = planned.selectExpr("v", "r", "1").drop("1")
+    assert [tuple(row) for row in again.collect()] == want
+    with pytest.raises(Exception) as error:
+        spark.sql(query)
+    assert "table.fib" in message(error) and len(message(error).split("\n\n")[0].splitlines()) == 1
+    # Another type of what a query was planned with.
+    csv = tmp_path / "typed.csv"
+    csv.write_text("prefix,other\n10.0.0.0/8,7\n")
+    subprocess.run([os.environ["POPFIB"], "compile", str(csv), "--columns", "*", "-o", str(path)], check=True, capture_output=True)
+    with pytest.raises(Exception, match="no column value of type STRING any more"):
+        planned.selectExpr("r", "2").collect()
+    assert [tuple(row) for row in spark.sql(f"SELECT DISTINCT popfib_record(a, '{path}').other FROM again").collect()] == [(7,)]
+
+
+def test_refusals(spark, tmp_path):
+    image = compiled(tmp_path / "t.fib", [("10.0.0.0/8", "a")])
+    missing = tmp_path / "missing.fib"
+    refusals = [
+        (f"popfib_lookup('10.0.0.1', '{missing}')", f"there is no table {missing}: it is neither the path"),
+        ("popfib_lookup('10.0.0.1', 'missing.fib')", "nor the name of one that ADD FILE has sent"),
+        (f"popfib_lookup('10.0.0.1', '{image}#x')", 't.fib: no table "x"'),
+        (f"popfib_lookup('10.0.0.1', '{__file__}')", "test_spark.py"),
+        (f"popfib_lookup(1.5D, '{image}')", "the address of popfib_lookup is of type DOUBLE; it can be STRING"),
+        ("popfib_lookup('10.0.0.1')", "popfib_lookup has two or three arguments"),
+        ("popfib_record('10.0.0.1', 7)", "the table of popfib_record has to be a constant text"),
+        ("popfib_record('10.0.0.1', NULL)", "the table of popfib_record has to be a constant text"),
+        (f"popfib_record(1, '{image}', 'skip')", "the last argument of popfib_record is 'null' or 'error', not 'skip'"),
+        ("popfib_invalid(1)", "popfib_invalid has no arguments"),
+    ]
+    for call, reason in refusals:
+        with pytest.raises(Exception) as error:
+            spark.sql(f"SELECT {call}")
+        # One line; Spark may add where it stands in the query.
+        assert reason in message(error).split("\n")[0], message(error)
+    with pytest.raises(Exception, match="the table of popfib_lookup has to be a constant text"):
+        spark.sql("SELECT popfib_lookup(a, t) FROM VALUES ('10.0.0.1', 'x.fib') AS v(a, t)")
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__]))

@@ -226,13 +226,13 @@ def test_spark(names, tmp_path, spark):
 
 
 def test_the_guide_to_spark(tmp_path, monkeypatch, capsys, spark):
-    """docs/python-spark.md: both ways say the same of its flows."""
+    """docs/spark.md, through Python: both ways say the same of its flows."""
     pd = pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     sources = ["8.8.8.8", "192.0.2.1", "8.8.4.4", None]
     pd.DataFrame({"src": sources, "bytes": [700, 50, 3, 9]}).to_parquet("flows.parquet")
     names = {}
-    for block in blocks(TOP / "docs" / "python-spark.md"):
+    for block in blocks(TOP / "docs" / "spark.md"):
         # Spark has been somewhere else since it began.
         exec(block.replace("flows.parquet", str(tmp_path / "flows.parquet")), names)
         shown = capsys.readouterr().out

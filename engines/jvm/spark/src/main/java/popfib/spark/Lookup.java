@@ -71,7 +71,9 @@ public final class Lookup implements Serializable {
      */
     public Object of(UTF8String address) {
         Taken taken = taken();
-        return answer(taken, taken.table.lookup(new Utf8Text(address)), address);
+        long ipv4 = Ipv4Text.parse(address.getBaseObject(), address.getBaseOffset(), address.numBytes());
+        int found = ipv4 >= 0 ? taken.table.lookup((int) ipv4) : taken.table.lookup(new Utf8Text(address));
+        return answer(taken, found, address);
     }
 
     /**

@@ -1,0 +1,54 @@
+package popfib.flink;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.flink.table.api.EnvironmentSettings;
+import org.apache.flink.table.api.TableEnvironment;
+import org.apache.flink.types.Row;
+import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The function of docs/flink.md in a session of Flink. The command is {@code $POPFIB}. */
+class PopfibLookupTest {
+    @Test
+    void queriesAnswer(@TempDir Path folder) throws Exception {
+        Path image = folder.resolve("sites.fib");
+        TableEnvironment flink = TableEnvironment.create(EnvironmentSettings.inBatchMode());
+        flink.createTemporarySystemFunction("popfib_lookup", new PopfibLookup(image.toString()));
+        String query = "SELECT src, popfib_lookup(src) FROM (VALUES ('10.1.2.3'), ('10.9.9.9'), ('2001:db8::1'), ('192.0.2.1'), ('x'),"
+                + " (CAST(NULL AS STRING))) AS t(src)";
+        for (String ten : new String[] {"inside", "new"}) {
+            compile("10.0.0.0/8 " + ten + "\n10.1.0.0/16 branch\n2001:db8::/32 six\n", image);
+            Set<String> found = new TreeSet<>();
+            try (CloseableIterator<Row> rows = flink.executeSql(query).collect()) {
+                rows.forEachRemaining(row -> found.add(row.getField(0) + " " + row.getField(1)));
+            }
+            Set<String> want = Set.of("10.1.2.3 branch", "10.9.9.9 " + ten, "2001:db8::1 six", "192.0.2.1 null", "x null", "null null");
+            assertEquals(want, found);
+        }
+    }
+
+    @Test
+    void guideShowsTheFunction() throws Exception {
+        String source = Files.readString(Path.of("src/test/java/popfib/flink/PopfibLookup.java"));
+        String shown = source.substring(source.indexOf("public class"), source.indexOf("// guide: end"));
+        String guide = Files.readString(Path.of("../../../docs/flink.md"));
+        assertTrue(guide.contains("```java\n" + shown + "```\n"), "docs/flink.md does not have the function");
+    }
+
+    private static void compile(String routes, Path image) throws Exception {
+        Process process = new ProcessBuilder(System.getenv("POPFIB"), "compile", "-", "-o", image.toString())
+                .redirectErrorStream(true).start();
+        process.getOutputStream().write(routes.getBytes(StandardCharsets.UTF_8));
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), said);
+    }
+}

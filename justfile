@@ -73,6 +73,10 @@ test-go *args:
 test-bpf *args:
     engines/bpf/test {{ args }}
 
+# The reader for the JVM (--quick)
+test-jvm *args:
+    engines/jvm/test {{ args }}
+
 # popfib clickhouse inside of ClickHouse
 test-clickhouse *args:
     engines/clickhouse/test {{ args }}
@@ -228,6 +232,11 @@ bench-postgresql *args:
 # The Go package beside bart and maxminddb-golang
 bench-go *args:
     cd engines/go/bench && GOMAXPROCS=1 taskset -c 1 go test -bench . {{ args }}
+
+# The reader for the JVM beside IPAddress and MaxMind's
+bench-jvm *args:
+    mvn -q -B -f engines/jvm/pom.xml -pl reader,bench package -DskipTests
+    taskset -c 1 engines/jvm/bench/run {{ args }}
 
 # JavaScript beside npm packages
 bench-javascript table mmdb:

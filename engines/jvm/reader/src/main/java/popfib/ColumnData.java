@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * The values of one column by their codes, as docs/image-format.md has them. A value becomes an object
- * when it is first asked for, and is kept. Objects of these classes may be seen by other threads without
- * waiting, so the worst that a race does is to make an equal one twice.
+ * when it is first asked for, by one thread, and is kept. Other threads may see it without waiting, as all
+ * that objects of these classes have is final.
  */
 final class ColumnData {
     final ColumnType type;
@@ -23,8 +23,9 @@ final class ColumnData {
     int byteAt;
     int shift;
     long mask;
-    private volatile Object[] objects;
-    private volatile Object[] elements;
+    private Object[] objects;
+    /** Of a column of lists: what their elements stand for. */
+    private Object[] elements;
 
     ColumnData(ColumnType type, int count, int lists) {
         this.type = type;
@@ -37,48 +38,54 @@ final class ColumnData {
         return type.isList() ? lists : count;
     }
 
-    /** What a code stands for; null for 0. */
-    Object get(int code) {
-        if (code == 0) {
-            return null;
-        }
-        if (!type.isList()) {
-            return element(code);
-        }
-        Object[] objects = this.objects;
+    /** What codes stand for, null where nobody has asked yet. */
+    synchronized Object[] objects() {
         if (objects == null) {
-            this.objects = objects = new Object[lists + 1];
+            objects = new Object[highest() + 1];
         }
-        Object list = objects[code];
-        if (list == null) {
-            int from = code == 1 ? 0 : listEnds.word(code - 2 << 2);
-            Object[] parts = new Object[listEnds.word(code - 1 << 2) - from];
-            for (int n = 0; n < parts.length; n++) {
-                parts[n] = element(codes.word(from + n << 2));
-            }
-            objects[code] = list = Collections.unmodifiableList(Arrays.asList(parts));
-        }
-        return list;
+        return objects;
     }
 
+    /** Makes what a code stands for, if it has not been made meanwhile. */
+    synchronized Object make(int code) {
+        Object[] all = objects();
+        if (all[code] == null) {
+            all[code] = type.isList() ? list(code) : decode(code - 1);
+        }
+        return all[code];
+    }
+
+    private Object list(int code) {
+        int from = code == 1 ? 0 : listEnds.word(code - 2 << 2);
+        Object[] parts = new Object[listEnds.word(code - 1 << 2) - from];
+        for (int n = 0; n < parts.length; n++) {
+            parts[n] = element(codes.word(from + n << 2));
+        }
+        return Collections.unmodifiableList(Arrays.asList(parts));
+    }
+
+    /** The value of a code, which lists share. */
     private Object element(int code) {
-        Object[] elements = this.elements;
         if (elements == null) {
-            this.elements = elements = new Object[count + 1];
+            elements = new Object[count + 1];
         }
-        Object value = elements[code];
-        if (value == null) {
-            elements[code] = value = decode(code - 1);
+        if (elements[code] == null) {
+            elements[code] = decode(code - 1);
         }
-        return value;
+        return elements[code];
+    }
+
+    /** The bits of the number that a code stands for. */
+    long number(int code) {
+        return values.pair(code - 1 << 3);
     }
 
     private Object decode(int n) {
         return switch (type.kind()) {
             case TEXT -> Utf8.text(values, n == 0 ? 0 : textEnds.word(n - 1 << 2), textEnds.word(n << 2));
-            case INTEGER -> values.pair(n << 3);
-            case UNSIGNED -> new BigInteger(Long.toUnsignedString(values.pair(n << 3)));
-            case FLOAT -> Double.longBitsToDouble(values.pair(n << 3));
+            case INTEGER -> number(n + 1);
+            case UNSIGNED -> new BigInteger(Long.toUnsignedString(number(n + 1)));
+            case FLOAT -> Double.longBitsToDouble(number(n + 1));
             case BOOLEAN -> values.at(n) == 1;
         };
     }

@@ -45,6 +45,8 @@ public final class PopfibTable {
     private final Family v4;
     private final Family v6;
     private final Records records;
+    /** The main column, once its text was asked for. */
+    private Column<Object> main;
     private final String name;
     private final List<Source> sources;
     private final Metadata image;
@@ -524,8 +526,12 @@ public final class PopfibTable {
         if (records == Records.NONE) {
             return Integer.toString(record);
         }
-        ColumnData main = records.columns[records.valueColumn];
-        Object value = main.get(records.code(main, record));
+        Column<Object> column = main;
+        if (column == null) {
+            // Threads that do so at the same time make equal ones.
+            main = column = new Column<>(records, records.columns[records.valueColumn]);
+        }
+        Object value = column.get(record);
         return value == null ? null : value.toString();
     }
 

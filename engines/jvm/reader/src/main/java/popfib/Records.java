@@ -15,8 +15,8 @@ final class Records {
     final int valueColumn;
     final ColumnData[] columns;
     /** How many bytes a row has; 0: there are no rows, and record n has code n. */
-    private final int rowBytes;
-    private Bytes rows = Bytes.NONE;
+    final int rowBytes;
+    Bytes rows = Bytes.NONE;
 
     private Records(int count, int rowBytes, int valueColumn, ColumnData[] columns) {
         this.count = count;
@@ -127,19 +127,5 @@ final class Records {
                 }
             }
         }
-    }
-
-    /** The code that a record has in a column; 0 is no value. */
-    int code(ColumnData column, int record) {
-        if (record <= 0) {
-            return 0;
-        }
-        if (record > count) {
-            throw new IndexOutOfBoundsException("there is no record " + record + " of " + count);
-        }
-        if (rowBytes == 0) {
-            return record;
-        }
-        return (int) (rows.pair((record - 1) * rowBytes + column.byteAt) >>> column.shift & column.mask);
     }
 }

@@ -78,6 +78,18 @@ final class RecordsTest {
         assertEquals(List.of(22L, 443L), table.listColumn("ports", Long.class).get(record));
         assertEquals("Wien", table.column("names.city", CharSequence.class).get(record));
         assertEquals("64500", table.text(record));
+        Column<Long> delta = table.column("delta", Long.class);
+        Column<Double> rate = table.column("rate", Double.class);
+        assertEquals(-7, delta.getLong(record, 0));
+        assertEquals(1.5, rate.getDouble(record, 0));
+        for (int none : new int[] {table.lookup("0.0.0.0"), PopfibTable.NO_MATCH, PopfibTable.MALFORMED}) {
+            assertEquals(99, delta.getLong(none, 99));
+            assertEquals(0.25, rate.getDouble(none, 0.25));
+        }
+        for (String name : List.of("rate", "id", "ports", "country")) {
+            assertThrows(IllegalStateException.class, () -> table.column(name, Object.class).getLong(record, 0));
+        }
+        assertThrows(IllegalStateException.class, () -> delta.getDouble(record, 0));
         Column<Boolean> up = table.column("up", Boolean.class);
         for (int none : new int[] {0, PopfibTable.NO_MATCH, PopfibTable.MALFORMED, Integer.MIN_VALUE}) {
             assertNull(up.get(none));

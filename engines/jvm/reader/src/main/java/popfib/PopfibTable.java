@@ -512,8 +512,8 @@ public final class PopfibTable {
     }
 
     /**
-     * The value of a record's main column, the one that the image says, as text: of a table of one value
-     * a route that value.
+     * The value of a record's main column, the one that the image says, as the text that the command
+     * prints: of a table of one value a route that value. Commas are between elements of a list.
      *
      * @param record the number of a record, or the answer of a lookup without one
      * @return the value; the number itself in a table without records; null if it is absent
@@ -532,7 +532,7 @@ public final class PopfibTable {
             main = column = new Column<>(records, records.columns[records.valueColumn]);
         }
         Object value = column.get(record);
-        return value == null ? null : value.toString();
+        return value == null ? null : Texts.of(value);
     }
 
     /**

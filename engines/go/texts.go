@@ -49,21 +49,10 @@ func listText[T any](elements []T, text func(T) string) string {
 	return strings.Join(texts, ",")
 }
 
-// floatText is the shortest text that is read as the same number, and never that of an integer.
+// floatText has the fewest digits that mean this number, and no exponent.
 func floatText(value float64) string {
-	size := math.Abs(value)
-	if math.IsInf(size, 0) {
+	if math.IsInf(value, 0) {
 		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(value, 'f', -1, 64)), "+")
 	}
-	if size >= 1e16 || size != 0 && size < 1e-5 {
-		// Go writes two digits of the exponent, and its sign.
-		number, exponent, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
-		power, _ := strconv.Atoi(exponent)
-		return number + "e" + strconv.Itoa(power)
-	}
-	text := strconv.FormatFloat(value, 'f', -1, 64)
-	if strings.Trim(text, "-0123456789") == "" {
-		text += ".0"
-	}
-	return text
+	return strconv.FormatFloat(value, 'f', -1, 64)
 }

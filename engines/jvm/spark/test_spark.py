@@ -153,6 +153,23 @@ def test_records(each_way):
     frame.unpersist()
 
 
+def test_values_as_text(spark, tmp_path):
+    """Values that are no text are written as the command writes them."""
+    floats = [1.5, -0.25, 0.1, 123456789.125]
+    lists = [["vpn", "a,b"], ["\\"], ["x"]]
+    kinds = {"f": floats, "l": lists, "b": [True, False], "i": [-7, 7], "u": [2**64 - 1, 1]}
+    for name, values in kinds.items():
+        table, image = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.fib"
+        table.write_text("".join(json.dumps({"prefix": f"10.0.{n}.0/24", name: value}) + "\n" for n, value in enumerate(values)))
+        command = [os.environ["POPFIB"], "compile", str(table), "--columns", name, "-o", str(image)]
+        subprocess.run(command, check=True, capture_output=True)
+        addresses = [f"10.0.{n}.1" for n in range(len(values))]
+        out = subprocess.run([os.environ["POPFIB"], "lookup", "-t", str(image), *addresses], check=True, capture_output=True)
+        want = [line.split("\t")[2] for line in out.stdout.decode().splitlines()]
+        calls = [f"popfib_lookup('{address}', '{image}')" for address in addresses]
+        assert list(spark.sql(f"SELECT {', '.join(calls)}").first()) == want
+
+
 def test_constants(spark, tmp_path):
     one = compiled(tmp_path / "one.fib", [("10.0.0.0/8", "a")])
     call = f"popfib_lookup('10.0.0.1', '{one}'), popfib_lookup(NULL, '{one}'), popfib_record(X'0a000001', '{one}')"

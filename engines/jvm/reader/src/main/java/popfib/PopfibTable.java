@@ -532,7 +532,7 @@ public final class PopfibTable {
             main = column = new Column<>(records, records.columns[records.valueColumn]);
         }
         Object value = column.get(record);
-        return value == null ? null : Texts.of(value);
+        return value == null ? null : ValueText.of(value);
     }
 
     /**

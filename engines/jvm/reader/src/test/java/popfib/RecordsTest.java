@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Columns of all types, their values and what an image says of itself. */
@@ -112,38 +111,6 @@ final class RecordsTest {
     private static void refuses(String message, Runnable run) {
         String given = assertThrows(IllegalArgumentException.class, run::run).getMessage();
         assertTrue(given.startsWith(message), given);
-    }
-
-    @Test
-    void textsAreTheCommands() throws Exception {
-        for (List<String> values : List.of(List.of("\"a\"", "\"b,c\"", "\"\""), List.of("[\"a\\\\b\", \"b,c\", \"\"]", "[\"x\"]"),
-                List.of("1.5", "-2.0", "1e22", "1e-7", "1e15", "1e16", "-1.25e-5", "9.9e-6", "123456789.125", "0.0", "-0.0", "2e-3",
-                        "2.2250738585072014e-308", "5e-324", "1.7976931348623157e308", "9007199254740993", "5.684341886080802e-14"),
-                List.of("[1.5, 2.0, 1e300]", "[-1e-9]"), List.of("7", "-5"), List.of("18446744073709551615", "1"),
-                List.of("[1, 2, -3]", "[4]"), List.of("true", "false"), List.of("[true, false]", "[true]"))) {
-            sameTexts(values);
-        }
-        Random random = new Random(1);
-        sameTexts(random.doubles(250).mapToObj(value -> Double.toString((value - 0.5) * Math.pow(10, random.nextInt(40) - 20))).toList());
-    }
-
-    private static void sameTexts(List<String> values) throws Exception {
-        StringBuilder lines = new StringBuilder();
-        StringBuilder questions = new StringBuilder();
-        for (int n = 0; n < values.size(); n++) {
-            lines.append("{\"network\": \"10.").append(n).append(".0.0/16\", \"v\": ").append(values.get(n)).append("}\n");
-            questions.append("10.").append(n).append(".0.0\n");
-        }
-        byte[] image = Command.compile(lines.toString());
-        Path path = Files.createTempFile("popfib", ".fib");
-        Files.write(path, image);
-        String[] answers = Command.run(questions.toString(), "lookup", "--table", path.toString()).split("\n");
-        Files.delete(path);
-        PopfibTable table = PopfibTable.of(image);
-        for (int n = 0; n < values.size(); n++) {
-            String[] fields = answers[n].split("\t", -1);
-            assertEquals(fields[2], table.text(table.lookup(fields[0])), values.get(n));
-        }
     }
 
     @Test

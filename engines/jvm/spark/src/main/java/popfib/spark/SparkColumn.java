@@ -2,13 +2,11 @@ package popfib.spark;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.math.MathContext;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Function;
 import java.util.function.IntFunction;
-import java.util.stream.Collectors;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
@@ -89,29 +87,5 @@ final class SparkColumn {
             return new GenericArrayData(((List<?>) value).stream().map(SparkColumn::value).toArray());
         }
         return value;
-    }
-
-    private static String text(Object value) {
-        if (value instanceof List) {
-            return ((List<?>) value).stream()
-                    .map(element -> text(element).replaceAll("[,\\\\]", "\\\\$0")).collect(Collectors.joining(","));
-        }
-        return value instanceof Double ? text((double) value) : value.toString();
-    }
-
-    /** The fewest digits that mean this number, without an exponent. Those of Java may be more, up to Java 18. */
-    private static String text(double value) {
-        if (Double.isInfinite(value)) {
-            return value > 0 ? "inf" : "-inf";
-        }
-        if (Double.isNaN(value) || value == 0) {
-            return Double.isNaN(value) ? "NaN" : 1 / value < 0 ? "-0" : "0";
-        }
-        BigDecimal exact = new BigDecimal(value);
-        BigDecimal short_ = exact;
-        for (int digits = 17; digits > 0 && exact.round(new MathContext(digits)).doubleValue() == value; digits--) {
-            short_ = exact.round(new MathContext(digits));
-        }
-        return short_.stripTrailingZeros().toPlainString();
     }
 }

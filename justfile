@@ -77,6 +77,14 @@ test-bpf *args:
 test-jvm *args:
     engines/jvm/test {{ args }}
 
+# The functions of Spark SQL, in sessions of Spark
+test-spark *versions:
+    engines/jvm/spark/test {{ versions }}
+
+# The function of the guide to Flink, in Flink
+test-flink:
+    engines/jvm/flink/test
+
 # popfib clickhouse inside of ClickHouse
 test-clickhouse *args:
     engines/clickhouse/test {{ args }}
@@ -216,6 +224,10 @@ bench-python *args:
 # Spark beside its own join by ranges
 bench-spark *args:
     target/python/bin/python lab/bench/spark.py {{ args }}
+
+# The functions of Spark SQL beside a constant and Python, after test-python --spark and test-spark (--image, --rows)
+bench-spark-sql *args:
+    taskset -c 1 target/python/bin/python engines/jvm/spark/bench.py {{ args }}
 
 # DuckDB beside its own joins
 bench-duckdb *args:

@@ -127,6 +127,8 @@ def veth(one, other):
     """A pair of interfaces without IPv6 addresses, neighbours or routes of their own."""
     shell("ip", "link", "add", one, "type", "veth", "peer", "name", other)
     for name in (one, other):
-        with open(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "w", encoding="ascii") as file:
-            file.write("1")
+        ipv6 = f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6"
+        if os.path.exists(ipv6):
+            with open(ipv6, "w", encoding="ascii") as file:
+                file.write("1")
         shell("ip", "link", "set", name, "arp", "off", "up")

@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 
-ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 263, 23
+ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING, SO_RCVBUFFORCE = 3, 263, 23, 33
 
 
 def checksum(header):
@@ -42,6 +42,8 @@ class Port:
         self.name = name
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        # Each frame may count as a page.
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 23)
         self.socket.bind((name, ETH_P_ALL))
         self.socket.setblocking(False)
 

@@ -40,7 +40,7 @@ public final class Lookup implements Serializable {
         this.name = name;
         this.isStrict = isStrict;
         // Also without need of its columns: a table that is not there shall be an error before anything runs.
-        StructType type = Tables.atPlanning(name).type();
+        StructType type = TableFile.atPlanning(name).type();
         record = isRecord ? type : null;
         invalid = InvalidAddresses.counter(SparkContext.getOrCreate());
     }
@@ -114,7 +114,7 @@ public final class Lookup implements Serializable {
     private Taken taken() {
         Taken taken = this.taken;
         if (taken == null) {
-            SparkTable now = Tables.inTask(name);
+            SparkTable now = TableFile.inTask(name);
             this.taken = taken = new Taken(now.table, now.value, record == null ? null : now.columns(record));
         }
         return taken;

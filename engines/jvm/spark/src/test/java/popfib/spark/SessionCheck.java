@@ -74,13 +74,13 @@ public final class SessionCheck {
     /** All tasks of a process use the table that one has read. */
     private static void oneTable(SparkSession spark, Path image) throws Exception {
         compile("0.0.0.0/0 all\n", image);
-        SparkTable first = Tables.atPlanning(image.toString());
+        SparkTable first = TableFile.atPlanning(image.toString());
         Dataset<Row> rows = spark.range(6400).repartition(64)
                 .selectExpr("popfib_lookup('10.0.' || id % 100 || '.1', '" + image + "') AS v");
         equal("[[all,6400]]", rows.groupBy("v").count().collectAsList().toString());
-        equal(true, first == Tables.inTask(image.toString()));
+        equal(true, first == TableFile.inTask(image.toString()));
         compile("0.0.0.0/0 new\n", image);
-        equal(false, first == Tables.inTask(image.toString()));
+        equal(false, first == TableFile.inTask(image.toString()));
     }
 
     /** Whoever asks has the answers of some version that was there, and in the end of the last. */

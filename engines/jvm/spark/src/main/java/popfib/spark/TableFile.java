@@ -12,19 +12,19 @@ import org.apache.spark.SparkFiles;
 import popfib.PopfibTable;
 
 /**
- * The tables of this process, an executor or the driver: each is read once, for all tasks, and again when its file has changed.
+ * The file of a table, as this process, an executor or the driver, has read it: once for all tasks, and again when it has changed.
  * Nothing runs in the background; every task asks for the file's metadata when it begins. A table is copied into memory and
  * not mapped, as a file on a shared path may be overwritten in place. Java frees it when memory is short and no task uses it.
  */
-final class Tables {
-    private static final ConcurrentHashMap<String, Tables> ALL = new ConcurrentHashMap<>();
+final class TableFile {
+    private static final ConcurrentHashMap<String, TableFile> ALL = new ConcurrentHashMap<>();
 
     private final String name;
     private SoftReference<SparkTable> current = new SoftReference<>(null);
     private State state;
     private String warned;
 
-    private Tables(String name) {
+    private TableFile(String name) {
         this.name = name;
     }
 
@@ -33,12 +33,12 @@ final class Tables {
 
     /** The table as it is now. It is an error if its file is not there or is damaged. */
     static SparkTable atPlanning(String name) {
-        return ALL.computeIfAbsent(name, Tables::new).read(true);
+        return ALL.computeIfAbsent(name, TableFile::new).read(true);
     }
 
     /** The same for a task. What becomes of the file while a query runs is not its fault: the last good table is kept. */
     static SparkTable inTask(String name) {
-        return ALL.computeIfAbsent(name, Tables::new).read(false);
+        return ALL.computeIfAbsent(name, TableFile::new).read(false);
     }
 
     private synchronized SparkTable read(boolean isStrict) {
@@ -67,7 +67,7 @@ final class Tables {
             }
             if (!error.getMessage().equals(warned)) {
                 warned = error.getMessage();
-                System.getLogger(Tables.class.getName()).log(Logger.Level.WARNING, warned + "; the table before it is kept");
+                System.getLogger(TableFile.class.getName()).log(Logger.Level.WARNING, warned + "; the table before it is kept");
             }
             return last;
         }

@@ -5,8 +5,6 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 
 /**
@@ -414,37 +412,15 @@ public final class PopfibTable {
      * @return the routes
      */
     public Iterable<Route> routes() {
-        return () -> {
-            Iterator<Route> ipv4 = Routes.iterator(v4.routes());
-            Iterator<Route> ipv6 = Routes.iterator(v6.routes());
-            return new Iterator<>() {
-                @Override
-                public boolean hasNext() {
-                    return ipv4.hasNext() || ipv6.hasNext();
-                }
-
-                @Override
-                public Route next() {
-                    return ipv4.hasNext() ? ipv4.next() : ipv6.next();
-                }
-            };
-        };
+        return () -> Routes.iterator(v4.routes(), v6.routes());
     }
 
-    /**
-     * How many routes of IPv4 the table was compiled from.
-     *
-     * @return the number
-     */
+    /** {@return how many routes of IPv4 the table was compiled from} */
     public int ipv4Routes() {
         return v4.fib().routes;
     }
 
-    /**
-     * How many routes of IPv6 the table was compiled from.
-     *
-     * @return the number
-     */
+    /** {@return how many routes of IPv6 the table was compiled from} */
     public int ipv6Routes() {
         return v6.fib().routes;
     }
@@ -464,7 +440,7 @@ public final class PopfibTable {
      * @return the columns in their order; none for a table without records
      */
     public List<ColumnType> columns() {
-        return Arrays.stream(records.columns).map(column -> column.type).toList();
+        return records.types();
     }
 
     /**
@@ -479,7 +455,7 @@ public final class PopfibTable {
      * @throws IllegalArgumentException if there is no such column, or if its values are of another class
      */
     public <T> Column<T> column(String name, Class<T> type) {
-        return column(name, type, false);
+        return records.column(name, type, false);
     }
 
     /**
@@ -493,22 +469,7 @@ public final class PopfibTable {
      *     class
      */
     public <T> Column<List<T>> listColumn(String name, Class<T> type) {
-        return column(name, type, true);
-    }
-
-    private <C> Column<C> column(String name, Class<?> type, boolean isList) {
-        for (ColumnData data : records.columns) {
-            if (data.type.name().equals(name)) {
-                boolean isKind = data.type.isList() == isList && type.isAssignableFrom(data.type.kind().type());
-                if (!isKind && (isList || type != Object.class)) {
-                    throw new IllegalArgumentException("column \"" + name + "\" is of type " + data.type.description()
-                            + ", which is not " + (isList ? "a list of " : "") + type.getSimpleName());
-                }
-                return new Column<>(records, data);
-            }
-        }
-        throw new IllegalArgumentException("no column \"" + name + "\"" + (records == Records.NONE ? ": the table has no records" : " in ")
-                + Opening.quoted(columns().stream().map(ColumnType::name)));
+        return records.column(name, type, true);
     }
 
     /**
@@ -535,38 +496,22 @@ public final class PopfibTable {
         return value == null ? null : ValueText.of(value);
     }
 
-    /**
-     * What the image calls the table.
-     *
-     * @return the name, which may be empty
-     */
+    /** {@return what the image calls the table, which may be empty} */
     public String name() {
         return name;
     }
 
-    /**
-     * Where the table comes from.
-     *
-     * @return its sources
-     */
+    /** {@return where the table comes from} */
     public List<Source> sources() {
         return sources;
     }
 
-    /**
-     * The program that wrote the image.
-     *
-     * @return such as {@code popfib 0.1.0}
-     */
+    /** {@return the program that wrote the image, such as {@code popfib 0.1.0}} */
     public String writer() {
         return image.writer();
     }
 
-    /**
-     * When the image was written.
-     *
-     * @return the time; null if it is not known
-     */
+    /** {@return when the image was written; null if it is not known} */
     public Instant written() {
         return image.written();
     }

@@ -1,6 +1,8 @@
 package popfib;
 
+import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /** The sections of records in; verified columns out, and the code that a record has in each. */
@@ -95,6 +97,26 @@ final class Records {
             records.readRows(of, b.unsigned(0), bit);
         }
         return records;
+    }
+
+    List<ColumnType> types() {
+        return Arrays.stream(columns).map(column -> column.type).toList();
+    }
+
+    /** The column of this name, whose values, or elements of its lists, are of this class. */
+    <C> Column<C> column(String name, Class<?> type, boolean isList) {
+        for (ColumnData data : columns) {
+            if (data.type.name().equals(name)) {
+                boolean isKind = data.type.isList() == isList && type.isAssignableFrom(data.type.kind().type());
+                if (!isKind && (isList || type != Object.class)) {
+                    throw new IllegalArgumentException("column \"" + name + "\" is of type " + data.type.description()
+                            + ", which is not " + (isList ? "a list of " : "") + type.getSimpleName());
+                }
+                return new Column<>(this, data);
+            }
+        }
+        throw new IllegalArgumentException("no column \"" + name + "\"" + (this == NONE ? ": the table has no records" : " in ")
+                + Opening.quoted(types().stream().map(ColumnType::name)));
     }
 
     /** Verifies the rows, whose codes have so many bits in all. */

@@ -59,14 +59,16 @@ final class Routes {
         return (high & ~Route.highMask(bits) | low & ~Route.lowMask(bits)) != 0;
     }
 
-    /** All of them; none of null. */
-    static Iterator<Route> iterator(Routes routes) {
+    /** All of both families; null has none. */
+    static Iterator<Route> iterator(Routes ipv4, Routes ipv6) {
+        int before = ipv4 == null ? 0 : ipv4.lengths.length();
+        long all = (long) before + (ipv6 == null ? 0 : ipv6.lengths.length());
         return new Iterator<>() {
-            private int next;
+            private long next;
 
             @Override
             public boolean hasNext() {
-                return routes != null && next < routes.lengths.length();
+                return next < all;
             }
 
             @Override
@@ -74,10 +76,13 @@ final class Routes {
                 if (!hasNext()) {
                     throw new NoSuchElementException();
                 }
-                int at = next++;
-                return new Route(routes.isIPv4, routes.high(at), routes.low(at), routes.lengths.at(at) & 0xFF,
-                        routes.nextHops.word(at << 2));
+                long at = next++;
+                return at < before ? ipv4.route((int) at) : ipv6.route((int) (at - before));
             }
         };
+    }
+
+    private Route route(int at) {
+        return new Route(isIPv4, high(at), low(at), lengths.at(at) & 0xFF, nextHops.word(at << 2));
     }
 }

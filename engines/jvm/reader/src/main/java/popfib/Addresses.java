@@ -8,6 +8,13 @@ import java.net.UnknownHostException;
 /** Texts and bytes of addresses. */
 final class Addresses {
     private static final int GROUPS = 8;
+    private static final byte[] HEX = new byte[128];
+
+    static {
+        for (char c = 0; c < HEX.length; c++) {
+            HEX[c] = (byte) Character.digit(c, 16);
+        }
+    }
 
     private Addresses() {}
 
@@ -126,12 +133,9 @@ final class Addresses {
         return isMatch ? table.match(high, low) : table.lookup(high, low);
     }
 
+    /** The value of a hexadecimal digit; negative for all else. By a table, as no CPU foresees if it is a letter. */
     private static int hex(char c) {
-        if (c >= '0' && c <= '9') {
-            return c - '0';
-        }
-        int letter = c | 0x20;
-        return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+        return c < HEX.length ? HEX[c] : -1;
     }
 
     /** 8 bytes in network order. */

@@ -9,6 +9,8 @@
  *	POPFIB_MAP(popfib);
  *
  *	void *table = popfib_table(&popfib);
+ *	if (!table)
+ *		return XDP_PASS;
  *	__u32 number = popfib_lookup4(table, ip->daddr);	(0: no match)
  *
  * The map is an array of maps with one slot. What is in the slot is one table, of both families: an array of rows of 4 KiB.
@@ -200,7 +202,7 @@ static __always_inline __u32 popfib_answer6(void *table, const struct popfib_fib
 
 /* ---- What programs call. Addresses are in network order, as in packets. */
 
-/* The table that is loaded now; NULL if none is, and all others answer 0 then. */
+/* The table that is loaded now; NULL if none is: to be tested once, before all others. */
 static __always_inline void *popfib_table(void *map)
 {
 	__u64 slot = 0;
@@ -211,11 +213,8 @@ static __always_inline void *popfib_table(void *map)
 /* The number of the longest match of an IPv4 address; 0 if there is none. */
 static __always_inline __u32 popfib_lookup4(void *table, __u32 address)
 {
-	const struct popfib_header *header;
+	const struct popfib_header *header = popfib_header(table);
 
-	if (!table)
-		return 0;
-	header = popfib_header(table);
 	return header ? popfib_answer4(table, &header->lookup4, __builtin_bswap32(address)) : 0;
 }
 
@@ -223,13 +222,10 @@ static __always_inline __u32 popfib_lookup4(void *table, __u32 address)
 static __always_inline __u32 popfib_lookup6(void *table, const void *address)
 {
 	const __u32 *words = address;
-	const struct popfib_header *header;
+	const struct popfib_header *header = popfib_header(table);
 	__u64 high = (__u64)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
 	__u64 low = (__u64)__builtin_bswap32(words[2]) << 32 | __builtin_bswap32(words[3]);
 
-	if (!table)
-		return 0;
-	header = popfib_header(table);
 	return header ? popfib_answer6(table, &header->lookup6, high, low) : 0;
 }
 
@@ -237,10 +233,10 @@ static __always_inline __u32 popfib_lookup6(void *table, const void *address)
  * lookup answers 0. */
 static __always_inline __u32 popfib_match4(void *table, __u32 address, __u32 *length)
 {
-	const struct popfib_header *header;
+	const struct popfib_header *header = popfib_header(table);
 	__u32 answer = 0;
 
-	if (table && (header = popfib_header(table)))
+	if (header)
 		answer = popfib_answer4(table, &header->match4, __builtin_bswap32(address));
 	*length = answer % 33;
 	return answer / 33;
@@ -249,12 +245,12 @@ static __always_inline __u32 popfib_match4(void *table, __u32 address, __u32 *le
 static __always_inline __u32 popfib_match6(void *table, const void *address, __u32 *length)
 {
 	const __u32 *words = address;
-	const struct popfib_header *header;
+	const struct popfib_header *header = popfib_header(table);
 	__u64 high = (__u64)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
 	__u64 low = (__u64)__builtin_bswap32(words[2]) << 32 | __builtin_bswap32(words[3]);
 	__u32 answer = 0;
 
-	if (table && (header = popfib_header(table)))
+	if (header)
 		answer = popfib_answer6(table, &header->match6, high, low);
 	*length = answer % 129;
 	return answer / 129;
@@ -265,9 +261,9 @@ static __always_inline __u32 popfib_match6(void *table, const void *address, __u
  * same table. */
 static __always_inline __u32 popfib_value(void *table, __u32 number)
 {
-	const struct popfib_header *header;
+	const struct popfib_header *header = popfib_header(table);
 
-	if (!table || !(header = popfib_header(table)) || number >= header->value_count)
+	if (!header || number >= header->value_count)
 		return 0;
 	return popfib_word(table, header->values + number);
 }

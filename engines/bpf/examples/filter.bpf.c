@@ -21,6 +21,8 @@ int filter(struct xdp_md *context)
 	void *table = popfib_table(&popfib);
 	__u32 number, bytes;
 
+	if (!table)
+		return XDP_PASS;
 	switch (family(start, end)) {
 	case ETH_P_IP:
 		number = popfib_lookup4(table, IPV4(start)->saddr);

@@ -75,6 +75,8 @@ int forward(struct xdp_md *context)
 	__u32 number, value, hash, bytes;
 	int is_ipv4;
 
+	if (!table)
+		return XDP_PASS;
 	switch (family(start, end)) {
 	case ETH_P_IP:
 		if (ipv4->ihl != 5 || ipv4->ttl <= 1)

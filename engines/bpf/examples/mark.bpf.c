@@ -22,6 +22,8 @@ int mark(struct __sk_buff *buffer)
 	void *table = popfib_table(&marks);
 	__u32 number;
 
+	if (!table)
+		return TC_ACT_UNSPEC;
 	switch (family(start, end)) {
 	case ETH_P_IP:
 		number = popfib_lookup4(table, IPV4(start)->daddr);

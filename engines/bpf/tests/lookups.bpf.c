@@ -92,12 +92,16 @@ static __always_inline __u32 nothing(const struct address *address)
 
 static __always_inline __u32 lookup4(const struct address *address)
 {
-	return popfib_lookup4(popfib_table(&popfib), address->words[0]);
+	void *table = popfib_table(&popfib);
+
+	return table ? popfib_lookup4(table, address->words[0]) : 0;
 }
 
 static __always_inline __u32 lookup6(const struct address *address)
 {
-	return popfib_lookup6(popfib_table(&popfib), address);
+	void *table = popfib_table(&popfib);
+
+	return table ? popfib_lookup6(table, address) : 0;
 }
 
 static __always_inline __u32 in_trie4(const struct address *address)
@@ -155,6 +159,8 @@ EACH(lpm6, found.number = in_trie6(address))
 EACH(all4, {
 	void *table = popfib_table(&popfib);
 
+	if (!table)
+		return 1;
 	found.number = popfib_lookup4(table, address->words[0]);
 	found.value = popfib_value(table, found.number);
 	found.matched = popfib_match4(table, address->words[0], &found.length);
@@ -162,6 +168,8 @@ EACH(all4, {
 EACH(all6, {
 	void *table = popfib_table(&popfib);
 
+	if (!table)
+		return 1;
 	found.number = popfib_lookup6(table, address);
 	found.value = popfib_value(table, found.number);
 	found.matched = popfib_match6(table, address, &found.length);

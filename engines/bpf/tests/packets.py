@@ -52,9 +52,12 @@ class Port:
         frames = []
         while True:
             try:
-                frames.append(self.socket.recv(2048))
+                data = self.socket.recv(2048)
             except BlockingIOError:
                 return frames
+            # The kernel may say something, too.
+            if number_of(data) < 1 << 32:
+                frames.append(data)
 
     def __enter__(self):
         return self

@@ -131,4 +131,5 @@ def veth(one, other):
         if os.path.exists(ipv6):
             with open(ipv6, "w", encoding="ascii") as file:
                 file.write("1")
+        shell("ip", "link", "set", name, "addrgenmode", "none")
         shell("ip", "link", "set", name, "arp", "off", "up")

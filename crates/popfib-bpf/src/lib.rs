@@ -35,6 +35,7 @@
 mod counts;
 mod error;
 mod layout;
+mod live;
 mod lookup;
 mod mapped;
 mod pinned;
@@ -43,5 +44,6 @@ mod sys;
 pub use counts::PinnedCounts;
 pub use error::BpfError;
 pub use layout::{FibKind, ValueKind};
+pub use live::{MirrorCounts, MirroredTable};
 pub use mapped::{ArrayKind, FibSource, MappedTable, TableContents};
 pub use pinned::PinnedMap;

@@ -264,7 +264,7 @@ impl MappedTable {
     }
 
     /// Stores a word at a place, twice if a row repeats it.
-    fn store_at(&self, place: u32, word: u32) {
+    pub(crate) fn store_at(&self, place: u32, word: u32) {
         let (row, at) = (place as usize / ROW, place as usize % ROW);
         let words = self.memory.words();
         let store = |word: u32, to: &AtomicU32| to.store(word, Ordering::Release);
@@ -365,6 +365,21 @@ impl MappedTable {
             return 0;
         }
         self.at(self.stored(VALUES).wrapping_add(number))
+    }
+
+    /// Stores what programs get as the value of a number below [`value_count`](Self::value_count). They see it before the words that
+    /// are stored later.
+    ///
+    /// # Panics
+    /// If there is no such number.
+    pub fn set_value(&self, number: u32, value: u32) {
+        assert!(number < self.value_count(), "no number {number}");
+        self.store_at(self.stored(VALUES) + number, value);
+    }
+
+    /// Stores the number of routes of a Fib, for display alone.
+    pub fn set_routes(&self, kind: FibKind, routes: usize) {
+        self.store_at((kind.words() + 11) as u32, routes as u32);
     }
 
     /// What the values are.

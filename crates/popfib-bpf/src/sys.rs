@@ -16,6 +16,8 @@ const MAP_LOOKUP_ELEM: libc::c_long = 1;
 const MAP_UPDATE_ELEM: libc::c_long = 2;
 const OBJ_PIN: libc::c_long = 6;
 const OBJ_GET: libc::c_long = 7;
+#[cfg(test)]
+const PROG_TEST_RUN: libc::c_long = 10;
 const MAP_GET_FD_BY_ID: libc::c_long = 14;
 const OBJ_GET_INFO_BY_FD: libc::c_long = 15;
 
@@ -75,6 +77,20 @@ struct InfoAttributes {
     fd: u32,
     len: u32,
     info: u64,
+}
+
+#[cfg(test)]
+#[repr(C)]
+#[derive(Default)]
+struct RunAttributes {
+    program_fd: u32,
+    result: u32,
+    size_in: u32,
+    size_out: u32,
+    packet_in: u64,
+    packet_out: u64,
+    times: u32,
+    duration: u32,
 }
 
 #[repr(C)]
@@ -188,6 +204,22 @@ fn pinned(path: &Path) -> io::Result<OwnedFd> {
     };
     // SAFETY: as above.
     unsafe { bpf(OBJ_GET, &mut attributes) }.map(owned)
+}
+
+/// Runs a program on a packet of zeros; how long it took.
+#[cfg(test)]
+pub(crate) fn run_program(program: &OwnedFd) -> io::Result<std::time::Duration> {
+    let packet = [0u8; 64];
+    let mut attributes = RunAttributes {
+        program_fd: program.as_raw_fd() as u32,
+        size_in: packet.len() as u32,
+        packet_in: packet.as_ptr() as u64,
+        times: 1,
+        ..RunAttributes::default()
+    };
+    // SAFETY: the packet has so many bytes and lives until it returns.
+    unsafe { bpf(PROG_TEST_RUN, &mut attributes) }?;
+    Ok(std::time::Duration::from_nanos(attributes.duration.into()))
 }
 
 pub(crate) fn map_of_id(id: u32) -> io::Result<OwnedFd> {

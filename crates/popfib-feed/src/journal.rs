@@ -26,6 +26,11 @@ impl Journal {
     /// Adds a client. Returns the number of the next change.
     pub(crate) fn watch(&mut self) -> u64 {
         self.watchers += 1;
+        self.end()
+    }
+
+    /// The number of the next change.
+    pub(crate) fn end(&self) -> u64 {
         self.first + self.changes.len() as u64
     }
 

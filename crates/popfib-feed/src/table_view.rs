@@ -7,7 +7,8 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use popfib::live::IpMapReader;
 use popfib::map::Shared;
@@ -47,6 +48,8 @@ pub struct TableView {
     reader: Mutex<Option<IpMapReader<Target>>>,
     queue: Mutex<VecDeque<ChangeBatch>>,
     journal: Mutex<Journal>,
+    /// Whoever waits for changes of the journal.
+    changed: Condvar,
     published: Arc<PublishedCounts>,
     budget: Arc<MemoryBudget>,
     bytes: AtomicUsize,
@@ -73,6 +76,7 @@ impl TableView {
             reader: Mutex::default(),
             queue: Mutex::default(),
             journal: Mutex::default(),
+            changed: Condvar::new(),
             published: published.clone(),
             budget: budget.clone(),
             bytes: AtomicUsize::new(*EMPTY_BYTES),
@@ -127,6 +131,14 @@ impl TableView {
         lock(&self.journal).from(from, most, to)
     }
 
+    /// Waits for change number `from`, but no longer than this. The table is watched.
+    pub fn wait_for_changes(&self, from: u64, time: Duration) {
+        let journal = lock(&self.journal);
+        let is_missing = |journal: &mut Journal| journal.end() <= from;
+        let waited = self.changed.wait_timeout_while(journal, time, is_missing);
+        drop(waited);
+    }
+
     /// The number of prefixes of each family that readers see.
     pub(crate) fn prefixes(&self) -> [usize; 2] {
         [0, 1].map(|family| self.prefixes[family].load(Ordering::Relaxed))
@@ -170,6 +182,8 @@ impl TableView {
         for (prefix, target) in &batch.ipv6 {
             journal.add((*prefix).into(), || target.clone());
         }
+        drop(journal);
+        self.changed.notify_all();
     }
 
     fn open<'l>(

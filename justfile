@@ -161,6 +161,10 @@ bench-peers *args:
 bench-bpf *args:
     scripts/bench-bpf {{ args }}
 
+# measure changes of routes while a BPF program looks up
+bench-bpf-live *args:
+    scripts/bench-bpf-live {{ args }}
+
 # Reading, images, annotate, aggregate and diff; MRT beside bgpkit-parser
 bench-tables *args:
     lab/bench/tables {{ args }}

@@ -48,6 +48,8 @@ mod set;
 mod stream;
 mod table;
 mod updates;
+#[cfg(all(target_os = "linux", feature = "xdp"))]
+mod value_ids;
 mod verify;
 mod watch;
 #[cfg(all(target_os = "linux", feature = "xdp"))]

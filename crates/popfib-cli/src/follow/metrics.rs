@@ -167,12 +167,69 @@ pub(super) fn text(state: &FollowState) -> String {
             text.value(name, &[("feed", feed)], value(counts));
         }
     }
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    programs(state, &mut text);
     let name = "feed_left_out_total";
     text.metric(name, "Messages left out by reason.");
     for (feed, reason, count) in state.reasons().counts() {
         text.value(name, &[("feed", feed), ("reason", reason)], count);
     }
     text.0
+}
+
+/// The counts of the tables of BPF programs.
+#[cfg(all(target_os = "linux", feature = "xdp"))]
+fn programs(state: &FollowState, text: &mut MetricsText) {
+    use super::bpf_counts::BpfCounts;
+
+    let all = state.bpf.lock();
+    let all = all.unwrap_or_else(std::sync::PoisonError::into_inner);
+    type ProgramsCount = fn(&BpfCounts) -> u64;
+    let counts: [(&str, ProgramsCount, &str); 7] = [
+        (
+            "bpf_behind",
+            |c| c.is_behind.into(),
+            "Whether BPF programs lack changes that the kernel refused.",
+        ),
+        (
+            "bpf_refused_total",
+            |c| c.refused,
+            "Batches of changes that the kernel refused.",
+        ),
+        (
+            "bpf_words_total",
+            |c| c.words,
+            "Words stored in tables of BPF programs.",
+        ),
+        (
+            "bpf_tables_total",
+            |c| c.tables,
+            "Tables that BPF programs got as a whole.",
+        ),
+        (
+            "bpf_grace_periods_total",
+            |c| c.graces,
+            "How often BPF programs were waited for.",
+        ),
+        (
+            "bpf_bytes",
+            |c| c.bytes as u64,
+            "Memory of the table of BPF programs.",
+        ),
+        (
+            "bpf_unnumbered_values_total",
+            |c| c.unnumbered,
+            "Values that BPF programs get 0 for.",
+        ),
+    ];
+    for (name, value, help) in counts {
+        if !all.is_empty() {
+            text.metric(name, help);
+        }
+        for (pin, counts) in &*all {
+            text.value(name, &[("pin", pin)], value(counts));
+        }
+    }
 }
 
 /// The value of a label, in quotes.

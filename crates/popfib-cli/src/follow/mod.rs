@@ -6,6 +6,10 @@
 //! routes that are gone, in steps (`FollowState::tick`), and writes image and snapshot.
 
 mod accept;
+#[cfg(all(target_os = "linux", feature = "xdp"))]
+mod bpf;
+#[cfg(all(target_os = "linux", feature = "xdp"))]
+mod bpf_counts;
 mod bulk;
 mod catch_up;
 mod feeding;

@@ -8,8 +8,12 @@ use std::time::Instant;
 
 use crate::failure::Failure;
 use crate::program::Verdict;
+#[cfg(all(target_os = "linux", feature = "xdp"))]
+use crate::value_ids;
 
 use super::accept::ListenerThread;
+#[cfg(all(target_os = "linux", feature = "xdp"))]
+use super::bpf::BpfThread;
 use super::listen::{self, RouterListener};
 use super::settings::Settings;
 use super::socket::{self, SocketFile};
@@ -25,6 +29,8 @@ pub(super) struct RunningParts {
     bmp: Option<RouterListener>,
     socket: Option<SocketFile>,
     metrics: Option<ListenerThread>,
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    bpf: Vec<(String, super::bpf::BpfThread)>,
     files: Vec<(PathBuf, JoinHandle<Verdict>)>,
 }
 
@@ -38,6 +44,8 @@ impl RunningParts {
             bmp: None,
             socket: None,
             metrics: None,
+            #[cfg(all(target_os = "linux", feature = "xdp"))]
+            bpf: Vec::new(),
             files: Vec::new(),
         }
     }
@@ -49,8 +57,10 @@ impl RunningParts {
         to: &Settings,
         failed: fn(Failure) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let state = &self.state;
         let before = std::mem::replace(&mut self.now, to.clone());
+        #[cfg(all(target_os = "linux", feature = "xdp"))]
+        self.change_programs(&before, to, failed)?;
+        let state = &self.state;
         state.tables().set_limits(to.limits());
         // Closing the old parts first frees their addresses.
         if before.fpm != to.fpm {
@@ -103,6 +113,35 @@ impl RunningParts {
         Ok(())
     }
 
+    /// Starts and ends what keeps the tables of BPF programs.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    fn change_programs(
+        &mut self,
+        before: &Settings,
+        to: &Settings,
+        failed: fn(Failure) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let has_same_ids = before.bpf_ids == to.bpf_ids;
+        self.bpf
+            .retain(|(text, _)| has_same_ids && to.bpf.contains(text));
+        self.now.bpf = self.bpf.iter().map(|(text, _)| text.clone()).collect();
+        let ids = match keep(to.bpf_ids.as_deref().map(value_ids::read), failed)? {
+            None if to.bpf_ids.is_some() => return Ok(()),
+            ids => ids,
+        };
+        for text in &to.bpf {
+            if self.now.bpf.contains(text) {
+                continue;
+            }
+            let started = BpfThread::start(&self.state, text, ids.as_ref());
+            if let Some(thread) = keep(Some(started), failed)? {
+                self.bpf.push((text.clone(), thread));
+                self.now.bpf.push(text.clone());
+            }
+        }
+        Ok(())
+    }
+
     /// Whether all files have been read.
     pub(super) fn has_read_all(&self) -> bool {
         self.files.iter().all(|(_, thread)| thread.is_finished())
@@ -116,6 +155,8 @@ impl RunningParts {
                 verdict = Verdict::Bad;
             }
         }
+        #[cfg(all(target_os = "linux", feature = "xdp"))]
+        self.bpf.into_iter().for_each(|(_, thread)| thread.finish());
         verdict
     }
 }

@@ -79,6 +79,20 @@ pub(super) struct Settings {
     )]
     pub(super) publish_table: Option<String>,
 
+    /// Keep the table of BPF programs up to date: DIR[=TABLE]
+    ///
+    /// DIR is a folder of a BPF file system, as that of `popfib xdp load --pin`. Repeat it for other tables.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    #[arg(long, value_name = "DIR")]
+    pub(super) bpf: Vec<String>,
+
+    /// File with a number for each value, for programs: VALUE NUMBER
+    ///
+    /// As that of `popfib xdp load --ids`. Without it a value is the number that it is, or 0.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "bpf")]
+    pub(super) bpf_ids: Option<PathBuf>,
+
     /// Start with the routes of this file; write it at the end
     ///
     /// They are marked as stale.
@@ -140,6 +154,10 @@ impl Default for Settings {
             publish: None,
             publish_every: 1000,
             publish_table: None,
+            #[cfg(all(target_os = "linux", feature = "xdp"))]
+            bpf: Vec::new(),
+            #[cfg(all(target_os = "linux", feature = "xdp"))]
+            bpf_ids: None,
             snapshot: None,
             snapshot_every: None,
             metrics: None,
@@ -176,13 +194,27 @@ impl Settings {
         if !self.listens() && self.updates.is_empty() {
             return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates");
         }
-        if !self.serves() && self.publish.is_none() {
+        if !self.serves() && self.publish.is_none() && !self.has_programs() {
             return Err("nobody could read the tables: give --socket, --publish or --metrics");
         }
         if self.snapshot_every == Some(0) {
             return Err("a snapshot every 0 seconds");
         }
+        #[cfg(all(target_os = "linux", feature = "xdp"))]
+        if super::bpf::has_same_map(&self.bpf) {
+            return Err("--bpf names a folder twice, and a map has one table");
+        }
         Ok(())
+    }
+
+    /// Whether BPF programs get a table.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    fn has_programs(&self) -> bool {
+        !self.bpf.is_empty()
+    }
+    #[cfg(not(all(target_os = "linux", feature = "xdp")))]
+    fn has_programs(&self) -> bool {
+        false
     }
 
     /// Whether routes may arrive as long as the process runs.

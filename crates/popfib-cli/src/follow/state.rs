@@ -35,6 +35,9 @@ pub(super) struct FollowState {
     images: Images,
     /// The memory of the values of clients that ask for packed addresses.
     pub(super) value_memory: Arc<ValueMemory>,
+    /// The tables of BPF programs.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    pub(super) bpf: super::bpf_counts::AllBpfCounts,
     /// Addresses answered.
     pub(super) lookups: AtomicU64,
     /// Clients connected to the Unix socket, by HTTP, and those of the latter that get more than `/health`.
@@ -83,6 +86,8 @@ impl FollowState {
             was_whole: AtomicBool::new(false),
             images: Images::default(),
             value_memory: Arc::default(),
+            #[cfg(all(target_os = "linux", feature = "xdp"))]
+            bpf: Default::default(),
             lookups: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
             http_connections: AtomicUsize::new(0),

@@ -2,8 +2,6 @@
 //!
 //! An image is copied as it is; another table is compiled first.
 
-use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use popfib::family::Family;
@@ -15,6 +13,7 @@ use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::progress;
 use crate::table;
+use crate::value_ids::{self, ValueIds, integer};
 
 /// Loads the table of `args` into the map.
 pub(super) fn load(
@@ -23,7 +22,7 @@ pub(super) fn load(
     matches: bool,
     ids: Option<&Path>,
 ) -> Result<Verdict, Failure> {
-    let ids = ids.map(|path| Ok::<_, Failure>((path, read_ids(path)?)));
+    let ids = ids.map(|path| Ok::<_, Failure>((path, value_ids::read(path)?)));
     let ids = ids.transpose()?;
     let table = match table::open_image(args)? {
         Some(opened) => opened.table,
@@ -80,7 +79,7 @@ struct ProgramValues {
 }
 
 impl ProgramValues {
-    fn of(table: &Table, ids: Option<(&Path, &HashMap<String, u32>)>) -> Result<Self, Failure> {
+    fn of(table: &Table, ids: Option<(&Path, &ValueIds)>) -> Result<Self, Failure> {
         let Some(count) = table.record_count() else {
             return Ok(Self::default());
         };
@@ -119,31 +118,4 @@ impl ProgramValues {
         }
         Ok(values)
     }
-}
-
-/// The number that a text is, an AS number with its letters included.
-fn integer(text: &str) -> Option<u32> {
-    let digits = text.strip_prefix("AS").unwrap_or(text);
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_number)
-}
-
-/// The numbers of values in a file: VALUE NUMBER on each line.
-fn read_ids(path: &Path) -> Result<HashMap<String, u32>, Failure> {
-    let name = path.display();
-    let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-    let mut ids = HashMap::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let pair = line.rsplit_once([' ', '\t']);
-        let pair = pair.and_then(|(value, id)| Some((value.trim_end(), id.parse().ok()?)));
-        let Some((value, id)) = pair else {
-            return Err(format!("{name}:{number}: no VALUE NUMBER, such as `192.0.2.1 7`").into());
-        };
-        ids.insert(value.to_owned(), id);
-    }
-    Ok(ids)
 }

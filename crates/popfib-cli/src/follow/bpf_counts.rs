@@ -1,0 +1,20 @@
+//! What the threads that keep the tables of BPF programs have done, for metrics.
+
+use std::sync::Mutex;
+
+/// Counts of a table for programs, for metrics.
+#[derive(Clone, Copy, Default)]
+pub(super) struct BpfCounts {
+    pub(super) tables: u64,
+    pub(super) words: u64,
+    pub(super) graces: u64,
+    /// Batches that the kernel refused, and whether programs lack changes for that.
+    pub(super) refused: u64,
+    pub(super) is_behind: bool,
+    pub(super) bytes: usize,
+    /// Values that programs get 0 for.
+    pub(super) unnumbered: u64,
+}
+
+/// The counts of all, by their pins.
+pub(super) type AllBpfCounts = Mutex<Vec<(String, BpfCounts)>>;

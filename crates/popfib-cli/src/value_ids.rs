@@ -1,0 +1,37 @@
+//! What BPF programs get for a value: the number that it is, or the one that a file gives it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use crate::failure::Failure;
+
+/// The numbers of values.
+pub(crate) type ValueIds = HashMap<String, u32>;
+
+/// The number that a text is, an AS number with its letters included.
+pub(crate) fn integer(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("AS").unwrap_or(text);
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
+/// The numbers of values in a file: VALUE NUMBER on each line.
+pub(crate) fn read(path: &Path) -> Result<ValueIds, Failure> {
+    let name = path.display();
+    let text = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    let mut ids = ValueIds::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let pair = line.rsplit_once([' ', '\t']);
+        let pair = pair.and_then(|(value, id)| Some((value.trim_end(), id.parse().ok()?)));
+        let Some((value, id)) = pair else {
+            return Err(format!("{name}:{number}: no VALUE NUMBER, such as `192.0.2.1 7`").into());
+        };
+        ids.insert(value.to_owned(), id);
+    }
+    Ok(ids)
+}

@@ -177,12 +177,10 @@ class Exchange(unittest.TestCase):
             popfib("xdp", "load", f"{FOLDER}/turn{number}.fib")
             wanted.append(looked_up(IPV4, addresses)[1])
         numbers, killed, seen = random.Random(3), 0, set()
-        end = time.monotonic() + (5 if IS_QUICK else 30)
-        turn = 0
-        while time.monotonic() < end:
-            turn += 1
-            loader = subprocess.Popen([POPFIB, "xdp", "load", f"{FOLDER}/turn{turn % 2 + 1}.fib"])
-            begin, patience = time.monotonic(), numbers.uniform(0, 0.05)
+        for turn in range(30 if IS_QUICK else 300):
+            loader = subprocess.Popen([POPFIB, "xdp", "load", f"{FOLDER}/turn{turn // 3 % 2 + 1}.fib"])
+            # One of three comes to its end, however long it takes.
+            begin, patience = time.monotonic(), numbers.uniform(0, 0.05) if turn % 3 else 60
             while loader.poll() is None:
                 found = looked_up_again(IPV4, len(addresses))[1]
                 wrong = sum(a not in pair for a, pair in zip(found, zip(*wanted)))
@@ -191,7 +189,7 @@ class Exchange(unittest.TestCase):
                 if time.monotonic() - begin > patience:
                     loader.send_signal(signal.SIGKILL)
             killed += loader.wait() == -signal.SIGKILL
-        self.assertGreater(killed, 3)
+        self.assertGreater(killed, 0)
         self.assertEqual(seen, {0, 1})
         generation = int(popfib("xdp", "show").split()[3])
         popfib("xdp", "load", f"{FOLDER}/turn1.fib")

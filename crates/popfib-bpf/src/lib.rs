@@ -21,7 +21,7 @@
 //!
 //! let mut routes = TableBuilder::new();
 //! routes.insert("192.0.2.0/24".parse()?, "office");
-//! let table = routes.finish();
+//! let table = routes.build();
 //!
 //! let map = PinnedMap::open_or_create(Path::new("/sys/fs/bpf/popfib"))?;
 //! let mut contents = TableContents::default();

@@ -57,6 +57,10 @@ test-python *args:
 test-duckdb *args:
     crates/popfib-duckdb/test {{ args }}
 
+# The page of `popfib explore` in a browser (--figures, --pictures)
+test-explore *args:
+    scripts/test-explore {{ args }}
+
 # The npm package's tests, in Node and a browser
 test-npm *args:
     crates/popfib-wasm/test {{ args }}

@@ -190,35 +190,46 @@ impl<'p> ImagePlace<'p> {
         options: &Options,
         keep: Keep,
     ) -> Result<(), Failure> {
-        let _bar = progress::step("compiling");
-        let mut writer = ImageWriter::new(self.created);
-        let latest = rfc3339(self.created).filter(|_| std::env::var_os(EPOCH).is_some());
-        for (name, loaded) in tables {
-            let mut sources = loaded.sources.clone();
-            for source in &mut sources {
-                // No date of a file is after the time of the image, so that newer copies of the same data make an equal one.
-                if let Some(latest) = latest.as_ref().filter(|latest| source.date > **latest) {
-                    source.date.clone_from(latest);
-                }
-            }
-            let failed =
-                |error: TableError| format!("{}: {}", loaded.name.escape_debug(), of_table(&error));
-            let begun = writer.table(name, &sources);
-            begun.map_err(|error| failed(error.into()))?;
-            let written = loaded.table.write(&mut writer, options, keep);
-            written.map_err(failed)?;
-        }
+        let writer = image_of(tables, self.created, options, keep)?;
         let path = self.path.display().to_string();
         let saved = writer.save(self.path);
         saved.map_err(|error| format!("{}: {error}", path.escape_debug()).into())
     }
 }
 
+/// The image of these tables, each with its name, that is made at `created`.
+pub(crate) fn image_of(
+    tables: &[(String, LookupTable)],
+    created: u64,
+    options: &Options,
+    keep: Keep,
+) -> Result<ImageWriter, Failure> {
+    let _bar = progress::step("compiling");
+    let mut writer = ImageWriter::new(created);
+    let latest = rfc3339(created).filter(|_| std::env::var_os(EPOCH).is_some());
+    for (name, loaded) in tables {
+        let mut sources = loaded.sources.clone();
+        for source in &mut sources {
+            // No date of a file is after the time of the image, so that newer copies of the same data make an equal one.
+            if let Some(latest) = latest.as_ref().filter(|latest| source.date > **latest) {
+                source.date.clone_from(latest);
+            }
+        }
+        let failed =
+            |error: TableError| format!("{}: {}", loaded.name.escape_debug(), of_table(&error));
+        let begun = writer.table(name, &sources);
+        begun.map_err(|error| failed(error.into()))?;
+        let written = loaded.table.write(&mut writer, options, keep);
+        written.map_err(failed)?;
+    }
+    Ok(writer)
+}
+
 /// The variable that fixes the time of an image, as for reproducible builds.
 const EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 /// The time to put into the image, in seconds since 1970.
-fn created() -> Result<u64, Failure> {
+pub(crate) fn created() -> Result<u64, Failure> {
     match std::env::var_os(EPOCH) {
         None => Ok(SystemTime::now()
             .duration_since(UNIX_EPOCH)

@@ -19,6 +19,7 @@ mod count;
 mod destination;
 mod diff;
 mod draw;
+mod explore;
 mod failure;
 #[cfg(unix)]
 mod follow;
@@ -58,7 +59,7 @@ mod xdp;
 use std::env;
 use std::process::ExitCode;
 
-use clap::{Arg, CommandFactory, Parser, Subcommand};
+use clap::{Arg, ArgAction, CommandFactory, Parser, Subcommand};
 use colorchoice_clap::Color;
 
 use crate::failure::Failure;
@@ -70,6 +71,8 @@ use crate::program::Verdict;
 #[command(
     name = "popfib",
     version,
+    disable_help_flag = true,
+    disable_version_flag = true,
     arg_required_else_help = true,
     after_help = "\
 Examples:
@@ -91,6 +94,15 @@ reader of the output left early."
 struct Cli {
     #[command(subcommand)]
     command: PopfibCommand,
+
+    // As clap's own, but not in `-h`, which is one screen and ends with what shows all.
+    /// Print help
+    #[arg(id = "help", short = 'h', long = "help", action = ArgAction::Help, hide_short_help = true)]
+    _help: (),
+
+    /// Print version
+    #[arg(id = "version", short = 'V', long = "version", action = ArgAction::Version, hide_short_help = true)]
+    _version: (),
 
     #[command(flatten)]
     color: Color,
@@ -127,6 +139,7 @@ enum PopfibCommand {
     Draw(draw::DrawArgs),
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     Xdp(xdp::XdpArgs),
+    Explore(explore::ExploreArgs),
     Verify(verify::VerifyArgs),
     Clickhouse(clickhouse::ClickhouseArgs),
     Formats(formats::FormatsArgs),
@@ -160,6 +173,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         PopfibCommand::Draw(args) => draw::run(&args),
         #[cfg(all(target_os = "linux", feature = "xdp"))]
         PopfibCommand::Xdp(args) => xdp::run(args),
+        PopfibCommand::Explore(args) => explore::run(args),
         PopfibCommand::Clickhouse(args) => clickhouse::run(&args),
         PopfibCommand::Paths(args) => paths::run(&args),
         PopfibCommand::Updates(args) => updates::run(&args),

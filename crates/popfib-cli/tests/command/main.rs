@@ -10,6 +10,7 @@ mod convert;
 mod count;
 mod diff;
 mod draw;
+mod explore;
 #[cfg(unix)]
 mod follow;
 mod formats;

@@ -1,0 +1,233 @@
+// The part of the page around the map: which table, family and colours it shows, its legend, what was searched for, and a log's
+// networks on it.
+
+import { formatPrefix, mask, parsePrefix } from "./addresses.js";
+import { button, by, counted, element, grouped, percent, tableOf } from "./dom.js";
+import { HilbertMap } from "./map.js";
+import { colours } from "./palette.js";
+import { Space } from "./space.js";
+import { columnsOf, familyOf, nameOf, saidOf } from "./tables.js";
+
+/** The values and routes that a search shows, and the networks of a log. */
+const HITS = 12;
+const ROUTES = 50;
+const DOTS = 2000;
+
+export class Atlas {
+  constructor({ ask, tables, pick, changed }) {
+    Object.assign(this, { ask, tables, changed });
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.number = 0;
+    this.family = null;
+    this.search = null;
+    this.networks = null;
+    this.map = new HilbertMap(by("canvas"), { ask, pick, hear: (heard) => this.hear(heard), moved: changed });
+    by("table").addEventListener("change", () => this.choose(Number(by("table").value), this.family, null));
+    by("family").addEventListener("change", () => this.choose(this.number, by("family").value, by("colour").value));
+    by("colour").addEventListener("change", () => this.choose(this.number, this.family, by("colour").value));
+    by("nearer").addEventListener("click", () => this.zoom(1));
+    by("farther").addEventListener("click", () => this.zoom(-1));
+    by("whole").addEventListener("click", () => this.map.move(0.5, 0.5, 0));
+    by("find").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.find(by("wanted").value.trim());
+    });
+    by("clear").addEventListener("click", () => this.unfind());
+    this.dark.addEventListener("change", () => {
+      this.map.repaint(this.dark.matches);
+      if (this.rows) {
+        this.legend();
+      }
+    });
+  }
+
+  zoom(by) {
+    const { x, y, zoom } = this.map.view;
+    this.map.move(x, y, zoom + by);
+  }
+
+  get table() {
+    return this.tables[this.number];
+  }
+
+  /** The names of the tables, again when one has come. */
+  list() {
+    const options = this.tables.map((table, at) => element("option", { value: at }, table.name));
+    by("table").replaceChildren(...options);
+    by("table").value = this.number;
+    by("table").parentElement.hidden = this.tables.length < 2;
+  }
+
+  /** Shows a family of a table by a colouring; null is the usual one. */
+  async choose(number, family, colour) {
+    this.list();
+    const { families } = this.tables[number];
+    // A list has only families with routes; an image says how many there are.
+    const there = Object.keys(families).filter((name) => families[name].routes !== 0);
+    if (there.length === 0) {
+      by("legend").replaceChildren(element("p", {}, `${this.tables[number].name} has no route.`));
+      return;
+    }
+    const isOther = number !== this.number || !this.map.space;
+    this.number = number;
+    this.family = there.includes(family) ? family : there[0];
+    const names = columnsOf(this.table);
+    by("table").value = number;
+    by("family").replaceChildren(...there.map((name) => element("option", { value: name }, { ipv4: "IPv4", ipv6: "IPv6" }[name])));
+    by("family").value = this.family;
+    by("colour").replaceChildren(...names.map((name, at) => element("option", { value: at }, name)), element("option", { value: "length" }, "prefix length"), element("option", { value: "depth" }, "depth"));
+    const main = Math.max(0, this.table.records?.columns.findIndex(({ kind }) => kind === "text") ?? 0);
+    this.colour = colour !== null && [...by("colour").options].some(({ value }) => value === colour) ? colour : String(main);
+    by("colour").value = this.colour;
+    if (isOther) {
+      this.search = null;
+      by("found").replaceChildren();
+    }
+    const { width, length, blocks } = await this.ask("space", { table: number, family: this.family });
+    this.space = new Space(width, length, blocks);
+    await this.repaint();
+    this.changed();
+  }
+
+  get by() {
+    return /^\d+$/.test(this.colour) ? Number(this.colour) : this.colour;
+  }
+
+  async repaint() {
+    const { number, family, by: how, search } = this;
+    const by = search ? search.column : how;
+    this.rows = await this.ask("paint", { table: number, family, by, search });
+    this.map.show(this.table, number, family, this.space, this.dark.matches);
+    this.legend();
+    this.dots();
+  }
+
+  /** The legend, which says in words what the map shows in colours. */
+  legend() {
+    const lengths = this.rows.filter(({ colour }) => colour >= 32).map(({ colour }) => colour - 32);
+    const all = colours(this.dark.matches, lengths.length > 0 ? [Math.min(...lengths), Math.max(...lengths)] : [0, 1]);
+    const name = this.search ? columnsOf(this.table)[this.search.column] : typeof this.by === "number" ? columnsOf(this.table)[this.by] : this.by;
+    const rows = this.rows.map((row) => {
+      const swatch = element("span", { class: "swatch" });
+      const isFound = this.search && row.code === this.search.code;
+      const colour = this.search && row.code !== undefined ? (isFound ? 16 : 11 + (row.code & 3)) : row.colour;
+      swatch.style.backgroundColor = `rgb(${all[colour].join(" ")})`;
+      const text = row.code === undefined ? row.what : saidOf(name, row.what) || "listed";
+      const value = row.code === undefined ? text : button(text, () => this.show(row), { class: "link", title: "Show where it is" });
+      return [swatch, value, percent(row.share)];
+    });
+    const space = this.family === "ipv4" ? "all IPv4 addresses" : `the IPv6 space in use, ${counted(this.space.blocks.length, "block")} of /${this.space.length}`;
+    by("legend").replaceChildren(tableOf(`Share of ${space}, by ${name}`, [element("span", { class: "hidden" }, "colour"), name, "share"], rows, [2]));
+  }
+
+  /** Shows one value of the legend. */
+  async show({ code, what }) {
+    const column = this.search?.column ?? this.by;
+    await this.mark({ column, code, value: what });
+  }
+
+  async mark(hit) {
+    this.search = { column: hit.column, code: hit.code, value: hit.value };
+    await this.repaint();
+    this.changed();
+    const { count, routes } = await this.ask("routesWith", { table: this.number, column: hit.column, code: hit.code, most: ROUTES });
+    const rows = routes.map(({ words, length, record }) => [
+      button(formatPrefix(words, length), () => this.go(familyOf(words), { words, length }), { class: "link code" }),
+      nameOf(this.table, record),
+    ]);
+    const caption = count > routes.length ? `The first ${routes.length} of ${counted(count, "route")}` : counted(count, "route");
+    by("found").replaceChildren(
+      element("p", { role: "status" }, `The map shows ${columnsOf(this.table)[hit.column]} ${hit.value || "listed"}.`),
+      tableOf(caption, ["Prefix", "Record"], rows),
+    );
+    by("clear").hidden = false;
+  }
+
+  async unfind() {
+    this.search = null;
+    this.map.mark = null;
+    by("wanted").value = "";
+    by("found").replaceChildren();
+    by("clear").hidden = true;
+    await this.repaint();
+    this.changed();
+  }
+
+  /** Searches for a prefix, an AS or a value. */
+  async find(text) {
+    const prefix = parsePrefix(text);
+    if (prefix) {
+      await this.go(familyOf(prefix.words), prefix);
+      return;
+    }
+    if (text === "") {
+      await this.unfind();
+      return;
+    }
+    const { count, hits } = await this.ask("search", { table: this.number, text, most: HITS });
+    if (count === 0) {
+      by("found").replaceChildren(element("p", { role: "status" }, `Nothing is called “${text}”. An AS is written AS64500, a prefix 192.0.2.0/24.`));
+      return;
+    }
+    const [best] = hits;
+    if (count === 1 || (best.rank === 0 && hits[1]?.rank !== 0)) {
+      await this.mark(best);
+      return;
+    }
+    const names = columnsOf(this.table);
+    const rows = hits.map((hit) => [button(hit.value, () => this.mark(hit), { class: "link" }), names[hit.column], grouped(hit.routes)]);
+    by("found").replaceChildren(
+      element("p", { role: "status" }, counted(count, "value")),
+      tableOf(count > hits.length ? `The first ${hits.length}` : "Values", ["Value", "Column", "Routes"], rows, [2]),
+    );
+  }
+
+  /** Shows a prefix, also of the other family. */
+  async go(family, { words, length }) {
+    if (!this.table.families[family]) {
+      by("found").replaceChildren(element("p", { role: "status" }, "The table has no route of that family."));
+      return;
+    }
+    if (family !== this.family) {
+      await this.choose(this.number, family, this.colour);
+    }
+    if (!this.map.go(words, length)) {
+      by("found").replaceChildren(element("p", { role: "status" }, `${formatPrefix(words, length)} has no part of the space in use.`));
+      return;
+    }
+    by("canvas").scrollIntoView({ block: "nearest" });
+  }
+
+  hear(heard) {
+    const tip = by("tip");
+    tip.hidden = !heard;
+    if (!heard) {
+      return;
+    }
+    tip.textContent = heard.text;
+    const { width } = this.map.size;
+    const room = Math.max(0, Math.min(heard.px + 14, width - tip.offsetWidth - 4));
+    tip.style.left = `${room}px`;
+    tip.style.top = `${heard.py + 18}px`;
+    if (this.map.isKeyed) {
+      by("said").textContent = heard.text;
+    }
+  }
+
+  /** The networks of a log on the map, the ones with most lines. */
+  dots() {
+    const of = this.networks?.[this.family];
+    if (!of) {
+      this.map.dots = [];
+      return;
+    }
+    const top = [...of].sort((a, b) => b[1] - a[1]).slice(0, DOTS);
+    const most = top[0]?.[1] ?? 1;
+    const words = (network) => (this.family === "ipv4" ? [network >>> 0] : mask([...network.split(" ").map((word) => Number(word) >>> 0), 0, 0], 48));
+    this.map.dots = top.flatMap(([network, count]) => {
+      const place = this.map.placeOf(words(network));
+      return place ? [{ ...place, weight: count / most }] : [];
+    });
+    this.map.draw();
+  }
+}

@@ -1,0 +1,3 @@
+// What a file that cannot be read is refused with: one line for the user.
+
+export class FileError extends Error {}

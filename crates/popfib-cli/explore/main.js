@@ -1,0 +1,176 @@
+// The page: the image that it carries is opened and answers at once; the worker, made of the same script, unpacks the rest meanwhile.
+// What is shown is in the address behind `#`, so a link carries it.
+
+import { Atlas } from "./atlas.js";
+import { by, element, grouped } from "./dom.js";
+import { Drops } from "./drops.js";
+import { readImage } from "./image.js";
+import { Lookup } from "./lookup.js";
+import { columnsOf } from "./tables.js";
+import { work } from "./worker.js";
+
+/** The bytes that an element of the page carries: gzip, in base64. */
+async function carried(id) {
+  const text = by(id).textContent;
+  by(id).remove();
+  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+/** A worker of the page's own script, as a function that asks it. */
+function startWorker() {
+  // A classic worker, in which the script is as strict as in the page: a page that was opened as a file may start no other.
+  const address = URL.createObjectURL(new Blob(['"use strict";', by("program").textContent], { type: "text/javascript" }));
+  const worker = new Worker(address);
+  const waiting = new Map();
+  let next = 1;
+  worker.addEventListener("message", ({ data: { id, result, error, progress } }) => {
+    const { resolve, reject, hear } = waiting.get(id);
+    if (progress !== undefined) {
+      hear?.(progress);
+      return;
+    }
+    waiting.delete(id);
+    if (error === undefined) {
+      resolve(result);
+    } else {
+      reject(new Error(error));
+    }
+  });
+  worker.addEventListener("error", ({ message }) => {
+    waiting.forEach(({ reject }) => reject(new Error(message || "there is not enough memory")));
+    waiting.clear();
+  });
+  return (what, data, hear) =>
+    new Promise((resolve, reject) => {
+      const id = next++;
+      waiting.set(id, { resolve, reject, hear });
+      worker.postMessage({ id, what, ...data });
+    });
+}
+
+async function start() {
+  for (const [name, feature] of [["decompress gzip (DecompressionStream)", globalThis.DecompressionStream], ["run workers", globalThis.Worker], ["paint in workers (createImageBitmap)", globalThis.createImageBitmap]]) {
+    if (!feature) {
+      by("asked").textContent = `This browser cannot ${name}. A version of 2023 or later can.`;
+      return;
+    }
+  }
+  const buffer = await carried("image");
+  const tables = readImage(new Uint8Array(buffer), false);
+  describe(tables);
+  let atlas = null;
+  const link = { isOpen: true };
+  const changed = () => {
+    if (!link.isOpen) {
+      clearTimeout(link.timer);
+      // Browsers refuse addresses that change too often.
+      link.timer = setTimeout(() => history.replaceState(null, "", `#${linkOf(lookup, atlas)}`), 300);
+    }
+  };
+  const ask = startWorker();
+  const opening = carried("hidden").then((hidden) => ask("open", { buffer: buffer.slice(0), hidden: new TextDecoder().decode(hidden) }));
+  const afterOpening = async (...question) => {
+    await opening;
+    return ask(...question);
+  };
+  const lookup = new Lookup({ ask: afterOpening, tables, changed, show: async (number, family, match) => {
+    if (number !== atlas.number) {
+      await atlas.choose(number, family, null);
+    }
+    await atlas.go(family, match);
+  } });
+  atlas = new Atlas({ ask: afterOpening, tables, changed, pick: (words) => lookup.lookAt(words) });
+  new Drops({
+    ask: afterOpening,
+    tables,
+    atlas,
+    add: async (more, first) => {
+      more.forEach((table, at) => (tables[first + at] = table));
+      lookup.look(by("query").value);
+      await atlas.choose(first, atlas.family, null);
+    },
+  });
+  // For tests.
+  globalThis.explorer = { tables, lookup, atlas };
+  by("asked").textContent = "";
+  const asked = new URLSearchParams(location.hash.slice(1));
+  if (asked.has("look")) {
+    by("query").value = asked.get("look");
+    lookup.look(by("query").value);
+  }
+  document.documentElement.dataset.state = "answers";
+  await follow(asked, atlas);
+  link.isOpen = false;
+  // A link to another view of this page; its own changes are no such event.
+  addEventListener("hashchange", () => {
+    const link = new URLSearchParams(location.hash.slice(1));
+    by("query").value = link.get("look") ?? "";
+    lookup.look(by("query").value);
+    follow(link, atlas);
+  });
+  document.documentElement.dataset.state = "map";
+}
+
+/** What is shown, as a link carries it. */
+function linkOf(lookup, atlas) {
+  const link = new URLSearchParams();
+  // A link is no place for a long list.
+  if (lookup.text && lookup.text.length <= 500) {
+    link.set("look", lookup.text);
+  }
+  link.set("table", atlas.table.name);
+  if (!atlas.family) {
+    return link;
+  }
+  link.set("family", atlas.family);
+  link.set("by", /^\d+$/.test(atlas.colour) ? columnsOf(atlas.table)[atlas.colour] : `/${atlas.colour}`);
+  const { x, y, zoom } = atlas.map.view;
+  if (zoom > 0) {
+    link.set("view", [x.toFixed(6), y.toFixed(6), zoom.toFixed(2)].join(","));
+  }
+  if (atlas.search) {
+    link.set("find", `${columnsOf(atlas.table)[atlas.search.column]}=${atlas.search.value}`);
+  }
+  return link;
+}
+
+/** Shows what a link carries. */
+async function follow(link, atlas) {
+  const number = Math.max(0, atlas.tables.findIndex(({ name }) => name === link.get("table")));
+  const names = columnsOf(atlas.tables[number]);
+  const colour = link.get("by");
+  const column = names.indexOf(colour);
+  await atlas.choose(number, link.get("family"), column >= 0 ? String(column) : (colour?.slice(1) ?? null));
+  const [, of, value] = /^([^=]*)=(.*)$/s.exec(link.get("find") ?? "") ?? [];
+  if (value) {
+    const { hits } = await atlas.ask("search", { table: number, text: value, most: 50 });
+    const hit = hits.find((hit) => hit.value === value && names[hit.column] === of);
+    if (hit) {
+      await atlas.mark(hit);
+    }
+  }
+  const view = (link.get("view") ?? "").split(",").map(Number);
+  if (view.length === 3 && view.every(Number.isFinite)) {
+    atlas.map.move(...view);
+  }
+}
+
+/** Where the tables come from, and their terms. */
+function describe(tables) {
+  const sources = tables.flatMap((table) => table.sources.map((source) => [table.name, source.description ?? source.source, source.licence, source.date]));
+  by("sources").replaceChildren(...sources.map((parts) => element("li", {}, [...new Set(parts.filter(Boolean))].join(", "))));
+  const families = Object.entries(tables[0].families).filter(([, { routes }]) => routes > 0);
+  by("title").textContent = tables[0].name;
+  document.title = `${tables[0].name} - popfib`;
+  by("routes").textContent = `${families.map(([family, { routes }]) => `${grouped(routes)} ${{ ipv4: "IPv4", ipv6: "IPv6" }[family]}`).join(" and ") || "no"} route${families.length === 1 && families[0][1].routes === 1 ? "" : "s"}`;
+}
+
+if (typeof document === "undefined") {
+  work();
+} else {
+  start().catch((error) => {
+    by("asked").textContent = `The page cannot be shown: ${error.message}`;
+  });
+}

@@ -1,0 +1,85 @@
+//! `popfib explore`: tables in, a page for the browser out, which looks up, shows and maps them without a server or a network.
+//!
+//! The page is one file. It carries an image of the tables, compressed, and the modules of `explore/`, plain JavaScript that reads
+//! images; neither a build step nor the WebAssembly of the npm package is needed, and the command is built without either.
+
+mod page;
+mod serve;
+mod sha256;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use popfib::Options;
+use popfib::image::Keep;
+use popfib_formats::{
+    ColumnSelection, LoadOptions, LookupTable, SPECIAL_TABLE_NAME, load_for_lookups, special_table,
+};
+
+use crate::destination::Destination;
+use crate::failure::Failure;
+use crate::image::{created, image_of};
+use crate::program::Verdict;
+use crate::stream::tables::{self, TablesArgs};
+use crate::table::counted;
+
+/// Look at tables in the browser: look up, map, search, count.
+///
+/// Makes a page of one file, which needs no server and no network, and sends nothing. It looks up addresses and log lines, and shows
+/// the table as a map, what it has for each value, and what of it a log uses.
+#[derive(Args)]
+#[command(arg(tables::files()))]
+#[command(after_help = "\
+Examples:
+  popfib explore
+  popfib explore -o page.html
+  popfib explore asn=asn.csv geo=city.mmdb --columns '*' -o page.html")]
+pub(crate) struct ExploreArgs {
+    /// File to write [default: serve the page on 127.0.0.1 until Ctrl-C]
+    ///
+    /// `-` is standard output. An old file is replaced when the new one is complete.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    tables: TablesArgs,
+}
+
+pub(crate) fn run(mut args: ExploreArgs) -> Result<Verdict, Failure> {
+    let output = args.output.as_deref();
+    let destination = output.map(|path| Destination::open(Some(path)));
+    let destination = destination.transpose()?;
+    if !args.tables.is_given() {
+        args.tables.read.name_numbers();
+    }
+    let mut named: Vec<(String, LookupTable)> = Vec::new();
+    for (name, table) in args.tables.read()? {
+        let name = name.unwrap_or_else(|| match table.sources.first() {
+            Some(source) => source.name.clone(),
+            None => table.name.clone(),
+        });
+        named.push((name, table));
+    }
+    if named.iter().all(|(name, _)| name != SPECIAL_TABLE_NAME) {
+        let options = LoadOptions {
+            columns: ColumnSelection::All,
+            ..LoadOptions::new()
+        };
+        let special = load_for_lookups(special_table(), &options)?;
+        named.push((SPECIAL_TABLE_NAME.to_owned(), special));
+    }
+    let image = image_of(&named, created()?, &Options::default(), Keep::Prefixes)?;
+    let hidden = page::hidden_routes(named.iter().map(|(_, table)| &table.table))?;
+    let page = page::page(&image.to_bytes(), &hidden);
+    match destination {
+        Some(mut destination) => {
+            destination.bytes(page.as_bytes())?;
+            destination.finish()?;
+        }
+        None => {
+            let routes = named[0].1.table.route_count() as u64;
+            serve::serve(&page, &counted(routes, "route"))?;
+        }
+    }
+    Ok(Verdict::Good)
+}

@@ -5,7 +5,6 @@
 
 mod page;
 mod serve;
-mod sha256;
 
 use std::path::PathBuf;
 

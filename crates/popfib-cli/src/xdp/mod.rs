@@ -5,6 +5,7 @@
 mod contents;
 mod verify;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -322,11 +323,14 @@ fn stats(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
     let counts = PinnedCounts::open(&counts)?.read()?;
     let table = pin.table()?;
     // Counts are by value; the first number that has it gives its text.
-    let number_of = |value| (1..table.value_count()).find(|number| table.value(*number) == value);
+    let numbers = (1..table.value_count()).rev();
+    let number_of: HashMap<_, _> = numbers
+        .map(|number| (table.value(number), number))
+        .collect();
     let mut output = StandardOutput::new();
     for (number, packets, bytes) in counts {
-        let value = (number > 0).then(|| match number_of(number) {
-            Some(found) => text(&table, found),
+        let value = (number > 0).then(|| match number_of.get(&number) {
+            Some(found) => text(&table, *found),
             None => number.to_string(),
         });
         if json {

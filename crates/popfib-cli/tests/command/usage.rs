@@ -87,7 +87,9 @@ fn short_help_is_one_screen_and_long_help_is_all() {
         let name = name.trim();
         let (short, long) = (help(&command, "-h"), help(&command, "--help"));
         let lines = short.lines().count();
-        if lines > LINES {
+        // The list of commands fills the screen of a default build.
+        let of_feature = usize::from(cfg!(feature = "xdp") && command.is_empty());
+        if lines > LINES + of_feature {
             wrong.push(format!(
                 "{name} -h: {lines} lines; `hide_short_help = true` leaves an option to --help, \
                  `after_long_help` an example"

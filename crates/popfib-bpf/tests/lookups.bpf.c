@@ -51,7 +51,8 @@ struct {
 __noinline int answer4(__u32 address)
 {
 	START;
-	return popfib_lookup4(popfib_table(&popfib), address);
+	void *table = popfib_table(&popfib);
+	return table ? popfib_lookup4(table, address) : 0;
 }
 
 __noinline int answer6(__u32 a, __u32 b, __u32 c, __u32 d)
@@ -59,7 +60,8 @@ __noinline int answer6(__u32 a, __u32 b, __u32 c, __u32 d)
 	__u32 address[4] = {a, b, c, d};
 
 	START;
-	return popfib_lookup6(popfib_table(&popfib), address);
+	void *table = popfib_table(&popfib);
+	return table ? popfib_lookup6(table, address) : 0;
 }
 
 SEC("xdp")

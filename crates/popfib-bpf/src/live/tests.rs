@@ -135,17 +135,16 @@ impl TimedLookups {
     }
 }
 
-/// Runs a command; whether it succeeded.
+/// Runs a command; whether it is there.
 fn run(command: &mut Command) -> bool {
-    let output = command.output();
     let name = command.get_program().display().to_string();
-    match output {
-        Ok(output) if output.status.success() => return true,
-        Ok(output) => println!("{}", String::from_utf8_lossy(&output.stderr)),
-        Err(error) => println!("{error}"),
-    }
-    println!("skipped: {name} failed");
-    false
+    let Ok(output) = command.output() else {
+        println!("skipped: lookups of BPF programs: no {name}");
+        return false;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {said}");
+    true
 }
 
 /// An address as the programs take it.
@@ -366,6 +365,7 @@ fn programs_see_each_change_and_nothing_else() {
     );
     is_right(20, changes_under_lookups::<u32>(&path, &slow, 100, false));
     // The control: where nobody waits for programs, words are used again under them.
-    let (_, wrong) = changes_under_lookups::<u32>(&path, &slow, 100, true);
-    assert!(wrong > 0, "the test finds what is wrong");
+    let mut tries = 0..5;
+    let is_wrong = |_| changes_under_lookups::<u32>(&path, &slow, 100, true).1 > 0;
+    assert!(tries.any(is_wrong), "the test finds what is wrong");
 }

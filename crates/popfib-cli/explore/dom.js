@@ -51,7 +51,7 @@ export function percent(share) {
   if (of100 > 0 && of100 < 0.001) {
     return "< 0.001 %";
   }
-  return `${of100 >= 10 || of100 === 0 ? of100.toFixed(1) : String(Number(of100.toPrecision(2)))} %`;
+  return `${of100 >= 1 || of100 === 0 ? of100.toFixed(1) : String(Number(of100.toPrecision(2)))} %`;
 }
 
 /** A file for the user, made of a text. */

@@ -278,19 +278,16 @@ export class HilbertMap {
       return;
     }
     context.fillStyle = "#e61919b0";
-    context.strokeStyle = this.isDark ? "#12161b" : "#ffffff";
-    context.lineWidth = 1;
     context.beginPath();
     for (const { x, y, weight } of this.dots) {
       const [px, py] = [left + x * side, top + y * side];
       if (px > -20 && py > -20 && px < width + 20 && py < height + 20) {
-        const radius = 2.5 + 14 * Math.sqrt(weight);
+        const radius = 2 + 8 * Math.sqrt(weight);
         context.moveTo(px + radius, py);
         context.arc(px, py, radius, 0, 7);
       }
     }
     context.fill();
-    context.stroke();
   }
 
   /** The place of an address on the map; null if it is not shown. */

@@ -47,7 +47,7 @@ export function paint({ table, cells, space, width }, by, search) {
   const classes = Uint8Array.from(codes, (code, at) => (!search ? classOf(code) : found[at] ? FOUND : code < 0 ? NONE : FIRST_OTHER + (code & 3)));
   const unknown = sizes.get(0) ?? 0;
   const shown = legend.reduce((sum, { size }) => sum + size, 0);
-  legend.push({ colour: FIRST_OTHER, what: `${known.length - legend.length} others`, count: known.length - legend.length, share: (all - shown - unknown) / space.end });
+  legend.push({ colour: FIRST_OTHER, what: `${(known.length - legend.length).toLocaleString("en")} others`, count: known.length - legend.length, share: (all - shown - unknown) / space.end });
   legend.push({ colour: UNKNOWN_VALUE, what: "without a value", count: unknown, share: unknown / space.end });
   legend.push({ colour: NONE, what: "no match", count: 1, share: 1 - all / space.end });
   return { starts, classes, lengths: [0, 1], legend: legend.filter(({ count }) => count !== 0) };

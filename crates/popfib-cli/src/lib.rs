@@ -71,7 +71,6 @@ use crate::program::Verdict;
 #[command(
     name = "popfib",
     version,
-    disable_help_flag = true,
     disable_version_flag = true,
     arg_required_else_help = true,
     after_help = "\
@@ -95,11 +94,7 @@ struct Cli {
     #[command(subcommand)]
     command: PopfibCommand,
 
-    // As clap's own, but not in `-h`, which is one screen and ends with what shows all.
-    /// Print help
-    #[arg(id = "help", short = 'h', long = "help", action = ArgAction::Help, hide_short_help = true)]
-    _help: (),
-
+    // As clap's own, but not in `-h`, which is one screen.
     /// Print version
     #[arg(id = "version", short = 'V', long = "version", action = ArgAction::Version, hide_short_help = true)]
     _version: (),

@@ -37,32 +37,7 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } sending SEC(".maps");
 
-struct key4 {
-	__u32 length, address;
-};
-
-struct key6 {
-	__u32 length;
-	struct address address;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 21);
-	__type(key, struct key4);
-	__type(value, __u32);
-	__uint(pinning, LIBBPF_PIN_BY_NAME);
-} trie4 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 21);
-	__type(key, struct key6);
-	__type(value, __u32);
-	__uint(pinning, LIBBPF_PIN_BY_NAME);
-} trie6 SEC(".maps");
+#include "tries.h"
 
 /* Drops all IP packets, and counts them by what `ipv4` and `ipv6` say. */
 #define FILTER(name, ipv4, ipv6)                                                                                               \

@@ -223,6 +223,9 @@ def test_beside_python(spark, tmp_path):
     for name, table in VECTORS["tables"].items():
         image = compiled(tmp_path / f"beside-{name}.fib", table["routes"])
         both = popfib_spark.lookup(frame, "src", image, value="python").withColumn("ours", F.expr(f"popfib_lookup(src, '{image}')"))
+        if not any(value for _, value in table["routes"]):
+            # The value of a list of prefixes, which is empty as text.
+            both = both.replace("true", "", "python")
         both.createOrReplaceTempView("both_ways")
         assert spark.sql("SELECT count(*) FROM both_ways WHERE NOT python <=> ours").first()[0] == 0
         joined = "SELECT b.{0}, count(*) FROM both_ways a JOIN both_ways b ON a.{0} = b.{0} AND a.n + 1 = b.n WHERE a.n % 3 > 0 GROUP BY 1"

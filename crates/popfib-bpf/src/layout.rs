@@ -79,22 +79,31 @@ pub enum ValueKind {
     Ids,
 }
 
-/// The part of the header on a Fib, in the order of its words.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FibHeader {
-    pub(crate) root: u32,
-    pub(crate) arena: u32,
-    pub(crate) root_bits: u32,
-    pub(crate) page_bits: u32,
-    pub(crate) value_bits: u32,
-    pub(crate) value_mask: u32,
-    pub(crate) flat_bits: u32,
-    pub(crate) children: u32,
-    pub(crate) is_there: u32,
-    pub(crate) arena_len: u32,
-    pub(crate) arena_room: u32,
-    pub(crate) routes: u32,
+/// Declares the header of a Fib by the names of its words, in their order, which so are listed once.
+macro_rules! fib_header {
+    ($($word:ident),+) => {
+        /// The part of the header on a Fib, in the order of its words.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct FibHeader {
+            $(pub(crate) $word: u32,)+
+        }
+
+        impl FibHeader {
+            pub(crate) fn to_words(self) -> [u32; 12] {
+                [$(self.$word),+]
+            }
+
+            pub(crate) fn of_words(words: [u32; 12]) -> Self {
+                let [$($word),+] = words;
+                Self { $($word),+ }
+            }
+        }
+    };
 }
+fib_header!(
+    root, arena, root_bits, page_bits, value_bits, value_mask, flat_bits, children, is_there,
+    arena_len, arena_room, routes
+);
 
 impl FibHeader {
     /// Of a Fib that is not there.
@@ -102,54 +111,6 @@ impl FibHeader {
         Self {
             root: NOTHING,
             ..Self::default()
-        }
-    }
-
-    pub(crate) fn to_words(self) -> [u32; 12] {
-        [
-            self.root,
-            self.arena,
-            self.root_bits,
-            self.page_bits,
-            self.value_bits,
-            self.value_mask,
-            self.flat_bits,
-            self.children,
-            self.is_there,
-            self.arena_len,
-            self.arena_room,
-            self.routes,
-        ]
-    }
-
-    pub(crate) fn of_words(words: [u32; 12]) -> Self {
-        let [
-            root,
-            arena,
-            root_bits,
-            page_bits,
-            value_bits,
-            value_mask,
-            flat_bits,
-            children,
-            is_there,
-            arena_len,
-            arena_room,
-            routes,
-        ] = words;
-        Self {
-            root,
-            arena,
-            root_bits,
-            page_bits,
-            value_bits,
-            value_mask,
-            flat_bits,
-            children,
-            is_there,
-            arena_len,
-            arena_room,
-            routes,
         }
     }
 }

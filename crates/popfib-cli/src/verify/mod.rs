@@ -18,7 +18,7 @@ use popfib::{Address, NextHop, Prefix, Rib};
 use popfib_table::Table;
 use serde::Serialize;
 
-use self::probes::probes;
+use self::probes::ProbeArgs;
 use crate::args::{FileArgs, kernel};
 use crate::failure::Failure;
 use crate::image::without_routes;
@@ -53,13 +53,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     exhaustive: bool,
 
-    /// Number of random addresses per family
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    random: u64,
-
-    /// Seed of the random addresses
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    probes: ProbeArgs,
 
     /// Print one JSON object
     #[arg(long)]
@@ -112,7 +107,7 @@ fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<VerifyCount, Fa
     let total = match is_every {
         true => A::MAX.to_u128() as u64,
         // At most: there are no neighbours at the ends.
-        false => args.random.saturating_add(4 * rib.len() as u64),
+        false => args.probes.most(rib),
     };
     let (bar, done) = progress::counted("verifying", total);
     let mut comparison = Comparison::new(name, done, |addresses: &[A], answers: &mut [u32]| {
@@ -121,7 +116,7 @@ fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<VerifyCount, Fa
     if is_every {
         comparison.every_address(rib);
     } else {
-        comparison.each_of(rib, probes(rib, args.random, args.seed));
+        comparison.each_of(rib, args.probes.of(rib));
     }
     drop(bar);
     Ok(comparison.count)
@@ -365,7 +360,7 @@ mod tests {
         // The last before 0x1200/9, its first and its last, and one inside.
         let wrong = wrong(&rib, &[0x11ff, 0x1200, 0x127f, 0x1210]);
         let mut comparison = Comparison::new("test", Arc::default(), wrong);
-        comparison.each_of(&rib, probes(&rib, 0, 1));
+        comparison.each_of(&rib, probes::probes(&rib, 0, 1));
         assert_eq!(comparison.count.mismatches, 3);
         // 4 routes, of which one has no neighbour and two have one or both.
         assert_eq!(comparison.count.addresses, 2 + 4 + 4 + 3);

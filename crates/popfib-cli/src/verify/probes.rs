@@ -1,11 +1,36 @@
 //! A RIB in, addresses worth checking out, since all addresses would be too many.
 
+use clap::Args;
 use fastrand::Rng;
 use popfib::{Address, Prefix, Rib};
 
+/// How many addresses are drawn.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct ProbeArgs {
+    /// Number of random addresses per family
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    random: u64,
+
+    /// Seed of the random addresses
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+impl ProbeArgs {
+    /// The addresses to check in a table of these routes.
+    pub(crate) fn of<A: Address>(self, rib: &Rib<A>) -> impl Iterator<Item = A> + '_ {
+        probes(rib, self.random, self.seed)
+    }
+
+    /// How many these are at most.
+    pub(crate) fn most<A: Address>(self, rib: &Rib<A>) -> u64 {
+        self.random.saturating_add(4 * rib.len() as u64)
+    }
+}
+
 /// The first and last address of every route, the neighbours outside of them, and `random` more: half of them anywhere, half
 /// inside a random route, since IPv6 has few routes among many addresses.
-pub(crate) fn probes<A: Address>(
+pub(super) fn probes<A: Address>(
     rib: &Rib<A>,
     random: u64,
     seed: u64,

@@ -20,6 +20,7 @@ use crate::output::StandardOutput;
 use crate::program::Verdict;
 use crate::records::NEXT_HOP;
 use crate::rows::{Alignment, RowField, RowForm};
+use crate::verify::probes::ProbeArgs;
 
 /// Load tables where BPF programs (XDP, tc) look up in them.
 ///
@@ -144,13 +145,8 @@ Examples:
         #[command(flatten)]
         pin: PinArgs,
 
-        /// Number of random addresses per family
-        #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-        random: u64,
-
-        /// Seed of the random addresses
-        #[arg(long, value_name = "N", default_value_t = 1)]
-        seed: u64,
+        #[command(flatten)]
+        probes: ProbeArgs,
 
         /// Print one JSON object
         #[arg(long)]
@@ -205,11 +201,10 @@ pub(crate) fn run(args: XdpArgs) -> Result<Verdict, Failure> {
         } => look_up(&pin, json, &addresses),
         XdpAction::Verify {
             pin,
-            random,
-            seed,
+            probes,
             json,
             table,
-        } => verify::run(&pin.table()?, &table, (random, seed), json),
+        } => verify::run(&pin.table()?, &table, probes, json),
         XdpAction::Stats { pin, json } => stats(&pin, json),
     }
 }

@@ -12,14 +12,14 @@ use crate::image::without_routes;
 use crate::program::Verdict;
 use crate::progress;
 use crate::table;
-use crate::verify::probes::probes;
+use crate::verify::probes::ProbeArgs;
 use crate::verify::{self, Comparison, VerifyCount};
 
 /// Compares the answers at the borders of all routes and at random addresses.
 pub(super) fn run(
     mapped: &MappedTable,
     args: &FileArgs,
-    random: (u64, u64),
+    probes: ProbeArgs,
     json: bool,
 ) -> Result<Verdict, Failure> {
     let table = match table::open_image(args)? {
@@ -30,8 +30,8 @@ pub(super) fn run(
         None => table::load_records(args.table.as_deref(), &args.read)?.table,
     };
     let numbers = numbers(mapped, &table);
-    let ipv4 = family::<u32>(mapped, &table, &numbers, random)?;
-    let ipv6 = family::<u128>(mapped, &table, &numbers, random)?;
+    let ipv4 = family::<u32>(mapped, &table, &numbers, probes)?;
+    let ipv6 = family::<u128>(mapped, &table, &numbers, probes)?;
     verify::print(ipv4, ipv6, json)
 }
 
@@ -57,11 +57,10 @@ fn family<A: Family>(
     mapped: &MappedTable,
     table: &Table,
     numbers: &[u32],
-    (random, seed): (u64, u64),
+    probes: ProbeArgs,
 ) -> Result<VerifyCount, Failure> {
     let rib = &*table.family::<A>().rib()?;
-    let total = random.saturating_add(4 * rib.len() as u64);
-    let (bar, done) = progress::counted("comparing", total);
+    let (bar, done) = progress::counted("comparing", probes.most(rib));
     let mut comparison = Comparison::new(A::NAME, done, |addresses: &[A], answers: &mut [u32]| {
         for (address, answer) in addresses.iter().zip(answers) {
             let number = mapped.lookup(address.ip());
@@ -70,7 +69,7 @@ fn family<A: Family>(
             *answer = known.copied().unwrap_or(number);
         }
     });
-    comparison.each_of(rib, probes(rib, random, seed));
+    comparison.each_of(rib, probes.of(rib));
     drop(bar);
     Ok(comparison.count)
 }

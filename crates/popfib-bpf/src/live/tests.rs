@@ -2,6 +2,7 @@
 //!
 //! What takes a kernel that lets this process load programs, bpftool and clang is skipped, by name, where these are not.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -201,8 +202,10 @@ impl<A: ProgramAddress> ChangeLog<A> {
 
     /// Makes a batch of changes, which programs see when it returns.
     fn make(&self, table: &mut MirroredTable, batch: &[(Prefix<A>, Option<NextHop>)]) {
+        // As `LiveFib::apply` makes them: in prefix order, and the last for each prefix. Programs see the states in between.
+        let made: BTreeMap<_, _> = batch.iter().copied().collect();
         let mut changes = self.changes.lock().expect("no panic");
-        changes.extend(batch);
+        changes.extend(made);
         let count = changes.len();
         drop(changes);
         self.begun.store(count, Ordering::SeqCst);

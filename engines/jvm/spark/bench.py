@@ -1,4 +1,4 @@
-"""Rates of popfib_lookup in Spark SQL, of a function in Java that returns a constant, and of popfib.spark in Python.
+"""Rates of popfib_lookup in Spark SQL, of functions in Java (UDFs) that return a constant or look up, and of popfib.spark in Python.
 
     taskset -c 1 target/python/bin/python engines/jvm/spark/bench.py [--image FILE] [--rows 20000000] [--runs 5] [--python-runs 1]
 
@@ -71,17 +71,22 @@ def main():
 
 def measure_all(image, hosts, args):
     [jar] = BUILT.glob("popfib-spark-*.jar")
-    builder = SparkSession.builder.master("local[1]").config("spark.jars", jar).config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.extraClassPath", BUILT / "test-classes").config("spark.log.level", "ERROR")
+    # For PlainUdf: a UDF of one column gets nothing else.
+    os.environ["POPFIB_BENCH_IMAGE"] = str(image)
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+    # Both: a class of this path cannot use one of spark.jars.
+    builder = builder.config("spark.driver.extraClassPath", f"{jar}:{BUILT / 'test-classes'}")
     # One file is one task.
     builder = builder.config("spark.sql.files.maxPartitionBytes", 1 << 40).config("spark.driver.memory", "2g")
     spark = builder.config("spark.sql.extensions", "popfib.spark.PopfibExtensions").getOrCreate()
     spark.udf.registerJavaFunction("constant", "popfib.spark.Constant", "string")
+    spark.udf.registerJavaFunction("plain", "popfib.spark.PlainUdf", "string")
     texts = spark.read.parquet(str(hosts))
     print(f"Spark {spark.version}, {args.rows} rows; load average {os.getloadavg()[0]:.1f}", flush=True)
     queries = {
         "the column alone": texts,
         "constant(src)": texts.selectExpr("constant(src)"),
+        "plain(src)": texts.selectExpr("plain(src)"),
         "popfib_lookup(src, ...)": texts.selectExpr(f"popfib_lookup(src, '{image}')"),
         "popfib_record(src, ...)": texts.selectExpr(f"popfib_record(src, '{image}')"),
     }
@@ -100,7 +105,7 @@ def measure_all(image, hosts, args):
             f"{statistics.median(values):8.3g} ({min(values):.3g} to {max(values):.3g})" for values in (rates, ratios) if values
         ), flush=True)
 
-    check = [f"SELECT count(v), sum(hash(v) % 1000L) FROM (SELECT {call} AS v FROM texts)" for call in (f"popfib_lookup(src, '{image}')", "value")]
+    check = [f"SELECT count(v), sum(hash(v) % 1000L) FROM (SELECT {call} AS v FROM texts)" for call in (f"popfib_lookup(src, '{image}')", "plain(src)", "value")]
     rates = {name: [] for name in queries}
     for turn in range(args.runs + 1):
         for name, frame in queries.items():
@@ -118,10 +123,10 @@ def measure_all(image, hosts, args):
         print(f"{'':32}popfib_lookup has {ours / statistics.median(values):.3g} times its rate", flush=True)
     few = texts.limit(100_000)
     few.createOrReplaceTempView("texts")
-    answers = spark.sql(check[0]).collect()
+    ours, udf = (spark.sql(query).collect() for query in check[:2])
     popfib.spark.lookup(few, "src", image).createOrReplaceTempView("texts")
-    if answers != spark.sql(check[1]).collect():
-        raise SystemExit("popfib_lookup does not answer as Python does")
+    if not ours == udf == spark.sql(check[2]).collect():
+        raise SystemExit("popfib_lookup does not answer as the UDF and Python do")
 
 
 if __name__ == "__main__":

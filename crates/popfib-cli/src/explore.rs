@@ -1,9 +1,7 @@
 //! `popfib explore`: tables in, a page for the browser out, which looks up, shows and maps them without a server or a network.
 //!
-//! The page is one file. It carries an image of the tables, compressed, and the modules of `explore/`, plain JavaScript that reads
-//! images; neither a build step nor the WebAssembly of the npm package is needed, and the command is built without either.
+//! The page is made by popfib-explore.
 
-mod page;
 mod serve;
 
 use std::path::PathBuf;
@@ -11,9 +9,8 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::Options;
 use popfib::image::Keep;
-use popfib_formats::{
-    ColumnSelection, LoadOptions, LookupTable, SPECIAL_TABLE_NAME, load_for_lookups, special_table,
-};
+use popfib_explore::special_purposes;
+use popfib_formats::{LookupTable, SPECIAL_TABLE_NAME};
 
 use crate::destination::Destination;
 use crate::failure::Failure;
@@ -60,16 +57,11 @@ pub(crate) fn run(mut args: ExploreArgs) -> Result<Verdict, Failure> {
         named.push((name, table));
     }
     if named.iter().all(|(name, _)| name != SPECIAL_TABLE_NAME) {
-        let options = LoadOptions {
-            columns: ColumnSelection::All,
-            ..LoadOptions::new()
-        };
-        let special = load_for_lookups(special_table(), &options)?;
-        named.push((SPECIAL_TABLE_NAME.to_owned(), special));
+        named.push((SPECIAL_TABLE_NAME.to_owned(), special_purposes()?));
     }
     let image = image_of(&named, created()?, &Options::default(), Keep::Prefixes)?;
-    let hidden = page::hidden_routes(named.iter().map(|(_, table)| &table.table))?;
-    let page = page::page(&image.to_bytes(), &hidden);
+    let tables = named.iter().map(|(_, table)| &table.table);
+    let page = popfib_explore::page(&image.to_bytes(), tables)?;
     match destination {
         Some(mut destination) => {
             destination.bytes(page.as_bytes())?;

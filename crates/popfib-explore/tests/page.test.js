@@ -257,7 +257,7 @@ test("a flat image answers", async () => {
 
 test("files that are no tables give a line, and the page goes on", async () => {
   const page = await visit("page.html");
-  const image = readFileSync(new URL("../../../../engines/vectors/records.fib", import.meta.url));
+  const image = readFileSync(new URL("../../../engines/vectors/records.fib", import.meta.url));
   const flipped = Buffer.from(image);
   flipped[image.length - 100] ^= 1;
   const refused = {

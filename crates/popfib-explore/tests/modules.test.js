@@ -4,17 +4,17 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { FileError } from "../../explore/errors.js";
-import { contains, formatAddress, formatPrefix, found, lastOf, parseAddress, parsePrefix } from "../../explore/addresses.js";
-import { pixelAt, squareOrder, stepAt, tileOrder } from "../../explore/hilbert.js";
-import { readImage } from "../../explore/image.js";
-import { GROUND, LENGTHS, OTHERS, STRONG, UNKNOWN } from "../../explore/palette.js";
-import { paint, SIDE, tile } from "../../explore/painter.js";
-import { Routes, routesOf, segmentsOfRoutes } from "../../explore/routes.js";
-import { Space } from "../../explore/space.js";
-import { cellsOf, matchOf, answerOf, textOf } from "../../explore/tables.js";
+import { FileError } from "../page/errors.js";
+import { contains, formatAddress, formatPrefix, found, lastOf, parseAddress, parsePrefix } from "../page/addresses.js";
+import { pixelAt, squareOrder, stepAt, tileOrder } from "../page/hilbert.js";
+import { readImage } from "../page/image.js";
+import { GROUND, LENGTHS, OTHERS, STRONG, UNKNOWN } from "../page/palette.js";
+import { paint, SIDE, tile } from "../page/painter.js";
+import { Routes, routesOf, segmentsOfRoutes } from "../page/routes.js";
+import { Space } from "../page/space.js";
+import { cellsOf, matchOf, answerOf, textOf } from "../page/tables.js";
 
-const file = (path) => readFileSync(new URL(`../../../../${path}`, import.meta.url));
+const file = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url));
 const number = (words) => [...words].reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
 
 test("addresses are those of every engine", () => {

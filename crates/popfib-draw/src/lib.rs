@@ -1,8 +1,9 @@
-//! Pictures of routing tables: a RIB or figures in, the text of an SVG out.
+//! Pictures of routing tables: a RIB, routes or figures in, the text of an SVG or a PNG out.
 //!
 //! * [`heat_map()`]: how deep each prefix length has to be searched (Poptrie paper, Fig. 7).
 //! * [`radial_trees()`]: the binary radix tree and the Poptrie of a table, side by side.
 //! * [`hilbert_map()`]: the address space, coloured by holder.
+//! * [`thumbnail()`]: the IPv4 space as a PNG without texts, for notebooks.
 //! * [`bar_chart()`]: figures from 0 on, side by side.
 //! * [`lookup_picture()`]: one lookup, through the root table, a page and blocks.
 //!
@@ -26,6 +27,7 @@ mod regions;
 mod shown_span;
 mod svg;
 mod theme;
+mod thumbnail;
 mod used_space;
 
 pub use bar_chart::{Bar, BarChart, BarPanel, BarRow, bar_chart};
@@ -37,3 +39,4 @@ pub use palette::SERIES_COLOURS;
 pub use radial_trees::{RadialTrees, radial_trees};
 pub use svg::{XmlEscaped, counted, grouped};
 pub use theme::{Theme, themed};
+pub use thumbnail::{Thumbnail, ThumbnailRow, thumbnail};

@@ -4,7 +4,6 @@
 //! a second: Ctrl-C ends a load at once, whatever the reader waits for. The thread then ends at its next read, or, if it was
 //! at the updates, when it has applied them.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,14 +16,14 @@ use std::time::Duration;
 use popfib::{Image, ImageError, NextHop};
 use popfib_formats::text::no_column_message;
 use popfib_formats::{
-    ColumnSelection, Escaped, Input, LoadOptions, PeerFilter, ReadError, RouteTable, UpdateFiles,
+    ColumnSelection, Input, LoadOptions, PeerFilter, ReadError, RouteTable, UpdateFiles,
 };
 use popfib_table::Dictionary;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
-use crate::quote::Quoted;
+use crate::quote::{Quoted, warn};
 use crate::records;
 use crate::routes::{NumberMap, lacking};
 use crate::state::TableState;
@@ -190,12 +189,6 @@ fn time_of(until: &Bound<'_, PyAny>) -> PyResult<u64> {
             "until is a time from 1970 on, not {seconds}"
         ))),
     }
-}
-
-/// Warns of what was left out of a file.
-pub(crate) fn warn(py: Python<'_>, line: &str) -> PyResult<()> {
-    let message = CString::new(Escaped(line).to_string())?;
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
 }
 
 /// The error of an argument called `what`.

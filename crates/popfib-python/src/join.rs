@@ -10,7 +10,8 @@ use popfib_formats::{Input, JoinFiles, ReadError};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
-use crate::files::{in_background, opened, read_error, warn};
+use crate::files::{in_background, opened, read_error};
+use crate::quote::warn;
 use crate::store::{path_of, save_image};
 
 /// Join tables, images and folders of lists into one image.

@@ -5,12 +5,13 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `pairs`, `quote` | pairs of prefix and value as Python has them; text in errors |
+//! | `pairs`, `quote` | pairs of prefix and value as Python has them; text in errors and warnings |
 //! | `words`, `values` | what values say; the objects that prefixes map to, and their numbers |
 //! | `keys`, `records` | objects of Python to prefixes and back; records to dicts |
 //! | `routes`, `state`, `walk` | the map of a table or its image; with its values and its lock; its iterators |
 //! | `live` | the routes of a table that changes while threads look up |
 //! | `store`, `columns` | tables saved and pickled; lookups of many addresses at a time |
+//! | `explore`, `summary` | the page of a table for the browser; what a notebook shows of it |
 //! | `table`, `live_table` | `popfib.Table` and `popfib.LiveTable`, as Python sees them |
 //! | `files`, `join`, `updates` | tables from files and images; tables joined into an image; updates from files |
 //! | `tools`, `ip_set`, `several` | tables made smaller and compared; sets; several tables looked up in at once |
@@ -23,6 +24,7 @@
 
 mod anonymizer;
 mod columns;
+mod explore;
 mod files;
 mod ip_set;
 mod join;
@@ -36,6 +38,7 @@ mod routes;
 mod several;
 mod state;
 mod store;
+mod summary;
 mod table;
 mod tools;
 mod updates;

@@ -363,7 +363,15 @@ pub(crate) enum FamilyRoutes<'a, A: Family> {
     Image(&'a FamilyTable<A>),
 }
 
-impl<A: Family> FamilyRoutes<'_, A> {
+impl<'a, A: Family> FamilyRoutes<'a, A> {
+    /// All routes in prefix order; `None` if an image does not keep them.
+    pub(crate) fn routes(self) -> Option<Box<dyn Iterator<Item = (Prefix<A>, NextHop)> + 'a>> {
+        match self {
+            Self::Map(map) => Some(Box::new(map.iter())),
+            Self::Image(table) => Some(Box::new(table.routes().ok()?)),
+        }
+    }
+
     /// The number of the longest match; 0 if there is none.
     #[inline]
     fn lookup(self, address: A) -> u32 {

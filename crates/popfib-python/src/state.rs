@@ -3,6 +3,7 @@
 //! Changes and lookups of `table` come in. Objects that a change drops are kept until the lock is free, since to drop them
 //! may run any Python code.
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
-use crate::routes::{NumberMap, TableRoutes};
+use crate::routes::{NumberMap, NumberedRoute, TableRoutes};
 use crate::values::PyValues;
 
 /// New values between two offers of the interpreter to other threads.
@@ -277,6 +278,31 @@ impl SharedState {
     /// `ValueError` for a table that is closed or an image without its routes.
     pub(crate) fn copy(&self, py: Python<'_>) -> PyResult<TableState> {
         self.walk(py, |state, _| Ok(state.copy(py)))
+    }
+
+    /// Whether both have the same routes with equal values; each pair of values is compared once.
+    pub(crate) fn equals(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        let (a, b) = (self.copy(py)?, other.copy(py)?);
+        let (x, y) = (a.routes.map(), b.routes.map());
+        let mut pairs = HashSet::new();
+        let mut routes = x.iter().zip(y.iter());
+        let is_same = |((p, m), (q, n)): (NumberedRoute, NumberedRoute)| {
+            pairs.insert((m, n));
+            p == q
+        };
+        if x.len() != y.len() || !routes.all(is_same) {
+            return Ok(false);
+        }
+        for (x, y) in pairs {
+            if let (Some(x), Some(y)) = (a.values.get(x.get()), b.values.get(y.get())) {
+                let (x, y) = (x.bind(py), y.bind(py));
+                // Identity first, as containers of Python do.
+                if !x.is(y) && !x.eq(y)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Puts another state in place; returns the old one, to be dropped.

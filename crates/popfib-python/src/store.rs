@@ -60,37 +60,45 @@ pub(crate) fn save(
         return py.detach(|| save_image(path, &[Source::named("Python")], write));
     }
     let state = table.copy(py)?;
-    // Values with the same text become one next hop of the image.
-    let mut names = Dictionary::new();
-    let mut numbers = Vec::new();
-    for value in state.values.places().iter() {
-        let Some(value) = value else {
-            numbers.push(NextHop::MIN);
-            continue;
-        };
-        let value = value.bind(py);
+    let builder = builder(py, &state, |value| {
         let text = match encode {
             // The value of a list without values.
             None if value.is(PyBool::new(py, true)) => PyString::new(py, "").into_any(),
             None => value.clone(),
             Some(encode) => encode.call1((value,))?,
         };
-        let text = text.cast::<PyString>().map_err(|_| {
-            let name = text.get_type().name();
+        text.cast_into::<PyString>().map_err(|error| {
+            let name = error.into_inner().get_type().name();
             PyTypeError::new_err(format!(
                 "an image holds values that are str, not {}; `encode` may make them so",
                 name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
             ))
-        })?;
-        numbers.push(names.intern(text.to_str()?));
-    }
-    let number = |old: NextHop| numbers[old.get() as usize - 1];
+        })
+    })?;
     py.detach(|| {
-        let builder = TableBuilder::from_parts(state.routes.map().ribs(number), names);
         save_image(path, &[Source::named("Python")], |image| {
             builder.write(image, &Options::default(), Keep::Routes)
         })
     })
+}
+
+/// The routes of a state, with the texts that `text` makes of values. Values with the same text become one next hop.
+pub(crate) fn builder<'py>(
+    py: Python<'py>,
+    state: &TableState,
+    text: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>>,
+) -> PyResult<TableBuilder> {
+    let mut names = Dictionary::new();
+    let mut numbers = Vec::new();
+    for value in state.values.places().iter() {
+        numbers.push(match value {
+            Some(value) => names.intern(text(value.bind(py))?.to_str()?),
+            None => NextHop::MIN,
+        });
+    }
+    let number = |old: NextHop| numbers[old.get() as usize - 1];
+    let ribs = py.detach(|| state.routes.map().ribs(number));
+    Ok(TableBuilder::from_parts(ribs, names))
 }
 
 /// Saves an image of one table, which comes from `sources` and which `write` writes into it.
@@ -102,11 +110,16 @@ pub(crate) fn save_image(
     let name = path.display().to_string();
     let failed =
         |error: TableError| PyValueError::new_err(format!("{}: {error}", name.escape_debug()));
-    let created = SystemTime::now().duration_since(UNIX_EPOCH);
-    let mut image = ImageWriter::new(created.map_or(0, |since| since.as_secs()));
+    let mut image = ImageWriter::new(seconds_now());
     let begun = image.table("", sources).map_err(TableError::from);
     begun.and_then(|()| write(&mut image)).map_err(failed)?;
     image.save(path).map_err(|error| os_error(&name, &error))
+}
+
+/// The time, in seconds since 1970.
+pub(crate) fn seconds_now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |since| since.as_secs())
 }
 
 /// The state that `pickle` stores: routes of either family as bytes, values as a list.

@@ -5,7 +5,6 @@
 
 mod find;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use popfib::{IpPrefix, NextHop};
@@ -15,12 +14,14 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyTuple, PyType
 use pyo3::{PyTraverseError, PyVisit};
 
 use crate::columns::{self, TableOrLive};
+use crate::explore;
 use crate::keys;
 use crate::pairs::{self, PyPair};
 use crate::records;
 use crate::routes::{NumberMap, NumberedRoute};
 use crate::state::{SharedState, TableState};
 use crate::store;
+use crate::summary;
 use crate::walk::{PyRoutes, WalkedPart};
 
 /// A map from IP prefixes of both families to objects, with lookups by longest match.
@@ -427,7 +428,7 @@ impl PyTable {
         let Ok(other) = other.cast::<Self>() else {
             return Ok(py.NotImplemented());
         };
-        let equal = slf.is(other) || equal(py, slf.get(), other.get())?;
+        let equal = slf.is(other) || slf.get().shared.equals(py, &other.get().shared)?;
         Ok(equal.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
@@ -442,6 +443,20 @@ impl PyTable {
             Ok((ipv4, ipv6)) => format!("<{name}: {ipv4} IPv4 and {ipv6} IPv6 routes>"),
             Err(_) => format!("<{name}: closed>"),
         })
+    }
+
+    /// What Jupyter shows: routes, columns, size and a small map of IPv4, as HTML.
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<Option<String>> {
+        let name = slf.get_type().fully_qualified_name()?;
+        summary::html(&slf.get().shared, slf.py(), &name.to_string_lossy())
+    }
+
+    /// Write a page for the browser, of one file, that looks up and maps the table; return its path. Without `path` it is a temporary
+    /// file, which is opened in the browser.
+    #[pyo3(signature = (path = None))]
+    fn explore(&self, py: Python<'_>, path: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        let path = explore::explore(&self.shared, py, path.map(store::path_of).transpose()?)?;
+        Ok(path.to_string_lossy().into_owned())
     }
 
     /// Return a table of the same routes with the same values.
@@ -505,30 +520,4 @@ fn restored<'py>(class: &Bound<'py, PyType>, state: TableState) -> PyResult<Boun
     let new = class.call_method1("__new__", (class,))?;
     drop(new.cast::<PyTable>()?.get().shared.replace(py, state));
     Ok(new)
-}
-
-/// The same routes with equal values; each pair of values is compared once.
-fn equal(py: Python<'_>, a: &PyTable, b: &PyTable) -> PyResult<bool> {
-    let a = a.shared.copy(py)?;
-    let b = b.shared.copy(py)?;
-    let (x, y) = (a.routes.map(), b.routes.map());
-    let mut pairs = HashSet::new();
-    let mut routes = x.iter().zip(y.iter());
-    let is_same = |((p, m), (q, n)): (NumberedRoute, NumberedRoute)| {
-        pairs.insert((m, n));
-        p == q
-    };
-    if x.len() != y.len() || !routes.all(is_same) {
-        return Ok(false);
-    }
-    for (x, y) in pairs {
-        if let (Some(x), Some(y)) = (a.values.get(x.get()), b.values.get(y.get())) {
-            let (x, y) = (x.bind(py), y.bind(py));
-            // Identity first, as containers of Python do.
-            if !x.is(y) && !x.eq(y)? {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
 }

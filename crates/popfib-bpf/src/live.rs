@@ -10,9 +10,10 @@
 #[cfg(test)]
 mod tests;
 
+use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::fib::FibWords;
 use popfib::live::Mirror;
-use popfib::{Address, CompileError, LiveFib, NextHop, Options, Prefix, Rib};
+use popfib::{CompileError, LiveFib, NextHop, Options, Prefix, Rib};
 
 use crate::error::BpfError;
 use crate::layout::{FibKind, ValueKind};
@@ -28,9 +29,16 @@ const FEW: usize = 1 << 10;
 /// It is the only writer of its map. When it is dropped, or the process ends, programs keep what they see.
 #[derive(Debug)]
 pub struct MirroredTable {
-    ipv4: LiveFib<u32, u32>,
-    ipv6: LiveFib<u128, u32>,
+    fibs: ByFamily<LiveFibs>,
     maps: MirrorMaps,
+}
+
+/// Makes [`ByFamily`] the routes of both families.
+#[derive(Debug)]
+enum LiveFibs {}
+
+impl PerFamily for LiveFibs {
+    type Of<A: Family> = LiveFib<A, u32>;
 }
 
 /// The tables in the kernel.
@@ -69,8 +77,10 @@ impl MirroredTable {
     pub fn new(pin: PinnedMap, value_kind: ValueKind) -> Result<Self, CompileError> {
         // The smallest size: the pages of a map are small, and a table that has more of them costs more misses of the TLB.
         Ok(Self {
-            ipv4: LiveFib::new(Options::default())?,
-            ipv6: LiveFib::new(Options::default())?,
+            fibs: ByFamily {
+                ipv4: LiveFib::new(Options::default())?,
+                ipv6: LiveFib::new(Options::default())?,
+            },
             maps: MirrorMaps {
                 pin,
                 current: None,
@@ -84,47 +94,41 @@ impl MirroredTable {
         })
     }
 
-    /// The routes of IPv4: prefixes and numbers.
-    pub fn ipv4(&self) -> &Rib<u32> {
-        self.ipv4.rib()
+    /// The routes of a family: prefixes and numbers.
+    pub fn rib<A: Family>(&self) -> &Rib<A> {
+        A::of(&self.fibs).rib()
     }
 
-    /// The routes of IPv6.
-    pub fn ipv6(&self) -> &Rib<u128> {
-        self.ipv6.rib()
-    }
-
-    /// The changes that make the routes these, which are in prefix order. O(routes).
+    /// The changes that make the routes of a family these, which are in prefix order. O(routes).
     #[must_use]
-    pub fn differences(
+    pub fn differences<A: Family>(
         &self,
-        ipv4: Vec<(Prefix<u32>, NextHop)>,
-        ipv6: Vec<(Prefix<u128>, NextHop)>,
-    ) -> (RouteChanges<u32>, RouteChanges<u128>) {
-        let of_ipv4 = differences(self.ipv4(), ipv4);
-        (of_ipv4, differences(self.ipv6(), ipv6))
+        routes: impl IntoIterator<Item = (Prefix<A>, NextHop)>,
+    ) -> Vec<(Prefix<A>, Option<NextHop>)> {
+        let mut changes = Vec::new();
+        let mut old = self.rib().iter().peekable();
+        for (prefix, number) in routes {
+            while let Some((gone, _)) = old.next_if(|(before, _)| *before < prefix) {
+                changes.push((gone, None));
+            }
+            let before = old.next_if(|(before, _)| *before == prefix);
+            if before.map(|(_, number)| number) != Some(number) {
+                changes.push((prefix, Some(number)));
+            }
+        }
+        changes.extend(old.map(|(gone, _)| (gone, None)));
+        changes
     }
 
-    /// Makes changes of IPv4 as one batch, as [`LiveFib::apply`].
+    /// Makes changes of a family as one batch, as [`LiveFib::apply`].
     ///
     /// # Errors
     /// Those of [`LiveFib::apply`].
-    pub fn apply_ipv4(
+    pub fn apply<A: Family>(
         &mut self,
-        changes: impl IntoIterator<Item = (Prefix<u32>, Option<NextHop>)>,
+        changes: impl IntoIterator<Item = (Prefix<A>, Option<NextHop>)>,
     ) -> Result<(), CompileError> {
-        self.ipv4.apply(changes)
-    }
-
-    /// The same of IPv6.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn apply_ipv6(
-        &mut self,
-        changes: impl IntoIterator<Item = (Prefix<u128>, Option<NextHop>)>,
-    ) -> Result<(), CompileError> {
-        self.ipv6.apply(changes)
+        A::of_mut(&mut self.fibs).apply(changes)
     }
 
     /// Sets what programs get as the value of a number. It is a number that no route has had since the last
@@ -151,17 +155,17 @@ impl MirroredTable {
         let result = self.bring();
         if result.is_err() && self.maps.next.take().is_some() {
             // What these have for loaded is gone.
-            self.ipv4.end_mirror();
-            self.ipv6.end_mirror();
+            self.fibs.ipv4.end_mirror();
+            self.fibs.ipv6.end_mirror();
         }
         result
     }
 
     fn bring(&mut self) -> Result<(), BpfError> {
         self.maps.make_room()?;
-        let Self { ipv4, ipv6, maps } = self;
-        mirror(ipv4, maps, FibKind::Ipv4)?;
-        mirror(ipv6, maps, FibKind::Ipv6)?;
+        let Self { fibs, maps } = self;
+        mirror(&mut fibs.ipv4, maps, FibKind::Ipv4)?;
+        mirror(&mut fibs.ipv6, maps, FibKind::Ipv6)?;
         maps.publish()
     }
 
@@ -186,37 +190,20 @@ impl MirroredTable {
 
     /// Heap bytes, and those of the map.
     pub fn bytes(&self) -> (usize, usize) {
-        let of_fib =
-            |bytes: popfib::live::LiveBytes| bytes.arrays + bytes.older + bytes.next + bytes.writer;
-        let ribs = self.ipv4.rib().bytes() + self.ipv6.rib().bytes();
-        let heap = ribs + of_fib(self.ipv4.bytes()) + of_fib(self.ipv6.bytes());
+        let heap = heap(&self.fibs.ipv4) + heap(&self.fibs.ipv6);
         let map = self.maps.current.as_ref().map_or(0, MappedTable::bytes);
         (heap + self.maps.values.len() * size_of::<u32>(), map)
     }
 }
 
-/// Routes of one family to set, or to remove.
-type RouteChanges<A> = Vec<(Prefix<A>, Option<NextHop>)>;
-
-/// The changes that make the routes of `rib` those of `routes`; both are in prefix order.
-fn differences<A: Address>(rib: &Rib<A>, routes: Vec<(Prefix<A>, NextHop)>) -> RouteChanges<A> {
-    let mut changes = Vec::new();
-    let mut old = rib.iter().peekable();
-    for (prefix, number) in routes {
-        while let Some((gone, _)) = old.next_if(|(before, _)| *before < prefix) {
-            changes.push((gone, None));
-        }
-        let before = old.next_if(|(before, _)| *before == prefix);
-        if before.map(|(_, number)| number) != Some(number) {
-            changes.push((prefix, Some(number)));
-        }
-    }
-    changes.extend(old.map(|(gone, _)| (gone, None)));
-    changes
+/// Heap bytes of one family.
+fn heap<A: Family>(fib: &LiveFib<A, u32>) -> usize {
+    let bytes = fib.bytes();
+    fib.rib().bytes() + bytes.arrays + bytes.older + bytes.next + bytes.writer
 }
 
 /// Brings one family up to date.
-fn mirror<A: Address>(
+fn mirror<A: Family>(
     fib: &mut LiveFib<A, u32>,
     maps: &mut MirrorMaps,
     kind: FibKind,

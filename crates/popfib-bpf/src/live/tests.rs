@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use popfib::family::Family;
 use popfib::{Address, NextHop, Prefix, Rib};
 
 use super::MirroredTable;
@@ -149,12 +150,10 @@ fn run(command: &mut Command) -> bool {
 }
 
 /// An address as the programs take it.
-trait ProgramAddress: Address {
+trait ProgramAddress: Family {
     const PROGRAM: &'static str;
 
     fn words(self) -> impl Iterator<Item = u32>;
-
-    fn apply(table: &mut MirroredTable, changes: Vec<(Prefix<Self>, Option<NextHop>)>);
 }
 
 impl ProgramAddress for u32 {
@@ -162,10 +161,6 @@ impl ProgramAddress for u32 {
 
     fn words(self) -> impl Iterator<Item = u32> {
         [self.to_be()].into_iter()
-    }
-
-    fn apply(table: &mut MirroredTable, changes: Vec<(Prefix<Self>, Option<NextHop>)>) {
-        table.apply_ipv4(changes).expect("fits");
     }
 }
 
@@ -175,10 +170,6 @@ impl ProgramAddress for u128 {
     fn words(self) -> impl Iterator<Item = u32> {
         let bytes = self.to_be_bytes();
         (0..4).map(move |at| u32::from_ne_bytes(bytes[4 * at..][..4].try_into().expect("4 bytes")))
-    }
-
-    fn apply(table: &mut MirroredTable, changes: Vec<(Prefix<Self>, Option<NextHop>)>) {
-        table.apply_ipv6(changes).expect("fits");
     }
 }
 
@@ -209,7 +200,7 @@ impl<A: ProgramAddress> ChangeLog<A> {
         let count = changes.len();
         drop(changes);
         self.begun.store(count, Ordering::SeqCst);
-        A::apply(table, batch.to_vec());
+        table.apply(batch.to_vec()).expect("fits");
         table.flush().expect("memory");
         self.seen.store(count, Ordering::SeqCst);
     }

@@ -12,8 +12,9 @@ use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use popfib::{Address, IpPrefix, NextHop, Prefix};
-use popfib_bpf::{BpfError, MirroredTable, PinnedMap, ValueKind};
+use popfib::family::Family;
+use popfib::{IpPrefix, NextHop, Prefix};
+use popfib_bpf::{BpfError, MappedTable, MirroredTable, PinnedMap, ValueKind};
 use popfib_feed::{BestPathChange, BestRoutes, TableView, Target};
 
 use crate::failure::Failure;
@@ -222,9 +223,8 @@ impl BpfMirror {
     /// Makes the table that of the view.
     fn compare(&mut self, view: &TableView) -> Result<(), String> {
         let (_, ipv4, ipv6) = view.routes();
-        let ipv4 = numbered(ipv4, &mut self.numbers, &mut self.table);
-        let ipv6 = numbered(ipv6, &mut self.numbers, &mut self.table);
-        let (ipv4, ipv6) = self.table.differences(ipv4, ipv6);
+        let ipv4 = differences(ipv4, &mut self.numbers, &mut self.table);
+        let ipv6 = differences(ipv6, &mut self.numbers, &mut self.table);
         self.flush(ipv4, ipv6)
     }
 
@@ -236,8 +236,8 @@ impl BpfMirror {
         let Self { table, numbers, .. } = self;
         // If there is no memory, some of the changes are missing.
         self.is_complete = false;
-        table.apply_ipv4(ipv4).map_err(|error| error.to_string())?;
-        table.apply_ipv6(ipv6).map_err(|error| error.to_string())?;
+        table.apply(ipv4).map_err(|error| error.to_string())?;
+        table.apply(ipv6).map_err(|error| error.to_string())?;
         self.is_complete = true;
         let refused = |error: BpfError| error.to_string();
         table.flush().map_err(refused)?;
@@ -253,7 +253,7 @@ impl BpfMirror {
             graces: counts.graces,
             refused: self.counts.refused + u64::from(result.is_err()),
             is_behind: result.is_err(),
-            bytes: self.table.bytes().1,
+            bytes: self.table.table().map_or(0, MappedTable::bytes),
             unnumbered: self.numbers.unnumbered,
         };
         match result {
@@ -278,16 +278,17 @@ impl BpfMirror {
     }
 }
 
-/// Routes with the numbers of their targets.
-fn numbered<A: Address>(
+/// The changes that make the table's routes these.
+fn differences<A: Family>(
     routes: BestRoutes<A>,
     numbers: &mut ProgramNumbers,
     table: &mut MirroredTable,
-) -> Vec<(Prefix<A>, NextHop)> {
-    let routes = routes.into_iter();
-    routes
+) -> Vec<(Prefix<A>, Option<NextHop>)> {
+    let routes: Vec<_> = routes
+        .into_iter()
         .map(|(prefix, target)| (prefix, numbers.of(&target, table)))
-        .collect()
+        .collect();
+    table.differences(routes)
 }
 
 /// The numbers of values. A number stands for one value as long as a program may have found it.
@@ -351,8 +352,8 @@ impl ProgramNumbers {
             return Ok(());
         }
         let mut is_used = vec![false; self.last as usize + 1];
-        let ipv4 = table.ipv4().iter().map(|(_, number)| number);
-        let ipv6 = table.ipv6().iter().map(|(_, number)| number);
+        let ipv4 = table.rib::<u32>().iter().map(|(_, number)| number);
+        let ipv6 = table.rib::<u128>().iter().map(|(_, number)| number);
         for number in ipv4.chain(ipv6) {
             is_used[number.get() as usize] = true;
         }

@@ -257,14 +257,16 @@ static __always_inline __u32 popfib_match6(void *table, const void *address, __u
 }
 
 /* What the route of this number stands for, as a number: the value itself if all values of the table are numbers, or what
- * `popfib xdp load --ids` gives it; otherwise the number of the value in the table. The number is that of a lookup in the
- * same table. */
+ * `popfib xdp load --ids` gives it; otherwise the number of the value in the table, or the number itself if the table has no
+ * values. The number is that of a lookup in the same table. */
 static __always_inline __u32 popfib_value(void *table, __u32 number)
 {
 	const struct popfib_header *header = popfib_header(table);
 
-	if (!header || number >= header->value_count)
+	if (!header)
 		return 0;
+	if (number >= header->value_count)
+		return header->value_count ? 0 : number;
 	return popfib_word(table, header->values + number);
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use popfib_table::TableError;
+
 /// Why a map could not be made, found or filled.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub enum BpfError {
     NoBpffs(PathBuf),
     /// Nothing is pinned there.
     NotPinned(PathBuf),
+    /// There is a map, and no table in it.
+    NotLoaded(PathBuf),
     /// What is pinned there is something else, or of another version.
     OtherMap {
         /// The pin.
@@ -19,6 +23,8 @@ pub enum BpfError {
         /// What it is.
         reason: String,
     },
+    /// The table lacks what programs are to find, or could not be compiled.
+    Table(TableError),
     /// The table is larger than a map can be.
     TooLarge,
     /// The kernel refused something.
@@ -41,6 +47,12 @@ impl fmt::Display for BpfError {
                 path.display()
             ),
             Self::NotPinned(path) => write!(f, "{}: no map is pinned there", path.display()),
+            Self::NotLoaded(path) => write!(
+                f,
+                "{}: no table is loaded; `popfib xdp load` loads one",
+                path.display()
+            ),
+            Self::Table(error) => error.fmt(f),
             Self::OtherMap { path, reason } => write!(f, "{}: {reason}", path.display()),
             Self::TooLarge => write!(
                 f,

@@ -16,7 +16,7 @@
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use popfib_bpf::{FibKind, FibSource, PinnedMap, TableContents, ValueKind};
+//! use popfib_bpf::{PinnedMap, ProgramValues};
 //! use popfib_table::TableBuilder;
 //!
 //! let mut routes = TableBuilder::new();
@@ -24,10 +24,7 @@
 //! let table = routes.build();
 //!
 //! let map = PinnedMap::open_or_create(Path::new("/sys/fs/bpf/popfib"))?;
-//! let mut contents = TableContents::default();
-//! contents.set(FibKind::Ipv4, FibSource::words(table.ipv4().fib()?.words()));
-//! contents.set_values(&[0, 1], ValueKind::Numbers);
-//! map.publish(&map.begin(&contents)?)?;
+//! map.load(&table, &ProgramValues::of(&table), false)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![cfg(target_os = "linux")]
@@ -36,6 +33,7 @@ mod counts;
 mod error;
 mod layout;
 mod live;
+mod load;
 mod lookup;
 mod mapped;
 mod pinned;
@@ -45,5 +43,6 @@ pub use counts::PinnedCounts;
 pub use error::BpfError;
 pub use layout::{FibKind, ValueKind};
 pub use live::{MirrorCounts, MirroredTable};
+pub use load::ProgramValues;
 pub use mapped::{ArrayKind, FibSource, MappedTable, TableContents};
 pub use pinned::PinnedMap;

@@ -359,10 +359,12 @@ impl MappedTable {
         self.stored(VALUE_COUNT)
     }
 
-    /// What programs get as the value of a number; 0 beyond the last.
+    /// What programs get as the value of a number: the number itself if the table has no values, otherwise 0 beyond the last.
     pub fn value(&self, number: u32) -> u32 {
-        if number >= self.value_count() {
-            return 0;
+        match self.value_count() {
+            0 => return number,
+            count if number >= count => return 0,
+            _ => {}
         }
         self.at(self.stored(VALUES).wrapping_add(number))
     }

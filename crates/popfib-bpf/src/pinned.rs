@@ -1,5 +1,6 @@
 //! The pinned map: made or found, and given one table after the other.
 
+use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,15 @@ impl PinnedMap {
         }
     }
 
+    /// The table that programs look up in.
+    ///
+    /// # Errors
+    /// [`BpfError::NotLoaded`], and as [`Self::current`].
+    pub fn table(&self) -> Result<MappedTable, BpfError> {
+        let table = self.current()?;
+        table.ok_or_else(|| BpfError::NotLoaded(self.path.clone()))
+    }
+
     /// A new table with these contents, which no program looks up in before it is [published](Self::publish). O(words).
     ///
     /// # Errors
@@ -133,6 +143,14 @@ impl PinnedMap {
     /// As [`Self::publish`].
     pub fn wait(&self, table: &MappedTable) -> Result<(), BpfError> {
         self.publish(table)
+    }
+
+    /// Removes the pin. Programs that have the map keep it and its table, until the last of them is gone.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn unpin(self) -> Result<(), BpfError> {
+        fs::remove_file(&self.path).map_err(refused("remove the pin", &self.path))
     }
 
     /// Where it is pinned.

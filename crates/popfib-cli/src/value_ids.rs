@@ -1,4 +1,4 @@
-//! What BPF programs get for a value: the number that it is, or the one that a file gives it.
+//! What BPF programs get for a value: the number that a file gives it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,13 +8,6 @@ use crate::failure::Failure;
 
 /// The numbers of values.
 pub(crate) type ValueIds = HashMap<String, u32>;
-
-/// The number that a text is, an AS number with its letters included.
-pub(crate) fn integer(text: &str) -> Option<u32> {
-    let digits = text.strip_prefix("AS").unwrap_or(text);
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_number)
-}
 
 /// The numbers of values in a file: VALUE NUMBER on each line.
 pub(crate) fn read(path: &Path) -> Result<ValueIds, Failure> {

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use popfib::family::Family;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_bpf::{BpfError, MappedTable, MirroredTable, PinnedMap, ValueKind};
+use popfib_bpf::{BpfError, MappedTable, MirroredTable, PinnedMap, ProgramValues, ValueKind};
 use popfib_feed::{BestPathChange, BestRoutes, TableView, Target};
 
 use crate::failure::Failure;
 use crate::output::note;
-use crate::value_ids::{ValueIds, integer};
+use crate::value_ids::ValueIds;
 
 use super::bpf_counts::BpfCounts;
 use super::state::{FollowState, Health};
@@ -329,7 +329,7 @@ impl ProgramNumbers {
         let text = target.to_string();
         let value = match &self.ids {
             Some(ids) => ids.get(&text).copied(),
-            None => integer(&text),
+            None => ProgramValues::integer(&text),
         };
         if value.is_none() {
             self.unnumbered += 1;

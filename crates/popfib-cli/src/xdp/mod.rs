@@ -61,12 +61,7 @@ impl PinArgs {
 
     /// The table that is loaded.
     fn table(&self) -> Result<MappedTable, Failure> {
-        let map = self.open()?;
-        let table = map.current()?;
-        table.ok_or_else(|| {
-            let path = map.path().display();
-            format!("{path}: no table is loaded; `popfib xdp load` loads one").into()
-        })
+        Ok(self.open()?.table()?)
     }
 }
 
@@ -177,7 +172,10 @@ JSON, one object a line: packets, bytes, number, value (null for no match)."
 
 impl From<BpfError> for Failure {
     fn from(error: BpfError) -> Self {
-        Self::Message(error.to_string())
+        match error {
+            BpfError::Table(error) => error.into(),
+            _ => Self::Message(error.to_string()),
+        }
     }
 }
 

@@ -28,6 +28,10 @@ impl Errno {
     pub(crate) const NOT_SUPPORTED: Self = Self::new(libc::ENOTSUP);
     pub(crate) const BAD_TEXT: Self = Self::new(libc::EILSEQ);
     pub(crate) const BAD_IMAGE: Self = Self::new(libc::EBADMSG);
+    #[cfg(feature = "xdp")]
+    pub(crate) const EXISTS: Self = Self::new(libc::EEXIST);
+    #[cfg(feature = "xdp")]
+    pub(crate) const NO_FOLDER: Self = Self::new(libc::ENOTDIR);
     pub(crate) const IO: Self = Self::new(libc::EIO);
     /// A panic: an error in popfib itself.
     pub(crate) const PANIC: Self = Self::new(libc::ENOTRECOVERABLE);
@@ -113,7 +117,7 @@ impl From<std::io::Error> for Errno {
 /// The words are the library's own: those of `strerror` would mislead, since a table is no file, and no variant of it that all
 /// systems have is thread-safe and returns static text.
 #[unsafe(no_mangle)] // SAFETY: nothing else has the prefix `popfib_`.
-extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
+pub(crate) extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
     let text: &CStr = match error.checked_abs().unwrap_or(c_int::MAX) {
         0 => c"success",
         libc::EINVAL => c"invalid argument",
@@ -129,6 +133,7 @@ extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
         libc::ENOTSUP => c"not supported by this CPU or this version",
         libc::EILSEQ => c"text that is not UTF-8",
         libc::EBADMSG => c"not an image, or a damaged one",
+        libc::EEXIST => c"something else is there",
         libc::EIO => c"input or output failed",
         libc::ENOTRECOVERABLE => c"internal error in popfib; the handle can only be freed",
         libc::EACCES | libc::EPERM => c"permission denied",

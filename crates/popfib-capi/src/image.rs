@@ -29,7 +29,7 @@ const ALIGNMENT: usize = 64;
 const NO_ROUTES: u32 = 1;
 
 /// What a `popfib_image` points to.
-struct CImage {
+pub(crate) struct CImage {
     image: Image,
     /// The table that functions use: the only one, or that which was selected.
     table: Option<ImageTable>,
@@ -41,7 +41,8 @@ impl CImage {
         Box::into_raw(Box::new(Self { image, table }))
     }
 
-    fn table(&self) -> Result<&ImageTable> {
+    /// The table that functions use.
+    pub(crate) fn table(&self) -> Result<&ImageTable> {
         self.table.as_ref().ok_or(Errno::NO_ENTRY)
     }
 }
@@ -60,7 +61,7 @@ unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path> {
 ///
 /// # Safety
 /// `text` is null or a string.
-unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
     // SAFETY: it asks for the same.
     let text = unsafe { string(text)? };
     text.to_str().map_err(|_| Errno::BAD_TEXT)
@@ -79,24 +80,24 @@ unsafe extern "C" fn popfib_image_save(
 ) -> c_int {
     // SAFETY: as the caller promises of each argument.
     border(|| unsafe {
-        save(path(file)?, config, [(4, ipv4), (6, ipv6)])?;
+        let path = path(file)?;
+        let config = match config.is_null() {
+            true => None,
+            false => Some(config::read(config)?),
+        };
+        writer(config, [(4, ipv4), (6, ipv6)])?.save(path)?;
         Ok(0)
     })
 }
 
+/// What makes an image of tables, each with its family.
+///
 /// # Safety
-/// `config` is as for `popfib_image_save`; each table is null, or live and not changed meanwhile.
-unsafe fn save(
-    path: &Path,
-    config: *const CImageConfig,
+/// `config` is a copy of one as for `popfib_image_save`; each table is null, or live and not changed meanwhile.
+unsafe fn writer(
+    config: Option<CImageConfig>,
     tables: [(u32, *const CTable); 2],
-) -> Result<()> {
-    let config = if config.is_null() {
-        None
-    } else {
-        // SAFETY: not null, hence a structure of the size that it says.
-        Some(unsafe { config::read(config)? })
-    };
+) -> Result<ImageWriter> {
     let flags = config.map_or(0, |config| config.flags);
     if flags & !NO_ROUTES != 0 || tables.iter().all(|(_, table)| table.is_null()) {
         return Err(Errno::INVALID);
@@ -134,7 +135,18 @@ unsafe fn save(
         };
         engine.save(&mut image, keep)?;
     }
-    Ok(image.save(path)?)
+    Ok(image)
+}
+
+/// The table that an image of these tables would have: so what is loaded for programs has one form, wherever it is from.
+///
+/// # Safety
+/// Each table is null, or live and not changed meanwhile.
+#[cfg(all(feature = "xdp", target_os = "linux"))]
+pub(crate) unsafe fn table_of(tables: [(u32, *const CTable); 2]) -> Result<popfib_table::Table> {
+    // SAFETY: it asks for the same.
+    let image = Image::from_bytes(&unsafe { writer(None, tables)? }.to_bytes())?;
+    Ok(popfib_table::Table::of_image(image.table(None)?)?)
 }
 
 /// # Safety

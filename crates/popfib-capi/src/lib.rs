@@ -6,6 +6,8 @@
 //! change (`live.rs`) and those of images (`image_table.rs`). A call costs one indirect call more than in Rust. Rejected: a
 //! function for each family and width, four times as many in the header.
 //!
+//! `xdp.rs` has those of `include/popfib_xdp.h`, with the feature of that name.
+//!
 //! Handles are boxes behind raw pointers. The contract on threads and pointers stands in the header and is the caller's to
 //! keep; the words in which `# Safety` sections name it are explained in `border.rs`. What is checked at run time costs no
 //! lookup anything that can be measured.
@@ -26,3 +28,5 @@ mod records;
 mod table;
 mod typed;
 mod walk;
+#[cfg(all(feature = "xdp", target_os = "linux"))]
+mod xdp;

@@ -84,6 +84,19 @@ $(printf '%s\n' "$shown" | grep -v '^void')
 }
 C
     ;;
+5)
+    cat <<C
+#include <stdio.h>
+#include <popfib_xdp.h>
+int main(int argc, char **argv)
+{
+    const char *path = argc > 1 ? argv[1] : "";
+    int error;
+$(printf '%s\n' "$shown")
+    return 0;
+}
+C
+    ;;
 *)
     [ -z "$shown" ] || {
         echo "$1 has an example that is not tested" >&2

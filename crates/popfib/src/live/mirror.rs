@@ -55,8 +55,9 @@ const ROOT: u32 = 1 << 31;
 /// Words that a journal may have however small the table is.
 const FEW: usize = 1 << 10;
 
-/// Words that an arena with a mirror has to spare at least, so that a grace period serves many changes of a small table.
-pub(super) const SPARE: usize = 1 << 14;
+/// Words that an arena with a mirror has to spare at least, so that a grace period serves many changes of a small table: few changes
+/// in the model (`model.rs`).
+pub(super) const SPARE: usize = if cfg!(loom) { 32 } else { 1 << 14 };
 
 /// The words that changes have stored since the mirror has seen all of them, and what they have replaced.
 #[derive(Debug)]

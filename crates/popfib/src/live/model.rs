@@ -1,21 +1,26 @@
 //! What writer and readers of a live table share, as it is, in the orders that loom tries (see `epochs/model.rs`):
 //! readers' seats, generations that are replaced and freed, handles of which the last one frees, and words that
-//! are used again. In place of arrays there is content whose reads and writes loom watches.
+//! are used again. In place of arrays there is content whose reads and writes loom watches. A mirror is one of a whole
+//! live table, and gets the words of its journal.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
 use loom::cell::UnsafeCell;
-use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use loom::sync::{Arc, RwLock};
 use loom::thread;
 
 use super::limbo::Limbo;
+use super::mirror::Mirror;
 use super::seat::ReaderSeat;
 use super::shared::GenerationsHandle;
 
-use crate::fib::layout::IDLE_BLOCK;
+use crate::fib::FibWords;
+use crate::fib::layout::{IDLE_BLOCK, NODE, PLACE, WIDE};
 use crate::memory::{AllocError, Allocator, Global};
 use crate::patch::{FreeLink, Space};
+use crate::{LiveFib, NextHop, Options, Prefix};
 
 /// Memory that is never given back, so that loom can say what a wrong run uses.
 #[derive(Clone)]
@@ -226,5 +231,115 @@ fn model_of_pairs_that_wait() {
             });
         }
         reader.join().expect("no panic");
+    });
+}
+
+/// A copy of a table of 8 bits, in which another thread looks up. Only the words of its root lead to blocks.
+struct TableCopy {
+    root: Vec<AtomicU32>,
+    arena: Vec<Watched>,
+    value_bits: usize,
+    /// Lookups hold it. Who gets it alone has waited for all that had begun, as a grace period does.
+    lookups: RwLock<()>,
+}
+
+impl TableCopy {
+    fn of(words: FibWords<'_>) -> Self {
+        assert_eq!((words.root_bits(), words.page_bits()), (2, 0));
+        Self {
+            root: words.root().map(AtomicU32::new).collect(),
+            arena: words.arena().map(Watched::new).collect(),
+            value_bits: words.value_bits().into(),
+            lookups: RwLock::new(()),
+        }
+    }
+
+    /// What a reader finds.
+    fn lookup(&self, address: u8) -> u32 {
+        let _inside = self.lookups.read().expect("no panic");
+        let pointer = self.root[usize::from(address >> 6)].load(Ordering::Acquire);
+        assert_eq!(pointer & (NODE | WIDE), NODE, "a narrow block");
+        let word = |at: usize| u64::from(self.arena[(pointer & PLACE) as usize + at].get());
+        let runs = word(0) | word(1) << 32;
+        let run = (runs << (63 - address % 64)).count_ones() as usize - 1;
+        let bit = run * self.value_bits;
+        let value = (word(2 + bit / 32) | word(3 + bit / 32) << 32) >> (bit % 32);
+        value as u32 & ((1 << self.value_bits) - 1)
+    }
+}
+
+/// A mirror, and what it was asked for.
+#[derive(Default)]
+struct ModelMirror {
+    copy: Option<Arc<TableCopy>>,
+    loads: usize,
+    waits: usize,
+    /// How often each word of the arena was stored, the first time by a load.
+    stores: Vec<u8>,
+}
+
+impl Mirror for ModelMirror {
+    type Error = core::convert::Infallible;
+
+    fn load(&mut self, words: FibWords<'_>) -> Result<(), Self::Error> {
+        self.loads += 1;
+        self.stores = words.arena().map(|word| u8::from(word != 0)).collect();
+        self.copy = Some(Arc::new(TableCopy::of(words)));
+        Ok(())
+    }
+
+    fn store_root(&mut self, index: usize, word: u32) {
+        self.copy.as_ref().expect("loaded").root[index].store(word, Ordering::Release);
+    }
+
+    fn store_arena(&mut self, index: usize, word: u32) {
+        self.copy.as_ref().expect("loaded").arena[index].set(word);
+        self.stores[index] += 1;
+    }
+
+    fn wait(&mut self) -> Result<(), Self::Error> {
+        drop(self.copy.as_ref().expect("loaded").lookups.write());
+        self.waits += 1;
+        Ok(())
+    }
+}
+
+/// A route of 6 bits.
+fn route(number: u8, next_hop: u32) -> (Prefix<u8>, Option<NextHop>) {
+    let prefix = Prefix::new(number * 4, 6).expect("no host bits");
+    (prefix, NextHop::new(next_hop))
+}
+
+#[test]
+fn model_of_a_mirror() {
+    let mut model = loom::model::Builder::new();
+    model.max_branches = 10_000;
+    model.check(|| {
+        let options = Options::default().direct_bits(Some(2));
+        let mut table: LiveFib<u8> = LiveFib::new(options).expect("2 bits");
+        let mut mirror = ModelMirror::default();
+        let Ok(()) = table.mirror(&mut mirror);
+        // One block whose values are long, so that a few of it fill the arena.
+        let routes = (0..16).map(|number| route(number, 1000 + u32::from(number)));
+        table.apply(routes).expect("memory");
+        let Ok(()) = table.mirror(&mut mirror);
+        let copy = mirror.copy.clone().expect("loaded");
+        let reader = thread::spawn(move || {
+            let found = [copy.lookup(5), copy.lookup(5)];
+            let is_right = found[0] <= found[1] && (1001..=1004).contains(&found[0]);
+            assert!(is_right, "{found:?}");
+        });
+        for next_hop in 1002..=1004 {
+            table.apply([route(1, next_hop)]).expect("memory");
+            let Ok(()) = table.mirror(&mut mirror);
+            table.reclaim();
+        }
+        reader.join().expect("no panic");
+        assert_eq!((mirror.loads, mirror.waits), (2, 1));
+        assert!(
+            mirror.stores.iter().any(|times| *times > 1),
+            "words are used again"
+        );
+        assert_eq!(mirror.copy.expect("loaded").lookup(5), 1004);
     });
 }

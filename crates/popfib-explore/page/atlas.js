@@ -5,7 +5,7 @@ import { formatPrefix, mask, parsePrefix } from "./addresses.js";
 import { button, by, counted, element, grouped, percent, tableOf } from "./dom.js";
 import { HilbertMap } from "./map.js";
 import { colours } from "./palette.js";
-import { Space } from "./space.js";
+import { LARGEST, Space } from "./space.js";
 import { columnsOf, familyOf, nameOf, saidOf } from "./tables.js";
 
 /** The values and routes that a search shows, and the networks of a log. */
@@ -116,7 +116,12 @@ export class Atlas {
       const value = row.code === undefined ? text : button(text, () => this.show(row), { class: "link", title: "Show where it is" });
       return [swatch, value, percent(row.share)];
     });
-    const space = this.family === "ipv4" ? "all IPv4 addresses" : `the IPv6 space in use, ${counted(this.space.blocks.length, "block")} of /${this.space.length}`;
+    const { length, blocks } = this.space;
+    const space = this.family === "ipv4" ? "all IPv4 addresses" : `the IPv6 space in use, ${counted(blocks.length, "block")} of /${length}`;
+    by("about").textContent =
+      this.family === "ipv4"
+        ? ""
+        : `Of IPv6 the map shows the blocks of /${length} that routes use, without the gaps. No route takes more room than a /${LARGEST}: of a shorter one, as 2002::/16 of 6to4, the map shows the first /${LARGEST}, and what longer routes have of it.`;
     by("legend").replaceChildren(tableOf(`Share of ${space}, by ${name}`, [element("span", { class: "hidden" }, "colour"), name, "share"], rows, [2]));
   }
 
@@ -192,7 +197,7 @@ export class Atlas {
       await this.choose(this.number, family, this.colour);
     }
     if (!this.map.go(words, length)) {
-      by("found").replaceChildren(element("p", { role: "status" }, `${formatPrefix(words, length)} has no part of the space in use.`));
+      by("found").replaceChildren(element("p", { role: "status" }, `${formatPrefix(words, length)} is not on the map: no route uses it, or only one shorter than /${LARGEST}.`));
       return;
     }
     by("canvas").scrollIntoView({ block: "nearest" });

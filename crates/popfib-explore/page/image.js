@@ -9,7 +9,7 @@ import { FileError } from "./errors.js";
 
 const MAGIC = [0x89, 0x50, 0x4f, 0x50, 0x46, 0x49, 0x42, 0x0a];
 
-/** The most blocks that are passed, and answers that are found, in all of a family: in hostile ones they are without end. */
+/** The most routes, blocks that are passed, and answers that are found, in all of a family: in hostile ones they are without end. */
 const MOST = 1 << 24;
 
 function refuse(reason) {
@@ -225,6 +225,9 @@ class Fib {
     [this.rootBits, this.pageBits, this.valueBits] = description;
     this.isFlat = description[6] === 1;
     this.routes = new DataView(description.buffer, description.byteOffset).getUint32(24, true);
+    if (this.routes > MOST) {
+      refuse("there are more routes than fit here");
+    }
     this.root = words(root);
     this.arena = words(arena);
     if (this.rootBits > 24 || this.pageBits > 8 || this.valueBits > 32 || this.root.length !== 2 ** this.rootBits) {
@@ -346,8 +349,16 @@ class Fib {
         }
         return;
       }
-      const { firsts, values } = this.block(pointer);
-      firsts.forEach((first, run) => slotOf(used, 6, first, firsts[run + 1] ?? 64, values[run]));
+      const place = pointer & 0x3fffffff;
+      let [first, run] = [-1, 0];
+      for (let slot = 0; slot <= 64; slot++) {
+        if (slot === 64 || (this.arena[place + (slot >> 5)] >>> (slot & 31)) & 1) {
+          if (first >= 0) {
+            slotOf(used, 6, first, slot, this.value(pointer, run++));
+          }
+          first = slot;
+        }
+      }
     };
     // Slots from `first` to before `end`; where the key ends inside of a stride, only those whose bits beyond its end are 0.
     const slotOf = (used, size, first, end, pointer) => {

@@ -6,16 +6,45 @@ import { by, element, grouped } from "./dom.js";
 import { Drops } from "./drops.js";
 import { readImage } from "./image.js";
 import { Lookup } from "./lookup.js";
+import { free } from "./memory.js";
 import { columnsOf } from "./tables.js";
 import { work } from "./worker.js";
+
+/** How much base64 is decoded at a time: as a whole, it would be there three times until memory is collected. */
+const PIECE = 2 ** 18;
+
+const decoded = (text) => (Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)));
 
 /** The bytes that an element of the page carries: gzip, in base64. */
 async function carried(id) {
   const text = by(id).textContent;
   by(id).remove();
-  const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+  // The last four bytes of gzip are the length of what is in it.
+  const end = decoded(text.slice(-8));
+  const bytes = new Uint8Array(new DataView(end.buffer).getUint32(end.length - 4, true));
+  const { readable, writable } = new DecompressionStream("gzip");
+  const [reader, writer] = [readable.getReader(), writable.getWriter()];
+  const write = async () => {
+    for (let at = 0; at < text.length; at += PIECE) {
+      const piece = decoded(text.slice(at, at + PIECE));
+      await writer.write(piece);
+      free(piece);
+    }
+    await writer.close();
+  };
+  const read = async () => {
+    for (let at = 0; ; ) {
+      const { value, done } = await reader.read();
+      if (done) {
+        return;
+      }
+      bytes.set(value, at);
+      at += value.length;
+      free(value);
+    }
+  };
+  await Promise.all([write(), read()]);
+  return bytes.buffer;
 }
 
 /** A worker of the page's own script, as a function that asks it. */
@@ -70,7 +99,7 @@ async function start() {
     }
   };
   const ask = startWorker();
-  const opening = carried("hidden").then((hidden) => ask("open", { buffer: buffer.slice(0), hidden: new TextDecoder().decode(hidden) }));
+  const opening = carried("hidden").then((hidden) => ask("open", { buffer, hidden: new TextDecoder().decode(hidden) }));
   const afterOpening = async (...question) => {
     await opening;
     return ask(...question);

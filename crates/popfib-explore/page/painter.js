@@ -25,12 +25,12 @@ export function paint({ table, cells, space, width }, by, search) {
     return record === 0 ? -1 : table.records ? table.records.code(record, column) : record;
   };
   const { starts, answers } = cells;
-  const codes = Int32Array.from(answers, (answer) => code(answer, by));
   const sizes = new Map();
   let all = 0;
   eachSize(starts, space, (at, size) => {
-    if (codes[at] >= 0) {
-      sizes.set(codes[at], (sizes.get(codes[at]) ?? 0) + size);
+    const value = code(answers[at], by);
+    if (value >= 0) {
+      sizes.set(value, (sizes.get(value) ?? 0) + size);
       all += size;
     }
   });
@@ -43,8 +43,14 @@ export function paint({ table, cells, space, width }, by, search) {
     }
     return code === 0 ? UNKNOWN_VALUE : (strong.get(code) ?? FIRST_OTHER + (code & 3));
   };
-  const found = search && answers.map((answer) => (code(answer, search.column) === search.code ? 1 : 0));
-  const classes = Uint8Array.from(codes, (code, at) => (!search ? classOf(code) : found[at] ? FOUND : code < 0 ? NONE : FIRST_OTHER + (code & 3)));
+  const isFound = (at) => code(answers[at], search.column) === search.code;
+  // By a loop: `from` with a function makes a list of all first.
+  const classes = new Uint8Array(answers.length);
+  for (let at = 0; at < classes.length; at++) {
+    const value = code(answers[at], by);
+    const other = value < 0 ? NONE : FIRST_OTHER + (value & 3);
+    classes[at] = !search ? classOf(value) : isFound(at) ? FOUND : other;
+  }
   const unknown = sizes.get(0) ?? 0;
   const shown = legend.reduce((sum, { size }) => sum + size, 0);
   legend.push({ colour: FIRST_OTHER, what: `${(known.length - legend.length).toLocaleString("en")} others`, count: known.length - legend.length, share: (all - shown - unknown) / space.end });
@@ -110,6 +116,8 @@ export function tile({ starts, classes, lengths }, end, isDark, zoom, x, y) {
   let from = number * size * SIDE * SIDE;
   let at = upTo(starts, from);
   const counts = new Float64Array(256);
+  // One list for all pixels.
+  const seen = [];
   for (let step = 0; step < SIDE * SIDE && from < end; step++, from += size) {
     const to = Math.min(from + size, end);
     let most = classes[at];
@@ -117,7 +125,7 @@ export function tile({ starts, classes, lengths }, end, isDark, zoom, x, y) {
     if (next < to) {
       // The class that most of the pixel's cells have.
       let begin = from;
-      const seen = [];
+      seen.length = 0;
       for (;;) {
         const until = Math.min(next, to);
         const which = classes[at];

@@ -7,8 +7,9 @@
 // (width + 1), plus the length of the prefix; 0 is none.
 
 import { compare, contains, lastOf, mask } from "./addresses.js";
+import { FileError } from "./errors.js";
 
-/** Addresses one after the other, with a number for each. */
+/** Addresses one after the other, with a number for each; at first there is memory for `room` of them. */
 export class Addresses {
   constructor(width, room = 1 << 12) {
     this.width = width;
@@ -20,16 +21,25 @@ export class Addresses {
 
   push(address, number) {
     if (this.length === this.numbers.length) {
-      for (const name of ["words", "numbers"]) {
-        const more = new Uint32Array(2 * this[name].length);
-        more.set(this[name]);
-        this[name] = more;
-      }
+      this.grow(2 * this.length + 1);
     }
-    for (let word = 0, at = this.length * this.per; word < this.per; word++) {
-      this.words[at++] = address[word];
+    this.set(this.length++, address, 0, number);
+  }
+
+  grow(room) {
+    for (const [name, per] of [["words", this.per], ["numbers", 1]]) {
+      const more = new Uint32Array(per * room);
+      more.set(this[name]);
+      this[name] = more;
     }
-    this.numbers[this.length++] = number;
+  }
+
+  /** Puts at a place the address that begins at `from` in `words`. */
+  set(at, words, from, number) {
+    for (let word = 0, to = at * this.per; word < this.per; word++) {
+      this.words[to++] = words[from++];
+    }
+    this.numbers[at] = number;
   }
 
   /** Below 0, 0 or above 0, as the address at this place is before, at or after another. */
@@ -40,6 +50,14 @@ export class Addresses {
       }
     }
     return 0;
+  }
+
+  /** Copies an address. */
+  copy(at, into) {
+    for (let word = 0, from = at * this.per; word < this.per; word++) {
+      into[word] = this.words[from++];
+    }
+    return into;
   }
 
   at(at) {
@@ -63,34 +81,68 @@ export class Addresses {
 
 /** The segments of a family of an image. */
 export function segmentsOf(fib) {
-  const segments = new Addresses(fib.width, 1 << 16);
+  // A route begins one and ends one; a damaged image may say anything of its routes.
+  const room = Math.min(2 * fib.routes + 1, fib.root.length + fib.arena.length);
+  const segments = new Addresses(fib.width, room);
   fib.walk((address, answer) => segments.push(address, answer));
   return segments;
 }
 
-/** Routes in order of address and length: `numbers` are the lengths, `records` what they lead to. */
-export class Routes {
-  constructor(width) {
-    this.prefixes = new Addresses(width);
-    this.records = new Addresses(32);
-  }
-
-  get length() {
-    return this.prefixes.length;
-  }
-
+/** Routes in order of address and length: their numbers are as answers, the record times (width + 1), plus the length. */
+export class Routes extends Addresses {
   push(address, length, record) {
-    this.prefixes.push(address, length);
-    this.records.push([0], record);
+    super.push(address, this.numberOf(length, record));
+  }
+
+  numberOf(length, record) {
+    return record * (this.width + 1) + length;
+  }
+
+  lengthAt(at) {
+    return this.numbers[at] % (this.width + 1);
+  }
+
+  recordAt(at) {
+    return Math.floor(this.numbers[at] / (this.width + 1));
   }
 
   at(at) {
-    return { words: this.prefixes.at(at), length: this.prefixes.numbers[at], record: this.records.numbers[at] };
+    return { words: super.at(at), length: this.lengthAt(at), record: this.recordAt(at) };
   }
 
   /** Below 0, 0 or above 0, as the route at this place is before, at or after a prefix. */
-  compareAt(at, words, length) {
-    return this.prefixes.compareAt(at, words) || this.prefixes.numbers[at] - length;
+  compareRoute(at, words, length) {
+    return this.compareAt(at, words) || this.lengthAt(at) - length;
+  }
+
+  /** The same beside the route at a place of others. */
+  compareTo(at, others, other) {
+    for (let word = 0, from = at * this.per, to = other * this.per; word < this.per; word++, from++, to++) {
+      if (this.words[from] !== others.words[to]) {
+        return this.words[from] < others.words[to] ? -1 : 1;
+      }
+    }
+    return this.lengthAt(at) - others.lengthAt(other);
+  }
+
+  /** Inserts routes that are in any order. */
+  insert(more) {
+    const order = Uint32Array.from({ length: more.length }, (_, at) => at).sort((a, b) => more.compareTo(a, more, b));
+    let from = this.length;
+    this.length += more.length;
+    if (this.length > this.numbers.length) {
+      this.grow(this.length);
+    }
+    // From the end, so that each is moved once.
+    for (let to = this.length, next = order.length; next > 0; to--) {
+      if (from > 0 && this.compareTo(from - 1, more, order[next - 1]) > 0) {
+        from--;
+        this.set(to - 1, this.words, from * this.per, this.numbers[from]);
+      } else {
+        const at = order[--next];
+        this.set(to - 1, more.words, at * this.per, more.numbers[at]);
+      }
+    }
   }
 
   /** How many routes are before a prefix. */
@@ -98,7 +150,7 @@ export class Routes {
     let [from, to] = [0, this.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if (this.compareAt(middle, words, length) < 0) {
+      if (this.compareRoute(middle, words, length) < 0) {
         from = middle + 1;
       } else {
         to = middle;
@@ -113,7 +165,7 @@ export class Routes {
     for (let shorter = 0; shorter <= length; shorter++) {
       const masked = mask(words, shorter);
       const at = this.before(masked, shorter);
-      if (at < this.length && this.compareAt(at, masked, shorter) === 0) {
+      if (at < this.length && this.compareRoute(at, masked, shorter) === 0) {
         found.push(this.at(at));
       }
     }
@@ -123,7 +175,7 @@ export class Routes {
   /** How many longer routes are inside of a prefix, and up to `most` of them that no other of these covers, nearest to an address. */
   inside(words, length, address, most) {
     const from = this.before(words, length + 1);
-    const to = this.prefixes.upTo(lastOf(words, length));
+    const to = this.upTo(lastOf(words, length));
     const outer = [];
     // Around the address, as far as it takes to fill the list on both sides.
     let middle = Math.min(Math.max(this.before(address, 0), from), to);
@@ -144,80 +196,85 @@ export class Routes {
   }
 }
 
-/** All routes of a family: those that are the longest match of an address, and `hidden` ones, which are none's. */
-export function routesOf(segments, hidden) {
+/** All routes of a family: those that are the longest match of an address, and `hidden` ones, which are none's; `most` of them at most. */
+export function routesOf(segments, hidden, most) {
   const { width, per } = segments;
-  const inOrder = new Routes(width);
-  const late = hidden.map((route) => ({ ...route }));
-  // The routes that contain where we are, the longest last.
+  const routes = new Routes(width, most);
+  const late = new Routes(width, Math.min(most, hidden.length + (1 << 16)));
+  late.insert(hidden);
+  // Where we are, where we were, and the lengths of the routes that contain it, which rise. Arrays that are made for each route
+  // would be most of the page's memory.
+  const [place, before] = [new Uint32Array(per), new Uint32Array(per)];
   const open = [];
   for (let at = 0; at < segments.length; at++) {
     const answer = segments.numbers[at];
     const length = answer % (width + 1);
-    const record = (answer - length) / (width + 1);
-    if (record === 0) {
+    if (answer === length) {
       continue;
     }
-    const start = segments.at(at);
-    const end = at + 1 < segments.length ? segments.words.subarray((at + 1) * per, (at + 2) * per) : null;
+    segments.copy(at, place);
     // Equal answers side by side are one segment of several routes.
-    for (let words = mask(start, length); ; ) {
-      const first = compare(words, start) < 0 ? start : words;
-      while (open.length > 0 && !contains(open[open.length - 1], first)) {
+    do {
+      const common = commonBits(before, place);
+      while (open.length > 0 && open[open.length - 1] > common) {
         open.pop();
       }
-      if (!open.some((route) => route.length === length)) {
-        open.push({ words, length });
-        if (compare(words, first) === 0) {
-          inOrder.push(words, length, record);
+      before.set(place);
+      if (open[open.length - 1] !== length) {
+        if (routes.length + late.length >= most) {
+          throw new FileError("the FIB is damaged: it has more routes than it says");
+        }
+        open.push(length);
+        const record = (answer - length) / (width + 1);
+        if (isFirst(place, length)) {
+          routes.push(place, length, record);
         } else {
-          late.push({ words, length, record });
+          late.push(mask(place, length), length, record);
         }
       }
-      const next = lastOf(words, length);
-      if (!increment(next) || (end && compare(next, end) >= 0)) {
-        break;
-      }
-      words = next;
-    }
+    } while (advance(place, length) && (at + 1 === segments.length || segments.compareAt(at + 1, place) > 0));
   }
-  late.sort((a, b) => compare(a.words, b.words) || a.length - b.length);
-  return merged(inOrder, late);
+  routes.insert(late);
+  return routes;
 }
 
-/** Adds one to an address; false if it was the last. */
-function increment(words) {
-  for (let at = words.length - 1; at >= 0; at--) {
-    words[at] = (words[at] + 1) >>> 0;
-    if (words[at] !== 0) {
+/** How many bits two addresses begin with in common. */
+function commonBits(a, b) {
+  for (let word = 0; word < a.length; word++) {
+    if (a[word] !== b[word]) {
+      return 32 * word + Math.clz32(a[word] ^ b[word]);
+    }
+  }
+  return 32 * a.length;
+}
+
+/** Whether an address is the first of its prefix of this length. */
+function isFirst(words, length) {
+  for (let word = 0, bits = length; word < words.length; word++, bits -= 32) {
+    if (bits < 32 && (bits <= 0 ? words[word] : words[word] << bits) !== 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Goes from an address to the first one after its prefix of this length; false if there is none. */
+function advance(words, length) {
+  let word = (length - 1) >> 5;
+  words.fill(0, word + 1);
+  for (let unit = 2 ** ((32 - (length & 31)) & 31); word >= 0; word--, unit = 1) {
+    const sum = words[word] - (words[word] % unit) + unit;
+    words[word] = sum;
+    if (sum < 2 ** 32) {
       return true;
     }
   }
   return false;
 }
 
-function merged(inOrder, late) {
-  if (late.length === 0) {
-    return inOrder;
-  }
-  const all = new Routes(inOrder.prefixes.width);
-  let next = 0;
-  for (let at = 0; at < inOrder.length; at++) {
-    for (; next < late.length && inOrder.compareAt(at, late[next].words, late[next].length) > 0; next++) {
-      all.push(late[next].words, late[next].length, late[next].record);
-    }
-    const { words, length, record } = inOrder.at(at);
-    all.push(words, length, record);
-  }
-  for (; next < late.length; next++) {
-    all.push(late[next].words, late[next].length, late[next].record);
-  }
-  return all;
-}
-
 /** The routes that an image keeps. */
 export function routesKept({ width, routes, kept }) {
-  const all = new Routes(width);
+  const all = new Routes(width, routes);
   const per = width / 32;
   for (let at = 0; at < routes; at++) {
     // The least significant word is first.
@@ -229,7 +286,7 @@ export function routesKept({ width, routes, kept }) {
 
 /** The segments of routes in order, where a list was read and nothing is compiled. */
 export function segmentsOfRoutes(routes) {
-  const { width } = routes.prefixes;
+  const { width } = routes;
   const segments = new Addresses(width);
   let last = -1;
   const emit = (words, answer) => {
@@ -246,8 +303,8 @@ export function segmentsOfRoutes(routes) {
   const open = [];
   const close = () => {
     const { words, length } = open.pop();
-    const next = lastOf(words, length);
-    if (increment(next)) {
+    const next = words.slice();
+    if (advance(next, length)) {
       emit(next, open.at(-1)?.answer ?? 0);
     }
   };

@@ -1,14 +1,17 @@
 // The part of a family that a map shows, as 2^32 cells: all of IPv4, and of IPv6 the blocks of one length that have routes, one after
 // the other without gaps, as nearly all of it is empty.
 
-import { bitsOf, setBits } from "./addresses.js";
+import { bitsOf, mask, setBits } from "./addresses.js";
 
 /** The most blocks of IPv6, and the bits of an address that number a block, which a float counts exactly. */
 const MOST_BLOCKS = 2 ** 20;
 const MOST_BITS = 52;
 
-/** Shorter routes would make all of the space used. */
-const SHORTEST = 8;
+/**
+ * No route takes more room than a prefix of this length, nearly the largest that a network has: of a shorter one the map shows the first
+ * such part, and what longer routes have of it. Else 2002::/16 (6to4) alone would be a fourth of the map, and ::/0 all of it.
+ */
+export const LARGEST = 20;
 
 export class Space {
   /** `blocks` are the numbers of blocks of `length` bits, ascending. */
@@ -33,27 +36,22 @@ export class Space {
     if (width === 32) {
       return new Space(32, 0, Float64Array.of(0));
     }
-    const is = (shortest) => (at) => segments.numbers[at] > 0 && segments.numbers[at] % (width + 1) >= shortest;
-    const count = (length, used) => {
+    const count = (length) => {
       let [sum, next] = [0, 0];
-      eachRange(segments, length, used, (from, to) => {
+      eachRange(segments, length, (from, to) => {
         sum += Math.max(0, to - Math.max(from, next) + 1);
         next = Math.max(next, to + 1);
       });
       return sum;
     };
-    let used = is(SHORTEST);
-    if (count(SHORTEST, used) === 0) {
-      used = is(0);
-    }
     let [length, too] = [0, MOST_BITS + 1];
     while (too - length > 1) {
       const middle = (length + too) >> 1;
-      [length, too] = count(middle, used) <= MOST_BLOCKS ? [middle, too] : [length, middle];
+      [length, too] = count(middle) <= MOST_BLOCKS ? [middle, too] : [length, middle];
     }
-    const blocks = new Float64Array(count(length, used));
+    const blocks = new Float64Array(count(length));
     let [at, next] = [0, 0];
-    eachRange(segments, length, used, (from, to) => {
+    eachRange(segments, length, (from, to) => {
       for (let block = Math.max(from, next); block <= to; block++) {
         blocks[at++] = block;
       }
@@ -118,6 +116,11 @@ export class Space {
 
   /** The segments by cells: where each begins, and its answer. Of several in a cell, the first with an answer counts. */
   cells(segments) {
+    if (this.length === 0 && this.width === 32) {
+      // Each address is a cell.
+      const [starts, answers] = [segments.words, segments.numbers].map((all) => all.subarray(0, segments.length));
+      return { starts, answers };
+    }
     const starts = new Uint32Array(2 * segments.length + 1);
     const answers = new Uint32Array(2 * segments.length + 1);
     let count = 0;
@@ -140,11 +143,11 @@ export class Space {
       }
       [last, current] = [cell, answer];
     };
-    const { per } = segments;
+    const words = new Uint32Array(segments.per);
     for (let at = 0; at < segments.length; at++) {
-      const { cell, isIn } = this.cell(segments.words.subarray(at * per, (at + 1) * per));
+      const { cell, isIn } = this.cell(segments.copy(at, words));
       // What is between two blocks has no cells; what begins there goes on at the next block.
-      if (cell < this.end && (isIn || at + 1 === segments.length || this.cell(segments.words.subarray((at + 1) * per, (at + 2) * per)).cell > cell)) {
+      if (cell < this.end && (isIn || at + 1 === segments.length || this.cell(segments.copy(at + 1, words)).cell > cell)) {
         emit(cell, segments.numbers[at]);
       }
     }
@@ -162,26 +165,32 @@ function blockOf(words, length) {
   return words[0] * 2 ** (length - 32) + bitsOf(words, 32, length - 32);
 }
 
-/** Calls `each` with the first and the last block of each used segment. */
-function eachRange(segments, length, used, each) {
-  const { per } = segments;
+/** Calls `each` with the first and the last block that each segment uses. */
+function eachRange(segments, length, each) {
+  const { per, width } = segments;
+  // One for all: arrays that are made for each segment would be more memory than the segments.
+  const words = new Uint32Array(per);
   for (let at = 0; at < segments.length; at++) {
-    if (!used(at)) {
+    const answer = segments.numbers[at];
+    const matched = answer % (width + 1);
+    if (answer === matched) {
       continue;
     }
-    const from = blockOf(segments.words.subarray(at * per, (at + 1) * per), length);
-    if (at + 1 === segments.length) {
-      each(from, 2 ** length - 1);
-      continue;
+    const from = blockOf(segments.copy(at, words), length);
+    const most = matched < LARGEST ? blockOf(mask(words, matched), length) + 2 ** Math.max(0, length - LARGEST) - 1 : Infinity;
+    const to = at + 1 < segments.length ? lastBefore(segments.copy(at + 1, words), length) : 2 ** length - 1;
+    if (from <= most) {
+      each(from, Math.min(to, most));
     }
-    const next = segments.words.subarray((at + 1) * per, (at + 2) * per);
-    const block = blockOf(next, length);
-    let isBegun = false;
-    for (let bit = length; bit < 32 * per && !isBegun; ) {
-      const bits = Math.min(24, 32 * per - bit);
-      isBegun = bitsOf(next, bit, bits) !== 0;
-      bit += bits;
-    }
-    each(from, isBegun ? block : block - 1);
   }
+}
+
+/** The last block that has an address before this one. */
+function lastBefore(words, length) {
+  for (let bit = length; bit < 32 * words.length; bit += 24) {
+    if (bitsOf(words, bit, Math.min(24, 32 * words.length - bit)) !== 0) {
+      return blockOf(words, length);
+    }
+  }
+  return blockOf(words, length) - 1;
 }

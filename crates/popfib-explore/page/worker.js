@@ -5,8 +5,9 @@ import { parsePrefix } from "./addresses.js";
 import { FileError } from "./errors.js";
 import { countLines, imageOfFile, kindOf, listOfFile } from "./files.js";
 import { readImage } from "./image.js";
+import { free } from "./memory.js";
 import { paint, SIDE, tile } from "./painter.js";
-import { routesKept, routesOf, segmentsOf } from "./routes.js";
+import { Routes, routesKept, routesOf, segmentsOf } from "./routes.js";
 import { Space } from "./space.js";
 import { familyOf, tableOfList, textOf, WIDTHS } from "./tables.js";
 
@@ -16,7 +17,7 @@ const tables = [];
 function add(table, hidden) {
   table.parts = {};
   for (const [family, fib] of Object.entries(table.families)) {
-    table.parts[family] = { fib, hidden: hidden?.[family] ?? [], table, width: WIDTHS[family], found: {} };
+    table.parts[family] = { fib, hidden: hidden?.[family] ?? new Routes(WIDTHS[family], 0), table, width: WIDTHS[family], found: {} };
   }
   return tables.push(table) - 1;
 }
@@ -32,7 +33,7 @@ function once(of, name, make) {
 
 const segmentsIn = (of) => once(of, "segments", () => (of.fib.answer ? segmentsOf(of.fib) : of.fib));
 
-const routesIn = (of) => once(of, "routes", () => of.list ?? (of.fib.kept ? routesKept(of.fib) : routesOf(segmentsIn(of), of.hidden)));
+const routesIn = (of) => once(of, "routes", () => of.list ?? (of.fib.kept ? routesKept(of.fib) : routesOf(segmentsIn(of), of.hidden, of.fib.routes)));
 
 function cellsIn(of) {
   of.space ??= Space.of(segmentsIn(of));
@@ -43,13 +44,11 @@ function cellsIn(of) {
 const tasks = {
   open({ buffer, hidden }) {
     const of = {};
-    for (const line of hidden.split("\n")) {
-      const [table, text, record] = line.split(" ");
-      if (record !== undefined) {
-        const prefix = parsePrefix(text);
-        const family = familyOf(prefix.words);
-        ((of[table] ??= {})[family] ??= []).push({ ...prefix, record: Number(record) });
-      }
+    for (let from = 0, end; (end = hidden.indexOf("\n", from)) >= 0; from = end + 1) {
+      const [table, text, record] = hidden.slice(from, end).split(" ");
+      const { words, length } = parsePrefix(text);
+      const family = familyOf(words);
+      ((of[table] ??= {})[family] ??= new Routes(WIDTHS[family])).push(words, length, Number(record));
     }
     readImage(new Uint8Array(buffer), false).forEach((table, at) => add(table, of[at]));
   },
@@ -74,7 +73,9 @@ const tasks = {
   async tile({ table, family, isDark, zoom, x, y }) {
     const of = part(table, family);
     const pixels = tile(of.painted, of.space.end, isDark, zoom, x, y);
-    return createImageBitmap(new ImageData(pixels, SIDE, SIDE));
+    const bitmap = await createImageBitmap(new ImageData(pixels, SIDE, SIDE));
+    free(pixels);
+    return bitmap;
   },
 
   routes({ table, words, length, match, most }) {
@@ -181,7 +182,7 @@ function eachRoute(table, column, code, each) {
     // Of each record once.
     const has = records && Uint8Array.from({ length: records.count + 1 }, (_, record) => (record > 0 && records.code(record, column) === code ? 1 : 0));
     for (let at = 0; at < routes.length; at++) {
-      if (has ? has[routes.records.numbers[at]] : routes.records.numbers[at] === code) {
+      if (has ? has[routes.recordAt(at)] : routes.recordAt(at) === code) {
         each(routes, at);
       }
     }

@@ -152,7 +152,12 @@ test("segments and routes are those of a linear scan", () => {
         return segments.numbers[at] === record * (width + 1) + length && first < to && last >= from ? [route] : [];
       });
     }));
-    const all = routesOf(segments, routes.filter((_, at) => !seen.has(at)));
+    const hidden = new Routes(width);
+    routes.filter((_, at) => !seen.has(at)).reverse().forEach(({ words, length, record }) => hidden.push(words, length, record));
+    const all = routesOf(segments, hidden, routes.length);
+    if (seen.size > 0) {
+      assert.throws(() => routesOf(segments, new Routes(width), seen.size - 1), FileError);
+    }
     assert.deepEqual(Array.from({ length: all.length }, (_, at) => all.at(at)).map(({ words, length, record }) => [formatPrefix(words, length), record]), routes.map(({ words, length, record }) => [formatPrefix(words, length), record]));
     for (const { words, length } of routes) {
       const covers = routes.filter((route) => route.length <= length && contains(route, words)).map(({ length }) => length);
@@ -170,7 +175,7 @@ test("a map's cells have the answers of their addresses, and a tile their colour
   const next = random(11);
   for (const width of [32, 128]) {
     const list = new Routes(width);
-    randomRoutes(next, 200, width).filter(({ length }) => length >= 8).forEach(({ words, length, record }) => list.push(words, length, record));
+    randomRoutes(next, 200, width).forEach(({ words, length, record }) => list.push(words, length, record));
     const segments = segmentsOfRoutes(list);
     const space = Space.of(segments);
     const cells = space.cells(segments);
@@ -195,6 +200,30 @@ test("a map's cells have the answers of their addresses, and a tile their colour
     const shares = painted.legend.reduce((sum, { share }) => sum + share, 0);
     assert.ok(Math.abs(shares - 1) < 1e-9);
   }
+});
+
+test("no route takes more of the map of IPv6 than a /20", () => {
+  const list = new Routes(128);
+  ["::/0", "2002::/16", "2002:f000::/24", "2400::/20", "2400::/32", "2a00::/19"].forEach((text, at) => {
+    const { words, length } = parsePrefix(text);
+    list.push(words, length, at + 1);
+  });
+  const segments = segmentsOfRoutes(list);
+  const space = Space.of(segments);
+  const size = (text) => {
+    const { words, length } = parsePrefix(text);
+    return space.range(words, length)?.count ?? 0;
+  };
+  const part = size("2400::/20");
+  assert.equal(space.end, (4 + 1 / 16) * part);
+  const shown = { "::/20": 1, "2002::/20": 1, "2002::/16": 1 + 1 / 16, "2002:f000::/24": 1 / 16, "2002:1000::/20": 0, "2400::/32": 1 / 4096, "2a00::/19": 1, "::/0": 4 + 1 / 16, "3000::/8": 0 };
+  for (const [text, parts] of Object.entries(shown)) {
+    assert.equal(size(text), parts * part, text);
+  }
+  const { starts, answers } = space.cells(segments);
+  const sizes = [0, 0, 0, 0, 0, 0, 0];
+  starts.forEach((start, at) => (sizes[Math.floor(answers[at] / 129)] += (starts[at + 1] ?? space.end) - start));
+  assert.deepEqual(sizes.map((cells) => cells / part), [0, 1, 1, 1 / 16, 1 - 1 / 4096, 1 / 4096, 1]);
 });
 
 test("damaged images are refused, or answer without an endless loop", () => {

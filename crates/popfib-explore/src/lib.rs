@@ -6,9 +6,11 @@
 //! ```
 //! use popfib::image::Keep;
 //! use popfib::{ImageWriter, Options};
-//! use popfib_formats::{LoadOptions, load_text};
+//! use popfib_table::TableBuilder;
 //!
-//! let table = load_text("192.0.2.0/24 AS64500\n2001:db8::/32 AS64501\n", &LoadOptions::new())?.into_table();
+//! let mut table = TableBuilder::new();
+//! table.insert("192.0.2.0/24".parse()?, "AS64500");
+//! let table = table.build();
 //! let mut image = ImageWriter::new(0);
 //! image.table("mine", &[])?;
 //! table.write(&mut image, &Options::default(), Keep::Prefixes)?;

@@ -406,6 +406,14 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         }
     }
 
+    /// Heap bytes, without those of the Rib. O(arrays that wait for readers).
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let view = self.view();
+        let arrays = size_of_val(view.root) + size_of_val(view.arena);
+        let others = self.fib.home.shared.older_bytes() + self.fib.next_bytes();
+        arrays + others + self.fib.shared_bytes() + self.fib.home.journal_bytes()
+    }
+
     /// What changes have done so far, as counts.
     pub fn changes(&self) -> Changes {
         self.fib.changes

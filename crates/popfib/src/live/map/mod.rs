@@ -208,9 +208,7 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
     /// Heap bytes of the routes, the Poptrie and the values, spare capacity included, without what the values
     /// themselves own.
     pub fn bytes(&self) -> usize {
-        let fib = self.fib.bytes();
-        let fib = fib.arrays + fib.older + fib.next + fib.writer;
-        self.fib.rib().bytes() + fib + self.pairs.bytes()
+        self.fib.rib().bytes() + self.fib.heap_bytes() + self.pairs.bytes()
     }
 
     /// Makes changes in steps of about `routes` routes from now on; see [`LiveFib::set_step`].

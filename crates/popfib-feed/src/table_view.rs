@@ -173,14 +173,18 @@ impl TableView {
         }
     }
 
-    /// Adds the changes to the journal.
+    /// Adds the changes to the journal, if a client watches.
     fn note(&self, batch: &ChangeBatch) {
         let mut journal = lock(&self.journal);
+        if !journal.is_watched() {
+            // To wake is a system call, also where nobody waits.
+            return;
+        }
         for (prefix, target) in &batch.ipv4 {
-            journal.add((*prefix).into(), || target.clone());
+            journal.add((*prefix).into(), target.clone());
         }
         for (prefix, target) in &batch.ipv6 {
-            journal.add((*prefix).into(), || target.clone());
+            journal.add((*prefix).into(), target.clone());
         }
         drop(journal);
         self.changed.notify_all();

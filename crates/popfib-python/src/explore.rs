@@ -58,9 +58,11 @@ fn save(py: Python<'_>, path: &Path, file: io::Result<NewFile>, page: &str) -> P
 /// The page of a table that is called `name` there. One that was opened keeps all columns of its records; other values are shown as `str`
 /// makes them.
 fn page(table: &SharedState, py: Python<'_>, name: &str) -> PyResult<String> {
-    let image = table.read(py, |state| Ok(state.routes.image().cloned()))?;
+    let (image, sources) = table.read(py, |state| {
+        Ok((state.routes.image().cloned(), state.sources()))
+    })?;
     if let Some(image) = image.filter(|image| image.table.records().is_some()) {
-        return py.detach(|| page_of(name, &image.table));
+        return py.detach(|| page_of(name, &sources, &image.table));
     }
     let state = table.copy(py)?;
     let places = state.values.places();
@@ -72,17 +74,17 @@ fn page(table: &SharedState, py: Python<'_>, name: &str) -> PyResult<String> {
             false => value.str(),
         }
     })?;
-    py.detach(|| page_of(name, &table.build()))
+    py.detach(|| page_of(name, &sources, &table.build()))
 }
 
-fn page_of(name: &str, table: &Table) -> PyResult<String> {
+fn page_of(name: &str, sources: &[Source], table: &Table) -> PyResult<String> {
     let special = special_purposes().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut image = ImageWriter::new(seconds_now());
     let mut write = |name: &str, sources: &[Source], table: &Table| {
         image.table(name, sources)?;
         table.write(&mut image, &Options::default(), Keep::Prefixes)
     };
-    let written = write(name, &[Source::named("Python")], table)
+    let written = write(name, sources, table)
         .and_then(|()| write(SPECIAL_TABLE_NAME, &special.sources, &special.table));
     let page =
         written.and_then(|()| popfib_explore::page(&image.to_bytes(), [table, &special.table]));

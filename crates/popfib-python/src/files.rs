@@ -276,7 +276,8 @@ fn of_routes(
 ) -> PyResult<PyTable> {
     let values = values_of_texts(py, &table.next_hops, decode)?;
     let map = py.detach(|| NumberMap::from_ribs(table.ribs))?;
-    Ok(PyTable::of(TableState::new(py, map, values)))
+    let state = TableState::new(py, map, values).with_sources(table.sources);
+    Ok(PyTable::of(state))
 }
 
 /// Values with the numbers that texts have: the texts, or what `decode` makes of them. The value of a value-less list is True, so
@@ -352,7 +353,7 @@ pub(crate) fn open(
             name.escape_debug()
         )));
     }
-    Ok(PyTable::of(match table.records() {
+    let state = match table.records() {
         Some(records) => {
             let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
             let (column, index) = (
@@ -371,7 +372,8 @@ pub(crate) fn open(
             TableState::of_image(table, values)
         }
         None => of_numbers(py, table)?,
-    }))
+    };
+    Ok(PyTable::of(state.with_sources(in_image.sources())))
 }
 
 /// The table of an image without names: its next hops as ints.

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use popfib::IpPrefix;
+use popfib::image::Source;
 use popfib_table::Table;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -24,6 +25,8 @@ const TURN: usize = 1 << 12;
 pub(crate) struct TableState {
     pub(crate) routes: TableRoutes,
     pub(crate) values: PyValues,
+    /// Where they come from, as far as files say it: an image of the table says it again. Changes do not count.
+    sources: Arc<[Source]>,
     /// Changes whenever the set of prefixes does.
     pub(crate) version: u64,
     closed: bool,
@@ -50,6 +53,22 @@ impl TableState {
             routes: TableRoutes::of_image(table),
             values,
             ..Self::default()
+        }
+    }
+
+    /// The same with what files say of where its routes come from.
+    pub(crate) fn with_sources(self, sources: Vec<Source>) -> Self {
+        Self {
+            sources: sources.into(),
+            ..self
+        }
+    }
+
+    /// Where the routes come from: from Python, unless they were read.
+    pub(crate) fn sources(&self) -> Vec<Source> {
+        match &*self.sources {
+            [] => vec![Source::named("Python")],
+            sources => sources.to_vec(),
         }
     }
 
@@ -160,6 +179,7 @@ impl TableState {
         Self {
             routes: self.routes.clone(),
             values: self.values.copy(py),
+            sources: Arc::clone(&self.sources),
             ..Self::default()
         }
     }

@@ -51,13 +51,15 @@ pub(crate) fn save(
     path: &Path,
     encode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let image = table.read(py, |state| Ok(state.routes.image().cloned()))?;
+    let (image, sources) = table.read(py, |state| {
+        Ok((state.routes.image().cloned(), state.sources()))
+    })?;
     if let (Some(image), None) = (
         image.filter(|image| image.table.records().is_some()),
         encode,
     ) {
         let write = |to: &mut ImageWriter| image.table.write(to, &Options::default(), Keep::Routes);
-        return py.detach(|| save_image(path, &[Source::named("Python")], write));
+        return py.detach(|| save_image(path, &sources, write));
     }
     let state = table.copy(py)?;
     let builder = builder(py, &state, |value| {
@@ -76,7 +78,7 @@ pub(crate) fn save(
         })
     })?;
     py.detach(|| {
-        save_image(path, &[Source::named("Python")], |image| {
+        save_image(path, &sources, |image| {
             builder.write(image, &Options::default(), Keep::Routes)
         })
     })

@@ -97,6 +97,29 @@ def test_tables_of_every_form(page, tmp_path, rng, counts, forms):
         assert (found and (str(found[0]), found[1])) == (expected and (str(ipaddress.ip_network(expected[0])), expected[1])), address
 
 
+def test_images_say_where_their_routes_come_from(page, tmp_path):
+    """Also after they were read, copied or changed, and whatever columns they have: data has licences."""
+
+    def sources(table):
+        table.save(tmp_path / "again.fib")
+        [found] = page["tables"]((tmp_path / "again.fib").read_bytes()).values()
+        return [pair for pair in page["metadata"](found[0, 1]) if pair[0] in ("source", "licence", "date", "description")]
+
+    listed = tmp_path / "sites.txt"
+    listed.write_text("10.0.0.0/8 inside\n")
+    assert sources(popfib.Table({"10.0.0.0/8": "inside"})) == [("source", "Python")]
+    assert sources(popfib.load(listed)) == [("source", str(listed))]
+    built_in = sources(popfib.default_table())
+    assert any(key == "licence" for key, _ in built_in)
+    opened = popfib.open(tmp_path / "again.fib")
+    assert sources(opened) == built_in
+    changed = opened.copy()
+    changed["192.0.2.0/24"] = "mine"
+    assert sources(changed) == built_in
+    records = popfib.open(TOP / "engines" / "vectors" / "records.fib", table="records")
+    assert ("source", "records.jsonl") in sources(records)
+
+
 def test_records(page):
     """Records of every type, as their source has them."""
     folder = TOP / "engines" / "vectors"

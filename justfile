@@ -73,9 +73,13 @@ test-postgresql *args:
 test-go *args:
     engines/go/test {{ args }}
 
-# popfib in BPF programs, in namespaces of its own (--quick)
+# popfib in BPF programs, in namespaces of its own (--quick, --linux VERSION)
 test-bpf *args:
     engines/bpf/test {{ args }}
+
+# A command by another Linux in an emulator
+emulate version *command:
+    engines/bpf/emulate {{ version }} {{ command }}
 
 # The reader for the JVM (--quick)
 test-jvm *args:

@@ -22,7 +22,7 @@
  * Each access of a row is a lookup in an array, which the kernel bounds. So whatever the words are, a lookup reads inside of the
  * map and ends after a fixed number of steps.
  *
- * Little-endian machines only, as images. Loads with CAP_BPF and CAP_NET_ADMIN; tested with clang 14 on Linux 6.1 and 6.18.
+ * Little-endian machines only, as images. Loads with CAP_BPF and CAP_NET_ADMIN; tested with clang 14 on Linux 6.1, 6.12 and 6.18.
  * docs/xdp.md is the guide.
  */
 #ifndef POPFIB_BPF_H

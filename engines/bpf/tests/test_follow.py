@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import tempfile
 import time
@@ -30,6 +31,11 @@ class Follow:
     def write(self, *lines):
         self.process.stdin.write("".join(f"{line}\n" for line in lines))
         self.process.stdin.flush()
+
+    def handles_sigterm(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            [caught] = [line for line in status if line.startswith("SigCgt:")]
+        return int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1
 
     def notes(self):
         with open(self.log.name, encoding="utf-8") as log:
@@ -96,6 +102,8 @@ class LiveTables(unittest.TestCase):
         follow.end()
         follow = Follow()
         follow.write("announce 10.0.0.0/8 13")
+        # On a slow machine it may still be starting.
+        wait_for(follow.handles_sigterm, "a handler of SIGTERM")
         time.sleep(0.5)
         follow.process.terminate()
         self.assertEqual(follow.process.wait(timeout=30), 0)

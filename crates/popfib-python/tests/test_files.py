@@ -493,7 +493,7 @@ def test_interrupt(tmp_path, kind):
         start = time.monotonic()
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < 5
     finally:
         if out is not None:
             os.close(out)
@@ -512,7 +512,8 @@ def test_interrupt_without_files(work):
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, stop)
-    start = time.monotonic()
+    # By the CPU: others may have it for seconds.
+    start = time.thread_time()
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -523,7 +524,7 @@ def test_interrupt_without_files(work):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert time.monotonic() - start < 1.2
+    assert time.thread_time() - start < 1.2
 
 
 def test_paths_are_escaped(tmp_path):

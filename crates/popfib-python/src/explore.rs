@@ -13,9 +13,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBool, PyString};
 
-use crate::quote::warn;
 use crate::state::SharedState;
-use crate::store::{builder, os_error, seconds_now};
+use crate::store::{builder, os_error, seconds_now, warn};
 
 /// Writes the page of a table to `path`, or to a temporary file that the browser opens; returns where it is.
 pub(crate) fn explore(

@@ -23,11 +23,11 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
-use crate::quote::{Quoted, warn};
+use crate::quote::Quoted;
 use crate::records;
 use crate::routes::{NumberMap, lacking};
 use crate::state::TableState;
-use crate::store::{os_error, path_of, without_number};
+use crate::store::{os_error, path_of, warn, without_number};
 use crate::table::PyTable;
 use crate::values::PyValues;
 

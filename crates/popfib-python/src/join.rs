@@ -11,8 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
 use crate::files::{in_background, opened, read_error};
-use crate::quote::warn;
-use crate::store::{path_of, save_image};
+use crate::store::{path_of, save_image, warn};
 
 /// Join tables, images and folders of lists into one image.
 #[pyfunction]

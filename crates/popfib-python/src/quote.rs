@@ -1,11 +1,6 @@
 //! Text from outside in, text for messages out: quoted, escaped and not too long.
 
-use std::ffi::CString;
 use std::fmt::{self, Display};
-
-use popfib_formats::Escaped;
-use pyo3::exceptions::PyUserWarning;
-use pyo3::prelude::*;
 
 /// Text in quotes, shortened and escaped. Where it is not UTF-8, U+FFFD is shown.
 pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
@@ -21,10 +16,4 @@ impl Display for Quoted<'_> {
         let shown = head[..end.unwrap_or(head.len())].escape_debug();
         write!(f, "'{shown}{dots}'")
     }
-}
-
-/// Warns of what was left out of a file, or could not be done.
-pub(crate) fn warn(py: Python<'_>, line: &str) -> PyResult<()> {
-    let message = CString::new(Escaped(line).to_string())?;
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
 }

@@ -1,13 +1,15 @@
 //! Tables written: a table in, an image file out, or the form in which it is pickled, and back.
 
+use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use popfib::image::{Keep, Source};
 use popfib::{Address, ImageWriter, NextHop, Options, Prefix};
+use popfib_formats::Escaped;
 use popfib_table::{Dictionary, TableBuilder, TableError};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
@@ -116,6 +118,12 @@ pub(crate) fn save_image(
     let begun = image.table("", sources).map_err(TableError::from);
     begun.and_then(|()| write(&mut image)).map_err(failed)?;
     image.save(path).map_err(|error| os_error(&name, &error))
+}
+
+/// Warns of what was left out of a file, or could not be done.
+pub(crate) fn warn(py: Python<'_>, line: &str) -> PyResult<()> {
+    let message = CString::new(Escaped(line).to_string())?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
 }
 
 /// The time, in seconds since 1970.

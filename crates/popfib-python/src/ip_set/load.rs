@@ -10,8 +10,7 @@ use pyo3::prelude::*;
 use super::addresses::SetAddresses;
 use super::class::PyIpSet;
 use crate::files::{in_background, input, peer_of, read_error, wrong};
-use crate::quote::warn;
-use crate::store::path_of;
+use crate::store::{path_of, warn};
 
 /// Load the set of the addresses that the prefixes of a file have, whatever their values; the options are those of `load`.
 #[pyfunction]

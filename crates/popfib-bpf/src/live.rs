@@ -187,19 +187,6 @@ impl MirroredTable {
     pub fn table(&self) -> Option<&MappedTable> {
         self.maps.current.as_ref()
     }
-
-    /// Heap bytes, and those of the map.
-    pub fn bytes(&self) -> (usize, usize) {
-        let heap = heap(&self.fibs.ipv4) + heap(&self.fibs.ipv6);
-        let map = self.maps.current.as_ref().map_or(0, MappedTable::bytes);
-        (heap + self.maps.values.len() * size_of::<u32>(), map)
-    }
-}
-
-/// Heap bytes of one family.
-fn heap<A: Family>(fib: &LiveFib<A, u32>) -> usize {
-    let bytes = fib.bytes();
-    fib.rib().bytes() + bytes.arrays + bytes.older + bytes.next + bytes.writer
 }
 
 /// Brings one family up to date.

@@ -124,7 +124,7 @@ unsafe extern "C" fn popfib_xdp_load(
     ipv6: *const CTable,
     flags: u32,
 ) -> c_int {
-    // SAFETY: as the caller promises of each argument.
+    // SAFETY: `pin` and `table_of` ask of strings and tables what the caller promises.
     with_line(|| unsafe {
         load(&pin(folder, map)?, flags, || {
             Ok(image::table_of([(4, ipv4), (6, ipv6)])?)
@@ -142,7 +142,7 @@ unsafe extern "C" fn popfib_xdp_load_image(
     column: *const c_char,
     flags: u32,
 ) -> c_int {
-    // SAFETY: as the caller promises of each argument.
+    // SAFETY: `column` is a string where it is not null, an image that is not null is live, and `pin` asks for what the caller promises.
     with_line(|| unsafe {
         let column = match column.is_null() {
             true => None,
@@ -189,7 +189,7 @@ unsafe extern "C" fn popfib_xdp_show(
     map: *const c_char,
     info: *mut CXdpInfo,
 ) -> c_int {
-    // SAFETY: as the caller promises of each argument.
+    // SAFETY: `info` is a structure of the size that it says if `read` returns it, hence a place for what this version knows.
     with_line(|| unsafe {
         let given = config::read(info.cast_const())?;
         let table = PinnedMap::open(&pin(folder, map)?)?.table()?;
@@ -234,7 +234,7 @@ unsafe extern "C" fn popfib_xdp_lookup(
     text: *mut c_char,
     size: usize,
 ) -> c_int {
-    // SAFETY: as the caller promises of each argument.
+    // SAFETY: `bytes` and `found` are not null, of an address of `family` all bytes are read, and `text` gets `size` of them at most.
     with_line(|| unsafe {
         if bytes.is_null() || found.is_null() || text.is_null() && size > 0 {
             return Err(Errno::INVALID.into());
@@ -268,6 +268,6 @@ unsafe extern "C" fn popfib_xdp_lookup(
 /// `folder` and `map` are null or strings.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_xdp_remove(folder: *const c_char, map: *const c_char) -> c_int {
-    // SAFETY: as the caller promises of each argument.
+    // SAFETY: `pin` asks for two strings or nulls, as the caller promises.
     with_line(|| unsafe { Ok(PinnedMap::open(&pin(folder, map)?)?.unpin()?) })
 }

@@ -14,6 +14,7 @@ mod explore;
 #[cfg(unix)]
 mod follow;
 mod formats;
+mod forms;
 mod full_disk;
 mod grep;
 mod image;

@@ -190,7 +190,11 @@ impl AddressBatch {
                 let mut text = [0; _];
                 let len = write_ip(address, &mut text);
                 to.text.push(&row[at..found.range.start]);
+                // A colon after it may be read as a part of it, as the new one may be shorter.
+                let is_open = address.is_ipv6() && row[found.range.end..].starts_with(b":");
+                to.text.push(if is_open { b"[" } else { b"" });
                 to.text.push(&text[..len]);
+                to.text.push(if is_open { b"]" } else { b"" });
                 at = found.range.end;
             }
             to.text.push(&row[at..]);

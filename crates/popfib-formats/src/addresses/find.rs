@@ -13,15 +13,15 @@
 use std::net::IpAddr;
 use std::ops::Range;
 
-use memchr::memchr2;
+use memchr::{memchr2, memrchr2};
 
 use super::{ipv4_line, ipv6};
 
 mod border;
 
 use border::{
-    after_escape, is_label, is_no_version, is_port_of_tcpdump, is_word, may_be_of_escape,
-    may_begin_escape,
+    after_escape, is_label, is_no_version, is_port, is_port_of_flow, is_port_or_service, is_word,
+    may_be_of_escape, may_begin_escape,
 };
 
 /// An address and the bytes of the line that it takes, its zone included.
@@ -39,8 +39,8 @@ pub struct FoundAddress {
 /// `[2001:db8::1]:443`, `10.0.0.0/8`, `fe80::1%eth0`, `src=1.2.3.4`), and separators may be in brackets
 /// (`1[.]2[.]3[.]4`). It is not found
 /// - next to a letter, a digit or `_`, and before `.` and one of these (`v1.2.3.4`, `1.2.3.4.example`). An escape is
-///   no letter (`%20`, `\t`, `\u003c`, `#011`, a colour code of a terminal), nor is a port that tcpdump writes after a dot
-///   (`10.1.1.1.443 > 10.2.2.2.53:`);
+///   no letter (`%20`, `\t`, `\u003c`, `#011`, a colour code of a terminal), nor is a port after a dot
+///   (`10.1.1.1.443`, `10.2.2.2.domain > `): one number, up to 65535, as six or more are no address;
 /// - after a name and `-` or `/`, as versions stand (`Chrome/120.0.0.0`, `lib-1.2.3.4`). No version has a port
 ///   (`outside/10.1.1.1(443)`), and none stands after `/` and a word in capitals (`HIER_DIRECT/10.1.1.1`) or the name of a
 ///   host (`a.example/10.1.1.1`);
@@ -49,7 +49,8 @@ pub struct FoundAddress {
 ///   hardware addresses have too few groups);
 /// - in two groups without any digit, as names in programs are (`Add::Bad`), unless it is in brackets or all there is.
 ///
-/// Before an IPv6 address a name and a colon may stand (`src:2001:db8::1`, `[IPv6:2001:db8::1]`, `eth0:2001:db8::1`).
+/// Before an IPv6 address a name and a colon may stand (`src:2001:db8::1`, `[IPv6:2001:db8::1]`, `eth0:2001:db8::1`), and after it
+/// a port where that can be no group (`2001:db8::1:58340`, `1:2:3:4:5:6:7:8:443`, `::ffff:192.0.2.1:80`, `2001:db8::1.443`).
 ///
 /// Takes time by the length of the line.
 #[inline]
@@ -70,8 +71,8 @@ pub fn find_address(line: &[u8], from: usize) -> Option<FoundAddress> {
     }
 }
 
-/// More than the longest address takes: 39 bytes, or 45 with four octets at its end, and a mark.
-const LONGEST: usize = 48;
+/// More than the longest address takes: 39 bytes, or 45 with four octets at its end, and a port.
+const LONGEST: usize = 52;
 
 /// What a look around one dot or colon gives.
 enum SearchStep {
@@ -219,20 +220,37 @@ impl AddressSearch<'_> {
                 address: IpAddr::V6(bits.into()),
             });
         }
-        let Some(dot) = self.line[at..run].iter().position(|&byte| byte == b'.') else {
-            return SearchStep::On(run);
-        };
-        let dot = at + dot;
-        if is_port_of_tcpdump(self.line, start, dot)
-            && let Some(bits) = ipv6::address(&self.line[start..dot])
+        let dot = self.line[at..run].iter().position(|&byte| byte == b'.');
+        // Times are not looked at again: nine groups are longer, and no five digits end in two after a colon.
+        let is_long = end - start > 14 || end - start > 8 && self.line[end - 3] != b':';
+        if (is_long || dot.is_some())
+            && let Some(found) = self.ipv6_with_port(start, end)
         {
-            return SearchStep::Found(FoundAddress {
-                range: start..dot,
-                address: IpAddr::V6(bits.into()),
-            });
+            return SearchStep::Found(found);
+        }
+        if start > 0 && self.is_bracketed_gap(start - 1) {
+            return self.bracketed(at);
         }
         // An IPv4 address may end it: `12:30:01:1.2.3.4`.
-        SearchStep::On(dot)
+        SearchStep::On(dot.map_or(run, |dot| at + dot))
+    }
+
+    /// The IPv6 address whose port ends at `end`. It is asked of what is no address as a whole, so that the port is no group.
+    #[cold]
+    #[inline(never)]
+    fn ipv6_with_port(&self, start: usize, end: usize) -> Option<FoundAddress> {
+        let text = &self.line[start..end];
+        let colons = text.iter().filter(|&&byte| byte == b':').count();
+        if colons < 6 && !text.windows(2).any(|pair| pair == b"::") {
+            return None;
+        }
+        let mark = start + memrchr2(b':', b'.', text)?;
+        let is_right = is_port_or_service(self.line, mark + 1) && self.looks_like_ipv6(start..mark);
+        let bits = ipv6::address(&self.line[start..mark]).filter(|_| is_right)?;
+        Some(FoundAddress {
+            range: start..mark,
+            address: IpAddr::V6(bits.into()),
+        })
     }
 
     /// Where the first group of an IPv6 address begins, the colon at `at` being the first and the digits before it, from
@@ -254,12 +272,16 @@ impl AddressSearch<'_> {
             len += 1;
         }
         // Of times, hashes and the like nothing is left, whatever is before.
-        let is_too_long = digits == 4 && self.byte(at + len).is_ascii_hexdigit();
+        let is_too_long = digits == 4
+            && self.byte(at + len).is_ascii_hexdigit()
+            && !is_port(self.line, at + len - digits);
         if len < LONGEST && (!has_gap && colons < 6 || is_too_long) {
             return Err(at + len);
         }
         if self.may_follow_escape(start)
-            && let Some(start) = after_escape(self.line, start, at)
+            // Nothing has to be left before two colons.
+            && let Some(start) =
+                after_escape(self.line, start, at + usize::from(self.byte(at + 1) == b':'))
             && at - start <= 4
         {
             return Ok(start);
@@ -289,7 +311,9 @@ impl AddressSearch<'_> {
         // Only in short lines, so that the time stays that of the line.
         let is_alone = || {
             let is_short = self.line.len() <= 2 * LONGEST;
-            self.before(range.start) == b'[' || is_short && self.line.trim_ascii() == text
+            let is_in_brackets = self.before(range.start) == b'[';
+            is_in_brackets && !self.is_bracketed_gap(range.start - 1)
+                || is_short && self.line.trim_ascii() == text
         };
         !is_hardware && (has_digit() || has_groups() || is_alone())
     }
@@ -356,7 +380,9 @@ impl AddressSearch<'_> {
     /// The same of an IPv4 address from `start` on.
     #[inline(always)]
     fn ipv4_may_end(&self, start: usize, end: usize) -> bool {
-        self.may_end(end) || self.byte(end) == b'.' && is_port_of_tcpdump(self.line, start, end)
+        self.may_end(end)
+            || self.byte(end) == b'.'
+                && (is_port(self.line, end + 1) || is_port_of_flow(self.line, start, end))
     }
 
     /// Whether the separator at `at` is in brackets.
@@ -370,28 +396,47 @@ impl AddressSearch<'_> {
             )
     }
 
+    /// Whether two colons in brackets from `at` on belong to an address (`2001[:]db8[::]1`).
+    #[cold]
+    fn is_bracketed_gap(&self, at: usize) -> bool {
+        let is_gap = [b"[::]", b"(::)", b"{::}"];
+        let is_part = |byte: u8| byte.is_ascii_hexdigit() || byte == b']';
+        is_gap.iter().any(|gap| self.line[at..].starts_with(*gap))
+            && (is_part(self.before(at)) || self.byte(at + 4).is_ascii_hexdigit())
+    }
+
     /// An address with separators in brackets, one of which is at or near `at`.
     #[cold]
     fn bracketed(&mut self, at: usize) -> SearchStep {
         let belongs = |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b'.' | b':');
-        let start = match self.is_bracketed(at) {
-            true => self.start(at - 1, belongs),
-            false => self.start(at, belongs),
+        let is_inside = self.is_bracketed(at) || at > self.floor && self.is_bracketed_gap(at - 1);
+        let start = self.start(at - usize::from(is_inside), belongs);
+        let escape = match self.may_follow_escape(start) {
+            true => after_escape(self.line, start, at),
+            false => None,
         };
+        let start = escape.unwrap_or(start);
         let mut text = Vec::with_capacity(LONGEST);
         let mut end = start;
         // Where a port may begin.
-        let mut port = None;
+        let mut port: Option<(usize, usize, usize)> = None;
         while text.len() <= LONGEST {
             let (byte, taken) = match self.is_bracketed(end + 1) {
                 true => (self.line[end + 1], 3),
+                false if self.is_bracketed_gap(end) => {
+                    text.push(b':');
+                    (b':', 4)
+                }
                 false => (self.byte(end), 1),
             };
-            if !belongs(byte) {
+            let next = self.byte(end + taken);
+            let ends_sentence = byte == b':' && !belongs(next) && !self.is_bracketed(end + 2);
+            if !belongs(byte) || taken == 1 && ends_sentence {
                 break;
             }
-            if byte == b':' && text.contains(&b'.') && port.is_none() {
-                port = Some((text.len(), end));
+            let is_first = port.is_none_or(|(len, ..)| !text[..len].contains(&b'.'));
+            if byte == b':' && is_first {
+                port = Some((text.len(), end, end + taken));
             }
             text.push(byte);
             end += taken;
@@ -400,12 +445,15 @@ impl AddressSearch<'_> {
         let whole = super::parse_address(text.strip_suffix(b".").unwrap_or(&text));
         let found = match (whole.filter(|_| is_end), port) {
             (Some(address), _) => Some((address, end)),
-            (None, Some((len, end))) => {
-                super::parse_address(&text[..len]).map(|address| (address, end))
+            (None, Some((len, end, port))) => {
+                let address = super::parse_address(&text[..len]);
+                let is_port = |address: &IpAddr| address.is_ipv4() || is_port(self.line, port);
+                address.filter(is_port).map(|address| (address, end))
             }
             (None, None) => None,
         };
         let may_begin = |found: &(IpAddr, usize)| match found.0 {
+            _ if escape.is_some() => true,
             IpAddr::V4(_) => self.ipv4_may_begin(start, found.1),
             IpAddr::V6(_) => self.may_begin(start),
         };

@@ -126,18 +126,63 @@ fn has_port(line: &[u8], end: usize) -> bool {
     (1..=5).contains(&digits) && is_end
 }
 
-/// Whether the word after the dot at `end` is a port or service as tcpdump writes it, of an address from `start` on:
-/// `10.1.1.1.443 > 10.2.2.2.domain: `.
+/// Whether a port is at `at`: a number up to 65535, without leading zeros, and no other number or name after it.
 #[cold]
-pub(super) fn is_port_of_tcpdump(line: &[u8], start: usize, end: usize) -> bool {
+pub(super) fn is_port(line: &[u8], at: usize) -> bool {
+    let rest = &line[at.min(line.len())..];
+    let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (port, rest) = rest.split_at(len);
+    let is_number = match port {
+        [b'0', _, ..] | [] => false,
+        _ => len < 5 || len == 5 && port <= b"65535",
+    };
+    is_number && is_end(rest)
+}
+
+/// Whether a word with `rest` after it is the last, with no dot and another after it.
+fn is_end(rest: &[u8]) -> bool {
+    match rest {
+        [b'.', next, ..] => !is_word(*next),
+        [next, ..] => !is_word(*next),
+        [] => true,
+    }
+}
+
+/// Whether a port is at `at`, or the name of a service (`domain`).
+pub(super) fn is_port_or_service(line: &[u8], at: usize) -> bool {
+    let rest = &line[at..];
+    let is_of_name = |byte: &&u8| is_word(**byte) || **byte == b'-';
+    let len = rest
+        .iter()
+        .take(LONGEST_NAME)
+        .take_while(is_of_name)
+        .count();
+    // More than what a group has.
+    let is_name = rest[..len]
+        .iter()
+        .any(|byte| matches!(byte, b'g'..=b'z' | b'G'..=b'Z'));
+    let is_name = is_name && rest[0].is_ascii_alphabetic() && is_end(&rest[len..]);
+    is_port(line, at) || is_name
+}
+
+/// Whether the word after the dot at `end` is a port or service of an address from `start` on, as tools write it that show
+/// flows with an arrow: `10.1.1.1.443 > 10.2.2.2.domain: ` (tcpdump), `10.1.1.1.https  <-> 10.2.2.2.51000` (argus).
+#[cold]
+pub(super) fn is_port_of_flow(line: &[u8], start: usize, end: usize) -> bool {
     let rest = &line[end + 1..];
     let word = rest.iter().take(LONGEST_NAME);
     let len = word
         .take_while(|&&byte| is_word(byte) || byte == b'-')
         .count();
-    let rest = &rest[len..];
+    let (before, rest) = (line[..start].trim_ascii_end(), &rest[len..]);
+    let is_after = |arrow: &[u8]| before.ends_with(arrow) && before.len() < start;
+    let next = rest.trim_ascii_start();
+    let is_before = |arrow: &&[u8]| next.starts_with(arrow) && next.len() < rest.len();
+    let arrows: [&[u8]; 5] = [b"> ", b"< ", b"-> ", b"<- ", b"<-> "];
     len > 0
-        && (rest.starts_with(b" > ") || rest.starts_with(b":") && line[..start].ends_with(b" > "))
+        && (arrows.iter().any(is_before)
+            || rest.starts_with(b":") && is_after(b" >")
+            || rest.starts_with(b" ") && (is_after(b"->") || is_after(b"<-")))
 }
 
 /// Whether `word`, before a colon, names what comes after it and is no group of an address: `src`, `IPv6`, `eth0`.

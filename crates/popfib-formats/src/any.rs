@@ -88,7 +88,8 @@ impl Grammar for AnyPrefixes {
                 }
             }
         }
-        flaw.map_or(Ok(()), Err)
+        // What is no prefix is other text.
+        flaw.map_or_else(|| rows.detail(), Err)
     }
 
     fn end(&mut self, rows: &mut RouteRows) {

@@ -21,11 +21,13 @@ use crate::record::RecordText;
 use crate::route::{RecordColumns, Route, RouteSource};
 use crate::rows::RouteRows;
 use crate::table_format::LoadOptions;
+use crate::words::not_a_route;
 
 /// What the pieces of one format mean.
 pub(crate) trait Grammar: Send {
-    /// Reads a piece; hands its routes to `rows`. `key` is that of a member of a JSON
-    /// object, empty for all else.
+    /// Reads a piece; hands its routes to `rows`, or says what else it is ([`RouteRows::heading`],
+    /// [`detail`](RouteRows::detail), [`leave_out`](RouteRows::leave_out)): a piece without either is invalid. `key` is that of a
+    /// member of a JSON object, empty for all else.
     ///
     /// An error concerns this piece alone.
     fn read(&mut self, key: &str, text: &str, rows: &mut RouteRows) -> Result<(), String>;
@@ -179,7 +181,13 @@ impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
         {
             return Ok(true);
         }
-        if let Err(reason) = grammar.read(key, text, rows) {
+        let read = grammar.read(key, text, rows).and_then(|()| {
+            match rows.is_accounted() || text.trim_ascii().is_empty() {
+                true => Ok(()),
+                false => Err(not_a_route(text)),
+            }
+        });
+        if let Err(reason) = read {
             // Above the routes, a line that the grammar does not know may be the command that printed them.
             let is_command = match &mut self.prompt {
                 Some(prompt) if !rows.has_routes() => prompt.learn(text),

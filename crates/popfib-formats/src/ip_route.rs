@@ -100,11 +100,12 @@ impl Grammar for IpRouteText {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace().peekable();
         match words.peek() {
-            None => return Ok(()),
+            None => return rows.detail(),
             Some(&"nexthop") => {
                 let Some(current) = &mut self.current else {
                     return Err("a next hop without a prefix before it".to_owned());
                 };
+                rows.detail()?;
                 return current.words(words);
             }
             Some(_) => {}

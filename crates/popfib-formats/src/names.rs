@@ -107,9 +107,10 @@ pub(crate) const VALUE: &[&str] = &[
     "sblid",
 ];
 
-/// `1 row`, `2 rows`.
+/// `1 row`, `2 rows`, `2 prefixes`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let plural = if noun.ends_with('x') { "es" } else { "s" };
+    format!("{count} {noun}{}", if count == 1 { "" } else { plural })
 }
 
 /// The note that `count` things have no value at `path`, or none at all; none if there are none.

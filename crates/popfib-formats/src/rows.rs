@@ -5,9 +5,13 @@
 //! is one table, or which of its tables is read. Lists of prefixes go by rules of their
 //! own: each element counts, and there may be no values.
 //!
+//! Each piece is accounted for: a prefix in it is read, or the grammar says that it is a heading, more about a route, or left out,
+//! of which kind. A piece of which it says nothing is invalid, so that no grammar passes over anything unseen.
+//!
 //! A line may give many routes or none, and be at fault for an earlier one; so routes and the first fault wait here until they are
 //! taken, and their values stand in one buffer.
 
+use std::cell::Cell;
 use std::mem;
 use std::ops::Range;
 
@@ -16,16 +20,22 @@ use popfib::IpPrefix;
 use crate::as_path;
 use crate::error::quote;
 use crate::name_rule::checked;
+use crate::names::note_left_out;
 use crate::peers::RouteValue;
 use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
+use crate::words::looks_like_prefix;
 
 /// What a grammar has found and nobody has taken, and what all grammars have to know.
 #[derive(Debug, Default)]
 pub(crate) struct RouteRows {
     notation: Notation,
     line: u64,
+    /// Whether the current piece is accounted for: a prefix in it was read, or the grammar said what else it is.
+    accounted: Cell<bool>,
+    /// What was left out on purpose, by kind: a noun, which of them, how many.
+    left_out: Vec<(&'static str, &'static str, u64)>,
     /// What was found, each with the place of its value in `values`, and how many of
     /// them are taken.
     found: Vec<(IpPrefix, Range<usize>)>,
@@ -86,6 +96,7 @@ impl RouteRows {
 
     /// Keeps a route until it is taken; equal values in a row are stored once.
     fn push(&mut self, prefix: IpPrefix, value: &str) {
+        self.accounted.set(true);
         if !self.has_found() {
             self.found.clear();
             self.values.clear();
@@ -110,6 +121,52 @@ impl RouteRows {
     /// What is found from here on stands in the line with this number.
     pub(crate) fn at_line(&mut self, line: u64) {
         self.line = line;
+        self.accounted.set(false);
+    }
+
+    /// Whether the piece that was read since [`at_line`](Self::at_line) is accounted for; one that is not is invalid.
+    pub(crate) fn is_accounted(&self) -> bool {
+        self.accounted.get()
+    }
+
+    /// The piece is known and ignored: a heading, a legend, a comment, a fact about the file. With a prefix in it, it is no
+    /// such thing.
+    pub(crate) fn heading(&self, text: &str) -> Result<(), String> {
+        self.accounted.set(true);
+        let is_apart =
+            |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"' | '\'' | '(' | ')');
+        let mut words = text.split(is_apart);
+        match words.find(|word| word.contains('/') && looks_like_prefix(word)) {
+            Some(prefix) => Err(format!(
+                "{}: a prefix where none is expected",
+                quote(prefix.as_bytes())
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The piece is more about the route at hand, or about the rows after it.
+    pub(crate) fn detail(&self) -> Result<(), String> {
+        self.accounted.set(true);
+        Ok(())
+    }
+
+    /// The piece is well formed and left out on purpose; `noun` and `which` say what it is: `rule`, ` about no address`.
+    pub(crate) fn leave_out(
+        &mut self,
+        noun: &'static str,
+        which: &'static str,
+    ) -> Result<(), String> {
+        self.accounted.set(true);
+        let known = self.left_out.iter_mut();
+        match known
+            .into_iter()
+            .find(|kind| (kind.0, kind.1) == (noun, which))
+        {
+            Some((.., count)) => *count += 1,
+            None => self.left_out.push((noun, which, 1)),
+        }
+        Ok(())
     }
 
     /// The number of the current line.
@@ -119,6 +176,7 @@ impl RouteRows {
 
     /// A prefix as written, with its length.
     pub(crate) fn prefix(&self, text: &str) -> Result<IpPrefix, String> {
+        self.accounted.set(true);
         let prefix = prefix(text, self.notation.mask);
         prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
     }
@@ -239,6 +297,7 @@ impl RouteRows {
 
     /// A prefix, an address, or a range of addresses.
     pub(crate) fn span(&self, text: &str) -> Result<AddressSpan, String> {
+        self.accounted.set(true);
         AddressSpan::parse(text, self.notation).map_err(|e| e.to_string())
     }
 
@@ -267,7 +326,11 @@ impl RouteRows {
 
     /// What was left out, for the user.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes: Vec<_> = self
+            .left_out
+            .iter()
+            .flat_map(|&(noun, which, count)| note_left_out(count, noun, which))
+            .collect();
         let plural = |n| if n == 1 { "" } else { "s" };
         if let (Some(chosen), 1..) = (&self.chosen, self.others) {
             let (n, s) = (self.others, plural(self.others));

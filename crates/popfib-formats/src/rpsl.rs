@@ -172,7 +172,7 @@ impl Grammar for Rpsl {
             self.object_ended(rows);
         }
         if line.starts_with(['%', '#']) || line.trim().is_empty() {
-            return Ok(());
+            return rows.detail();
         }
         if let Some(more) = line.strip_prefix([' ', '\t', '+']) {
             // Long ones are cut where a value would be too long.
@@ -184,13 +184,13 @@ impl Grammar for Rpsl {
                 self.value.push(' ');
                 self.value.push_str(more);
             }
-            return Ok(());
+            return rows.detail();
         }
         let Some((name, value)) = attribute(line) else {
             // What another class has is not looked at.
             return match self.route {
                 Some(_) => Err(format!("{}: not an attribute", quote(line.as_bytes()))),
-                None => Ok(()),
+                None => rows.detail(),
             };
         };
         self.attribute_ended();
@@ -200,7 +200,7 @@ impl Grammar for Rpsl {
         }
         name.clone_into(&mut self.name);
         value.clone_into(&mut self.value);
-        Ok(())
+        rows.detail()
     }
 
     fn end(&mut self, rows: &mut RouteRows) {

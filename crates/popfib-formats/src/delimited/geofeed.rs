@@ -82,13 +82,13 @@ impl Grammar for Geofeed {
             None => line.trim(),
         };
         if line.is_empty() {
-            return Ok(());
+            return rows.detail();
         }
         self.fields.split(line)?;
         let prefix = rows.prefix(self.fields.get(0).trim())?;
         match self.columns.of(|n| self.fields.get(n))? {
             Some(record) => rows.element(prefix, record),
-            None => Ok(()),
+            None => rows.detail(),
         }
     }
 

@@ -58,9 +58,6 @@ fn row(line: &str) -> Result<(&str, &str, &str), String> {
 
 impl Grammar for Pfx2As {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        if line.trim().is_empty() {
-            return Ok(());
-        }
         let (network, len, asn) = row(line)?;
         let prefix = rows.prefix(&format!("{network}/{len}"))?;
         rows.element(prefix, asn)

@@ -74,12 +74,13 @@ impl Grammar for Delegations {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
-            return Ok(());
+            return rows.detail();
         }
         let fields: Vec<_> = line.split('|').collect();
         let span = match fields[..] {
-            [version, _, _, _, _, _, _] if is_version(version) => return Ok(()),
-            [_, _, _, _, _, "summary", ..] | [_, _, "asn", ..] => return Ok(()),
+            [version, _, _, _, _, _, _] if is_version(version) => return rows.heading(line),
+            // AS numbers are no prefixes.
+            [_, _, _, _, _, "summary", ..] | [_, _, "asn", ..] => return rows.heading(line),
             [_, _, "ipv4", first, count, _, _, ..] => range(first, count)?,
             [_, _, "ipv6", first, len, _, _, ..] => rows.span(&format!("{first}/{len}"))?,
             _ => {
@@ -92,7 +93,7 @@ impl Grammar for Delegations {
             .of(|n| fields.get(n).copied().unwrap_or_default())?
         {
             Some(record) => rows.elements_of(span, record),
-            None => Ok(()),
+            None => rows.detail(),
         }
     }
 

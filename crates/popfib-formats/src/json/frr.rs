@@ -152,7 +152,7 @@ impl Grammar for Frr {
         }
         // Other members are numbers and names about the table.
         if !json.starts_with('[') {
-            return Ok(());
+            return rows.heading(json);
         }
         let prefix = rows.prefix(key)?;
         let routes: Vec<FrrRoute> = serde_json::from_str(json).map_err(|e| reason(&e))?;

@@ -215,12 +215,16 @@ impl Grammar for JsonLists {
                 self.are_prefixes = Some(true);
             }
             (Some(b'{' | b'"'), _) if key.is_empty() => {}
+            // A fact about the file, which may name prefixes, too.
+            _ if rows.heading(json).is_err() => {
+                return rows.leave_out("prefix", " in a member that is no list");
+            }
             _ => return Ok(()),
         }
         let value = self.value(json).map_err(|e| reason(&e))?;
         let Some(value) = value else {
             self.without += 1;
-            return Ok(());
+            return rows.detail();
         };
         let mut walk = PrefixFinder {
             rows,
@@ -232,7 +236,12 @@ impl Grammar for JsonLists {
         };
         let mut parser = serde_json::Deserializer::from_str(json);
         let read = walk.deserialize(&mut parser);
-        read.and_then(|()| parser.end()).map_err(|e| reason(&e))
+        let read = read.and_then(|()| parser.end());
+        read.map_err(|e| reason(&e))?;
+        match rows.is_accounted() {
+            true => Ok(()),
+            false => rows.leave_out("element", " without a prefix"),
+        }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -270,7 +279,7 @@ impl JsonLists {
             Some(value) => rows.elements(key, &value),
             None => {
                 self.without += 1;
-                Ok(())
+                rows.detail()
             }
         }
     }
@@ -298,7 +307,7 @@ impl JsonLists {
         }
         match &prefixes[..] {
             // Of something else.
-            [] => return Ok(()),
+            [] => return rows.heading(json),
             [_, _, ..] if !members.is_empty() => {
                 return Err(several(prefixes.iter().map(|(name, _)| &**name)));
             }
@@ -317,7 +326,7 @@ impl JsonLists {
         };
         let Some(value) = value else {
             self.without += 1;
-            return Ok(());
+            return rows.detail();
         };
         let mut prefixes = prefixes.iter();
         prefixes.try_for_each(|(_, prefix)| rows.elements(prefix, &value))

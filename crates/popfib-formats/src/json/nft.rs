@@ -19,7 +19,7 @@ use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
-use crate::sets::other_sets;
+use crate::sets::other_set;
 use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -27,18 +27,14 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`nft -j list set`, `nft -j list ruleset`: sets by name, maps",
     can: FormatCapabilities::NONE,
     detect,
-    open: |input, options| Ok(document(NftJson::default(), input, options)),
+    open: |input, options| Ok(document(NftJson, input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {
     first_byte(head) == Some(b'{') && keys(head).next() == Some(b"nftables")
 }
 
-#[derive(Default)]
-struct NftJson {
-    /// How many sets that are not of addresses had elements.
-    others: u64,
-}
+struct NftJson;
 
 /// An object of the rule set; rules, chains and what else there is have none of these members.
 #[derive(Deserialize)]
@@ -106,28 +102,27 @@ impl Grammar for NftJson {
 
     fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         if !key.is_empty() {
-            return Ok(());
+            return rows.heading(json);
         }
         let mut object: NftObject = serde_json::from_str(json).map_err(|e| reason(&e))?;
         if let Some(added) = object.add {
             object = *added;
         }
         let Some(set) = object.set.or(object.map).or(object.element) else {
-            return Ok(());
+            // Tables, chains and rules.
+            return rows.detail();
         };
         let is_other = |kind: &RawValue| !matches!(kind.get(), r#""ipv4_addr""# | r#""ipv6_addr""#);
         if set.kind.is_some_and(is_other) {
-            self.others += u64::from(!set.elem.is_empty());
-            return Ok(());
+            return match set.elem.is_empty() {
+                true => rows.detail(),
+                false => other_set(rows),
+            };
         }
         for element in &set.elem {
             read_element(element.get(), &set.name, 0, rows)?;
         }
-        Ok(())
-    }
-
-    fn notes(&self) -> Vec<String> {
-        other_sets(self.others)
+        rows.detail()
     }
 }
 

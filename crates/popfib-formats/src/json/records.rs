@@ -210,7 +210,7 @@ impl Grammar for PrefixObjects {
             self.places(&object, &mut found);
         }
         let span = match found.prefix {
-            MemberValue::Absent if found.is_metadata => return Ok(()),
+            MemberValue::Absent if found.is_metadata => return rows.detail(),
             MemberValue::Absent if let Some(path) = &self.prefix => {
                 return Err(format!("no {} in this object", quote(path.as_bytes())));
             }
@@ -220,7 +220,7 @@ impl Grammar for PrefixObjects {
                         .to_owned(),
                 );
             }
-            MemberValue::Null => return Ok(()),
+            MemberValue::Null => return rows.leave_out("object", " without a prefix"),
             MemberValue::Text(prefix) => match &found.length {
                 Some((kind, length)) => rows.span(&kind.join(&prefix, length)?)?,
                 None => rows.span(&prefix)?,
@@ -254,7 +254,7 @@ impl Grammar for PrefixObjects {
             // What is empty or null is a value that is not known.
             MemberValue::Text(_) | MemberValue::Null => {
                 self.without += 1;
-                Ok(())
+                rows.detail()
             }
         }
     }

@@ -104,7 +104,7 @@ struct Filters {
 
 impl Grammar for Filters {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let mut result = Ok(());
+        let mut result = rows.detail();
         // A comment of IOS XR. Between OpenBGPD's and pf's brackets it is an exception.
         if line.trim_start().starts_with('!') && self.close != Some("}") {
             return result;

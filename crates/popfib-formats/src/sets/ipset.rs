@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::other_sets;
+use super::other_set;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
@@ -52,8 +52,6 @@ fn detect(head: &[u8]) -> bool {
 struct Ipset {
     /// What the elements of each set are, by its name.
     sets: HashMap<String, IpsetElements>,
-    /// How many sets were of other types.
-    others: u64,
 }
 
 /// What the elements of a set are.
@@ -71,29 +69,29 @@ impl Grammar for Ipset {
         let mut words = line.split_ascii_whitespace();
         let (Some(command), Some(name)) = (words.next(), words.next()) else {
             return match line.trim() {
-                "" | "COMMIT" => Ok(()),
+                "" | "COMMIT" => rows.heading(line),
                 line => Err(not_a_line(line)),
             };
         };
         let Some(third) = words.next() else {
             return match command {
-                "flush" | "destroy" | "-F" | "-X" => Ok(()),
+                "flush" | "destroy" | "-F" | "-X" => rows.heading(line),
                 _ => Err(not_a_line(line)),
             };
         };
         match command {
-            _ if command.starts_with('#') => Ok(()),
+            _ if command.starts_with('#') => rows.detail(),
             "create" | "-N" => {
                 let mut kind = IpsetElements::Addresses;
                 if !TYPES.contains(&third) {
-                    self.others += 1;
+                    other_set(rows)?;
                     kind = IpsetElements::Other;
                 } else if let Some(len) = words.skip_while(|&word| word != "netmask").nth(1) {
                     let len = len.parse();
                     kind = IpsetElements::Networks(len.map_err(|_| not_a_line(line))?);
                 }
                 self.sets.insert(name.to_owned(), kind);
-                Ok(())
+                rows.detail()
             }
             "add" | "-A" => {
                 let kind = self
@@ -102,7 +100,7 @@ impl Grammar for Ipset {
                     .copied()
                     .unwrap_or(IpsetElements::Addresses);
                 if matches!(kind, IpsetElements::Other) {
-                    return Ok(());
+                    return rows.detail();
                 }
                 let mut options = words.take_while(|&word| word != "comment");
                 if options.any(|word| word == "nomatch") {
@@ -120,10 +118,6 @@ impl Grammar for Ipset {
             }
             _ => Err(not_a_line(line)),
         }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        other_sets(self.others)
     }
 }
 

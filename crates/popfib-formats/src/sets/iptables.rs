@@ -22,7 +22,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`iptables-save` and `ip6tables-save`: sources, or else destinations, of rules; chains",
     can: FormatCapabilities::NONE,
     detect,
-    open: |input, options| Ok(lines(Iptables::default(), input, options)),
+    open: |input, options| Ok(lines(Iptables, input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -37,11 +37,7 @@ fn detect(head: &[u8]) -> bool {
         })
 }
 
-#[derive(Default)]
-struct Iptables {
-    /// How many rules were about no address.
-    without: u64,
-}
+struct Iptables;
 
 impl Grammar for Iptables {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
@@ -50,8 +46,8 @@ impl Grammar for Iptables {
         words.next_if(|word| word.starts_with('[') && word.ends_with(']'));
         let chain = match (words.next(), words.next()) {
             (Some("-A" | "--append"), Some(chain)) => chain,
-            (None, _) | (Some("COMMIT"), None) => return Ok(()),
-            (Some(word), _) if word.starts_with(['*', ':', '#']) => return Ok(()),
+            (None, _) | (Some("COMMIT"), None) => return rows.heading(line),
+            (Some(word), _) if word.starts_with(['*', ':', '#']) => return rows.detail(),
             _ => return Err(format!("{}: not a rule", quote(line.trim().as_bytes()))),
         };
         // The address, and whether a `!` stands before its option (`! -s 10.0.0.0/8`).
@@ -73,18 +69,7 @@ impl Grammar for Iptables {
                 quote(text.as_bytes())
             )),
             Some(text) => rows.elements(text, chain),
-            None => {
-                self.without += 1;
-                Ok(())
-            }
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        match self.without {
-            0 => Vec::new(),
-            1 => vec!["1 rule about no address left out".to_owned()],
-            n => vec![format!("{n} rules about no address left out")],
+            None => rows.leave_out("rule", " about no address"),
         }
     }
 }

@@ -10,6 +10,8 @@
 //!   addresses in question are those of the prefix all the same.
 //! - Rules, chains, interfaces and the like are passed over.
 
+use crate::rows::RouteRows;
+
 pub(crate) mod filters;
 pub(crate) mod ipset;
 pub(crate) mod iptables;
@@ -17,13 +19,7 @@ pub(crate) mod nft;
 pub(crate) mod prefix_lists;
 mod tokens;
 
-/// The note that `count` sets hold something else than addresses, for both forms of nftables and for ipset.
-pub(crate) fn other_sets(count: u64) -> Vec<String> {
-    match count {
-        0 => Vec::new(),
-        1 => vec!["1 set of something else than addresses left out".to_owned()],
-        n => vec![format!(
-            "{n} sets of something else than addresses left out"
-        )],
-    }
+/// A set holds something else than addresses, for both forms of nftables and for ipset.
+pub(crate) fn other_set(rows: &mut RouteRows) -> Result<(), String> {
+    rows.leave_out("set", " of something else than addresses")
 }

@@ -18,7 +18,7 @@
 //! What begins elements is known by the last words before the bracket, so that nothing has to be known of the
 //! language around sets, which grows with each version of nftables.
 
-use super::other_sets;
+use super::other_set;
 use super::tokens::{bare, tokens};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
@@ -73,8 +73,6 @@ struct NftText {
     name: String,
     is_other: bool,
     is_counted: bool,
-    /// How many such sets there were.
-    others: u64,
     statement: NftStatement,
     /// Whether what is read are elements; then the one at hand.
     inside: bool,
@@ -103,13 +101,12 @@ struct NftTextElement {
 
 impl Grammar for NftText {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let mut result = Ok(());
+        let mut result = rows.detail();
         for token in tokens(line, SIGNS) {
             let step = if self.inside {
                 self.inside(token, rows)
             } else {
-                self.outside(token);
-                Ok(())
+                self.outside(token, rows)
             };
             // The rest of the line is read all the same.
             result = result.and(step);
@@ -130,29 +127,25 @@ impl Grammar for NftText {
             );
         }
     }
-
-    fn notes(&self) -> Vec<String> {
-        other_sets(self.others)
-    }
 }
 
 impl NftText {
     /// A token that is no element: learns the name and the type of sets, and notices where elements begin.
-    fn outside(&mut self, token: &str) {
+    fn outside(&mut self, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         let last = std::mem::take(&mut self.last);
         let [newest, second, third] = last.each_ref().map(String::as_str);
         match (token, newest, second, third) {
-            ("{", "=", "elements", _) => self.begin(),
+            ("{", "=", "elements", _) => self.begin(rows)?,
             // Any other word may be an operator: `ip saddr != { 10.0.0.0/8 } drop`, `devices = { eth0 }`.
             ("{", "=", name, "define" | "redefine") => {
                 self.named(name);
-                self.begin();
+                self.begin(rows)?;
             }
             ("{", name, ..) => match self.statement {
                 NftStatement::Set => self.named(name),
                 NftStatement::Elements => {
                     self.named(name);
-                    self.begin();
+                    self.begin(rows)?;
                 }
                 NftStatement::Other => {}
             },
@@ -171,6 +164,7 @@ impl NftText {
             let [newest, second, _] = last;
             self.last = [token.to_owned(), newest, second];
         }
+        Ok(())
     }
 
     /// What follows is about the set `name`, of which nothing is known yet.
@@ -181,12 +175,13 @@ impl NftText {
     }
 
     /// Elements follow.
-    fn begin(&mut self) {
-        if self.is_other && !std::mem::replace(&mut self.is_counted, true) {
-            self.others += 1;
-        }
+    fn begin(&mut self, rows: &mut RouteRows) -> Result<(), String> {
         self.inside = true;
         self.element = NftTextElement::default();
+        match self.is_other && !std::mem::replace(&mut self.is_counted, true) {
+            true => other_set(rows),
+            false => Ok(()),
+        }
     }
 
     /// A token among elements; one ends with a comma or the bracket. What follows its text is a timeout, a counter or a

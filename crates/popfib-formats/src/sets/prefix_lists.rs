@@ -97,9 +97,9 @@ impl Grammar for PrefixLists {
                 "no" | "undo" | "end" | "exit" | "exit-address-family" | "remark" | "description",
                 ..,
             ] => {
-                return Ok(());
+                return rows.detail();
             }
-            [first, ..] if first.starts_with(['!', '#']) => return Ok(()),
+            [first, ..] if first.starts_with(['!', '#']) => return rows.detail(),
             [family @ ("ip" | "ipv6"), kind, rest @ ..] if CiscoListType::of(kind).is_some() => {
                 self.is_ipv6 = *family == "ipv6";
                 self.list_type = CiscoListType::of(kind).unwrap_or_default();
@@ -145,7 +145,7 @@ impl PrefixLists {
             words => words,
         };
         let (is_permit, rest) = match words {
-            [] | ["remark" | "description", ..] => return Ok(()),
+            [] | ["remark" | "description", ..] => return Ok(rows.detail()?),
             ["permit", rest @ ..] => (true, rest),
             ["deny", rest @ ..] => (false, rest),
             _ => return Err(None),
@@ -164,7 +164,7 @@ impl PrefixLists {
                 "a deny of {prefix}: an exception to the list"
             )));
         }
-        Ok(())
+        Ok(rows.detail()?)
     }
 
     /// `any`: all addresses of the list's family.

@@ -168,7 +168,7 @@ impl Grammar for BgpTable {
         if let Some(columns) = BgpColumns::of(line) {
             self.columns = Some(columns);
             self.in_legend = false;
-            return Ok(());
+            return rows.heading(line);
         }
         let text = line.trim();
         if HEADINGS.iter().any(|heading| text.starts_with(heading)) {
@@ -181,13 +181,13 @@ impl Grammar for BgpTable {
             if let Some(asn) = local_as(text) {
                 rows.local_as(asn);
             }
-            return Ok(());
+            return rows.heading(text);
         }
         let goes_on = self.in_legend
             && line.starts_with([' ', '\t'])
             && !text.split_ascii_whitespace().any(looks_like_prefix);
         if text.is_empty() || goes_on || is_date(text) {
-            return Ok(());
+            return rows.heading(text);
         }
         // The first word after the status.
         let found = self.columns.and_then(|columns| {
@@ -237,7 +237,7 @@ impl Grammar for BgpTable {
             network.line = rows.line();
             network.hop(word, columns.path(line), rows);
         }
-        Ok(())
+        rows.detail()
     }
 
     fn end(&mut self, rows: &mut RouteRows) {

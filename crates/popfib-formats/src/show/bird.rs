@@ -82,7 +82,7 @@ impl Grammar for Bird {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if line.starts_with('\t') {
             let Some(best) = &mut self.best else {
-                return Ok(());
+                return rows.detail();
             };
             let mut words = line.split_ascii_whitespace();
             match (words.next(), words.next()) {
@@ -94,7 +94,7 @@ impl Grammar for Bird {
                 }
                 _ => {}
             }
-            return Ok(());
+            return rows.detail();
         }
         if let Some((network, kind)) = kind_of(line) {
             self.end(rows);
@@ -115,7 +115,7 @@ impl Grammar for Bird {
                     as_path: origin_of(line).map(str::to_owned),
                 });
             }
-            return Ok(());
+            return rows.detail();
         }
         let text = line.trim();
         if let Some(name) = text
@@ -125,10 +125,10 @@ impl Grammar for Bird {
             self.end(rows);
             self.network = None;
             rows.table(name);
-            return Ok(());
+            return rows.heading(text);
         }
         if text.is_empty() || text.starts_with("BIRD ") || text.starts_with("Access restricted") {
-            return Ok(());
+            return rows.heading(text);
         }
         Err(not_a_route(line))
     }

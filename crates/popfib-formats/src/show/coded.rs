@@ -71,7 +71,8 @@ impl Grammar for CodedRoutes {
             return Ok(());
         }
         if self.heading(text, rows) {
-            return Ok(());
+            // "1.0.0.0/24 is subnetted" has a prefix.
+            return rows.detail();
         }
         if let Some(start) = prefix_of_row(line) {
             self.end(rows);
@@ -180,6 +181,7 @@ impl CodedRoutes {
         };
         if let Some(hop) = CodedHop::of(text) {
             current.has_hop = true;
+            rows.detail()?;
             if let CodedHop::Usable(value) = hop
                 && current.wanted
             {

@@ -81,14 +81,17 @@ impl Grammar for Junos {
             self.prefix = None;
             self.is_terse = false;
             rows.table(name);
-            return Ok(());
+            return rows.heading(text);
         }
-        if self.skipping || text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
-            return Ok(());
+        if self.skipping {
+            return rows.detail();
+        }
+        if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
+            return rows.heading(text);
         }
         if text.starts_with("A ") && text.contains(" Destination ") {
             self.is_terse = true;
-            return Ok(());
+            return rows.heading(text);
         }
         if self.is_terse {
             return self.terse(line, rows);
@@ -102,7 +105,7 @@ impl Grammar for Junos {
         let entry = if is_prefix { rest.trim_start() } else { text };
         if !line.starts_with([' ', '\t']) && !is_prefix {
             if is_date(text) {
-                return Ok(());
+                return rows.heading(text);
             }
             // A route below belongs to no prefix that is known.
             self.end(rows);
@@ -135,7 +138,7 @@ impl Grammar for Junos {
                 active.hop.get_or_insert_with(|| hop.to_owned());
             }
         }
-        Ok(())
+        rows.detail()
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
@@ -168,7 +171,7 @@ impl Junos {
                 rows.route_of(active.line, active.prefix, &hop[1..]);
             }
             return if goes_on {
-                Ok(())
+                rows.detail()
             } else {
                 Err(not_a_route(line))
             };

@@ -61,21 +61,23 @@ impl Grammar for Netstat {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         match words[..] {
-            [] | ["Routing", "tables", ..] => return Ok(()),
+            [] | ["Routing", "tables", ..] => return rows.heading(line),
             [section] if section.ends_with(':') => {
                 self.section = match section {
                     "Internet:" => NetstatSection::Ipv4,
                     "Internet6:" => NetstatSection::Ipv6,
                     _ => NetstatSection::None,
                 };
-                return Ok(());
+                return rows.heading(line);
             }
             ["Destination", ..] => {
                 let is_interface = |word: &&str| matches!(*word, "Netif" | "Iface" | "Interface");
                 self.interface = words.iter().position(is_interface).unwrap_or(3);
-                return Ok(());
+                return rows.heading(line);
             }
-            _ if self.section == NetstatSection::None && rows.has_routes() => return Ok(()),
+            _ if self.section == NetstatSection::None && rows.has_routes() => {
+                return rows.leave_out("line", " of another family");
+            }
             _ => {}
         }
         let [destination, gateway, flags, _, ..] = words[..] else {

@@ -62,16 +62,16 @@ impl Grammar for Nxos {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
         if text.is_empty() || text.starts_with('\'') || text.starts_with("---") {
-            return Ok(());
+            return rows.heading(text);
         }
         if is_forwarding_heading(text) {
             self.forwarding = true;
-            return Ok(());
+            return rows.heading(text);
         }
         if let Some(name) = table_name(text) {
             self.end(rows);
             rows.table(name);
-            return Ok(());
+            return rows.heading(text);
         }
         if let Some((prefix, _)) = text.split_once(", ubest/mbest:") {
             self.end(rows);
@@ -86,7 +86,7 @@ impl Grammar for Nxos {
             if text.starts_with("*via") {
                 rows.route(current.prefix, hop(path));
             }
-            return Ok(());
+            return rows.detail();
         }
         if self.forwarding {
             return self.forwarding_row(text, rows);
@@ -124,7 +124,7 @@ impl Nxos {
         if !prefix.contains('/') || !looks_like_prefix(prefix) {
             let known = is_address(first) && self.current.is_some();
             return if known {
-                Ok(())
+                rows.detail()
             } else {
                 Err(not_a_route(text))
             };

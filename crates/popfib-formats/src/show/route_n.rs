@@ -47,14 +47,14 @@ impl Grammar for RouteN {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         let (destination, gateway, flags, metric, interface) = match words[..] {
-            [] => return Ok(()),
+            [] => return rows.heading(line),
             ["Kernel", family @ ("IP" | "IPv6"), ..] => {
                 self.is_ipv6 = family == "IPv6";
-                return Ok(());
+                return rows.heading(line);
             }
             ["Destination", ..] => {
                 self.has_metric = words.iter().any(|&word| matches!(word, "Metric" | "Met"));
-                return Ok(());
+                return rows.heading(line);
             }
             [destination, gateway, flags, metric, .., interface] if self.is_ipv6 => {
                 (destination.to_owned(), gateway, flags, metric, interface)

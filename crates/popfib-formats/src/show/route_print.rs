@@ -54,6 +54,7 @@ struct RoutePrint {
 impl Grammar for RoutePrint {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
+        rows.detail()?;
         match words[..] {
             ["Active", "Routes:"] => self.is_active = true,
             [] | ["None"] | ["Network", "Destination", ..] | ["If", "Metric", ..] => {}

@@ -69,7 +69,8 @@ impl Grammar for RouterOs {
         let first = text.split(' ').next().unwrap_or_default();
         let is_message = first.contains(':') && is_time(first);
         if text.is_empty() || text.starts_with("Flags:") || text.starts_with(";;;") || is_message {
-            return Ok(());
+            // A comment of the route after it may be anything.
+            return rows.detail();
         }
         let (Some(flags), Some(prefix)) = (flags(line), value(line, "dst-address")) else {
             return Err(not_a_route(line));

@@ -68,16 +68,16 @@ impl Grammar for HuaweiVrp {
         let text = line.trim();
         if text.starts_with("Destination/Mask") {
             self.in_columns = true;
-            return Ok(());
+            return rows.heading(text);
         }
         if text.starts_with("Destinations") || text.starts_with("Summary") || text.is_empty() {
-            return Ok(());
+            return rows.heading(text);
         }
         if let Some(name) = table_name(text) {
             let done = self.finish(rows);
             self.in_columns = false;
             rows.table(name);
-            return done;
+            return done.and_then(|()| rows.heading(text));
         }
         if let Some(destination) = field(line, "Destination") {
             self.in_columns = false;
@@ -88,18 +88,18 @@ impl Grammar for HuaweiVrp {
                 ..VerboseRoute::default()
             });
             self.fields(line);
-            return done;
+            return done.and_then(|()| rows.detail());
         }
         if self.record.is_some() && line.contains(':') {
             self.fields(line);
-            return Ok(());
+            return rows.detail();
         }
         if self.in_columns {
             return self.row(text, rows);
         }
         let known = text.starts_with("Route Flags") || text.starts_with("---");
         if known {
-            Ok(())
+            rows.heading(text)
         } else {
             Err(not_a_route(line))
         }
@@ -117,7 +117,7 @@ impl HuaweiVrp {
     fn row(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         if text.starts_with("---") {
-            return Ok(());
+            return rows.heading(text);
         }
         let at_hop = words
             .iter()
@@ -127,7 +127,11 @@ impl HuaweiVrp {
         if !words[0].contains('/') || !looks_like_prefix(words[0]) {
             // One more next hop: the address and interface alone, or with a protocol.
             let more = self.has_row && words.iter().any(|w| is_address(w));
-            return if more { Ok(()) } else { Err(not_a_route(text)) };
+            return if more {
+                rows.detail()
+            } else {
+                Err(not_a_route(text))
+            };
         }
         self.has_row = true;
         let prefix = rows.prefix(words[0])?;

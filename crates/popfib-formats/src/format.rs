@@ -42,6 +42,7 @@ static FORMATS: &[&TableEntry] = &[
     &ip_route::FORMAT,
     &json::ip_route::FORMAT,
     &json::frr::FORMAT,
+    &json::routers::FORMAT,
     &show::coded::FORMAT,
     &show::bgp::FORMAT,
     &show::bgpctl::FORMAT,

@@ -216,6 +216,7 @@ impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
             }
             self.grammar.end(&mut self.rows);
             if self.rows.is_idle() {
+                self.rows.settle_unused(None);
                 return Ok(None);
             }
         }

@@ -10,8 +10,9 @@
 //! Pairs of a key and a value after the type, which is left out for unicast,
 //! and the destination. The value is the gateway, else the device; for other
 //! types than unicast it is the type. Of routes for one prefix the kernel uses
-//! the one with the lowest metric, the first of equals. Left out are dead routes
-//! and those for some packets only (`tos`, `from`).
+//! the one with the lowest metric, the first of equals. Left out are dead routes,
+//! those for some packets only (`tos`, `from`), and those that name a next hop by its number alone (`nhid`).
+//! Each word of a line is known, or else the line is invalid.
 
 use std::mem;
 use std::net::IpAddr;
@@ -52,6 +53,92 @@ const KEYS: [&str; 14] = [
     "nexthop", "error", "advmss",
 ];
 
+/// Words with a value after them that says nothing of where the route leads.
+const IGNORED: [&str; 31] = [
+    "advmss",
+    "age",
+    "congctl",
+    "cwnd",
+    "error",
+    "expires",
+    "fastopen_no_cookie",
+    "features",
+    "hoplimit",
+    "iif",
+    "initcwnd",
+    "initrwnd",
+    "ipid",
+    "mtu",
+    "proto",
+    "quickack",
+    "realm",
+    "realms",
+    "reordering",
+    "rto_min",
+    "rtt",
+    "rttvar",
+    "scope",
+    "ssthresh",
+    "ttl-propagate",
+    "ttl-propogate",
+    "uid",
+    "used",
+    "users",
+    "weight",
+    "window",
+];
+
+/// Words by themselves: flags, also those after an encapsulation,
+const FLAGS: [&str; 15] = [
+    "cache",
+    "csum",
+    "key",
+    "linkdown",
+    "notify",
+    "offload",
+    "offload_failed",
+    "onlink",
+    "pervasive",
+    "rt_offload",
+    "rt_offload_failed",
+    "rt_trap",
+    "seq",
+    "trap",
+    "unresolved",
+];
+
+/// The words with a value of an encapsulation. `table` is one where packets of segment routing end.
+const ENCAP: [&str; 28] = [
+    "action",
+    "csum-mode",
+    "dst",
+    "endpoint",
+    "flavors",
+    "freq",
+    "geneve_opts",
+    "headroom",
+    "hmac",
+    "hook-type",
+    "hoplimit",
+    "id",
+    "ident-type",
+    "if_id",
+    "iif",
+    "in",
+    "link_dev",
+    "mode",
+    "nh4",
+    "nh6",
+    "oif",
+    "out",
+    "segs",
+    "src",
+    "tc",
+    "tos",
+    "ttl",
+    "vrftable",
+];
+
 /// Whether the first line is a destination and a key of a route with its value, as only `ip route` prints them.
 fn detect(head: &[u8]) -> bool {
     head_lines(head)
@@ -86,48 +173,58 @@ pub(crate) struct IpRouteText {
 /// A route whose next hops may not all have come.
 struct UnfinishedIpRoute {
     prefix: IpPrefix,
+    /// Whether the destination is `default`, which does not say of which family: the first address tells, else only
+    /// IPv6 has `pref`.
+    is_default: bool,
+    is_ipv6: Option<bool>,
+    has_pref: bool,
     line: u64,
     metric: u64,
     table: String,
     value: Option<String>,
     /// Whether some next hop is dead, and a route without others left out.
     has_dead: bool,
-    /// Whether it is for some packets only.
-    ignored: bool,
+    /// Why it is left out, if it is; and whether its next hop is only a number, `nhid`.
+    left_out: Option<&'static str>,
+    has_number: bool,
 }
 
 impl Grammar for IpRouteText {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let mut words = line.split_ascii_whitespace().peekable();
         match words.peek() {
-            None => return rows.detail(),
-            Some(&"nexthop") => {
+            // More about the next hop, with `-d`.
+            None | Some(&"nh_info") => return rows.detail(),
+            Some(&"nexthop" | &"cache") => {
                 let Some(current) = &mut self.current else {
                     return Err("a next hop without a prefix before it".to_owned());
                 };
                 rows.detail()?;
-                return current.words(words);
+                return current.words(words, rows);
             }
             Some(_) => {}
         }
         self.finish(rows);
         let kind = words.next_if(|&word| word == "unicast" || TYPES.contains(&word));
         let destination = words.next().unwrap_or_default();
-        let prefix = if destination == "default" {
-            rows.prefix(if is_ipv6(line) { "::/0" } else { "0.0.0.0/0" })?
-        } else {
-            rows.prefix(destination)?
-        };
+        let is_default = destination == "default";
+        let prefix = if is_default { "0.0.0.0/0" } else { destination };
         let current = self.current.insert(UnfinishedIpRoute {
-            prefix,
+            prefix: rows.prefix(prefix)?,
+            is_default,
+            is_ipv6: None,
+            has_pref: false,
             line: rows.line(),
             metric: 0,
             table: String::new(),
             value: kind.filter(|&kind| kind != "unicast").map(str::to_owned),
             has_dead: false,
-            ignored: false,
+            left_out: None,
+            has_number: false,
         });
-        current.words(words).inspect_err(|_| self.current = None)
+        current
+            .words(words, rows)
+            .inspect_err(|_| self.current = None)
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
@@ -144,44 +241,76 @@ impl IpRouteText {
         let Some(current) = self.current.take() else {
             return;
         };
-        match current.value {
-            _ if current.ignored => {}
-            Some(value) => self.best.add(
-                MetricRoute {
-                    line: current.line,
-                    prefix: current.prefix,
-                    metric: current.metric,
-                    table: current.table,
-                    value,
-                },
-                rows,
-            ),
-            None if current.has_dead => {}
-            None => rows.no_next_hop(current.line, current.prefix),
-        }
+        let left_out = match (current.left_out, current.value) {
+            (None, Some(value)) => {
+                return self.best.add(
+                    MetricRoute {
+                        line: current.line,
+                        prefix: current.prefix,
+                        metric: current.metric,
+                        table: current.table,
+                        value,
+                    },
+                    rows,
+                );
+            }
+            (Some(why), _) => why,
+            _ if current.has_dead => " whose next hops are dead",
+            _ if current.has_number => " with nhid alone",
+            _ => return rows.no_next_hop(current.line, current.prefix),
+        };
+        rows.table(table_name(&current.table));
+        rows.leave_out_route(left_out);
     }
 }
 
 impl UnfinishedIpRoute {
-    /// Takes the pairs of a line; `nexthop` begins one more next hop.
-    fn words<'a>(&mut self, mut words: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    /// Takes the words of a line; `nexthop` begins one more next hop.
+    fn words<'a>(
+        &mut self,
+        mut words: impl Iterator<Item = &'a str>,
+        rows: &RouteRows,
+    ) -> Result<(), String> {
         let mut hop: Option<&str> = None;
         let mut is_dead = false;
+        // The kind of encapsulation whose words these are.
+        let mut encap = None;
         while let Some(word) = words.next() {
             let mut value = || {
                 let value = words.next();
                 value.ok_or_else(|| format!("nothing after {}", quote(word.as_bytes())))
             };
+            let is_of_encap = match encap {
+                Some("seg6local") => word == "table" || ENCAP.contains(&word),
+                Some(_) => ENCAP.contains(&word),
+                None => false,
+            };
             match word {
+                _ if is_of_encap => {
+                    value()?;
+                    // The last but flags; what comes then is the route's own.
+                    encap = encap.filter(|_| word != "tos" && word != "tc");
+                }
+                "[" => while !matches!(value()?, "]") {},
+                "encap" => {
+                    let kind = value()?;
+                    // Labels and locators have no key in the text.
+                    if matches!(kind, "mpls" | "ila") && matches!(value()?, "dst" | "locator") {
+                        value()?;
+                    }
+                    encap = Some(kind);
+                }
                 "nexthop" => self.take(mem::take(&mut hop), mem::take(&mut is_dead)),
                 "via" => {
-                    let gateway = match value()? {
-                        "inet" | "inet6" => value()?,
-                        gateway => gateway,
+                    // A gateway of the other family is named with its family.
+                    let (gateway, is_ipv6) = match value()? {
+                        family @ ("inet" | "inet6") => (value()?, family == "inet"),
+                        gateway => (gateway, gateway.contains(':')),
                     };
                     if gateway.parse::<IpAddr>().is_err() {
                         return Err(format!("{}: not an address", quote(gateway.as_bytes())));
                     }
+                    self.is_ipv6.get_or_insert(is_ipv6);
                     hop = Some(gateway);
                 }
                 "dev" => {
@@ -195,21 +324,39 @@ impl UnfinishedIpRoute {
                         .map_err(|_| format!("{}: not a metric", quote(metric.as_bytes())))?;
                 }
                 "table" => value()?.clone_into(&mut self.table),
-                // Keys with a value that says nothing of where the route leads.
-                "proto" | "scope" | "src" | "nhid" | "weight" | "pref" | "realm" | "realms"
-                | "expires" | "mtu" | "advmss" | "error" => {
+                "nhid" => {
                     value()?;
+                    self.has_number = true;
                 }
                 "tos" | "dsfield" | "from" => {
+                    let value = value()?;
+                    self.left_out = Some(" for some packets only");
+                    self.is_ipv6 = self.is_ipv6.or(value.contains(':').then_some(true));
+                }
+                "src" => {
+                    let is_ipv6 = value()?.contains(':');
+                    self.is_ipv6.get_or_insert(is_ipv6);
+                }
+                "pref" => {
                     value()?;
-                    self.ignored = true;
+                    self.has_pref = true;
                 }
                 "dead" => is_dead = true,
-                // Flags, and keys of later kernels.
-                _ => {}
+                word if IGNORED.contains(&word) => {
+                    // Before the value of a metric that the kernel does not change.
+                    if value()? == "lock" {
+                        value()?;
+                    }
+                }
+                // `ip -o` has a backslash in place of a line's end.
+                word if FLAGS.contains(&word) || word == "\\" || word.starts_with('<') => {}
+                _ => return Err(format!("{}: not a word of a route", quote(word.as_bytes()))),
             }
         }
         self.take(hop, is_dead);
+        if self.is_default && self.is_ipv6.unwrap_or(self.has_pref) {
+            self.prefix = rows.prefix("::/0")?;
+        }
         Ok(())
     }
 
@@ -220,28 +367,6 @@ impl UnfinishedIpRoute {
             self.value.get_or_insert_with(|| hop.to_owned());
         }
     }
-}
-
-/// Whether a default route is one of IPv6: by its addresses, else by words that
-/// are printed for no route of IPv4.
-fn is_ipv6(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace();
-    let mut is_v6 = false;
-    while let Some(word) = words.next() {
-        match word {
-            "via" => match words.next() {
-                // A gateway of the other family is named with its family.
-                Some("inet6") => return false,
-                Some("inet") => return true,
-                Some(gateway) => return gateway.contains(':'),
-                None => {}
-            },
-            "src" | "from" => return words.next().is_some_and(|address| address.contains(':')),
-            "pref" => is_v6 = true,
-            _ => {}
-        }
-    }
-    is_v6
 }
 
 /// One of the routes for a prefix.
@@ -284,11 +409,16 @@ impl BestByMetric {
     }
 }
 
-/// Hands out a route, in the table that it is in; the main one has no name.
-fn hand_out(best: &MetricRoute, rows: &mut RouteRows) {
-    rows.table(match best.table.as_str() {
+/// The name of a table for [`RouteRows::table`].
+fn table_name(table: &str) -> &str {
+    match table {
         "main" | "254" => "",
         name => name,
-    });
+    }
+}
+
+/// Hands out a route, in the table that it is in; the main one has no name.
+fn hand_out(best: &MetricRoute, rows: &mut RouteRows) {
+    rows.table(table_name(&best.table));
     rows.route_of(best.line, best.prefix, &best.value);
 }

@@ -21,7 +21,7 @@ use crate::input::Input;
 const MAX_ITEM: usize = 16 << 20;
 
 /// How deep items may be nested in objects.
-const MAX_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 16;
 
 /// A reader of items: [`Items::advance`], then the rest.
 #[derive(Debug)]

@@ -27,6 +27,9 @@ use crate::route::Route;
 use crate::table_format::LoadOptions;
 use crate::words::looks_like_prefix;
 
+/// Why a route that the router does not use is left out.
+const UNUSED: &str = " that the router does not use";
+
 /// What a grammar has found and nobody has taken, and what all grammars have to know.
 #[derive(Debug, Default)]
 pub(crate) struct RouteRows {
@@ -59,6 +62,8 @@ pub(crate) struct RouteRows {
     /// Whether the value of a route is its origin AS, and how many had no AS path to tell it.
     wants_origin: bool,
     pathless: u64,
+    /// The prefix of the last route that the router does not use, unless one that it uses came beside it.
+    unused: Option<IpPrefix>,
     /// The router's own AS, if the listing names it.
     local_as: Option<u32>,
 }
@@ -189,6 +194,44 @@ impl RouteRows {
             self.refused = [false; 2];
         }
         self.last = None;
+        self.settle_unused(None);
+    }
+
+    /// Whether the current table is read.
+    fn is_chosen(&self) -> bool {
+        let is_main = self.table.is_empty();
+        self.chosen.as_ref().is_none_or(|chosen| match is_main {
+            true => matches!(chosen.as_str(), "main" | "default" | "254"),
+            false => *chosen == self.table,
+        })
+    }
+
+    /// As [`leave_out`](Self::leave_out), for a route of the current table.
+    pub(crate) fn leave_out_route(&mut self, which: &'static str) {
+        if self.is_chosen() {
+            _ = self.leave_out("route", which);
+        } else {
+            self.others += 1;
+        }
+    }
+
+    /// A route that the router does not use. Its prefix is left out, unless another route for it stands beside it.
+    pub(crate) fn unused(&mut self, prefix: IpPrefix) {
+        if self.last != Some(prefix) {
+            self.settle_unused(Some(prefix));
+            self.unused = self.is_chosen().then_some(prefix);
+        }
+    }
+
+    /// The next route is for this prefix; `None` if there is none in this table.
+    pub(crate) fn settle_unused(&mut self, next: Option<IpPrefix>) {
+        if self
+            .unused
+            .take()
+            .is_some_and(|unused| next != Some(unused))
+        {
+            _ = self.leave_out("route", UNUSED);
+        }
     }
 
     /// Whether there were any routes so far.
@@ -203,15 +246,12 @@ impl RouteRows {
 
     /// As [`RouteRows::route`], for one that began in this line.
     pub(crate) fn route_of(&mut self, line: u64, prefix: IpPrefix, value: &str) {
-        if let Some(chosen) = &self.chosen {
-            let is_chosen = match self.table.as_str() {
-                "" => matches!(chosen.as_str(), "main" | "default" | "254"),
-                table => table == chosen,
-            };
-            if !is_chosen {
-                self.others += 1;
-                return;
-            }
+        if !self.is_chosen() {
+            self.others += 1;
+            return;
+        }
+        if self.unused.is_some() {
+            self.settle_unused(Some(prefix));
         }
         if self.last.replace(prefix) == Some(prefix) {
             return;
@@ -331,18 +371,12 @@ impl RouteRows {
             .iter()
             .flat_map(|&(noun, which, count)| note_left_out(count, noun, which))
             .collect();
-        let plural = |n| if n == 1 { "" } else { "s" };
-        if let (Some(chosen), 1..) = (&self.chosen, self.others) {
-            let (n, s) = (self.others, plural(self.others));
+        let mut left_out = |count, which: &str| notes.extend(note_left_out(count, "route", which));
+        if let Some(chosen) = &self.chosen {
             let chosen = quote(chosen.as_bytes());
-            notes.push(format!(
-                "{n} route{s} of other tables than {chosen} left out"
-            ));
+            left_out(self.others, &format!(" of other tables than {chosen}"));
         }
-        if self.pathless > 0 {
-            let (n, s) = (self.pathless, plural(self.pathless));
-            notes.push(format!("{n} route{s} without an AS path left out"));
-        }
+        left_out(self.pathless, " without an AS path");
         if self.bounded > 0 {
             let n = self.bounded;
             let prefixes = if n == 1 { "prefix" } else { "prefixes" };

@@ -24,6 +24,32 @@ pub(crate) fn looks_like_prefix(word: &str) -> bool {
             || word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
 }
 
+/// The same for one with a length.
+pub(crate) fn is_long_prefix(word: &str) -> bool {
+    word.contains('/') && looks_like_prefix(word)
+}
+
+/// The name of the table of a VRF in an address family; only the families of other routes than unicast count.
+pub(crate) fn table_of(family: &str, vrf: &str) -> String {
+    match family.trim() {
+        "" | "IPv4 Unicast" | "IPv6 Unicast" | "VPNv4 Unicast" | "VPNv6 Unicast" => vrf.to_owned(),
+        family => format!("{family} {vrf}").trim_end().to_owned(),
+    }
+}
+
+/// The AS path that `text` begins with, and what follows it: the code of the origin or the age.
+pub(crate) fn split_as_path(text: &str) -> (&str, &str) {
+    let is_path = |c: char| c.is_ascii_digit() || ".,{}()[]".contains(c);
+    let mut at = 0;
+    while let Some((start, word)) = word_at(text, at) {
+        if !word.chars().all(is_path) {
+            return (text[..start].trim(), &text[start..]);
+        }
+        at = start + word.len();
+    }
+    (text.trim(), "")
+}
+
 /// Whether `word` is an age: `00:05:45`, `2w0d`, `1d05h38m`, `0.000000`, `never`.
 pub(crate) fn is_time(word: &str) -> bool {
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());

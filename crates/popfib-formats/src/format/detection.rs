@@ -106,6 +106,21 @@ fn every_sample_is_claimed_once() {
             "frr-json",
         ),
         ("{\"vrfId\": 0, \"routes\": {} }\n", "frr-json"),
+        (
+            "{\"10.0.0.0\\/8\":[{\"prefix\":\"10.0.0.0\\/8\"}]}\n",
+            "frr-json",
+        ),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"paths\":[{\"nexthops\":[",
+            "frr-json",
+        ),
+        (
+            "{\"prefix\":\"10.0.0.0/8\",\"paths\":[\"a\"]}\n",
+            "json-lines",
+        ),
+        ("{\"vrfs\":{\"a\":{\"routes\":{}}}}\n", "router-json"),
+        ("{\"TABLE_vrf\":{}}\n", "router-json"),
+        ("{\"rib\":[{\"prefix\":\"10.0.0.0/8\"", "router-json"),
         ("default via 10.0.0.1 dev eth0\n", "ip-route"),
         ("blackhole 10.0.0.0/8\n", "ip-route"),
         ("10.0.0.0/8 dev eth0 proto kernel\n", "ip-route"),

@@ -11,49 +11,80 @@
 //! ```text
 //! { "default": { "1.0.6.0/24": [ ... ] }, "blue": { "1.0.6.0/24": [ ... ] } }
 //! ```
+//! `show bgp detail json` has an object for each prefix, with its `paths`; so has `show bgp PREFIX json`, whose object is the
+//! outermost one and names the `prefix`, too. Routes of one neighbour have no paths, but a next hop each.
+//!
+//! Read are the marks, next hops and AS paths; all other members say more about a route, and are passed over.
 //! Both listings have one reader, as only the marks differ. What drops packets has no `ip`, but a
 //! member that says so (`"blackhole": true`).
 
+use popfib::IpPrefix;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::strings::{StringRole, strings};
-use super::{first_byte, reason};
+use super::{first_byte, reason, routers};
 use crate::grammar::{Grammar, document};
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
+use crate::words::is_long_prefix;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "frr-json",
     description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
     can: FormatCapabilities::TABLES_OF_ORIGINS,
     detect,
-    open: |input, options| Ok(document(Frr, input, options)),
+    open: |input, options| Ok(document(Frr::default(), input, options)),
 };
 
-pub(super) fn detect(head: &[u8]) -> bool {
-    if first_byte(head) != Some(b'{') {
+/// Whether this is the JSON of FRR or of another router.
+pub(super) fn is_of_router(head: &[u8]) -> bool {
+    detect(head) || routers::detect(head)
+}
+
+fn detect(head: &[u8]) -> bool {
+    if first_byte(head) != Some(b'{') || routers::detect(head) {
         return false;
     }
     let keys = strings(head).filter_map(|found| match found.role {
         StringRole::Key(key) => Some((key, found.rest)),
         StringRole::Element(_) | StringRole::Value(_) => None,
     });
+    // The answer about one prefix names it, and has paths with next hops.
+    let mut wanted = ["prefix", "paths", "nexthops"].into_iter().peekable();
     // Before the prefixes are a few members about the table, if any.
-    keys.take(8).any(|(key, rest)| {
+    keys.take(64).enumerate().any(|(at, (key, rest))| {
+        wanted.next_if(|wanted| *wanted == key);
         // A prefix leads to an array here. One that leads to a text is a map of prefixes (`json-lists`).
         let value = rest.trim_ascii_start().strip_prefix(b":").unwrap_or(rest);
-        let is_list = matches!(value.trim_ascii_start(), [] | [b'[', ..]);
-        let is_prefix = is_list
-            && key.contains(&b'/')
-            && std::str::from_utf8(key).is_ok_and(|key| key.parse::<popfib::IpPrefix>().is_ok());
-        is_prefix || key == b"vrfId" || key == b"tableVersion" || key == b"routes"
+        let value = value.trim_ascii_start();
+        let is_list = matches!(value, [] | [b'[', ..]);
+        let is_prefix = is_list && key.contains('/') && key.parse::<IpPrefix>().is_ok();
+        let is_known = || match &*key {
+            "vrfId" | "tableVersion" | "routes" => true,
+            "receivedRoutes" | "advertisedRoutes" => value.starts_with(b"{"),
+            _ => false,
+        };
+        at < 8 && (is_prefix || is_known()) || wanted.peek().is_none()
     })
 }
 
 #[derive(Default)]
-struct Frr;
+struct Frr {
+    /// The prefix that the outermost object is about.
+    prefix: Option<IpPrefix>,
+}
+
+/// What a prefix leads to if not to a list: its paths, or the only one of a neighbour.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "paths or a next hop")]
+struct FrrPaths {
+    paths: Option<Vec<FrrRoute>>,
+    #[serde(alias = "nextHopGlobal")]
+    next_hop: Option<String>,
+    path: Option<String>,
+}
 
 /// A route of the RIB or a path of BGP: the members that either has, so that one type serves both.
 #[derive(Deserialize)]
@@ -102,6 +133,8 @@ impl Default for FrrBestPath {
 #[serde(rename_all = "camelCase", expecting = "a next hop")]
 struct FrrNextHop {
     ip: Option<String>,
+    /// The family of an address; without one the interface leads on.
+    afi: Option<IgnoredAny>,
     interface_name: Option<String>,
     /// Of the RIB: packets can take it.
     #[serde(default)]
@@ -128,17 +161,18 @@ impl FrrNextHop {
         } else if self.reject.is_some() || self.unreachable.is_some() {
             Some("unreachable")
         } else {
-            self.interface_name.as_deref()
+            let interface = self.interface_name.as_deref();
+            interface.filter(|_| self.afi.is_none())
         }
     }
 }
 
 impl Grammar for Frr {
     fn opens(&mut self, key: &str, is_list: bool, rows: &mut RouteRows) -> bool {
-        if is_list {
+        if is_list || key == "advertisedTo" || is_long_prefix(key) {
             return false;
         }
-        if !key.is_empty() && key != "routes" {
+        if !key.is_empty() && !matches!(key, "routes" | "receivedRoutes" | "advertisedRoutes") {
             rows.table(key);
         }
         true
@@ -150,12 +184,32 @@ impl Grammar for Frr {
         {
             rows.local_as(asn);
         }
-        // Other members are numbers and names about the table.
-        if !json.starts_with('[') {
-            return rows.heading(json);
+        if key == "prefix" {
+            let prefix: String = serde_json::from_str(json).map_err(|e| reason(&e))?;
+            self.prefix = Some(rows.prefix(&prefix)?);
+            return Ok(());
         }
-        let prefix = rows.prefix(key)?;
-        let routes: Vec<FrrRoute> = serde_json::from_str(json).map_err(|e| reason(&e))?;
+        let routes: Vec<FrrRoute> = if json.starts_with('[') {
+            serde_json::from_str(json).map_err(|e| reason(&e))?
+        } else if is_long_prefix(key) {
+            let found: FrrPaths = serde_json::from_str(json).map_err(|e| reason(&e))?;
+            match (found.paths, found.next_hop) {
+                (Some(paths), _) => paths,
+                (None, Some(hop)) => {
+                    let prefix = rows.prefix(key)?;
+                    rows.bgp_route(rows.line(), prefix, &hop, found.path.as_deref());
+                    return Ok(());
+                }
+                (None, None) => return Err("expected paths or a next hop".to_owned()),
+            }
+        } else {
+            // Numbers and names about the table.
+            return rows.heading(json);
+        };
+        let prefix = match self.prefix.filter(|_| key == "paths") {
+            Some(prefix) => prefix,
+            None => rows.prefix(key)?,
+        };
         let is_best = |path: &FrrBestPath| match *path {
             FrrBestPath::Is(best) => best,
             FrrBestPath::Detail { overall } => overall,
@@ -164,12 +218,14 @@ impl Grammar for Frr {
             .iter()
             .find(|route| route.selected || is_best(&route.bestpath))
         else {
+            rows.unused(prefix);
             return Ok(());
         };
         let hop = if route.selected {
             // A selected route may have next hops that are down; if all are, it leads nowhere.
             let active = route.nexthops.iter().find(|hop| hop.active);
             if active.is_none() && !route.nexthops.is_empty() {
+                rows.leave_out_route(" whose next hops are all inactive");
                 return Ok(());
             }
             active
@@ -180,6 +236,8 @@ impl Grammar for Frr {
         match hop.and_then(FrrNextHop::value) {
             Some(value) => {
                 let detail = route.aspath.as_ref().map(|path| path.string.as_str());
+                // `Local` stands for an empty path.
+                let detail = detail.map(|path| if path == "Local" { "" } else { path });
                 let path = route.path.as_deref().or(detail);
                 rows.bgp_route(rows.line(), prefix, value, path);
             }

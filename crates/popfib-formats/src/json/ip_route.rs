@@ -5,14 +5,17 @@
 //! [{"dst":"default","gateway":"10.0.0.4","dev":"eth0","metric":100,"flags":[]},
 //!  {"type":"blackhole","dst":"10.9.0.0/16"}]
 //! ```
-//! The same rules hold as for [the text](crate::ip_route), and [`BestByMetric`] is the same code: of several routes
-//! for one prefix the one with the lowest metric counts.
+//! `ip` writes the same words in both forms, so a route is made a line again, which [the text](crate::ip_route) is read
+//! from. Of an encapsulation the words stand among those of the route, in both: even a second `dst`.
 
-use serde::Deserialize;
+use std::borrow::Cow;
 
+use super::node::node;
 use super::{first_byte, keys, reason};
+use crate::error::quote;
 use crate::grammar::{Grammar, document};
-use crate::ip_route::{BestByMetric, MetricRoute};
+use crate::ip_route::IpRouteText;
+use crate::leaves::RecordNode;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
@@ -26,111 +29,108 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    first_byte(head) == Some(b'[') && keys(head).take(3).any(|key| key == b"dst")
+    first_byte(head) == Some(b'[') && keys(head).take(3).any(|key| key == "dst")
 }
 
 #[derive(Default)]
 struct IpRouteJson {
-    best: BestByMetric,
-}
-
-#[derive(Deserialize)]
-#[serde(expecting = "a route")]
-struct LinuxRoute {
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    dst: String,
-    #[serde(default)]
-    metric: u64,
-    table: Option<String>,
-    tos: Option<serde::de::IgnoredAny>,
-    from: Option<serde::de::IgnoredAny>,
-    pref: Option<serde::de::IgnoredAny>,
-    prefsrc: Option<String>,
-    nexthops: Option<Vec<LinuxNextHop>>,
-    #[serde(flatten)]
-    hop: LinuxNextHop,
-}
-
-/// A route's only next hop, which is part of the route itself, or one of several in `nexthops`.
-#[derive(Deserialize)]
-#[serde(expecting = "a next hop")]
-struct LinuxNextHop {
-    gateway: Option<String>,
-    via: Option<OtherFamilyGateway>,
-    dev: Option<String>,
-    #[serde(default)]
-    flags: Vec<String>,
-}
-
-/// A gateway of the other family, as in `10.0.0.0/8 via inet6 fe80::1`.
-#[derive(Deserialize)]
-#[serde(expecting = "a gateway")]
-struct OtherFamilyGateway {
-    host: String,
-}
-
-impl LinuxNextHop {
-    fn value(&self) -> Option<&str> {
-        let via = self.via.as_ref().map(|via| via.host.as_str());
-        self.gateway.as_deref().or(via).or(self.dev.as_deref())
-    }
-
-    fn is_dead(&self) -> bool {
-        self.flags.iter().any(|flag| flag == "dead")
-    }
-}
-
-impl LinuxRoute {
-    /// The family of a route to `default`, a word that both families have. A gateway tells, else the preferred source;
-    /// else only IPv6 has `pref`, the preference of router advertisements.
-    fn is_ipv6(&self) -> bool {
-        let mut hops = std::iter::once(&self.hop).chain(self.nexthops.iter().flatten());
-        let gateway = hops.find_map(|hop| hop.gateway.as_deref());
-        match gateway.or(self.prefsrc.as_deref()) {
-            Some(address) => address.contains(':'),
-            None => self.pref.is_some(),
-        }
-    }
+    text: IpRouteText,
+    line: String,
 }
 
 impl Grammar for IpRouteJson {
     fn read(&mut self, _: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let route: LinuxRoute = serde_json::from_str(json).map_err(|e| reason(&e))?;
-        let prefix = match route.dst.as_str() {
-            "default" if route.is_ipv6() => rows.prefix("::/0")?,
-            "default" => rows.prefix("0.0.0.0/0")?,
-            dst => rows.prefix(dst)?,
+        let RecordNode::Map(mut members) = node(json).map_err(|e| reason(&e))? else {
+            return Err("not a route".to_owned());
         };
-        // Those are for some packets only, and a table knows nothing of these.
-        if route.tos.is_some() || route.from.is_some() {
-            return Ok(());
+        self.line.clear();
+        // What the line begins with has no key there.
+        for (first, key) in ["type", "dst"].into_iter().enumerate() {
+            match members.iter().position(|(known, _)| known == key) {
+                Some(at) => word(&members.remove(at).1, &mut self.line)?,
+                None if first == 1 => return Err("missing field `dst`".to_owned()),
+                None => {}
+            }
         }
-        let kind = route.kind.filter(|kind| kind != "unicast");
-        let hops = std::iter::once(&route.hop).chain(route.nexthops.iter().flatten());
-        let value = kind.or_else(|| {
-            let mut alive = hops.clone().filter(|hop| !hop.is_dead());
-            alive.find_map(|hop| hop.value()).map(str::to_owned)
-        });
-        match value {
-            Some(value) => self.best.add(
-                MetricRoute {
-                    line: rows.line(),
-                    prefix,
-                    metric: route.metric,
-                    table: route.table.unwrap_or_default(),
-                    value,
-                },
-                rows,
-            ),
-            // All its next hops are dead: the kernel does not use the route.
-            None if hops.clone().any(LinuxNextHop::is_dead) => {}
-            None => rows.no_next_hop(rows.line(), prefix),
-        }
-        Ok(())
+        words(&members, &mut self.line)?;
+        self.text.read("", &self.line, rows)
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
-        self.best.end(rows);
+        self.text.end(rows);
+    }
+}
+
+/// The words that members are in the text.
+fn words(members: &[(Cow<'_, str>, RecordNode<'_>)], line: &mut String) -> Result<(), String> {
+    for (key, node) in members {
+        let key = match &**key {
+            "gateway" => "via",
+            "protocol" => "proto",
+            "prefsrc" => "src",
+            key => key,
+        };
+        let node = match (key, node) {
+            // More about the next hop, with `-d`.
+            ("nh_info", _) => continue,
+            ("via", RecordNode::Map(_)) => {
+                // A gateway of the other family.
+                let part = |path| node.at(path).ok_or_else(|| format!("no {path} in via"));
+                line.push_str(" via");
+                word(part("family")?, line)?;
+                part("host")?
+            }
+            ("nexthops", RecordNode::Array(hops)) => {
+                for hop in hops {
+                    line.push_str(" nexthop");
+                    let RecordNode::Map(members) = hop else {
+                        return Err("expected a next hop".to_owned());
+                    };
+                    words(members, line)?;
+                }
+                continue;
+            }
+            ("metrics" | "flags" | "cache", RecordNode::Array(inner)) => {
+                for node in inner {
+                    match node {
+                        RecordNode::Map(members) => words(members, line)?,
+                        node => word(node, line)?,
+                    }
+                }
+                continue;
+            }
+            (_, RecordNode::Array(inner)) => {
+                line.extend([" ", key, " - ["]);
+                for node in inner {
+                    word(node, line)?;
+                }
+                line.push_str(" ]");
+                continue;
+            }
+            (_, RecordNode::Scalar(_, text)) if text == "true" || text == "false" => {
+                if text == "true" {
+                    line.extend([" ", key]);
+                }
+                continue;
+            }
+            _ => {
+                line.extend([" ", key]);
+                node
+            }
+        };
+        word(node, line)?;
+    }
+    Ok(())
+}
+
+/// Adds a value, which is one word.
+fn word(node: &RecordNode<'_>, line: &mut String) -> Result<(), String> {
+    match node {
+        RecordNode::Scalar(_, text) if !text.is_empty() && !text.contains(char::is_whitespace) => {
+            line.extend([" ", text]);
+            Ok(())
+        }
+        RecordNode::Scalar(_, text) => Err(format!("{}: not one word", quote(text.as_bytes()))),
+        _ => Err("a route with a list, an object or null where a word should be".to_owned()),
     }
 }

@@ -62,11 +62,10 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 const NAMES: &[&str] = &["region", "scope", "service", "name", "groupname"];
 
 fn detect(head: &[u8]) -> bool {
-    let is_text = |text: &[u8]| std::str::from_utf8(text).is_ok_and(looks_like_addresses);
     // The least depth of a member called `prefix`; what has one further out is an object a line, an array of
     // objects (`json-lines`, `json`) or FRR's.
     let prefix_at = match first_byte(head) {
-        Some(b'{') if !has_prefix(head, 1) && !frr::detect(head) => 3,
+        Some(b'{') if !has_prefix(head, 1) && !frr::is_of_router(head) => 3,
         Some(b'[') if !has_prefix(head, 2) => usize::MAX,
         _ => return false,
     };
@@ -79,15 +78,15 @@ fn detect(head: &[u8]) -> bool {
     keys == OuterKeys::Prefixes
         || strings(head).any(|string| match string.role {
             StringRole::Key(key) => {
-                is_named = std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some());
+                is_named = rank(&key, PREFIX).is_some();
                 is_named && string.depth >= prefix_at
             }
-            StringRole::Element(text) => is_text(text),
+            StringRole::Element(text) => looks_like_addresses(&text),
             StringRole::Value(text) => {
-                let is_prefix = || std::str::from_utf8(text).is_ok_and(is_prefix);
+                let is_prefix = || is_prefix(&text);
                 let is_below = string.is_in_list && string.depth >= 3;
                 match keys {
-                    OuterKeys::Values => is_prefix() || is_named && is_text(text),
+                    OuterKeys::Values => is_prefix() || is_named && looks_like_addresses(&text),
                     _ => is_below && is_prefix(),
                 }
             }
@@ -117,11 +116,10 @@ struct JsonLists {
 impl JsonLists {
     /// For a document that begins with `head`.
     fn new(head: &[u8], options: &LoadOptions) -> Self {
-        let is_name =
-            |key: &[u8]| std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some());
         Self {
             keys: OuterKeys::of(head),
-            is_nameless: options.prefix_column.is_none() && !keys(head).any(is_name),
+            is_nameless: options.prefix_column.is_none()
+                && !keys(head).any(|key| rank(&key, PREFIX).is_some()),
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
             leaves: RecordLeaves::of(&options.columns, |name| {

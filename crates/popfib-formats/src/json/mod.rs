@@ -14,8 +14,11 @@ pub(crate) mod lists;
 pub(crate) mod nft;
 mod node;
 pub(crate) mod records;
+pub(crate) mod routers;
 mod shape;
 mod strings;
+
+use std::borrow::Cow;
 
 use serde_json::Error;
 use serde_json::value::RawValue;
@@ -49,14 +52,14 @@ fn first_value(head: &[u8]) -> Option<&str> {
 /// sets of nftables, routes of Linux. `dst` tells only in an array, as elsewhere it may be anything.
 fn is_others(head: &[u8]) -> bool {
     let is_array = first_byte(head) == Some(b'[');
-    keys(head).any(|key| match key {
-        b"maxLength" | b"slurmVersion" | b"nftables" => true,
-        key => is_array && key == b"dst",
+    keys(head).any(|key| match &*key {
+        "maxLength" | "slurmVersion" | "nftables" => true,
+        key => is_array && key == "dst",
     })
 }
 
 /// The keys of the objects in a head.
-fn keys(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn keys(head: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     strings::strings(head).filter_map(|string| match string.role {
         strings::StringRole::Key(key) => Some(key),
         strings::StringRole::Element(_) | strings::StringRole::Value(_) => None,

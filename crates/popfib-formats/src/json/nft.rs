@@ -31,7 +31,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    first_byte(head) == Some(b'{') && keys(head).next() == Some(b"nftables")
+    first_byte(head) == Some(b'{') && keys(head).next().as_deref() == Some("nftables")
 }
 
 struct NftJson;

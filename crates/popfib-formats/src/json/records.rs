@@ -60,8 +60,7 @@ pub(super) fn has_prefix(head: &[u8], at_depth: usize) -> bool {
         let StringRole::Key(key) = string.role else {
             return false;
         };
-        string.depth == at_depth
-            && std::str::from_utf8(key).is_ok_and(|key| rank(key, PREFIX).is_some())
+        string.depth == at_depth && rank(&key, PREFIX).is_some()
     })
 }
 
@@ -74,12 +73,11 @@ fn has_address(head: &[u8], at_depth: usize) -> bool {
             continue;
         };
         if string.depth == at_depth {
-            let key = std::str::from_utf8(key).unwrap_or_default();
-            match rank(key, ADDRESS) {
+            match rank(&key, ADDRESS) {
                 Some(_) => addresses += 1,
                 None => others += 1,
             }
-            has_mask |= Length::named(key).is_some_and(|(rank, _)| Length::is_clear(rank));
+            has_mask |= Length::named(&key).is_some_and(|(rank, _)| Length::is_clear(rank));
         }
     }
     addresses > 0 && (others == 0 || has_mask)
@@ -97,18 +95,13 @@ pub(super) fn has_one_prefix(head: &[u8]) -> bool {
     // Lists of prefixes in an object are another format's (`json-lists`).
     let has_lists = |first: &str| {
         let mut strings = strings(first.as_bytes());
-        strings
-            .any(|string| matches!(string.role, StringRole::Element(text) if is_prefix_text(text)))
+        strings.any(|string| matches!(string.role, StringRole::Element(text) if is_prefix(&text)))
     };
     first.is_some_and(|first| {
         node(first).is_ok_and(|first| prefixes(&first).len() == 1)
             && !has_lists(first)
             && OuterKeys::of(head) == OuterKeys::Names
     })
-}
-
-fn is_prefix_text(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok_and(is_prefix)
 }
 
 fn detect_lines(head: &[u8]) -> bool {
@@ -119,7 +112,7 @@ fn detect_lines(head: &[u8]) -> bool {
         let is_whole = || first_value(line).is_some();
         line.trim_ascii_start().starts_with(b"{")
             && (is_named() || is_whole() && has_one_prefix(head))
-    }) && !frr::detect(head)
+    }) && !frr::is_of_router(head)
 }
 
 fn detect_array(head: &[u8]) -> bool {

@@ -8,6 +8,8 @@
 //! recognised. A JSON parser would not do: a head is nearly always cut off in the middle of a value, which
 //! is an error to it. So brackets and quotes are counted, and nothing else is checked.
 
+use std::borrow::Cow;
+
 /// A string of a head.
 pub(super) struct HeadString<'a> {
     /// How many brackets are open around it.
@@ -20,15 +22,15 @@ pub(super) struct HeadString<'a> {
     pub(super) rest: &'a [u8],
 }
 
-/// What a string is, with its bytes: without the quotes, escapes as they are.
+/// What a string is, with its text, as a parser would read it: FRR and PHP write `10.0.0.0\/8`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StringRole<'a> {
     /// The key of a member.
-    Key(&'a [u8]),
+    Key(Cow<'a, str>),
     /// An element of a list.
-    Element(&'a [u8]),
+    Element(Cow<'a, str>),
     /// The value of a member.
-    Value(&'a [u8]),
+    Value(Cow<'a, str>),
 }
 
 /// The strings of `head`, up to where it is cut off.
@@ -61,7 +63,7 @@ pub(super) fn strings(head: &[u8]) -> impl Iterator<Item = HeadString<'_>> {
         while *rest.get(end)? != b'"' {
             end += if rest[end] == b'\\' { 2 } else { 1 };
         }
-        let text = &rest[..end];
+        let text = unescaped(&rest[..end]);
         rest = &rest[end + 1..];
         let role = if rest.trim_ascii_start().first() == Some(&b':') {
             StringRole::Key(text)
@@ -79,6 +81,14 @@ pub(super) fn strings(head: &[u8]) -> impl Iterator<Item = HeadString<'_>> {
     })
 }
 
+/// The text between two quotes.
+fn unescaped(text: &[u8]) -> Cow<'_, str> {
+    let read = || serde_json::from_slice(&[b"\"", text, b"\""].concat()).ok();
+    let has_escapes = text.contains(&b'\\');
+    let unescaped = has_escapes.then(read).flatten().map(Cow::Owned);
+    unescaped.unwrap_or_else(|| String::from_utf8_lossy(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,18 +98,18 @@ mod tests {
         let all = |head: &str| -> Vec<String> {
             let show = |found: HeadString<'_>| match found.role {
                 StringRole::Key(key) => {
-                    format!("{} {}:", found.depth, String::from_utf8_lossy(key))
+                    format!("{} {key}:", found.depth)
                 }
                 StringRole::Element(text) => {
-                    format!("{} {}", found.depth, String::from_utf8_lossy(text))
+                    format!("{} {text}", found.depth)
                 }
                 StringRole::Value(_) => format!("{} =", found.depth),
             };
             strings(head.as_bytes()).map(show).collect()
         };
         assert_eq!(
-            all(r#"[{"a":"b","c" : 1,"x\"y":["d",{}, "f"]},{"e":"#),
-            ["2 a:", "2 =", "2 c:", r#"2 x\"y:"#, "3 d", "3 f", "2 e:"]
+            all(r#"[{"a":"b","c" : 1,"x\"\/y":["d",{}, "f"]},{"e":"#),
+            ["2 a:", "2 =", "2 c:", r#"2 x"/y:"#, "3 d", "3 f", "2 e:"]
         );
         assert_eq!(all(r#"{"a":"cut o"#), ["1 a:"]);
         assert_eq!(all(r#"{"a":"cut\"#), ["1 a:"]);

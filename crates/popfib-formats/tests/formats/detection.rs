@@ -4,7 +4,7 @@ use crate::common::{COMPRESSIONS, STRICT, read};
 use popfib_formats::Format;
 
 /// The formats of text that the captures in `tests/data` have, and columns and JSON.
-const OTHERS: [(&str, &str); 36] = [
+const OTHERS: [(&str, &str); 38] = [
     ("pfx2as", "10.0.0.0\t8\t64500\n"),
     ("csv", "network,asn\n10.0.0.0/8,64500\n"),
     ("csv", "10.0.0.0,10.255.255.255,64500\n"),
@@ -21,6 +21,14 @@ const OTHERS: [(&str, &str); 36] = [
     (
         "frr-json",
         "{\"10.0.0.0/8\":[{\"selected\":true,\"nexthops\":[{\"ip\":\"192.0.2.1\",\"active\":true}]}]}\n",
+    ),
+    (
+        "router-json",
+        "{\"rib\":[{\"prefix\":\"10.0.0.0/8\",\"exit_nexthop\":\"192.0.2.1\",\"best\":true}]}\n",
+    ),
+    (
+        "router-json",
+        "{\"vrfs\":{\"default\":{\"routes\":{\"10.0.0.0/8\":{\"vias\":[{\"nexthopAddr\":\"192.0.2.1\"}]}}}}}\n",
     ),
     (
         "show-route",

@@ -118,6 +118,21 @@ fn faults_of_listings_name_the_line() {
         ("0 A S dst-address=10.0.0.0/8 gateway=a\nhello\n".into(), "t:2: \"hello\": not a route"),
         ("10.0.0.0/8 via hello dev eth0\n".into(), "t:1: \"hello\": not an address"),
         ("10.0.0.0/8 dev eth0 metric x\n".into(), "t:1: \"x\": not a metric"),
+        ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 vai 192.0.2.1 dev eth0\n".into(), "t:2: \"vai\": not a word of a route"),
+        ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 10.2.0.0/16 dev eth0\n".into(), "t:2: \"10.2.0.0/16\": not a word of a route"),
+        ("10.0.0.0/8 encap ip id 1 src ::1 dst ::2 tos 0 vai 192.0.2.1 dev eth0\n".into(), "t:1: \"vai\": not a word of a route"),
+        (r#"[{"dst":"10.0.0.0/8","gatway":"192.0.2.1","dev":"eth0"}]"#.into(), "t:1: \"gatway\": not a word of a route"),
+        (r#"[{"dst":"10.0.0.0/8","gateway":null}]"#.into(), "t:1: a route with a list, an object or null where a word should be"),
+        (r#"[{"dst":"10.0.0.0/8"},{"type":"unicast","dst1":"10.0.0.0/8"}]"#.into(), "t:1: missing field `dst`"),
+        (r#"[{"dst":"10.0.0.0/8","via":{"familie":"inet6","host":"::1"}}]"#.into(), "t:1: no family in via"),
+        (r#"{"vrfId":0,"routes":{"10.0.0.0/8":{"pathes":[]}}}"#.into(), "t:1: expected paths or a next hop"),
+        (r#"[{"dst":"10.0.0.0/8","dev":"a b"}]"#.into(), "t:1: \"a b\": not one word"),
+        (r#"{"10.0.0.0/8":[{"selected":true,"nexthops":[{"ipx":"192.0.2.1","afi":"ipv4","interfaceName":"a","active":true}]}]}"#.into(), "t:1: no next hop after"),
+        (r#"{"vrfs":{"a":{"routes":{"10.0.0.0/33":{"vias":[]}}}}}"#.into(), "t:1: \"10.0.0.0/33\": "),
+        (r#"{"vrfs":{"a":{"routes":{"10.0.0.0/8":{"vais":[{"nexthopAddr":"192.0.2.1"}]}}}}}"#.into(), "t:1: no next hop after"),
+        (r#"{"vrfs":{"a":{"evpnRoutes":{"10.0.0.0/8":{}},"routes":{}}}}"#.into(), "t:1: \"evpnRoutes\": no routes of a router"),
+        (r#"{"TABLE_vrf":{"ROW_vrf":{"TABLE_prefix":{"ROW_prefix":[{"iprefix":"10.0.0.0/8"}]}}}}"#.into(), "t:1: a row without ipprefix"),
+        (r#"{"rib":[{"prefix":"10.0.0.0/8","exit_hop":"192.0.2.1","best":true}]}"#.into(), "t:1: no next hop after"),
         ("10.0.0.0/8 dev eth0 scope link\n10.0.0.1/8 dev eth0\n".into(), "t:2: \"10.0.0.1/8\": host bits"),
         ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 proto bgp\n".into(), "t:2: no next hop after \"10.1.0.0/16\""),
         ("10.0.0.0/8 dev eth0 scope link\n10.1.0.0/16 via".into(), "t:2: nothing after \"via\""),
@@ -178,6 +193,105 @@ fn kernel_routes() {
             "::/0 fe80::1",
         ]
     );
+}
+
+#[test]
+fn kernel_routes_with_encapsulations() {
+    let text = "10.1.0.0/16 encap seg6local action End.DT4 table 7 dev a metric 5\n\
+        10.2.0.0/16 encap seg6 mode encap segs 1 [ 2001:db8::1 ] via inet6 fe80::1 dev a mtu lock 1400\n\
+        default proto ra metric 4\n\tnexthop via fe80::2 dev a weight 1\n\
+        10.3.0.0/16 encap mpls 16/17 via 192.0.2.1 dev a table main\n\tnh_info id 1 via 192.0.2.1\n";
+    let wanted = [
+        "10.1.0.0/16 a",
+        "10.2.0.0/16 fe80::1",
+        "10.3.0.0/16 192.0.2.1",
+        "::/0 fe80::2",
+    ];
+    assert_eq!(read_as("ip-route", text), wanted);
+    let json = r#"[{"dst":"10.1.0.0/16","encap":"seg6local","action":"End.DT4","table":"7","dev":"a","metric":5},
+        {"dst":"10.2.0.0/16","encap":"seg6","mode":"encap","segs":["2001:db8::1"],"via":{"family":"inet6","host":"fe80::1"},
+         "dev":"a","metrics":[{"mtu":1400}]},
+        {"dst":"default","protocol":"ra","metric":4,"nexthops":[{"gateway":"fe80::2","dev":"a","weight":1,"flags":[]}]},
+        {"dst":"10.3.0.0/16","encap":"mpls","dst":"16/17","gateway":"192.0.2.1","dev":"a","table":"main"}]"#;
+    assert_eq!(read_as("ip-route-json", json), wanted);
+}
+
+#[test]
+fn json_of_routers() {
+    let eos = r#"{"vrfs":{"default":{"routes":{
+        "10.0.0.0\/8":{"routeType":"static","routeAction":"forward","vias":[{"nexthopAddr":"192.0.2.1","interface":"Ethernet1"}]},
+        "10.1.0.0/16":{"routeAction":"forward","directlyConnected":true,"vias":[{"interface":"Ethernet2"}]},
+        "10.2.0.0/16":{"routeAction":"forward","vias":[{"vtepAddr":"192.0.2.7","vni":5}]},
+        "10.3.0.0/16":{"routeAction":"drop","vias":[]}},"defaultRouteState":"notSet"},"mgmt":{"routes":{}}}}"#;
+    assert_eq!(
+        read_as("router-json", eos),
+        [
+            "10.0.0.0/8 192.0.2.1",
+            "10.1.0.0/16 Ethernet2",
+            "10.2.0.0/16 192.0.2.7",
+            "10.3.0.0/16 drop"
+        ]
+    );
+    let path = |hop: &str, active| {
+        format!(
+            r#"{{"nextHop":"{hop}","asPathEntry":{{"asPath":"64500 i"}},"routeType":{{"active":{active}}}}}"#
+        )
+    };
+    let bgp = format!(
+        r#"{{"vrfs":{{"red":{{"vrf":"red","asn":"64501","bgpRouteEntries":{{"10.0.0.0/8":{{"bgpRoutePaths":[{},{}]}},
+        "10.1.0.0/16":{{"bgpRoutePaths":[{}]}},"10.2.0.0/16":{{"bgpRoutePaths":[{}]}}}}}}}}}}"#,
+        path("192.0.2.1", false),
+        path("192.0.2.2", true),
+        path("", true),
+        path("192.0.2.3", false),
+    );
+    assert_eq!(
+        read_as("router-json", &bgp),
+        ["10.0.0.0/8 192.0.2.2", "10.1.0.0/16 -"]
+    );
+    // An object where there is one row, a list else.
+    let row = |prefix: &str, hop: &str, more: &str| {
+        format!(
+            r#"{{"ipprefix":"{prefix}","TABLE_path":{{"ROW_path":{{"ipnexthop":"{hop}","ifname":"Eth1/1"{more}}}}}}}"#
+        )
+    };
+    let vrf = |name: &str, rows: &str| {
+        format!(
+            r#"{{"vrf-name-out":"{name}","TABLE_addrf":{{"ROW_addrf":{{"addrf":"ipv4","TABLE_prefix":{{"ROW_prefix":{rows}}}}}}}}}"#
+        )
+    };
+    let list = format!(
+        "[{},{}]",
+        row("10.0.0.0/8", "192.0.2.1", ""),
+        row("10.1.0.0/16", "10.1.0.1", r#","clientname":"direct""#)
+    );
+    let wanted = ["10.0.0.0/8 192.0.2.1", "10.1.0.0/16 Eth1/1"];
+    for rows in [
+        &vrf("default", &list),
+        &format!("[{},{}]", vrf("default", &list), vrf("b", "[]")),
+    ] {
+        assert_eq!(
+            read_as(
+                "router-json",
+                &format!(r#"{{"TABLE_vrf":{{"ROW_vrf":{rows}}}}}"#)
+            ),
+            wanted
+        );
+    }
+    let one = vrf("default", &row("10.0.0.0/8", "192.0.2.1", ""));
+    assert_eq!(
+        read_as(
+            "router-json",
+            &format!(r#"{{"TABLE_vrf":{{"ROW_vrf":{one}}}}}"#)
+        ),
+        wanted[..1]
+    );
+    let bgp = r#"{"TABLE_vrf":{"ROW_vrf":{"vrf-name-out":"default","TABLE_afi":{"ROW_afi":{"TABLE_safi":{"ROW_safi":{
+        "af-name":"IPv4 Unicast","TABLE_rd":{"ROW_rd":{"TABLE_prefix":{"ROW_prefix":[{"ipprefix":"10.0.0.0/8","TABLE_path":{"ROW_path":[
+        {"bestcode":" ","ipnexthop":"192.0.2.1","aspath":"64500"},{"bestcode":">","ipnexthop":"192.0.2.2","aspath":"64501"}]}}]}}}}}}}}}}"#;
+    assert_eq!(read_as("router-json", bgp), ["10.0.0.0/8 192.0.2.2"]);
+    let received = r#"{"bgpTableVersion":1,"receivedRoutes":{"10.0.0.0/8":{"network":"10.0.0.0/8","nextHop":"192.0.2.1","path":"64500","valid":true}}}"#;
+    assert_eq!(read_as("frr-json", received), ["10.0.0.0/8 192.0.2.1"]);
 }
 
 #[test]

@@ -234,10 +234,7 @@ fn errors_of_json_name_no_types() {
             r#"[{"dst":"10.0.0.0/8","nexthops":[7]}]"#,
             "expected a next hop",
         ),
-        (
-            r#"[{"dst":"10.0.0.0/8","metric":"x"}]"#,
-            "expected a number",
-        ),
+        (r#"[{"dst":"10.0.0.0/8","metric":"x"}]"#, "not a metric"),
     ] {
         let message = error(text, &STRICT);
         assert!(

@@ -42,7 +42,7 @@ def measure_all(server, args):
     if args.image:
         shutil.copy(args.image, path)
     else:
-        subprocess.run([POPFIB, "compile", "-o", path], check=True)
+        subprocess.run([POPFIB, "compile", "-t", "built-in", "-o", path], check=True)
     path.chmod(0o644)
     server.sql("CREATE EXTENSION popfib")
     [(ipv4, ipv6)] = server.sql(f"SELECT * FROM popfib.load('t', '{path}')")

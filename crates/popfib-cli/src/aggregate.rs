@@ -94,7 +94,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let is_list = !args.conditions.is_empty() || args.at_most.is_some();
     let mut table = match args.conditions.is_empty() {
         true => {
-            let mut asked = TableArgs::clone(&args.table);
+            let mut asked = TableArgs::clone(&args.table).or_stdin(false);
             args.destination.ask(&mut asked.read);
             table::load_all(&asked)?
         }
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
 
 /// The addresses whose answers meet the conditions, as a list.
 fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
-    let mut asked = TableArgs::clone(&args.table);
+    let mut asked = TableArgs::clone(&args.table).or_stdin(false);
     condition::ask(&mut asked.read, &args.conditions)?;
     let mut table = table::load_chosen(&asked, false)?;
     let selected = condition::selected(&args.conditions, &table.take_records())?;

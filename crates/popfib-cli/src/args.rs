@@ -3,6 +3,8 @@
 //! Types named `...Arg` are values of an option. They repeat types of the library (`popfib::Keep`, `popfib::Size`) because a value
 //! has a help text here, which clap takes from its comment.
 
+#[cfg(unix)]
+use std::io;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,11 @@ use popfib_formats::{
 };
 
 use crate::failure::Failure;
+#[cfg(unix)]
+use crate::output::note;
 use crate::screen::Screen;
+#[cfg(unix)]
+use crate::standard_files::metadata;
 
 /// Which table to read, and how.
 #[derive(Args, Clone, Debug)]
@@ -25,7 +31,8 @@ pub(crate) struct TableArgs {
     /// Table or image to read [default: the built-in one]
     ///
     /// It may be compressed; `-` is standard input. The built-in table is that of a tier-1 router, whose next hops are origin AS
-    /// numbers; `special` is another, of special-purpose addresses (IANA, RFC 6890), and a file of that name is `./special`.
+    /// numbers, and `built-in` names it; `special` is another, of special-purpose addresses (IANA, RFC 6890). Files of these
+    /// names are `./built-in` and `./special`.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
 
@@ -47,6 +54,15 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
+    /// These, with standard input for a table that nobody named if there is one. For commands whose whole input is the table, unless
+    /// the arguments of this one ask for something (`is_asked`): then a loop of the shell keeps the lines of its list.
+    pub(crate) fn or_stdin(mut self, is_asked: bool) -> Self {
+        if self.table.is_none() && self.live.is_none() && !is_asked {
+            self.table = table_on_stdin();
+        }
+        self
+    }
+
     /// Whether the table comes from standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         self.table.as_deref().is_some_and(is_stdin)
@@ -81,7 +97,11 @@ impl Args for FileArgs {
             .help_heading(None::<&str>)
             .value_parser(value_parser!(PathBuf))
             .conflicts_with_all(["table", "live"])
-            .help("Table or image to read; the same as --table");
+            .help("Table or image to read; the same as --table")
+            .long_help(
+                "Table or image to read; the same as --table\n\nWithout either, a pipe or file on standard input is the table, \
+                 except beside conditions and addresses, which ask the built-in one.",
+            );
         TableArgs::augment_args(command).arg(file)
     }
 
@@ -110,6 +130,43 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether standard input may be a table: a pipe or a file, as other tools read them. A terminal would wait for somebody to type a
+/// table; /dev/null, a socket or nothing is what a command has that other programs start.
+#[cfg(unix)]
+pub(crate) fn may_be_on_stdin() -> bool {
+    use std::os::unix::fs::FileTypeExt;
+
+    let kind = metadata(io::stdin()).map(|stat| stat.file_type());
+    kind.is_some_and(|kind| kind.is_fifo() || kind.is_file())
+}
+
+/// Only Unix says what standard input is: elsewhere `-` has to name it.
+#[cfg(not(unix))]
+pub(crate) fn may_be_on_stdin() -> bool {
+    false
+}
+
+/// The path of standard input in place of a table that nobody named, if it may be one.
+pub(crate) fn table_on_stdin() -> Option<PathBuf> {
+    if !may_be_on_stdin() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+        const PATIENCE: Timespec = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        let stdin = io::stdin();
+        if poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) == Ok(0) {
+            note("waiting for a table on standard input; -t built-in is the built-in one");
+        }
+    }
+    Some("-".into())
+}
+
 /// Refuses standard input for more than one of the files, which the message calls `what`.
 pub(crate) fn at_most_one_stdin<'p>(
     files: impl IntoIterator<Item = &'p PathBuf>,
@@ -121,10 +178,17 @@ pub(crate) fn at_most_one_stdin<'p>(
     }
 }
 
-/// Whether `path`, given for a table, stands for the built-in one of special-purpose addresses. A file of that name is `./special`, as
-/// one called `-` is `./-`.
-pub(crate) fn is_special(path: &Path) -> bool {
-    path.as_os_str() == SPECIAL_TABLE_NAME
+/// The name of the built-in table, where one has to be given.
+const BUILT_IN: &str = "built-in";
+
+/// Whether `path`, given for a table, stands for the built-in one. A file of that name is `./built-in`, as one called `-` is `./-`.
+pub(crate) fn is_built_in(path: &Path) -> bool {
+    path.as_os_str() == BUILT_IN
+}
+
+/// Whether it stands for a table that is part of the program: that one, or the one of special-purpose addresses.
+pub(crate) fn is_embedded(path: &Path) -> bool {
+    is_built_in(path) || path.as_os_str() == SPECIAL_TABLE_NAME
 }
 
 /// How the file of a table is read.

@@ -6,7 +6,7 @@ use clap::Args;
 use popfib_formats::UpdateFiles;
 use popfib_formats::text::parse_time;
 
-use crate::args::{FamilyArg, FileArgs, TableArgs, at_most_one_stdin};
+use crate::args::{FamilyArg, FileArgs, TableArgs, at_most_one_stdin, is_stdin};
 use crate::destination::DestinationArgs;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
     let inputs = args.updates.iter().chain(&args.table.table);
     at_most_one_stdin(inputs, "table and the updates")?;
-    let mut asked = TableArgs::clone(&args.table);
+    let is_asked = args.updates.iter().any(|file| is_stdin(file));
+    let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
     args.destination.ask(&mut asked.read);
     let mut table = if args.updates.is_empty() {
         table::load_all(&asked)?

@@ -12,7 +12,7 @@ use popfib_draw::{
 use popfib_formats::RouteTable;
 use popfib_table::{Column, ColumnType, Records};
 
-use crate::args::{FamilyArg, FileArgs};
+use crate::args::{FamilyArg, FileArgs, TableArgs, is_built_in, is_stdin};
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::program::Verdict;
@@ -174,16 +174,23 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     }
     let family = chosen_family(common.family, prefix)?;
     let mut destination = Destination::open(Some(&common.output))?;
-    let mut asked = common.table.clone();
-    if asked.table.is_none() && asked.live.is_none() {
+    let is_asked = matches!(&args.picture, Picture::Lookup(_));
+    let mut asked = TableArgs::clone(&common.table).or_stdin(is_asked);
+    let name = match &asked.table {
+        _ if asked.live.is_some() => "live table".to_owned(),
+        Some(path) if is_stdin(path) => "standard input".to_owned(),
+        Some(path) if !is_built_in(path) => file_name(path),
+        _ => "built-in table".to_owned(),
+    };
+    if name == "built-in table" {
         asked.read.name_numbers();
     }
     let mut table = table::load_chosen(&asked, false)?;
     let names = NextHopNames::of(table.take_records());
     let bar = progress::step("drawing");
     let svg = match family.unwrap_or(present(&table)) {
-        FamilyArg::Ipv4 => draw::<u32>(&args.picture, &table, &names, common, prefix)?,
-        FamilyArg::Ipv6 => draw::<u128>(&args.picture, &table, &names, common, prefix)?,
+        FamilyArg::Ipv4 => draw::<u32>(&args.picture, &table, &names, &name, prefix)?,
+        FamilyArg::Ipv6 => draw::<u128>(&args.picture, &table, &names, &name, prefix)?,
     };
     let svg = match common.theme {
         Some(ColourScheme::Light) => themed(&svg, Theme::Light),
@@ -227,15 +234,10 @@ fn draw<A: popfib::family::Family>(
     picture: &Picture,
     table: &RouteTable,
     names: &NextHopNames,
-    common: &DrawCommonArgs,
+    name: &str,
     prefix: Option<IpPrefix>,
 ) -> Result<String, Failure> {
     let (family, rib) = (A::NAME, A::of(&table.ribs));
-    let name = match &common.table.table {
-        _ if common.table.live.is_some() => "live table".to_owned(),
-        Some(path) => file_name(path),
-        None => "built-in table".to_owned(),
-    };
     if rib.is_empty() {
         let other = if A::WIDTH == 32 { "ipv6" } else { "ipv4" };
         return Err(format!(

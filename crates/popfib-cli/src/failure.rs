@@ -143,6 +143,8 @@ fn next_step(error: &ReadError) -> Option<String> {
     }
     let help = if error.is_no_table() && has_options_of(NO_TABLE) {
         NO_TABLE
+    } else if text == "<stdin>: there is no route in it" && has_options_of("--table") {
+        "-t built-in is the built-in table"
     } else if is_of_tables || text.ends_with("a file is one table") {
         CHOOSES
     } else if is_about_host_bits(error) {

@@ -16,7 +16,7 @@ use popfib_formats::text::rfc3339;
 use popfib_formats::{ColumnSelection, LoadOptions, LookupTable, RouteTable, load_image};
 use popfib_table::{Table, TableError};
 
-use crate::args::{ReadArgs, is_special, is_stdin};
+use crate::args::{ReadArgs, is_embedded, is_stdin};
 use crate::failure::{CHOOSES, Failure, KEEPS, of_table};
 use crate::output::tell;
 use crate::progress;
@@ -71,7 +71,7 @@ pub(crate) fn open_file(
 
 /// Whether `path`, given for a table, is the file of an image.
 pub(crate) fn is_image_table(path: &Path) -> bool {
-    !is_stdin(path) && !is_special(path) && is_image_file(path)
+    !is_stdin(path) && !is_embedded(path) && is_image_file(path)
 }
 
 /// Whether the file is an image, by its beginning.

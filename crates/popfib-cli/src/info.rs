@@ -12,7 +12,7 @@ use popfib_formats::text::rfc3339;
 use popfib_table::{Column, FamilyTable, Records, TableError};
 use serde::Serialize;
 
-use crate::args::{FileArgs, is_special};
+use crate::args::{FileArgs, TableArgs, is_embedded};
 use crate::failure::Failure;
 use crate::image::OpenedImage;
 use crate::output::StandardOutput;
@@ -170,16 +170,17 @@ impl RouteDistribution {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    let (image, sources, table) = match table::open_image(&args.table)? {
+    let asked = TableArgs::clone(&args.table).or_stdin(false);
+    let (image, sources, table) = match table::open_image(&asked)? {
         Some(opened) => (Some(image_info(&opened)), opened.sources(), opened.table),
         None => {
-            let mut read = args.table.read.clone();
+            let mut read = asked.read.clone();
             // All columns of a built-in table are described, as those of an image.
-            let is_built_in = args.table.table.as_deref().is_none_or(is_special);
-            if is_built_in && read.columns.is_empty() {
+            let is_embedded = asked.table.as_deref().is_none_or(is_embedded);
+            if is_embedded && read.columns.is_empty() {
                 read.columns.push("*".to_owned());
             }
-            let loaded = table::load_records(args.table.table.as_deref(), &read)?;
+            let loaded = table::load_records(asked.table.as_deref(), &read)?;
             let mut sources = loaded.sources;
             // The name and the time of a file alone are no news.
             sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));

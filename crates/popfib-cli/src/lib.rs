@@ -46,6 +46,8 @@ mod rov;
 mod rows;
 mod screen;
 mod set;
+#[cfg(unix)]
+mod standard_files;
 mod stream;
 mod table;
 mod updates;
@@ -161,7 +163,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         PopfibCommand::Kernels(args) => kernels::run(&args),
         PopfibCommand::Routes(args) => routes::run(&args),
         PopfibCommand::Set(args) => set::run(&args),
-        PopfibCommand::Rov(args) => rov::run(args),
+        PopfibCommand::Rov(args) => rov::run(&args),
         PopfibCommand::Diff(args) => diff::run(&args),
         PopfibCommand::Aggregate(args) => aggregate::run(&args),
         PopfibCommand::Convert(args) => convert::run(&args),

@@ -13,6 +13,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use popfib_formats::Progress;
 
+#[cfg(unix)]
+use crate::standard_files::metadata;
+
 /// After how long there is a bar, and how long it stays the same.
 const PATIENCE: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(100);
@@ -141,13 +144,10 @@ pub(crate) fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
 pub(crate) fn is_apart() -> bool {
     #[cfg(unix)]
     {
-        use std::fs::File;
-        use std::os::fd::AsFd;
         use std::os::unix::fs::FileTypeExt;
 
-        let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-        let kind = stdout.and_then(|stdout| stdout.metadata());
-        kind.is_ok_and(|stat| !stat.file_type().is_fifo() && !stat.file_type().is_socket())
+        let stat = metadata(io::stdout());
+        stat.is_some_and(|stat| !stat.file_type().is_fifo() && !stat.file_type().is_socket())
     }
     #[cfg(not(unix))]
     io::stdout().is_terminal()

@@ -13,10 +13,10 @@ use popfib_formats::RouteTable;
 use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::args::{FamilyArg, FileArgs, TableArgs};
+use crate::args::{FamilyArg, FileArgs, TableArgs, may_be_on_stdin};
 use crate::condition::{self, Condition};
 use crate::failure::Failure;
-use crate::output::{AsText, StandardOutput};
+use crate::output::{AsText, StandardOutput, note};
 use crate::places::{PlaceArgs, Relation, set_of};
 use crate::program::Verdict;
 use crate::records::{self, CellText, NamedCell};
@@ -332,8 +332,13 @@ fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
 }
 
 pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
-    let mut asked = TableArgs::clone(&args.table);
+    let is_asked = args.places.are_given() || !args.conditions.is_empty();
+    let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
     if !args.conditions.is_empty() {
+        let is_built_in = asked.table.is_none() && asked.live.is_none();
+        if is_built_in && !args.places.are_given() && may_be_on_stdin() {
+            note("--where asks the built-in table, -t built-in; -t - asks standard input");
+        }
         let columns = &asked.read.columns;
         let of_conditions = condition::columns(&args.conditions);
         asked.read.columns = match columns.is_empty() {

@@ -19,7 +19,7 @@ use popfib_formats::{Escaped, Input, RouteTable, RouteValue, VrpTable, load_vrps
 use popfib_table::Dictionary;
 use serde::Serialize;
 
-use crate::args::{FILE, FileArgs, ReadArgs, at_most_one_stdin};
+use crate::args::{FILE, FileArgs, ReadArgs, TableArgs, at_most_one_stdin, is_built_in, is_stdin};
 use crate::failure::{Failure, parse_asn};
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
@@ -153,7 +153,7 @@ struct RovSummary {
     ipv6: RovCounts,
 }
 
-pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
+pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
     let inputs = [
         Some(&args.vrps),
         args.vrps_before.as_ref(),
@@ -164,16 +164,17 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
         let vrps = read_vrps(&args.vrps, &args.table.read)?;
         return announcement::print(prefix, asn, &vrps, args.json);
     }
+    let mut vrps_files = [&args.vrps].into_iter().chain(&args.vrps_before);
+    let is_asked = vrps_files.any(|file| is_stdin(file));
+    let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
     // The values of an image were chosen when it was compiled.
-    if let Some(path) = &args.table.table
+    if let Some(path) = &asked.table
         && !is_image_table(path)
+        && !is_built_in(path)
     {
-        args.table
-            .read
-            .value
-            .get_or_insert(RouteValue::OriginOrValue);
+        asked.read.value.get_or_insert(RouteValue::OriginOrValue);
     }
-    let table = table::load(&args.table)?;
+    let table = table::load(&asked)?;
     let vrps = read_vrps(&args.vrps, &args.table.read)?;
     let before = args
         .vrps_before
@@ -182,7 +183,7 @@ pub(crate) fn run(mut args: RovArgs) -> Result<Verdict, Failure> {
     let before = before.transpose()?;
     let origins = ValueOrigins::of(&table.next_hops);
     let mut report = RovReport {
-        args: &args,
+        args,
         output: StandardOutput::new(),
         printed: 0,
         left_out: 0,

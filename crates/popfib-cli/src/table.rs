@@ -9,11 +9,12 @@ use std::path::Path;
 use popfib::IpPrefix;
 use popfib_formats::{
     ColumnSelection, Input, LoadOptions, LookupTable, ReadError, RouteTable, UpdateFiles,
-    default_table_of, load_for_lookups, load_from, load_prefixes, special_table,
+    WriteOptions, default_table_of, load_for_lookups, load_from, load_prefixes, special_table,
+    write_table,
 };
 use popfib_table::Column;
 
-use crate::args::{ReadArgs, TableArgs, is_special, is_stdin};
+use crate::args::{ReadArgs, TableArgs, is_built_in, is_embedded, is_stdin};
 #[cfg(not(feature = "parquet"))]
 use crate::failure::NO_PARQUET;
 use crate::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
@@ -85,20 +86,23 @@ pub(crate) fn load_chosen(args: &TableArgs, all: bool) -> Result<RouteTable, Fai
 pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
     match path {
         Some(path) => load_file(path, args),
-        None => {
-            let of_file = ReadArgs {
-                columns: Vec::new(),
-                ..args.clone()
-            };
-            let Some(option) = of_file.of_file() else {
-                return Ok(default_table_of(&args.options().columns)?);
-            };
-            // Whoever wants JSON may look for it here.
-            let json = has_options_of("--json") && option == "--format";
-            let json = if json { "; --json prints JSON" } else { "" };
-            Err(format!("{option} needs --table{json}").into())
-        }
+        None => built_in(args),
     }
+}
+
+/// The built-in table.
+fn built_in(args: &ReadArgs) -> Result<RouteTable, Failure> {
+    let of_file = ReadArgs {
+        columns: Vec::new(),
+        ..args.clone()
+    };
+    let Some(option) = of_file.of_file() else {
+        return Ok(default_table_of(&args.options().columns)?);
+    };
+    // Whoever wants JSON may look for it here.
+    let json = has_options_of("--json") && option == "--format";
+    let json = if json { "; --json prints JSON" } else { "" };
+    Err(format!("{option} needs --table FILE{json}").into())
 }
 
 /// The table in the file at `path`, with one column.
@@ -115,6 +119,9 @@ pub(crate) fn load_columns(path: &Path, args: &ReadArgs) -> Result<RouteTable, F
 
 /// The same, as `options` say.
 fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
+    if is_built_in(path) {
+        return built_in(args);
+    }
     let input = open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
@@ -169,11 +176,22 @@ pub(crate) fn prefixes_of_text(
 
 /// Opens the file at `path`, or the built-in table of that name; the rows of a Parquet file are lines of JSON.
 pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
-    if is_special(path) {
+    if is_embedded(path) {
+        let name = path.display();
         if path.exists() {
-            note("special is the built-in table; ./special is the file");
+            note(format_args!(
+                "{name} is the built-in table; ./{name} is the file"
+            ));
         }
-        return Ok(special_table());
+        if !is_built_in(path) {
+            return Ok(special_table());
+        }
+        let mut lines = Vec::new();
+        let table = default_table_of(&ColumnSelection::All)?;
+        let csv = "csv".parse().expect("the name of a form");
+        let written = write_table(&table, csv, &WriteOptions::default(), &mut lines);
+        written.expect("CSV takes any table");
+        return Ok(Input::plain(name.to_string(), Cursor::new(lines)));
     }
     let mut head = [0; 4];
     // Bytes of a pipe that were read here would be lost.
@@ -203,8 +221,8 @@ pub(crate) fn one_column(options: &LoadOptions) -> Result<(), Failure> {
 
 /// The table in the file at `path` for lookups, whose routes may lead to records, or the built-in one.
 pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<LookupTable, Failure> {
-    let Some(path) = path else {
-        return Ok(load_or_default(None, args)?.into());
+    let Some(path) = path.filter(|path| !is_built_in(path)) else {
+        return Ok(built_in(args)?.into());
     };
     let input = open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Browser } from "./browser.js";
 
 const page = join(process.argv[2], "page.html");
-execFileSync(process.env.POPFIB, ["explore", "-o", page]);
+execFileSync(process.env.POPFIB, ["explore", "-t", "built-in", "-o", page]);
 
 // In the page, from the beginning of its loading.
 const WATCH = `addEventListener("DOMContentLoaded", () => {

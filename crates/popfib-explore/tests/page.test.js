@@ -13,8 +13,9 @@ import { Browser } from "./browser.js";
 const folder = mkdtempSync(join(tmpdir(), "popfib-explore-test-"));
 const path = (name) => join(folder, name);
 /** What the command prints; 1 is its status where it finds nothing. */
-const popfib = (args, input = "") => {
-  const { status, stdout, stderr } = spawnSync(process.env.POPFIB, args, { input, encoding: "utf8", maxBuffer: 2 ** 28 });
+const popfib = (args, input) => {
+  const stdio = [input === undefined ? "ignore" : "pipe", "pipe", "pipe"];
+  const { status, stdout, stderr } = spawnSync(process.env.POPFIB, args, { input, stdio, encoding: "utf8", maxBuffer: 2 ** 28 });
   assert.ok(status === 0 || status === 1, stderr);
   return stdout;
 };

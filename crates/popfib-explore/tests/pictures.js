@@ -9,7 +9,7 @@ import { Browser } from "./browser.js";
 
 const folder = process.argv[2];
 const file = join(folder, "page.html");
-execFileSync(process.env.POPFIB, ["explore", "-o", file]);
+execFileSync(process.env.POPFIB, ["explore", "-t", "built-in", "-o", file]);
 const log = join(folder, "pictures.log");
 writeFileSync(log, Array.from({ length: 3000 }, (_, at) => `${[8, 1, 9, 17, 52, 104, 142, 151, 185, 203][at % 10]}.${at % 7}.${(at * 5) % 251}.1 GET /\n`).join(""));
 const guide = new URL("../../../docs/pictures/explore.png", import.meta.url).pathname;

@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::args::{is_special, is_stdin};
+use crate::args::{is_embedded, is_stdin};
 
 /// How long nothing may have been written to a file before it is read again: one that is overwritten in place is incomplete at
 /// first.
@@ -54,7 +54,7 @@ impl WatchedFiles {
     /// The files among `paths`, which are read next; `None` if there are none, or one can only be read once, as a pipe.
     pub(super) fn new(paths: &[impl AsRef<Path>]) -> Option<Self> {
         let files = paths.iter().map(AsRef::as_ref);
-        let files = files.filter(|path| !is_special(path));
+        let files = files.filter(|path| !is_embedded(path));
         let files = files.map(|path| Some((path.to_path_buf(), Some(FileState::of(path)?))));
         let files = files.collect::<Option<Vec<_>>>()?;
         (!files.is_empty()).then_some(Self(files))

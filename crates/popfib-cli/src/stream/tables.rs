@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use popfib_formats::LookupTable;
 
-use crate::args::{ReadArgs, is_stdin};
+use crate::args::{ReadArgs, is_stdin, table_on_stdin};
 use crate::condition::{self, Condition};
 use crate::failure::Failure;
 use crate::image::{self, OpenedImage};
@@ -40,8 +40,8 @@ struct GivenArgs {
     /// It may be compressed; `-` is standard input. Several tables need names (asn=FILE), which become the names of
     /// their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column, --value, --value-regex and --vrf
     /// are about the table before them, and about all tables if none is before. The built-in table is that of a tier-1
-    /// router, with origin AS numbers; `special` is another, of special-purpose addresses (IANA, RFC 6890), and a file of
-    /// that name is `./special`.
+    /// router, with origin AS numbers, and `built-in` names it; `special` is another, of special-purpose addresses (IANA, RFC
+    /// 6890). Files of these names are `./built-in` and `./special`.
     #[arg(short, long = "table", value_name = "[NAME=]FILE")]
     tables: Vec<String>,
 
@@ -86,6 +86,9 @@ pub(crate) fn files() -> Arg {
         .num_args(0..)
         .conflicts_with_all(["tables", "live"])
         .help("Tables or images to read; the same as --table")
+        .long_help(
+            "Tables or images to read; the same as --table\n\nWithout either, a pipe or file on standard input is the table.",
+        )
 }
 
 impl Args for TablesArgs {
@@ -108,6 +111,12 @@ impl FromArgMatches for TablesArgs {
             Ok(Some(files)) => {
                 given.tables = files.cloned().collect();
                 places(matches, FILES)
+            }
+            // The tables are the whole input. All options are about the one on standard input, which is after them.
+            Ok(None) if given.tables.is_empty() && given.live.is_none() => {
+                let stdin = table_on_stdin().map(|path| path.display().to_string());
+                given.tables.extend(stdin);
+                vec![usize::MAX; given.tables.len()]
             }
             _ => places(matches, "tables"),
         };

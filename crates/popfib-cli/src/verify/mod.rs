@@ -19,7 +19,7 @@ use popfib_table::Table;
 use serde::Serialize;
 
 use self::probes::ProbeArgs;
-use crate::args::{FileArgs, kernel};
+use crate::args::{FileArgs, TableArgs, kernel};
 use crate::failure::Failure;
 use crate::image::without_routes;
 use crate::output::{StandardOutput, note};
@@ -81,12 +81,13 @@ pub(crate) struct VerifyCount {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
-    let table = match table::open_image(&args.table)? {
+    let asked = TableArgs::clone(&args.table).or_stdin(false);
+    let table = match table::open_image(&asked)? {
         Some(opened) if !opened.table.has_routes() => {
             return Err(without_routes(&opened.name, "verify it"));
         }
         Some(opened) => opened.table,
-        None => table::load(&args.table)?.into_table(),
+        None => table::load(&asked)?.into_table(),
     };
     let ipv4 = family::<u32>(&table, args)?;
     let ipv6 = family::<u128>(&table, args)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use popfib_bpf::{PinnedMap, ProgramValues};
 
-use crate::args::FileArgs;
+use crate::args::{FileArgs, TableArgs};
 use crate::failure::Failure;
 use crate::program::Verdict;
 use crate::progress;
@@ -20,7 +20,8 @@ pub(super) fn load(
 ) -> Result<Verdict, Failure> {
     let ids = ids.map(|path| Ok::<_, Failure>((path, value_ids::read(path)?)));
     let ids = ids.transpose()?;
-    let table = match table::open_image(args)? {
+    let args = TableArgs::clone(args).or_stdin(false);
+    let table = match table::open_image(&args)? {
         Some(opened) => opened.table,
         None => table::load_records(args.table.as_deref(), &args.read)?.table,
     };

@@ -6,7 +6,7 @@ use popfib::family::Family;
 use popfib_bpf::MappedTable;
 use popfib_table::Table;
 
-use crate::args::FileArgs;
+use crate::args::{FileArgs, TableArgs};
 use crate::failure::Failure;
 use crate::image::without_routes;
 use crate::program::Verdict;
@@ -22,7 +22,8 @@ pub(super) fn run(
     probes: ProbeArgs,
     json: bool,
 ) -> Result<Verdict, Failure> {
-    let table = match table::open_image(args)? {
+    let args = TableArgs::clone(args).or_stdin(false);
+    let table = match table::open_image(&args)? {
         Some(opened) if !opened.table.has_routes() => {
             return Err(without_routes(&opened.name, "compare it"));
         }

@@ -69,9 +69,9 @@ fn legends_have_names() {
         fs::read_to_string(&svg).unwrap()
     };
     // The AS of the built-in table, and those that it does not know.
-    let text = hilbert(&["--prefix", "8.8.8.0/24"], "");
+    let text = hilbert(&["--table", "built-in", "--prefix", "8.8.8.0/24"], "");
     assert!(text.contains(">Google LLC<") && text.contains(">AS15169, 100.00 %<"));
-    let text = hilbert(&[], "");
+    let text = hilbert(&["-t", "built-in"], "");
     assert!(text.contains(">origin unknown<") && text.contains(">no route<"));
     // A number alone has the name of its column.
     let text = hilbert(&["--table", "-"], "10.0.0.0/8 17\n12.0.0.0/8 0\n");

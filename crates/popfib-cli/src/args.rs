@@ -491,9 +491,9 @@ impl FamilyArg {
 /// In what form rows of a report are printed.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct ReportArgs {
-    /// Format of the output
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
-    to: ReportForm,
+    /// Format of the output [default: what the name of its file means; else text]
+    #[arg(long, value_name = "FORM", value_enum)]
+    to: Option<ReportForm>,
 
     /// The same as --to json-lines
     #[arg(long, conflicts_with = "to")]
@@ -513,10 +513,16 @@ pub(crate) enum ReportForm {
 
 impl ReportArgs {
     pub(crate) fn form(self) -> ReportForm {
-        if self.json {
-            ReportForm::JsonLines
-        } else {
-            self.to
-        }
+        self.asked().unwrap_or(ReportForm::Text)
+    }
+
+    /// The form that was asked for.
+    pub(crate) fn asked(self) -> Option<ReportForm> {
+        self.to.or(self.json.then_some(ReportForm::JsonLines))
+    }
+
+    /// Asks for this form.
+    pub(crate) fn ask(&mut self, form: ReportForm) {
+        self.to = Some(form);
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use popfib::Options;
 
 use crate::args::{KeepArg, SizeArg};
+use crate::destination::form_by_name;
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::program::Verdict;
@@ -75,6 +76,7 @@ pub(crate) struct CompileArgs {
 }
 
 pub(crate) fn run(args: &CompileArgs) -> Result<Verdict, Failure> {
+    form_by_name(Some(&args.output), None, &["image"])?;
     let place = ImagePlace::new(&args.output)?;
     let mut named = Vec::new();
     for (name, mut table) in args.tables.read()? {

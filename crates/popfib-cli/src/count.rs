@@ -22,7 +22,7 @@ use popfib_formats::addresses::AddressRun;
 use popfib_table::Cell;
 
 use crate::args::{ReportArgs, ReportForm, kernel};
-use crate::destination::Destination;
+use crate::destination::{Destination, form_by_name};
 use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
@@ -139,7 +139,15 @@ impl CountArgs {
     }
 }
 
-pub(crate) fn run(args: &CountArgs) -> Result<Verdict, Failure> {
+pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
+    let is_form = args.form.asked().is_some() || args.svg;
+    let asked = is_form.then_some(if args.svg { "svg" } else { "text" });
+    match form_by_name(args.output.as_deref(), asked, &["csv", "json-lines", "svg"])? {
+        Some("csv") => args.form.ask(ReportForm::Csv),
+        Some("json-lines") => args.form.ask(ReportForm::JsonLines),
+        named => args.svg |= named.is_some(),
+    }
+    let args = &args;
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
     let mut cells = args.input.cells();

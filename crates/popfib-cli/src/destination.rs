@@ -25,12 +25,14 @@ use crate::screen::Screen;
 pub(crate) struct DestinationArgs {
     /// Output format, or a template: '{prefix} {country};'
     ///
+    /// [default: what the name of the file means: .csv, .json, .jsonl, .mmdb, .parquet, also before .gz; else text]
+    ///
     /// A template is lines with fields in braces, in the argument or, as @FILE, in a file. The lines from the first with a field to the
     /// last are printed for each route, those before and after once. Fields: prefix, address, length, mask, wildcard, first, last,
     /// family, and the columns of the table, of which `value` is that of a lookup. {NAME:json} and {NAME:csv} write a value of JSON and a
     /// field of CSV, {NAME|TEXT} has TEXT where there is no value, {,} is a comma between two routes, {{ and }} are braces.
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = DestinationFormParser)]
-    to: DestinationForm,
+    #[arg(long, value_name = "FORM", value_parser = DestinationFormParser)]
+    to: Option<DestinationForm>,
 
     /// Name of the list, in formats that have one
     ///
@@ -73,7 +75,19 @@ pub(crate) enum DestinationForm {
 impl DestinationForm {
     const PARQUET: &str = "parquet";
 
-    fn name(&self) -> &'static str {
+    /// The forms of any table that the end of a file's name means.
+    pub(crate) const BY_NAME: [&str; 4] = ["csv", "json-lines", "mmdb", Self::PARQUET];
+
+    /// The form of this name.
+    pub(crate) fn of(name: &str) -> Result<Self, String> {
+        match name {
+            Self::PARQUET => Ok(Self::Parquet),
+            name => name.parse().map(Self::Of),
+        }
+    }
+
+    /// As messages call it.
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Of(form) => form.name(),
             Self::Template(_) => "TEMPLATE",
@@ -144,10 +158,7 @@ impl TypedValueParser for DestinationFormParser {
         if value.to_str().is_some_and(is_template) {
             return template.parse_ref(command, arg, value);
         }
-        let named = Self::names().try_map(|name| match name.as_str() {
-            DestinationForm::PARQUET => Ok(DestinationForm::Parquet),
-            name => name.parse().map(DestinationForm::Of),
-        });
+        let named = Self::names().try_map(|name| DestinationForm::of(&name));
         named.parse_ref(command, arg, value)
     }
 
@@ -179,9 +190,19 @@ fn template(text: &str) -> Result<DestinationForm, String> {
 }
 
 impl DestinationArgs {
+    /// The form that is asked for, or that the name of the file means.
+    fn form(&self) -> Result<DestinationForm, Failure> {
+        let asked = self.to.as_ref().map(DestinationForm::name);
+        let named = form_by_name(self.output.as_deref(), asked, &DestinationForm::BY_NAME)?;
+        match &self.to {
+            Some(form) => Ok(form.clone()),
+            None => Ok(DestinationForm::of(named.unwrap_or("text"))?),
+        }
+    }
+
     /// Opens the destination, before any work is done that an error here would waste.
     pub(crate) fn open(&self) -> Result<Destination, Failure> {
-        self.to.check()?;
+        self.form()?.check()?;
         Destination::open(self.output.as_deref())
     }
 
@@ -189,7 +210,7 @@ impl DestinationArgs {
     /// them would be left out, and then a wider prefix would answer for it.
     pub(crate) fn ask(&self, read: &mut ReadArgs) {
         match &self.to {
-            DestinationForm::Template(template)
+            Some(DestinationForm::Template(template))
                 if template.names_columns() && read.columns.is_empty() =>
             {
                 read.columns = vec!["*".to_owned()];
@@ -206,8 +227,53 @@ impl DestinationArgs {
             ge: self.ge,
             le: self.le,
         };
-        to.write_table(table, &self.to, &options)
+        to.write_table(table, &self.form()?, &options)
     }
+}
+
+/// The form that the end of a file's name means, if it means one, by its name in `--to`; what compresses the file comes off first.
+fn meant(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let plain = COMPRESSED.iter().find_map(|end| name.strip_suffix(end));
+    match plain.unwrap_or(&name).rsplit_once('.')?.1 {
+        "csv" => Some("csv"),
+        "fib" => Some("image"),
+        "json" | "jsonl" => Some("json-lines"),
+        "mmdb" => Some("mmdb"),
+        "parquet" => Some("parquet"),
+        "svg" => Some("svg"),
+        _ => None,
+    }
+}
+
+/// How names of compressed files end.
+pub(crate) const COMPRESSED: [&str; 3] = [".gz", ".bz2", ".zst"];
+
+/// Which of the `forms` of a command the file at `path` gets, if its name means one and no form is `asked` for by its name: the one
+/// place that knows what the ends of names mean. An error if the file would be something else under that name. Beside a form that is
+/// asked for, names of text are free: they are for whoever reads the file.
+pub(crate) fn form_by_name(
+    path: Option<&Path>,
+    asked: Option<&str>,
+    forms: &[&str],
+) -> Result<Option<&'static str>, Failure> {
+    let Some((path, meant)) = path.and_then(|path| Some((path, meant(path)?))) else {
+        return Ok(None);
+    };
+    let is_binary = ["image", "mmdb", "parquet"].contains(&meant);
+    match asked {
+        None if forms.contains(&meant) => return Ok(Some(meant)),
+        Some(asked) if asked == meant || !is_binary => return Ok(None),
+        _ => {}
+    }
+    let name = path.display().to_string();
+    let name = name.escape_debug();
+    let other = match meant {
+        "image" => "`popfib compile` writes images".to_owned(),
+        "svg" => "`popfib draw` and `popfib count --svg` write pictures".to_owned(),
+        form => format!("`popfib convert --to {form}` writes it"),
+    };
+    Err(format!("{name}: the name of another form, {meant}; {other}").into())
 }
 
 /// Standard output, or a file that takes its place when it is finished.

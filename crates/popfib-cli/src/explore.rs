@@ -12,7 +12,7 @@ use popfib::image::Keep;
 use popfib_explore::special_purposes;
 use popfib_formats::{LookupTable, SPECIAL_TABLE_NAME};
 
-use crate::destination::Destination;
+use crate::destination::{Destination, form_by_name};
 use crate::failure::Failure;
 use crate::image::{created, image_of};
 use crate::program::Verdict;
@@ -43,6 +43,7 @@ pub(crate) struct ExploreArgs {
 
 pub(crate) fn run(mut args: ExploreArgs) -> Result<Verdict, Failure> {
     let output = args.output.as_deref();
+    form_by_name(output, None, &[])?;
     let destination = output.map(|path| Destination::open(Some(path)));
     let destination = destination.transpose()?;
     if !args.tables.is_given() {

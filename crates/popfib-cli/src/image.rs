@@ -17,6 +17,7 @@ use popfib_formats::{ColumnSelection, LoadOptions, LookupTable, RouteTable, load
 use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_embedded, is_stdin};
+use crate::destination::COMPRESSED;
 use crate::failure::{CHOOSES, Failure, KEEPS, of_table};
 use crate::output::tell;
 use crate::progress;
@@ -176,6 +177,12 @@ impl<'p> ImagePlace<'p> {
     pub(crate) fn new(path: &'p Path) -> Result<Self, Failure> {
         if is_stdin(path) {
             return Err("-o: an image has to be a file, not `-`".into());
+        }
+        let end = path.extension().unwrap_or_default().to_string_lossy();
+        if COMPRESSED.contains(&format!(".{end}").as_str()) {
+            let name = path.display().to_string();
+            let reason = "an image is not compressed: it is used in place";
+            return Err(format!("{}: {reason}", name.escape_debug()).into());
         }
         Ok(Self {
             path,

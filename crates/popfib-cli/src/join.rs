@@ -8,7 +8,7 @@ use popfib::Options;
 use popfib_formats::{Input, JoinFiles, WriteOptions};
 
 use crate::args::KeepArg;
-use crate::destination::{Destination, DestinationForm, DestinationFormParser};
+use crate::destination::{Destination, DestinationForm, DestinationFormParser, form_by_name};
 use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::output::tell;
@@ -37,7 +37,7 @@ pub(crate) struct JoinArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// mmdb, csv, json-lines, parquet or a template: format of the file [default: image]
+    /// mmdb, csv, json-lines, parquet or a template: format of the file [default: what its name means; else image]
     #[arg(long, value_name = "FORM", value_parser = DestinationFormParser, conflicts_with = "keep")]
     to: Option<DestinationForm>,
 
@@ -103,7 +103,12 @@ fn named(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
-    let to = match &args.to {
+    let asked = args.to.as_ref().map(DestinationForm::name);
+    let forms = [&DestinationForm::BY_NAME[..], &["image"]].concat();
+    let named = form_by_name(Some(&args.output), asked, &forms)?;
+    let named = named.filter(|form| *form != "image");
+    let named = named.map(DestinationForm::of).transpose()?;
+    let to = match args.to.as_ref().or(named.as_ref()) {
         Some(form) => {
             form.check()?;
             JoinDestination::Form(form, Destination::open(Some(&args.output))?)

@@ -149,9 +149,9 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
     cli.color.write_global();
     match cli.command {
         PopfibCommand::Lookup(args) => lookup::run(args),
-        PopfibCommand::Annotate(args) => annotate::run(&args),
+        PopfibCommand::Annotate(args) => annotate::run(args),
         PopfibCommand::Grep(args) => grep::run(&args),
-        PopfibCommand::Count(args) => count::run(&args),
+        PopfibCommand::Count(args) => count::run(args),
         PopfibCommand::Info(args) => info::run(&args),
         PopfibCommand::Verify(args) => verify::run(&args),
         PopfibCommand::Compile(args) => compile::run(&args),

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use popfib_formats::{AddressBatch, Anonymizer};
 
 use crate::args::{PrefixLengths, kernel};
-use crate::destination::Destination;
+use crate::destination::{Destination, form_by_name};
 use crate::failure::{Failure, NO_PARQUET};
 use crate::program::Verdict;
 use crate::stream::follower::Follower;
@@ -51,9 +51,13 @@ Examples:
   popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet
   tail -f access.log | popfib annotate --live /run/popfib.sock")]
 pub(crate) struct AnnotateArgs {
-    /// Format of the output [default: that of the input]
+    /// Format of the output [default: what its file's name means; else that of the input]
     #[arg(long, value_name = "FORM", value_enum)]
     to: Option<AnnotateForm>,
+
+    /// Whether the name of the file means CSV, which the lines of a text do not become.
+    #[arg(skip)]
+    is_named_csv: bool,
 
     /// The same as --to json-lines
     #[arg(long, conflicts_with = "to")]
@@ -130,7 +134,20 @@ impl AnnotateArgs {
     }
 }
 
-pub(crate) fn run(args: &AnnotateArgs) -> Result<Verdict, Failure> {
+pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
+    let asked = args.form().and_then(|form| form.to_possible_value());
+    let asked = asked.as_ref().map(|value| value.get_name());
+    match form_by_name(
+        args.output.as_deref(),
+        asked,
+        &["csv", "json-lines", "parquet"],
+    )? {
+        Some("csv") => args.is_named_csv = true,
+        Some("json-lines") => args.to = Some(AnnotateForm::JsonLines),
+        Some(_) => args.to = Some(AnnotateForm::Parquet),
+        None => {}
+    }
+    let args = &args;
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
     // The value exists in every build, so that the error says why it does not work; otherwise clap would call it unknown.

@@ -53,6 +53,11 @@ impl Sink {
             )?)));
         }
         let (form, lead) = form(source, args, query);
+        if args.is_named_csv && args.form().is_none() && !matches!(form, LineForm::Csv(_)) {
+            let reason = "its lines are no CSV, which the name of the output means";
+            let help = "--to csv writes their addresses alone, --to text or json-lines the lines";
+            return Err(format!("{name}: {reason}; {help}").into());
+        }
         if lead == LineLead::AddressOfLine && query.columns().any(|name| name == MESSAGE) {
             return Err(there_already(name, "member", MESSAGE));
         }
@@ -167,6 +172,10 @@ fn form(source: &StreamSource, args: &AnnotateArgs, query: &Query) -> (LineForm,
     };
     match (args.form(), dialect) {
         (Some(AnnotateForm::Csv) | None, Some(dialect)) => (LineForm::Csv(dialect), LineLead::Row),
+        (None, None) if args.is_named_csv && !source.is_text() => (
+            LineForm::Csv(OutputDialect::OF_ADDRESSES),
+            LineLead::Address,
+        ),
         (Some(AnnotateForm::Csv), None) => (
             LineForm::Csv(OutputDialect::OF_ADDRESSES),
             LineLead::Address,

@@ -21,14 +21,14 @@ use popfib_formats::AddressBatch;
 use crate::args::{is_stdin, kernel};
 use crate::condition;
 use crate::failure::Failure;
-use crate::output::{StandardOutput, error};
+use crate::output::{StandardOutput, error, note};
 use crate::program::Verdict;
 use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
 use crate::stream::follower::Follower;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::tables::TablesArgs;
-use crate::stream::{self, Consumer, InputArgs, ReadTextAs};
+use crate::stream::{self, Consumer, InputArgs, ReadTextAs, is_stdout};
 use crate::table;
 
 use addresses::AddressHit;
@@ -289,9 +289,14 @@ fn files(recursive: bool, input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
         let mut inside = Vec::new();
         for entry in entries {
             let entry = entry.map_err(failed)?;
-            // Links to folders could lead back.
+            // Links could lead back, or anywhere: only those that are named are followed.
             let kind = entry.file_type().map_err(failed)?;
-            if kind.is_file() || kind.is_dir() || entry.path().is_file() {
+            if kind.is_file() && is_stdout(&entry.path()) {
+                let name = name(&entry.path());
+                note(format_args!(
+                    "{name}: left out, standard output is written to it"
+                ));
+            } else if kind.is_file() || kind.is_dir() {
                 inside.push(entry.path());
             }
         }

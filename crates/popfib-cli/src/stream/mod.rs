@@ -24,6 +24,8 @@ pub(crate) mod tables;
 
 pub(crate) use rows::LineLead;
 
+#[cfg(unix)]
+use std::fs::{self, Metadata};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +39,8 @@ use popfib_formats::{AddressBatch, AddressFormat, AddressOptions, Input};
 use crate::args::{ReadArgs, is_stdin};
 use crate::failure::Failure;
 use crate::progress;
+#[cfg(unix)]
+use crate::standard_files::metadata;
 
 use self::seen::FilesSeen;
 use self::source::StreamSource;
@@ -321,6 +325,9 @@ pub(crate) fn read(
 ) -> Result<(), Failure> {
     let input = Input::open(path)?.max_size(read.max_size);
     let name = input.name().escape_debug().to_string();
+    if consumer.writes() && is_stdout(path) {
+        return Err(format!("{name}: standard output is written to it, which has no end").into());
+    }
     let bar = shows_bar(path, &input, consumer).then(|| progress::watch(input.progress()));
     let source = StreamSource::open(
         path,
@@ -359,6 +366,24 @@ pub(crate) fn read(
     let without = format!("no {} has {what}", source.unit());
     seen.add(&name, &without, source.missing(), counts);
     Ok(())
+}
+
+/// Whether what is written to standard output is added to the file at `path`. That of a system that does not say so is another.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        let stdout = metadata(io::stdout()).filter(Metadata::is_file);
+        let file = match is_stdin(path) {
+            true => metadata(io::stdin()),
+            false => fs::metadata(path).ok(),
+        };
+        let which = |file: Metadata| (file.dev(), file.ino());
+        stdout.is_some() && stdout.map(which) == file.map(which)
+    }
+    #[cfg(not(unix))]
+    false
 }
 
 /// Whether there is a bar while `input`, the file at `path`, is read.

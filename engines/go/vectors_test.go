@@ -250,6 +250,10 @@ func TestTypedColumns(t *testing.T) {
 	if value, there := column.Of(found); !there || value != "AT" || found.String() != "AT" {
 		t.Errorf("%q, %t", value, there)
 	}
+	found, matched := country.Lookup(netip.MustParseAddr("10.1.2.4"))
+	if _, there := column.Of(found); there || !matched {
+		t.Error("the value of 10.1.2.0/24 is not absent")
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a record of another table was taken")

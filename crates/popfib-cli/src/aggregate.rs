@@ -95,6 +95,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let mut table = match args.conditions.is_empty() {
         true => {
             let mut asked = TableArgs::clone(&args.table).or_stdin(false);
+            asked.read.is_list = true;
             args.destination.ask(&mut asked.read);
             table::load_all(&asked)?
         }
@@ -125,6 +126,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
 /// The addresses whose answers meet the conditions, as a list.
 fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
     let mut asked = TableArgs::clone(&args.table).or_stdin(false);
+    asked.read.is_list = true;
     condition::ask(&mut asked.read, &args.conditions)?;
     let mut table = table::load_chosen(&asked, false)?;
     let selected = condition::selected(&args.conditions, &table.take_records())?;

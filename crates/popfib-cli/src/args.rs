@@ -270,9 +270,19 @@ pub(crate) struct ReadArgs {
     #[arg(long)]
     pub(crate) leading_zeros: bool,
 
+    /// Take missing values from the next shorter prefix
+    ///
+    /// A value that a route lacks is that of the next shorter prefix that has it [default: it is absent].
+    #[arg(hide_short_help = true, long)]
+    pub(crate) fill: bool,
+
     /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     pub(crate) max_size: u64,
+
+    /// Whether values do not matter, so that those which are absent are not noted.
+    #[arg(skip)]
+    pub(crate) is_list: bool,
 }
 
 impl ReadArgs {
@@ -289,6 +299,7 @@ impl ReadArgs {
             ("--length-column", self.length_column.is_some()),
             ("--value-regex", self.value_regex.is_some()),
             ("--vrf", self.vrf.is_some()),
+            ("--fill", self.fill),
         ];
         given
             .iter()
@@ -329,6 +340,7 @@ impl ReadArgs {
             length_column: self.length_column.clone(),
             value_regex: self.value_regex.clone(),
             table: self.vrf.clone(),
+            fill: self.fill,
             ..LoadOptions::new()
         }
     }

@@ -263,7 +263,7 @@ mod tests {
             if !numbers.is_empty() {
                 builder.set_list(ports, numbers.iter().map(|&n| Scalar::Integer(n)));
             }
-            builder.finish_record().unwrap();
+            builder.finish_record();
         }
         let records = builder.build().records;
         let chosen = |conditions: &[&str]| {

@@ -206,10 +206,10 @@ impl DestinationArgs {
         Destination::open(self.output.as_deref())
     }
 
-    /// Asks for all columns if a template names some and `--columns` is not given. With fewer columns, a record without a value in
-    /// them would be left out, and then a wider prefix would answer for it.
+    /// Asks for all columns if a template names some and `--columns` is not given, as one may name the value of a lookup.
     pub(crate) fn ask(&self, read: &mut ReadArgs) {
         match &self.to {
+            Some(DestinationForm::Of(form)) => read.is_list |= !form.has_values(),
             Some(DestinationForm::Template(template))
                 if template.names_columns() && read.columns.is_empty() =>
             {

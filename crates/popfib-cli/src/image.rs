@@ -33,20 +33,21 @@ pub(crate) struct OpenedImage {
     /// The same, of the columns that are asked for.
     pub(crate) table: Table,
     columns: ColumnSelection,
+    is_list: bool,
     /// From the call to a table that can be asked.
     pub(crate) open_time: Duration,
 }
 
 /// The image at `path`; `None` without a path, or if the file does not begin as an image does. An image that is trusted is not
-/// validated. One that comes from a pipe or is compressed is read like any other table.
+/// validated. One that comes from a pipe, is compressed or is to be filled is read like any other table.
 pub(crate) fn open_file(
     path: Option<&Path>,
     trust: bool,
     read: &ReadArgs,
 ) -> Result<Option<OpenedImage>, Failure> {
     let path = match path {
-        Some(path) if is_image_table(path) => path,
-        _ if trust => return Err("--trust is for an image that is a file".into()),
+        Some(path) if is_image_table(path) && !read.fill => path,
+        _ if trust && !read.fill => return Err("--trust is for an image that is a file".into()),
         _ => return Ok(None),
     };
     let name = path.display().to_string();
@@ -96,6 +97,7 @@ impl OpenedImage {
             name,
             image,
             columns: options.columns,
+            is_list: read.is_list,
             open_time: start.elapsed(),
         })
     }
@@ -110,6 +112,7 @@ impl OpenedImage {
             in_image,
             image,
             columns: ColumnSelection::Value,
+            is_list: false,
             open_time: start.elapsed(),
         })
     }
@@ -130,7 +133,10 @@ impl OpenedImage {
             image_columns,
             ..LoadOptions::new()
         };
-        let table = load_image(&self.name, &self.in_image, &options)?;
+        let mut table = load_image(&self.name, &self.in_image, &options)?;
+        if self.is_list {
+            table.absent = None;
+        }
         tell(&table.name, &table.remarks());
         Ok(table)
     }

@@ -297,7 +297,8 @@ impl RovReport<'_> {
         let mut counts = RovCounts::default();
         for (prefix, value) in A::of(&table.ribs) {
             let Some(found) = origins.get(value) else {
-                if self.args.table.read.skip_invalid {
+                let is_absent = table.absent.is_some() && table.next_hops.get(value) == Some("");
+                if is_absent || self.args.table.read.skip_invalid {
                     self.left_out += 1;
                     continue;
                 }

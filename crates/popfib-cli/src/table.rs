@@ -126,7 +126,10 @@ fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<Ro
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
     drop(bar);
-    let table = table?;
+    let mut table = table?;
+    if args.is_list {
+        table.absent = None;
+    }
     output::tell(&table.name, &table.remarks());
     Ok(table)
 }

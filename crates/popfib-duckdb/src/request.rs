@@ -11,7 +11,7 @@ use crate::file::FileSystem;
 use crate::vector::LogicalType;
 
 /// The named parameters of functions that read files, called like the options of the command.
-pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
+pub(crate) const OPTIONS: [(&CStr, TypeId); 8] = [
     (c"format", TypeId::VARCHAR),
     (c"value", TypeId::VARCHAR),
     (c"columns", TypeId::ANY),
@@ -19,6 +19,7 @@ pub(crate) const OPTIONS: [(&CStr, TypeId); 7] = [
     (c"vrf", TypeId::VARCHAR),
     (c"skip_invalid", TypeId::BOOLEAN),
     (c"mask", TypeId::BOOLEAN),
+    (c"fill", TypeId::BOOLEAN),
 ];
 
 /// What names the built-in table, in place of a file.
@@ -123,6 +124,7 @@ pub(crate) unsafe fn options(info: DuckDbHandle) -> Result<LoadOptions, String> 
     options.table = text(c"vrf");
     options.skip_invalid = value(c"skip_invalid").is_true();
     options.mask = value(c"mask").is_true();
+    options.fill = value(c"fill").is_true();
     Ok(options)
 }
 

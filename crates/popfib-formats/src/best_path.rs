@@ -13,7 +13,6 @@ use std::mem;
 use popfib::IpPrefix;
 
 use crate::error::ReadError;
-use crate::names::left_out;
 use crate::peers::Peer;
 use crate::record::RecordText;
 use crate::route::{RecordColumns, Route, RouteSource};
@@ -67,8 +66,6 @@ pub(crate) struct BestPaths<P> {
     out: String,
     /// Found after a route that is still to be handed out.
     failed: Option<ReadError>,
-    /// Routes whose records have none of the columns that are read.
-    without: u64,
 }
 
 impl<P: CandidatePaths> BestPaths<P> {
@@ -80,7 +77,6 @@ impl<P: CandidatePaths> BestPaths<P> {
             read: String::new(),
             out: String::new(),
             failed: None,
-            without: 0,
         }
     }
 
@@ -137,17 +133,9 @@ impl<P: CandidatePaths> BestPaths<P> {
 
 impl<P: CandidatePaths> RouteSource for BestPaths<P> {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        loop {
-            let Some(prefix) = self.next_prefix()? else {
-                return Ok(None);
-            };
-            if self.out.is_empty() && self.paths.record().is_some() {
-                self.without += 1;
-                continue;
-            }
-            let next_hop = &self.out;
-            return Ok(Some(Route { prefix, next_hop }));
-        }
+        let prefix = self.next_prefix()?;
+        let next_hop = &self.out;
+        Ok(prefix.map(|prefix| Route { prefix, next_hop }))
     }
 
     fn columns(&self) -> Option<RecordColumns<'_>> {
@@ -155,10 +143,7 @@ impl<P: CandidatePaths> RouteSource for BestPaths<P> {
     }
 
     fn notes(&self) -> Vec<String> {
-        let only = self.paths.record().and_then(RecordText::only);
-        let mut notes = left_out(self.without, "route", only);
-        notes.extend(self.paths.notes());
-        notes
+        self.paths.notes()
     }
 
     fn peers(&self) -> &[Peer] {

@@ -42,13 +42,13 @@ static NAMES: &[u8] = include_bytes!("../data/default-names.bin");
 /// loading the same table from a file. There are more than 65,535 of them.
 pub fn default_table() -> RouteTable {
     let mut texts = Dictionary::default();
-    let mut table = routes(|asn| Some(texts.intern(&asn.to_string())));
+    let mut table = routes(|asn| texts.intern(&asn.to_string()));
     table.next_hops = texts;
     table
 }
 
 /// The same with these columns of `asn`, an integer, and `as_name`, the name of the organisation, as [`load`](crate::load()) reads
-/// them. Where an AS is unknown it has no name: of the names alone, its routes are left out.
+/// them. Where an AS is unknown it has no name.
 ///
 /// # Errors
 /// A column that is none of these.
@@ -67,10 +67,11 @@ pub fn default_table_of(columns: &ColumnSelection) -> Result<RouteTable, ReadErr
     if let [only] = &wanted[..] {
         let mut texts = Dictionary::default();
         let mut table = routes(|asn| match only == ASN {
-            true => Some(texts.intern(&asn.to_string())),
-            false => Some(texts.intern(names.of(asn)?)),
+            true => texts.intern(&asn.to_string()),
+            false => texts.intern(names.of(asn).unwrap_or_default()),
         });
         (table.next_hops, table.column) = (texts, Some(only.clone()));
+        table.count_absent(Some(only));
         return Ok(table);
     }
     let mut records = RecordsBuilder::new();
@@ -92,8 +93,8 @@ pub fn default_table_of(columns: &ColumnSelection) -> Result<RouteTable, ReadErr
     Ok(table)
 }
 
-/// The routes, whose next hops are what `number` makes of an AS when it comes first; those are left out of which it makes none.
-fn routes(mut number: impl FnMut(u32) -> Option<NextHop>) -> RouteTable {
+/// The routes, whose next hops are what `number` makes of an AS when it comes first.
+fn routes(mut number: impl FnMut(u32) -> NextHop) -> RouteTable {
     let source = Source {
         name: DEFAULT_TABLE_NAME.to_owned(),
         description: "prefixes of a tier-1 router (bart 0.30.0) with their origin AS (RouteViews, DB-IP, NRO)"
@@ -110,18 +111,14 @@ fn routes(mut number: impl FnMut(u32) -> Option<NextHop>) -> RouteTable {
     let numbers = columns.numbers();
     let mut known = vec![None; numbers.len()];
     let mut next_hop = |place: usize| {
-        let known: &mut Option<Option<NextHop>> = &mut known[place];
+        let known: &mut Option<NextHop> = &mut known[place];
         *known.get_or_insert_with(|| number(numbers[place]))
     };
     columns.family(|prefix, place| {
-        if let Some(next_hop) = next_hop(place) {
-            table.ribs.ipv4.insert(prefix, next_hop);
-        }
+        table.ribs.ipv4.insert(prefix, next_hop(place));
     });
     columns.family(|prefix, place| {
-        if let Some(next_hop) = next_hop(place) {
-            table.ribs.ipv6.insert(prefix, next_hop);
-        }
+        table.ribs.ipv6.insert(prefix, next_hop(place));
     });
     table
 }

@@ -226,6 +226,10 @@ impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
         self.grammar.record().map(RecordText::columns)
     }
 
+    fn has_values(&self) -> bool {
+        self.rows.has_values() || self.grammar.record().is_some()
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = self.grammar.notes();
         notes.extend(self.rows.notes());

@@ -14,7 +14,6 @@ use popfib_table::{Cell, Column, Records, Table, TableError};
 use crate::error::{ReadError, no_name, quote};
 use crate::input::Input;
 use crate::name_rule::check_characters;
-use crate::names::left_out;
 use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
@@ -105,8 +104,6 @@ pub(crate) struct ImageRoutes {
     records: Option<RecordText>,
     /// What stands for the next hop of the route that was handed out last.
     text: String,
-    /// Routes whose value is absent.
-    without: u64,
 }
 
 impl ImageRoutes {
@@ -142,7 +139,6 @@ impl ImageRoutes {
             count: 0,
             records,
             text: String::new(),
-            without: 0,
         })
     }
 
@@ -152,18 +148,18 @@ impl ImageRoutes {
         Some((A::ip_prefix(prefix), next_hop))
     }
 
-    /// Puts what stands for this next hop into `text`; false if it is absent.
-    fn write(&mut self, next_hop: NextHop) -> bool {
+    /// Puts what stands for this next hop into `text`.
+    fn write(&mut self, next_hop: NextHop) {
         self.text.clear();
         let Some(records) = self.table.records() else {
             // Writing to a String cannot fail.
             let _ = write!(self.text, "{next_hop}");
-            return true;
+            return;
         };
         let Some(text) = &mut self.records else {
             let value = self.table.value(next_hop);
             self.text.push_str(value.as_deref().unwrap_or_default());
-            return value.is_some();
+            return;
         };
         for column in 0..records.columns().len() {
             match records.cell(next_hop, column) {
@@ -184,49 +180,44 @@ impl ImageRoutes {
             }
         }
         self.text.push_str(text.finish());
-        !self.text.is_empty()
     }
 }
 
 impl RouteSource for ImageRoutes {
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        loop {
-            let number = self.count + 1;
-            let ipv4 = self
-                .image
-                .family::<u32>()
-                .map_or(0, ImageFamily::route_count) as u32;
-            let route = self.route::<u32>(number);
-            let route = route.or_else(|| self.route::<u128>(number - ipv4));
-            let Some((prefix, next_hop)) = route else {
-                return Ok(None);
-            };
-            self.count = number;
-            if !self.write(next_hop) {
-                self.without += 1;
-                continue;
-            }
-            // An empty one is that of a list of prefixes.
-            if !self.text.is_empty()
-                && let Err(reason) = check_characters(&self.text)
-            {
-                let text = quote(self.text.as_bytes());
-                let reason = format!("route {prefix}: {text}: {reason}");
-                return Err(ReadError::file(&self.name, reason));
-            }
-            let next_hop = &self.text;
-            return Ok(Some(Route { prefix, next_hop }));
+        let number = self.count + 1;
+        let ipv4 = self
+            .image
+            .family::<u32>()
+            .map_or(0, ImageFamily::route_count) as u32;
+        let route = self.route::<u32>(number);
+        let route = route.or_else(|| self.route::<u128>(number - ipv4));
+        let Some((prefix, next_hop)) = route else {
+            return Ok(None);
+        };
+        self.count = number;
+        self.write(next_hop);
+        // An empty one is absent, or that of a list of prefixes.
+        if !self.text.is_empty()
+            && let Err(reason) = check_characters(&self.text)
+        {
+            let text = quote(self.text.as_bytes());
+            let reason = format!("route {prefix}: {text}: {reason}");
+            return Err(ReadError::file(&self.name, reason));
         }
+        let next_hop = &self.text;
+        Ok(Some(Route { prefix, next_hop }))
+    }
+
+    fn has_values(&self) -> bool {
+        let records = self.table.records();
+        !records.is_some_and(|records| records.columns()[records.value_column()].is_of_list())
     }
 
     fn columns(&self) -> Option<RecordColumns<'_>> {
         let value = self.table.records().map_or(0, Records::value_column);
         let columns = self.records.as_ref()?.columns();
         Some(RecordColumns { value, ..columns })
-    }
-
-    fn notes(&self) -> Vec<String> {
-        left_out(self.without, "route", None)
     }
 
     fn sources(&self) -> Vec<Source> {

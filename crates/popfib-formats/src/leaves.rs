@@ -73,7 +73,10 @@ fn put(
     is_cut: &mut Option<String>,
 ) {
     match node {
-        RecordNode::Null => {}
+        RecordNode::Null => {
+            let named = text.named(path);
+            named.into_iter().for_each(|column| text.is_there(column));
+        }
         RecordNode::Scalar(kind, value) => {
             // A record that is one scalar.
             let name = if path.is_empty() { "value" } else { path };

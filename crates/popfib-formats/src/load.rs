@@ -7,9 +7,9 @@ use std::mem;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use popfib::family::ByFamily;
+use popfib::family::{ByFamily, Family};
 use popfib::image::{ImageTable, Source};
-use popfib::{IpPrefix, NextHop};
+use popfib::{IpPrefix, NextHop, Prefix, Rib};
 use popfib_table::{Dictionary, Records, Ribs, Table, TableBuilder};
 
 use crate::delimited::locations::Locations;
@@ -34,14 +34,17 @@ pub struct RouteTable {
     pub sources: Vec<Source>,
     /// The routes of both families; v4-mapped ones are IPv6.
     pub ribs: ByFamily<Ribs>,
-    /// The names of the Ribs' next hops; both families share the numbers. None if there are records.
+    /// The names of the Ribs' next hops; both families share the numbers. None if there are records. The empty name is a value that is
+    /// absent, or where all have it and there is no column, that of a value-less list.
     pub next_hops: Dictionary,
-    /// The name of their column, where one was asked for.
+    /// The name of their column, where one was asked for, or all of its values are absent.
     pub column: Option<String>,
     /// What the Ribs' next hops are numbers of, where [records](crate::ColumnSelection::are_records) are read.
     pub records: Option<Records>,
     /// How many routes were replaced by a later one for the same prefix.
     pub replaced: u64,
+    /// How many routes have a value that is absent, or a record without any, for the user: one line.
+    pub absent: Option<String>,
     /// How many invalid lines, or records of a binary file, were skipped.
     pub skipped: u64,
     /// Which [updates](LoadOptions::updates) were applied, for the user: one line.
@@ -55,9 +58,9 @@ pub struct RouteTable {
 
 impl RouteTable {
     /// What was applied and what the table lacks of its source, for the user, one line each: replaced routes, skipped lines,
-    /// updates, and the notes.
+    /// updates, values that are absent, and the notes.
     pub fn remarks(&self) -> Vec<String> {
-        let notes = self.applied.iter().chain(&self.notes);
+        let notes = self.applied.iter().chain(&self.absent).chain(&self.notes);
         remarks(self.replaced, self.skipped, notes)
     }
 
@@ -76,11 +79,50 @@ impl RouteTable {
     /// the names.
     pub fn take_records(&mut self) -> Records {
         let next_hops = mem::take(&mut self.next_hops);
-        match (self.records.take(), &self.column) {
-            (Some(records), _) => records,
-            (None, Some(column)) => Records::of_texts(column, next_hops),
-            (None, None) => Records::of_values(next_hops),
+        match self.records.take() {
+            Some(records) => records,
+            None if self.column.is_none() && next_hops.len() == 1 => Records::of_values(next_hops),
+            None => Records::of_texts_or_none(self.column.as_deref(), next_hops),
         }
+    }
+
+    /// Gives routes the values that they lack, from the next shorter prefixes which have them.
+    fn fill(&mut self) {
+        let are_texts = self.records.is_none();
+        let mut records = self.take_records();
+        let ribs = mem::take(&mut self.ribs);
+        let mut routes = ByFamily {
+            ipv4: numbered(&ribs.ipv4, &self.others),
+            ipv6: numbered(&ribs.ipv6, &self.others),
+        };
+        records.fill(&mut routes);
+        self.others.clear();
+        self.ribs = ByFamily {
+            ipv4: unnumbered(&routes.ipv4, &mut self.others),
+            ipv6: unnumbered(&routes.ipv6, &mut self.others),
+        };
+        if !are_texts {
+            self.records = Some(records);
+            return;
+        }
+        for number in (1..=records.len() as u32).filter_map(NextHop::new) {
+            let cell = records.cell(number, 0).map(|cell| cell.to_string());
+            self.next_hops.intern(&cell.unwrap_or_default());
+        }
+    }
+
+    /// Counts the routes without any value. O(routes), and O(records) if there are records. `only` is the name of the only column.
+    pub(crate) fn count_absent(&mut self, only: Option<&str>) {
+        let absent = match &self.records {
+            None => self.next_hops.number(""),
+            Some(records) => (1..=records.len() as u32)
+                .find(|&number| records.codes(number).all(|code| code == 0))
+                .and_then(NextHop::new),
+        };
+        let is_absent = |&(_, number): &(IpPrefix, NextHop)| Some(number) == absent;
+        let count = absent.map_or(0, |_| self.routes().filter(is_absent).count() as u64);
+        let note = |of| format!("{} without {of}", counted(count, "route"));
+        self.absent = (count > 0).then(|| note(only.unwrap_or("a value")));
     }
 
     /// Makes records of the texts that stand for them.
@@ -118,10 +160,12 @@ impl RouteTable {
         ipv4.chain(ipv6)
     }
 
-    /// Whether it is a list: as readers have it, where the first route has no value, none has.
-    pub(crate) fn is_list(&self) -> bool {
-        let is_empty = |(_, number)| self.next_hops.get(number).unwrap_or_default().is_empty();
-        self.records.is_none() && self.routes().next().is_some_and(is_empty)
+    /// Whether it is a value-less list. O(routes) if it is, mostly O(1) if not.
+    pub fn is_list(&self) -> bool {
+        let empty = self.next_hops.number("");
+        let mut routes = self.routes().peekable();
+        let are_texts = self.records.is_none() && self.column.is_none();
+        are_texts && routes.peek().is_some() && routes.all(|(_, number)| Some(number) == empty)
     }
 
     /// The number of routes of both families. O(1).
@@ -275,6 +319,10 @@ fn insert_records(
         }
         _ => {}
     }
+    let may_lack = table.next_hops.number("").is_some();
+    if table.next_hops.len() == 1 && may_lack && source.has_values() {
+        table.column.get_or_insert_with(|| "value".to_owned());
+    }
     // Of a list without values, or of a format of one, there are values and no records.
     let columns = source.columns();
     if let Some(columns) =
@@ -282,7 +330,44 @@ fn insert_records(
     {
         table.unpack(columns.names, columns.value)?;
     }
+    if !table.is_list() {
+        let only = source.columns().filter(|columns| columns.names.len() == 1);
+        if options.fill && (may_lack || table.records.is_some()) {
+            table.fill();
+        }
+        if may_lack {
+            let only = only.as_ref().map(|columns| &*columns.names[0]);
+            table.count_absent(only.or(options.columns.name()));
+        }
+    }
     Ok(table)
+}
+
+/// The routes of one family in prefix order, after each prefix's others.
+fn numbered<A: Family>(rib: &Rib<A>, others: &[(IpPrefix, NextHop)]) -> Vec<(Prefix<A>, u32)> {
+    let others = (others.iter()).filter_map(|&(prefix, n)| Some((A::prefix(prefix)?, n.get())));
+    let routes = rib.iter().map(|(prefix, number)| (prefix, number.get()));
+    let mut routes: Vec<_> = others.chain(routes).collect();
+    // Stable, so that those of the table stay last.
+    routes.sort_by_key(|(prefix, _)| *prefix);
+    routes
+}
+
+/// The opposite of [`numbered`].
+fn unnumbered<A: Family>(
+    routes: &[(Prefix<A>, u32)],
+    others: &mut Vec<(IpPrefix, NextHop)>,
+) -> Rib<A> {
+    let of_one = routes.chunk_by(|a, b| a.0 == b.0);
+    let last = of_one.filter_map(|routes| {
+        let ((prefix, number), earlier) = routes.split_last()?;
+        let earlier = earlier.iter().filter(|(_, other)| other != number);
+        others.extend(
+            earlier.filter_map(|&(prefix, n)| Some((A::ip_prefix(prefix), NextHop::new(n)?))),
+        );
+        Some((*prefix, NextHop::new(*number)?))
+    });
+    last.collect()
 }
 
 /// Hands all routes of `source`, the file `name`, to `each`; returns how many invalid lines were skipped, and the notes.

@@ -35,7 +35,7 @@ impl From<RouteTable> for LookupTable {
         Self {
             replaced: table.replaced,
             skipped: table.skipped,
-            notes: table.notes.clone(),
+            notes: table.absent.iter().chain(&table.notes).cloned().collect(),
             name: table.name.clone(),
             sources: table.sources.clone(),
             table: table.into_table(),
@@ -89,11 +89,16 @@ impl LookupTable {
 pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<LookupTable, ReadError> {
     let of_columns = LoadOptions {
         columns: options.columns.clone(),
+        image_columns: true,
         // There is nothing invalid in an image.
         skip_invalid: options.skip_invalid,
         mask: options.mask,
         table: options.table.clone(),
         ..LoadOptions::new()
+    };
+    let options = &LoadOptions {
+        image_columns: true,
+        ..options.clone()
     };
     if *options != of_columns || !(image::FORMAT.detect)(input.peek(image::FORMAT.detect)) {
         return Ok(load_from(input, options)?.into());

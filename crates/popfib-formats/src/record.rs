@@ -313,9 +313,8 @@ pub(crate) fn unpack(names: &[String], texts: &Dictionary) -> Result<UnpackedRec
     let mut reader = RecordReader::default();
     for text in texts.iter() {
         let number = reader.read(text, &mut builder);
-        // A source leaves out records without a value.
-        let number = number.and_then(|()| builder.finish_record());
-        let number = number.ok_or("a record that was not written here")?;
+        number.ok_or("a record that was not written here")?;
+        let number = builder.finish_record();
         numbers.push(number);
         is_same &= number.get() as usize == numbers.len();
     }

@@ -23,7 +23,7 @@ use crate::format::{open_routes, open_with};
 use crate::input::Input;
 use crate::mrt::unpack_path;
 use crate::name_rule::MAX_NAMES;
-use crate::names::{counted, left_out};
+use crate::names::counted;
 use crate::path_record::PathRecord;
 use crate::paths::{has_paths, paths_of};
 use crate::peers::{Peer, RouteValue};
@@ -138,10 +138,9 @@ struct Replay {
 struct ReplayCounts {
     applied: u64,
     resets: u64,
-    /// Those before the dump, those without a valid path, and best paths without a value.
+    /// Those before the dump, and those without a valid path.
     before: u64,
     invalid: u64,
-    without: u64,
     /// The times of the first and the last one that was applied.
     times: Option<(u64, u64)>,
 }
@@ -182,7 +181,6 @@ impl RouteSource for Replay {
             resets,
             before,
             invalid,
-            without,
             ..
         } = self.counts;
         let mut notes = match &self.table {
@@ -217,9 +215,6 @@ impl RouteSource for Replay {
                 notes.push(format!("{} {what}", counted(count, noun)));
             }
         }
-        let record = self.state.record.as_ref();
-        let only = record.map_or(Some("a next hop"), |record| record.text.only());
-        notes.extend(left_out(without, "route", only));
         notes.extend_from_slice(self.updates.notes());
         notes
     }
@@ -343,20 +338,11 @@ impl Replay {
     /// The best route of each prefix, in prefix order, IPv4 first.
     fn collect(&mut self) -> vec::IntoIter<(IpPrefix, NextHop)> {
         let ReplayState {
-            ipv4,
-            ipv6,
-            peers,
-            values,
-            ..
+            ipv4, ipv6, peers, ..
         } = &mut self.state;
         let mut routes = Vec::with_capacity(ipv4.len() + ipv6.len());
         best_of(&std::mem::take(ipv4), peers, &mut routes);
         best_of(&std::mem::take(ipv6), peers, &mut routes);
-        if matches!(self.table, ReplayedDump::Paths(_)) {
-            let all = routes.len();
-            routes.retain(|(_, value)| values.get(*value).is_some_and(|text| !text.is_empty()));
-            self.counts.without = (all - routes.len()) as u64;
-        }
         routes.into_iter()
     }
 }

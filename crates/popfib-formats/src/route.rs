@@ -13,8 +13,8 @@ use crate::peers::Peer;
 pub struct Route<'a> {
     /// The prefix; no host bits set.
     pub prefix: IpPrefix,
-    /// The next hop as the source names it: an address, an AS number, any name. Or, where
-    /// [records](crate::ColumnSelection::are_records) are read, one as only [`load`](crate::load()) understands it.
+    /// The next hop as the source names it: an address, an AS number, any name; empty if its value is absent, or in a value-less list.
+    /// Or, where [records](crate::ColumnSelection::are_records) are read, one as only [`load`](crate::load()) understands it.
     pub next_hop: &'a str,
 }
 
@@ -59,6 +59,11 @@ pub trait RouteSource: Send {
     /// The columns of the records that routes lead to, where columns are read.
     fn columns(&self) -> Option<RecordColumns<'_>> {
         None
+    }
+
+    /// Whether routes have values, one that is absent included: false for a value-less list.
+    fn has_values(&self) -> bool {
+        self.columns().is_some()
     }
 
     /// What the file says of where its routes come from; empty where it says nothing.

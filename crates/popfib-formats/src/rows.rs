@@ -57,11 +57,12 @@ pub(crate) struct RouteRows {
     others: u64,
     /// Whether the elements of a list have no values, as its first has none.
     is_bare: Option<bool>,
+    /// Whether an element of a list with values may have none.
+    may_lack: bool,
     /// How many elements were for some lengths only.
     bounded: u64,
-    /// Whether the value of a route is its origin AS, and how many had no AS path to tell it.
+    /// Whether the value of a route is its origin AS.
     wants_origin: bool,
-    pathless: u64,
     /// The prefix of the last route that the router does not use, unless one that it uses came beside it.
     unused: Option<IpPrefix>,
     /// The router's own AS, if the listing names it.
@@ -260,6 +261,8 @@ impl RouteRows {
         let taken = self.taken[family].get_or_insert_with(|| self.table.clone());
         if *taken == self.table {
             match checked(value) {
+                // Only one that was said to be.
+                Err(_) if value.is_empty() && self.may_lack => self.push(prefix, ""),
                 Ok(value) => self.push(prefix, value),
                 Err(reason) => self.complain(line, reason),
             }
@@ -287,7 +290,8 @@ impl RouteRows {
         self.local_as = Some(asn);
     }
 
-    /// As [`RouteRows::route_of`], for a route of BGP: its value is this next hop, or the origin of its AS path.
+    /// As [`RouteRows::route_of`], for a route of BGP: its value is this next hop, or the origin of its AS path, absent without
+    /// one.
     pub(crate) fn bgp_route(
         &mut self,
         line: u64,
@@ -304,9 +308,8 @@ impl RouteRows {
             // The path names an AS, so that of the router does not matter.
             (Some(path), None) if !is_empty(path) => (path, 0),
             _ => {
-                self.pathless += 1;
-                self.last = Some(prefix);
-                return;
+                let absent = self.absent();
+                return self.route_of(line, prefix, absent);
             }
         };
         let mut origin = String::new();
@@ -316,10 +319,23 @@ impl RouteRows {
         }
     }
 
+    /// The value of an element that should have one: the empty text, which from here on is no fault.
+    pub(crate) fn absent(&mut self) -> &'static str {
+        self.is_bare.get_or_insert(false);
+        self.may_lack = true;
+        ""
+    }
+
+    /// Whether elements have values, if only ones that are absent.
+    pub(crate) fn has_values(&self) -> bool {
+        self.is_bare == Some(false)
+    }
+
     /// Finds an element of a list: one of `value`, or where the list has no values, of none.
     pub(crate) fn element(&mut self, prefix: IpPrefix, value: &str) -> Result<(), String> {
         match (value, *self.is_bare.get_or_insert(value.is_empty())) {
             ("", true) => self.push(prefix, ""),
+            ("", false) if self.may_lack => self.push(prefix, ""),
             ("", false) => return Err(format!("no value after \"{prefix}\"")),
             (value, true) => {
                 let value = quote(value.as_bytes());
@@ -376,7 +392,6 @@ impl RouteRows {
             let chosen = quote(chosen.as_bytes());
             left_out(self.others, &format!(" of other tables than {chosen}"));
         }
-        left_out(self.pathless, " without an AS path");
         if self.bounded > 0 {
             let n = self.bounded;
             let prefixes = if n == 1 { "prefix" } else { "prefixes" };

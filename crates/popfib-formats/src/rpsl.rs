@@ -16,7 +16,6 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::name_rule::MAX_NEXT_HOP_LENGTH;
-use crate::names::left_out;
 use crate::origins::without_as;
 use crate::peers::RouteValue;
 use crate::record::{CellKind, RecordText};
@@ -97,9 +96,6 @@ struct Rpsl {
     /// The attribute that may go on.
     name: String,
     value: String,
-    /// The only column.
-    only: Option<String>,
-    without: u64,
 }
 
 impl Rpsl {
@@ -110,7 +106,6 @@ impl Rpsl {
         };
         let rank = |name: &str| (name == "origin").then_some(0);
         Self {
-            only: wanted.name().map(str::to_owned),
             record: RecordText::new(&wanted).ranked(rank),
             is_origin: options.value == RouteValue::OriginAs,
             route: None,
@@ -118,7 +113,6 @@ impl Rpsl {
             is_between: true,
             name: String::new(),
             value: String::new(),
-            without: 0,
         }
     }
 
@@ -146,15 +140,9 @@ impl Rpsl {
         let Some((line, prefix)) = self.route.take() else {
             return;
         };
-        let found = rows
-            .prefix(&prefix)
-            .and_then(|prefix| match self.record.finish() {
-                "" => {
-                    self.without += 1;
-                    Ok(())
-                }
-                record => rows.element(prefix, record),
-            });
+        rows.absent();
+        let found = rows.prefix(&prefix);
+        let found = found.and_then(|prefix| rows.element(prefix, self.record.finish()));
         if let Err(reason) = found {
             // Nothing of it belongs to the next.
             self.record.finish();
@@ -205,10 +193,6 @@ impl Grammar for Rpsl {
 
     fn end(&mut self, rows: &mut RouteRows) {
         self.object_ended(rows);
-    }
-
-    fn notes(&self) -> Vec<String> {
-        left_out(self.without, "route", self.only.as_deref())
     }
 
     fn record(&self) -> Option<&RecordText> {

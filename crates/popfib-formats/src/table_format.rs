@@ -100,6 +100,8 @@ pub struct LoadOptions {
     /// Updates to apply to the routes, by which the table is as it was later; [`open_routes`](crate::open_routes) ignores them. An
     /// error for formats of several peers of which popfib does not read each path.
     pub updates: Option<UpdateFiles>,
+    /// Give a route that lacks a value that of the next shorter prefix which has one.
+    pub fill: bool,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
@@ -123,6 +125,7 @@ impl LoadOptions {
             length_column: None,
             value_regex: None,
             updates: None,
+            fill: false,
             all: false,
         }
     }

@@ -10,7 +10,7 @@
 //! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without
 //! blanks, commas and comment signs; after a blank also AS numbers joined by commas, as an
 //! AS set is written, and with braces around them also after a comma. In a table with next hops, a line that ends
-//! after a comma or a tab has one that is not known: it is left out and counted.
+//! after a comma or a tab has one that is absent.
 //!
 //! What would be read as CSV in another way is refused: a quote after a comma or a tab, a semicolon right after the prefix. So is
 //! an address after one without a length that may be its mask or the end of a range ([`masks`](crate::masks)).
@@ -41,7 +41,6 @@ use crate::ipv4;
 use crate::lines::Lines;
 use crate::masks::second_address;
 use crate::name_rule::{MAX_NEXT_HOP_LENGTH, checked};
-use crate::names::left_out;
 use crate::origins::is_as_list;
 use crate::ranges::{AddressSpan, NoSpan, Notation};
 use crate::registry::FormatCapabilities;
@@ -90,8 +89,6 @@ pub struct TextTable {
     is_list: Option<bool>,
     /// The same where no range came before: routes of this kind need no further look.
     plain: Option<bool>,
-    /// Lines that end before a next hop.
-    without: u64,
 }
 
 impl TextTable {
@@ -108,7 +105,6 @@ impl TextTable {
             ranges: RangeRoutes::new(options.all),
             is_list: None,
             plain: None,
-            without: 0,
         }
     }
 
@@ -120,20 +116,17 @@ impl TextTable {
 }
 
 impl TextTable {
-    /// Whether a route counts, by whether it has a next hop: one without is left out where only its next hop is not known.
-    fn counts(&mut self, span: AddressSpan, next_hop: &Range<usize>) -> Result<bool, LineFlaw> {
+    /// Whether a route may have a next hop, or have none, as those before it. After a comma or a tab an empty one may be absent, in a
+    /// table and in a list.
+    fn check(&mut self, span: AddressSpan, next_hop: &Range<usize>) -> Result<(), LineFlaw> {
         let line = self.lines.line();
-        if next_hop.is_empty()
-            && self.is_list == Some(false)
-            && is_delimited(&line[next_hop.end..skip_separator(line, next_hop.end)])
-        {
-            self.without += 1;
-            return Ok(false);
+        let is_empty = next_hop.is_empty();
+        if is_empty && is_delimited(&line[next_hop.end..skip_separator(line, next_hop.end)]) {
+            return Ok(());
         }
-        let is_list = *self.is_list.get_or_insert(next_hop.is_empty());
-        match is_list == next_hop.is_empty() {
-            true => Ok(true),
-            false if is_list => Err(LineFlaw::InList(next_hop.clone())),
+        match *self.is_list.get_or_insert(is_empty) {
+            is_list if is_list == is_empty => Ok(()),
+            true => Err(LineFlaw::InList(next_hop.clone())),
             false => Err(LineFlaw::NoNextHop(span.to_string())),
         }
     }
@@ -158,9 +151,7 @@ impl TextTable {
         let span = AddressSpan::parse(text, self.notation);
         let span = span.map_err(|no| LineFlaw::NoSpan(no.into()))?;
         let next_hop = next_hop(line, range, false)?;
-        if !self.counts(span, &next_hop)? {
-            return Ok(None);
-        }
+        self.check(span, &next_hop)?;
         if let AddressSpan::Prefix(prefix) = span {
             return Ok(Some((prefix, next_hop)));
         }
@@ -197,10 +188,10 @@ impl TextTable {
         read: Result<(IpPrefix, Range<usize>), LineFlaw>,
     ) -> Result<Option<(IpPrefix, Range<usize>)>, LineFlaw> {
         let (prefix, next_hop) = match read {
-            Ok(found) => match self.counts(found.0.into(), &found.1)? {
-                true => found,
-                false => return Ok(None),
-            },
+            Ok(found) => {
+                self.check(found.0.into(), &found.1)?;
+                found
+            }
             Err(flaw) => match self.other(flaw)? {
                 Some(found) => found,
                 None => return Ok(None),
@@ -243,9 +234,7 @@ impl RouteSource for TextTable {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = left_out(self.without, "line", None);
-        notes.extend(self.ranges.note());
-        notes
+        self.ranges.note().into_iter().collect()
     }
 }
 

@@ -9,6 +9,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError as Error;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{SchemaDescriptor, Type};
+use popfib::NextHop;
 use popfib_formats::{RouteTable, WriteError};
 use popfib_table::PrefixText;
 
@@ -95,7 +96,7 @@ fn columns(table: &RouteTable) -> Result<Vec<TableColumn>, WriteError> {
             });
             columns.collect()
         }
-        None if table.next_hops.iter().all(str::is_empty) => Vec::new(),
+        None if table.is_list() => Vec::new(),
         None => vec![TableColumn {
             name: table.column.as_deref().unwrap_or("next_hop").to_owned(),
             data_type: text_type(),
@@ -127,7 +128,11 @@ impl TableWriter<'_> {
     fn code(&self, number: u32, column: usize) -> u32 {
         let code = match &self.table.records {
             Some(records) => records.code(number, column),
-            None => number,
+            // The empty name is a value that is absent.
+            None => {
+                let name = NextHop::new(number).and_then(|n| self.table.next_hops.get(n));
+                if name == Some("") { 0 } else { number }
+            }
         };
         // A number without a record has codes without a value.
         match code as usize <= self.columns[column].values.count() {

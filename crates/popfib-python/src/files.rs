@@ -78,7 +78,7 @@ pub(crate) fn in_background<T: Send + 'static>(
 #[pyfunction]
 #[pyo3(signature = (path, /, format = None, *, value = "next-hop", column = None, locations = None, peer = None,
     vrf = None, prefix_column = None, length_column = None, value_regex = None, skip_invalid = false, mask = false,
-    leading_zeros = false, max_size = None, updates = None, until = None, decode = None))]
+    leading_zeros = false, fill = false, max_size = None, updates = None, until = None, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
     py: Python<'_>,
@@ -95,6 +95,7 @@ pub(crate) fn load(
     skip_invalid: bool,
     mask: bool,
     leading_zeros: bool,
+    fill: bool,
     max_size: Option<u64>,
     updates: Option<&Bound<'_, PyAny>>,
     until: Option<&Bound<'_, PyAny>>,
@@ -120,6 +121,7 @@ pub(crate) fn load(
     options.skip_invalid = skip_invalid;
     options.mask = mask;
     options.leading_zeros = leading_zeros;
+    options.fill = fill;
     let max_size = max_size.unwrap_or(Input::DEFAULT_MAX_SIZE);
     let until = until.map(time_of).transpose()?;
     options.updates = match updates {
@@ -274,25 +276,26 @@ fn of_routes(
     table: RouteTable,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
-    let values = values_of_texts(py, &table.next_hops, decode)?;
+    let values = values_of_texts(py, &table.next_hops, table.is_list(), decode)?;
     let map = py.detach(|| NumberMap::from_ribs(table.ribs))?;
     let state = TableState::new(py, map, values).with_sources(table.sources);
     Ok(PyTable::of(state))
 }
 
-/// Values with the numbers that texts have: the texts, or what `decode` makes of them. The value of a value-less list is True, so
-/// that a match does not look like no match.
+/// Values with the numbers that texts have: the texts, or what `decode` makes of them; None for an empty one, which is absent. The
+/// value of a value-less list is True, so that a match does not look like no match.
 pub(crate) fn values_of_texts(
     py: Python<'_>,
     texts: &Dictionary,
+    is_list: bool,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyValues> {
-    let is_list = texts.len() == 1 && texts.iter().all(str::is_empty) && decode.is_none();
-    let object = |text| match is_list {
-        true => PyBool::new(py, true).to_owned().into_any(),
-        false => PyString::new(py, text).into_any(),
+    let object = |text: &str| match text {
+        "" if is_list && decode.is_none() => Some(PyBool::new(py, true).to_owned().into_any()),
+        "" if !is_list => None,
+        text => Some(PyString::new(py, text).into_any()),
     };
-    values(py, texts.iter().map(|text| Ok(Some(object(text)))), decode)
+    values(py, texts.iter().map(|text| Ok(object(text))), decode)
 }
 
 /// Values numbered in the order of `found`: the objects, or what `decode` makes of them; Python's None for `None`.

@@ -19,7 +19,7 @@ use crate::table::Table;
 
 /// Makes [`ByFamily`] lists of prefixes, each with the number of what it leads to.
 #[derive(Clone, Debug)]
-enum NumberedPrefixes {}
+pub enum NumberedPrefixes {}
 
 impl PerFamily for NumberedPrefixes {
     type Of<A: Family> = Vec<(Prefix<A>, u32)>;
@@ -117,7 +117,9 @@ impl Join {
     /// [`TableError::TooManyColumns`] for more than 4096, [`TableError::DuplicateColumn`] for two of one name.
     pub fn build(mut self) -> Result<Table, TableError> {
         if self.fill {
-            self.tables.iter_mut().for_each(fill);
+            for table in &mut self.tables {
+                table.records.fill(&mut table.routes);
+            }
         }
         let columns = self.columns()?;
         let mut keys = InternedCodeLists::default();
@@ -309,34 +311,43 @@ fn of_sets<A: Family>(
     })
 }
 
-/// Gives the records of a table the values that they lack, from the next shorter prefixes that have them.
-fn fill(table: &mut JoinedTable) {
-    let mut rows = InternedCodeLists::default();
-    let routes = ByFamily {
-        ipv4: filled(&table.routes.ipv4, &table.records, &mut rows),
-        ipv6: filled(&table.routes.ipv6, &table.records, &mut rows),
-    };
-    table.routes = routes;
-    let rows = rows.lists().iter().map(|row| row.iter().copied());
-    let value_column = table.records.value_column();
-    table.records = Records::of_rows(table.records.columns().to_vec(), rows);
-    table.records.set_value_column(value_column);
+impl Records {
+    /// Gives the records of `routes` the values that they lack, from the next shorter prefixes that have them. The routes of each family
+    /// are in prefix order; of several for one prefix the last is that of the table. O(routes * columns).
+    pub fn fill(&mut self, routes: &mut ByFamily<NumberedPrefixes>) {
+        let mut rows = InternedCodeLists::default();
+        filled(&mut routes.ipv4, self, &mut rows);
+        filled(&mut routes.ipv6, self, &mut rows);
+        let rows = rows.lists().iter().map(|row| row.iter().copied());
+        let value_column = self.value_column();
+        *self = Self::of_rows(self.columns().to_vec(), rows);
+        self.set_value_column(value_column);
+    }
 }
 
 fn filled<A: Family>(
-    routes: &[(Prefix<A>, u32)],
+    routes: &mut Vec<(Prefix<A>, u32)>,
     records: &Records,
     rows: &mut InternedCodeLists,
-) -> Vec<(Prefix<A>, u32)> {
+) {
     let mut row = Vec::new();
+    let mut numbers = Vec::new();
     numbered(routes, |routes, outer| {
-        row.clear();
-        row.extend(records.codes(routes[0].1));
-        if let Some(outer) = outer.and_then(|outer| rows.lists().get(outer)) {
-            for (code, outer) in row.iter_mut().zip(outer) {
-                *code = if *code == 0 { *outer } else { *code };
+        let mut last = 0;
+        for (_, number) in routes {
+            row.clear();
+            row.extend(records.codes(*number));
+            if let Some(outer) = outer.and_then(|outer| rows.lists().get(outer)) {
+                for (code, outer) in row.iter_mut().zip(outer) {
+                    *code = if *code == 0 { *outer } else { *code };
+                }
             }
+            last = rows.intern(&row);
+            numbers.push(last);
         }
-        rows.intern(&row)
-    })
+        last
+    });
+    for ((_, number), filled) in routes.iter_mut().zip(numbers) {
+        *number = filled;
+    }
 }

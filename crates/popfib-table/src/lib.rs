@@ -46,7 +46,7 @@ pub use addresses_by_family::{AddressesByFamily, EachFamilyAddresses, FamilyAddr
 pub use dictionary::Dictionary;
 pub use error::TableError;
 pub use family::{FamilyTable, Ribs, RouteNumbers};
-pub use join::{Join, Lists};
+pub use join::{Join, Lists, NumberedPrefixes};
 pub use prefix_text::PrefixText;
 pub use records::{
     BuiltRecords, Cell, Column, ColumnType, ListCell, MaxMindType, Records, RecordsBuilder, Scalar,

@@ -28,7 +28,7 @@ fn table(routes: &[(IpPrefix, u8)]) -> Table {
         if value & 3 > 0 {
             builder.set(city, Scalar::Text(&format!("city {}", value / 4)));
         }
-        let number = builder.finish_record().expect("one of them is there");
+        let number = builder.finish_record();
         match prefix {
             IpPrefix::V4(prefix) => ribs.ipv4.insert(prefix, number),
             IpPrefix::V6(prefix) => ribs.ipv6.insert(prefix, number),

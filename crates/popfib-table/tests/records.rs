@@ -32,7 +32,7 @@ fn records(count: u32) -> Records {
             builder.set_list(texts, [Scalar::Text("x"), Scalar::Text(&n.to_string())]);
             builder.set_list(ints, (0..=n % 4).map(|m| Scalar::Integer(m.into())));
         }
-        assert_eq!(builder.finish_record().map(NextHop::get), Some(n + 1));
+        assert_eq!(builder.finish_record().get(), n + 1);
     }
     builder.build().records
 }
@@ -146,7 +146,7 @@ fn an_image_of_one_column_of_texts_has_its_texts_alone() {
     let mut texts = TableBuilder::new();
     for (number, text) in ["b", "a", "é"].into_iter().enumerate() {
         builder.set(column, Scalar::Text(text));
-        builder.finish_record().unwrap();
+        builder.finish_record();
         let prefix = format!("10.0.{}.0/24", number + 1).parse().unwrap();
         texts.insert(prefix, text);
         let prefix = format!("2001:db8:{:x}::/48", number + 1).parse().unwrap();

@@ -86,7 +86,7 @@ mod tests {
                 true => builder.set_list(column, value.iter().copied()),
                 false => builder.set(column, value[0]),
             }
-            builder.finish_record().unwrap();
+            builder.finish_record();
         }
         builder.build().records
     }

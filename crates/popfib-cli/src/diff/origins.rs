@@ -31,9 +31,10 @@ struct OriginsOfValue {
 fn read(table: &RouteTable) -> Result<Vec<OriginsOfValue>, Failure> {
     let of_value = |(number, name): (usize, &str)| {
         let Some(all) = origins(name) else {
+            let is_absent = name.is_empty() && table.absent.is_some();
             let is_it = |(_, value): &(IpPrefix, NextHop)| value.get() as usize == number + 1;
-            let Some((prefix, value)) = table.routes().find(is_it) else {
-                // No route has this value any more: a later route replaced that which had it.
+            let Some((prefix, value)) = table.routes().find(is_it).filter(|_| !is_absent) else {
+                // It is absent, or no route has it any more: a later route replaced that which had it.
                 return Ok(OriginsOfValue {
                     text: name.to_owned(),
                     origins: Vec::new(),

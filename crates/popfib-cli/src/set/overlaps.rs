@@ -46,7 +46,9 @@ struct SetOverlapLine<'a> {
 }
 
 pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
-    let list = table::load_file(&args.file, &args.read)?;
+    let mut read = args.read.clone();
+    read.is_list = true;
+    let list = table::load_file(&args.file, &read)?;
     let mut output = StandardOutput::new();
     let mut is_any = false;
     if args.family != Some(args::FamilyArg::Ipv6) {

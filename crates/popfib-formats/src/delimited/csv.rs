@@ -11,8 +11,7 @@
 //! values, the most telling one that is not empty counts. A length or a mask may stand in a column of its own
 //! ([`masks`](crate::masks)). A heading of a prefix, an address or a range
 //! alone is that of a list, which has no values. Without a heading it
-//! is a prefix, an address and its mask, or the ends of a range first, then the value. Rows with an empty value
-//! are left out and counted.
+//! is a prefix, an address and its mask, or the ends of a range first, then the value. An empty value is absent.
 //!
 //! Fields are separated by commas, tabs or semicolons: tabs if the first line has any, else
 //! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
@@ -33,7 +32,6 @@ use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::name_rule::checked;
-use crate::names::left_out;
 use crate::ranges::{AddressSpan, IpRangePrefixes, Notation};
 use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
@@ -156,8 +154,6 @@ pub(crate) struct Delimited {
     numbers_are_ipv6: bool,
     /// The values, and the ranges until all are there.
     ranges: RangeRoutes,
-    /// Rows whose value is empty.
-    without: u64,
     at_end: bool,
 }
 
@@ -190,7 +186,6 @@ impl Delimited {
             numbers_are_ipv6: false,
             // Of equal ranges the caller chooses, if any.
             ranges: RangeRoutes::new(options.all),
-            without: 0,
             at_end: false,
         }
     }
@@ -266,10 +261,6 @@ impl Delimited {
         match layout.values.iter().min() {
             Some(&n) if value.is_empty() && n >= fields.len() => {
                 Err(format!("field {} is missing", n + 1))
-            }
-            Some(_) if value.is_empty() => {
-                self.without += 1;
-                Ok(RowContent::Nothing)
             }
             _ => Ok(match span {
                 AddressSpan::Prefix(prefix) if !self.ranges.is_any() => {
@@ -363,10 +354,13 @@ impl RouteSource for Delimited {
         Some(self.record.as_ref()?.0.columns())
     }
 
+    fn has_values(&self) -> bool {
+        let layout = self.fields.as_ref().map(|(_, layout)| layout);
+        layout.is_some_and(|layout| !layout.values.is_empty())
+    }
+
     fn notes(&self) -> Vec<String> {
-        let mut notes = left_out(self.without, "row", self.columns.name());
-        notes.extend(self.ranges.note());
-        notes
+        self.ranges.note().into_iter().collect()
     }
 }
 

@@ -2,7 +2,6 @@
 //! the text of a record out (`record.rs`).
 
 use crate::error::no_name;
-use crate::names::left_out;
 use crate::record::{CellKind, RecordText};
 use crate::table_format::{ColumnSelection, LoadOptions};
 
@@ -11,10 +10,6 @@ pub(super) struct FixedColumns {
     record: RecordText,
     /// The fields, from 0, with the indices that they have in the record.
     columns: Result<Vec<(usize, usize)>, String>,
-    /// The only column.
-    only: Option<String>,
-    /// Rows that have none of them.
-    without: u64,
 }
 
 impl FixedColumns {
@@ -35,41 +30,21 @@ impl FixedColumns {
             Ok((*field, index))
         };
         let columns = names.iter().enumerate().map(number).collect();
-        let wanted = ColumnSelection::Named(names);
-        let mut record = RecordText::new(&wanted);
+        let mut record = RecordText::new(&ColumnSelection::Named(names));
         // The format has these columns, so it is no error if all of their fields are empty.
         (0..record.names().len()).for_each(|column| record.is_there(column));
-        Self {
-            columns,
-            record,
-            only: wanted.name().map(str::to_owned),
-            without: 0,
-        }
+        Self { columns, record }
     }
 
-    /// The record of a row with these fields; `None` if it has none of the columns.
-    pub(super) fn of<'f>(
-        &mut self,
-        field: impl Fn(usize) -> &'f str,
-    ) -> Result<Option<&str>, String> {
+    /// The record of a row with these fields; empty if it has none of the columns.
+    pub(super) fn of<'f>(&mut self, field: impl Fn(usize) -> &'f str) -> Result<&str, String> {
         for &(number, column) in self.columns.as_ref().map_err(String::clone)? {
             match field(number).trim() {
                 "" => {}
                 value => self.record.put(column, CellKind::Written, value),
             }
         }
-        match self.record.finish() {
-            "" => {
-                self.without += 1;
-                Ok(None)
-            }
-            record => Ok(Some(record)),
-        }
-    }
-
-    /// How many rows were left out, for the user.
-    pub(super) fn notes(&self) -> Vec<String> {
-        left_out(self.without, "prefix", self.only.as_deref())
+        Ok(self.record.finish())
     }
 
     /// The columns, as [`Grammar::record`](crate::grammar::Grammar::record) lends them.

@@ -4,8 +4,7 @@
 //! # prefix,country,region,city,postal code
 //! 192.0.2.0/24,US,US-AL,Alabaster,
 //! ```
-//! The value is the country; other columns can be asked for. Entries without it are left out
-//! and counted: an empty one asks for its prefix not to be placed. Rows may end early; fields after the fifth
+//! The value is the country; other columns can be asked for. An empty one asks for its prefix not to be placed. Rows may end early; fields after the fifth
 //! are for later editions of the format, and ignored.
 
 use super::fields::CsvFields;
@@ -86,14 +85,8 @@ impl Grammar for Geofeed {
         }
         self.fields.split(line)?;
         let prefix = rows.prefix(self.fields.get(0).trim())?;
-        match self.columns.of(|n| self.fields.get(n))? {
-            Some(record) => rows.element(prefix, record),
-            None => rows.detail(),
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.columns.notes()
+        rows.absent();
+        rows.element(prefix, self.columns.of(|n| self.fields.get(n))?)
     }
 
     fn record(&self) -> Option<&RecordText> {

@@ -7,7 +7,7 @@
 //! ripencc|FR|ipv6|2001:678::|29|19990101|allocated|z
 //! ```
 //! Of IPv4 the fifth field is the number of addresses, which need not be that of one prefix; of IPv6 the length. The value is
-//! the country; what is free or reserved has none, and is left out and counted. AS numbers are passed over.
+//! the country; what is free or reserved has none. AS numbers are passed over.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -88,17 +88,9 @@ impl Grammar for Delegations {
                 return Err(format!("{line}: not a line of delegated statistics"));
             }
         };
-        match self
-            .columns
-            .of(|n| fields.get(n).copied().unwrap_or_default())?
-        {
-            Some(record) => rows.elements_of(span, record),
-            None => rows.detail(),
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.columns.notes()
+        let field = |n| fields.get(n).copied().unwrap_or_default();
+        rows.absent();
+        rows.elements_of(span, self.columns.of(field)?)
     }
 
     fn record(&self) -> Option<&RecordText> {

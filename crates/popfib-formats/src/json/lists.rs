@@ -39,7 +39,7 @@ use super::{first_byte, frr, is_others, keys, reason};
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
-use crate::names::{PREFIX, VALUE, left_out, rank};
+use crate::names::{PREFIX, VALUE, rank};
 use crate::ranges::{is_prefix, is_range};
 use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
@@ -100,8 +100,6 @@ struct JsonLists {
     length: Option<String>,
     /// The columns, unless one value is read.
     leaves: Option<RecordLeaves>,
-    /// How many elements have none of them.
-    without: u64,
     /// What the keys of the outermost object are.
     keys: OuterKeys,
     /// Whether members are prefixes by their content, as no name in the head says where prefixes are.
@@ -220,10 +218,7 @@ impl Grammar for JsonLists {
             _ => return Ok(()),
         }
         let value = self.value(json).map_err(|e| reason(&e))?;
-        let Some(value) = value else {
-            self.without += 1;
-            return rows.detail();
-        };
+        let value = value.unwrap_or_else(|| rows.absent().to_owned());
         let mut walk = PrefixFinder {
             rows,
             value: &value,
@@ -243,10 +238,8 @@ impl Grammar for JsonLists {
     }
 
     fn notes(&self) -> Vec<String> {
-        let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
-        let mut notes = left_out(self.without, "element", columns);
-        notes.extend(self.leaves.as_ref().and_then(RecordLeaves::note));
-        notes
+        let cut = self.leaves.as_ref().and_then(RecordLeaves::note);
+        cut.into_iter().collect()
     }
 
     fn record(&self) -> Option<&RecordText> {
@@ -273,13 +266,8 @@ impl JsonLists {
                 MemberValue::Text(_) | MemberValue::Null | MemberValue::Absent => None,
             },
         };
-        match value {
-            Some(value) => rows.elements(key, &value),
-            None => {
-                self.without += 1;
-                rows.detail()
-            }
-        }
+        let value = value.unwrap_or_else(|| rows.absent().to_owned());
+        rows.elements(key, &value)
     }
 
     /// Reads an array in a list: a prefix and its value, or prefixes alone, whose value is its index.
@@ -322,10 +310,7 @@ impl JsonLists {
                 _ => None,
             }),
         };
-        let Some(value) = value else {
-            self.without += 1;
-            return rows.detail();
-        };
+        let value = value.unwrap_or_else(|| rows.absent().to_owned());
         let mut prefixes = prefixes.iter();
         prefixes.try_for_each(|(_, prefix)| rows.elements(prefix, &value))
     }

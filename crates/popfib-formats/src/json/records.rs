@@ -11,8 +11,8 @@
 //!   ([`masks`](crate::masks)). An address beside a value alone is more likely a line of a log, which is no route.
 //! - If the names in the first object say nothing, its one member that is a prefix with its length, or a range, is that of
 //!   all objects.
-//! - An object whose value is empty or null is left out and counted. If the first object has no value at all, none may have
-//!   one: it is a list of prefixes.
+//! - A value that is empty or null is absent. If the first object has no value at all, none may have one: it is a list of
+//!   prefixes.
 //! - An object of the type `metadata`, with which Spamhaus ends its lists, is about the file.
 
 use std::fmt;
@@ -31,7 +31,7 @@ use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
-use crate::names::{ADDRESS, PREFIX, VALUE, left_out, rank};
+use crate::names::{ADDRESS, PREFIX, VALUE, rank};
 use crate::ranges::is_prefix;
 use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
@@ -142,8 +142,6 @@ struct PrefixObjects {
     is_named: bool,
     /// The columns, unless one value is read.
     leaves: Option<RecordLeaves>,
-    /// How many objects have none of them, or no value at all.
-    without: u64,
 }
 
 impl PrefixObjects {
@@ -153,7 +151,6 @@ impl PrefixObjects {
             length: options.length_column.clone(),
             is_named: false,
             leaves: RecordLeaves::of(&options.columns, |name| rank(name, VALUE)),
-            without: 0,
         }
     }
 
@@ -246,17 +243,15 @@ impl Grammar for PrefixObjects {
             MemberValue::Absent => rows.elements_of(span, ""),
             // What is empty or null is a value that is not known.
             MemberValue::Text(_) | MemberValue::Null => {
-                self.without += 1;
-                rows.detail()
+                let absent = rows.absent();
+                rows.elements_of(span, absent)
             }
         }
     }
 
     fn notes(&self) -> Vec<String> {
-        let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
-        let mut notes = left_out(self.without, "object", columns);
-        notes.extend(self.leaves.as_ref().and_then(RecordLeaves::note));
-        notes
+        let cut = self.leaves.as_ref().and_then(RecordLeaves::note);
+        cut.into_iter().collect()
     }
 
     fn record(&self) -> Option<&RecordText> {

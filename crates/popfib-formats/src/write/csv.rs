@@ -23,6 +23,7 @@ pub(super) static FORM: WriteEntry = WriteEntry {
         header: "prefix,next_hop\n",
         list: Ok("prefix\n"),
         append,
+        absent: None,
         records: Some(RecordForm {
             header,
             append: row,

@@ -34,6 +34,8 @@ pub(super) enum WriteMethod {
         /// The header of a list of prefixes, whose routes all have the empty next hop; or what each would need.
         list: Result<&'static str, &'static str>,
         append: AppendRoute,
+        /// What follows the prefix of a route without a value, if the form holds one that way.
+        absent: Option<&'static str>,
         /// How records are written with all columns, if the form holds them.
         records: Option<RecordForm>,
     },

@@ -16,6 +16,7 @@ pub(super) static FORM: WriteEntry = WriteEntry {
         header: "",
         list: Err("a country"),
         append,
+        absent: Some(",,,,\n"),
         records: None,
     },
 };

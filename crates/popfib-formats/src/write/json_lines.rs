@@ -24,6 +24,7 @@ pub(super) static FORM: WriteEntry = WriteEntry {
         header: "",
         list: Ok(""),
         append,
+        absent: None,
         records: Some(RecordForm {
             header: |_| Vec::new(),
             append: row,
@@ -31,18 +32,21 @@ pub(super) static FORM: WriteEntry = WriteEntry {
     },
 };
 
-/// A route with a member for each column that has a value.
+/// A route with a member for each column that has a value, or for all columns if none has.
 fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) {
     out.extend_from_slice(b"{\"prefix\":\"");
     push_prefix(out, prefix);
     out.push(b'"');
+    // Of a record without any value the members are null: without them it would be one of a list.
+    let is_absent = records.codes(number.get()).all(|code| code == 0);
     for (index, column) in records.columns().iter().enumerate() {
-        if let Some(cell) = records.cell(number, index) {
+        let cell = records.cell(number, index);
+        if cell.is_some() || is_absent {
             out.push(b',');
             // A string into memory cannot fail, nor can numbers.
             let _ = serde_json::to_writer(&mut *out, column.name());
             out.push(b':');
-            let _ = serde_json::to_writer(&mut *out, &CellJson(cell));
+            let _ = serde_json::to_writer(&mut *out, &cell.map(CellJson));
         }
     }
     out.extend_from_slice(b"}\n");

@@ -35,6 +35,7 @@ use crate::name_rule::check;
 use crate::route::Route;
 
 use blocks::write_blocks;
+use bytes::push;
 pub use csv::csv_field;
 pub use error::WriteError;
 use form::{WriteEntry, WriteMethod};
@@ -147,6 +148,14 @@ impl WriteFormat {
         self.form().name
     }
 
+    /// Whether it holds the values of routes, and not their prefixes alone.
+    pub fn has_values(self) -> bool {
+        matches!(
+            self.form().method,
+            WriteMethod::Routes { .. } | WriteMethod::Whole(_)
+        )
+    }
+
     /// Another, shorter name.
     pub fn alias(self) -> Option<&'static str> {
         self.form().alias
@@ -207,31 +216,32 @@ pub fn write_table(
     if let Some((_, what)) = unknown.iter().find(|(is_unknown, _)| *is_unknown) {
         return Err(WriteError::Form(format!("the form has no {what}")));
     }
-    let (header, list, append) = match method {
+    let (header, list, append, absent) = match method {
         WriteMethod::List(list) => return list::write(list, table, options, &mut out),
         WriteMethod::Whole(write) => return write(table, options, &mut out),
         WriteMethod::Addresses(write) => return write(table, &mut out),
         WriteMethod::Routes { records, .. } if table.records.is_some() => {
             return write_records(table, records.as_ref(), table.records.as_ref(), &mut out);
         }
-        // A column that was asked for keeps its name, if the form has names.
+        // A column that was asked for keeps its name, if the form has names, and what is absent is so.
         WriteMethod::Routes {
             records: records @ Some(_),
             ..
-        } if let Some(name) = &table.column
-            && !table.is_list() =>
+        } if !table.is_list()
+            && (table.column.is_some() || table.next_hops.number("").is_some()) =>
         {
-            let column = Records::of_texts(name, table.next_hops.clone());
+            let name = table.column.as_deref().unwrap_or("next_hop");
+            let column = Records::of_texts_or_none(Some(name), table.next_hops.clone());
             return write_records(table, records.as_ref(), Some(&column), &mut out);
         }
         WriteMethod::Routes {
             header,
             list,
             append,
+            absent,
             ..
-        } => (header, list, append),
+        } => (header, list, append, absent),
     };
-    // A number without a name was not made by a reader; no form holds an empty one.
     let name = |next_hop| table.next_hops.get(next_hop).unwrap_or_default();
     let routes = table.routes().map(|(p, n)| (p, name(n)));
     let is_list = table.is_list();
@@ -252,6 +262,17 @@ pub fn write_table(
         |block, (prefix, next_hop)| {
             let named = match (is_list, next_hop) {
                 (true, "") => Ok(()),
+                (false, "") => {
+                    let Some(absent) = absent else {
+                        let needed = list.err().unwrap_or("a value");
+                        let reason = format!(
+                            "the form needs {needed} for each prefix, and {prefix} has none"
+                        );
+                        return Err(WriteError::Form(reason));
+                    };
+                    push(block, format_args!("{prefix}{absent}"));
+                    return Ok(());
+                }
                 (true, _) => Err("a next hop in a list of prefixes, the first of which has none"),
                 (false, name) => check(name),
             };

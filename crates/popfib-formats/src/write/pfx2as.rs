@@ -17,6 +17,7 @@ pub(super) static FORM: WriteEntry = WriteEntry {
         header: "",
         list: Err("an AS number"),
         append,
+        absent: None,
         records: None,
     },
 };

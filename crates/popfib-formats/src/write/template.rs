@@ -275,6 +275,9 @@ impl<'t> TableValues<'t> {
             Self::Records(records) => records.cell(number, column),
             Self::Texts(table) => {
                 let text = table.next_hops.get(number)?;
+                if text.is_empty() {
+                    return None;
+                }
                 Some(Cell::Scalar(Scalar::Text(text)))
             }
         }

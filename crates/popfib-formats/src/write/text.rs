@@ -1,4 +1,5 @@
-//! Routes in, the text format out: `PREFIX NEXTHOP`, one route a line; of a list, prefixes alone.
+//! Routes in, the text format out: `PREFIX NEXTHOP`, one route a line; a prefix and a tab if its next hop is absent; of a list, prefixes
+//! alone.
 //!
 //! It has no quotes, so a next hop that a reader would cut in pieces is refused and not written wrongly: CSV and JSON
 //! lines hold any.
@@ -16,6 +17,7 @@ pub(super) static FORM: WriteEntry = WriteEntry {
         header: "",
         list: Ok(""),
         append,
+        absent: Some("\t\n"),
         records: None,
     },
 };

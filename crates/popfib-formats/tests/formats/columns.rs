@@ -3,49 +3,32 @@
 use crate::common::{STRICT, read, read_as, routes, table_as};
 use popfib_formats::LoadOptions;
 
-/// The routes and the notes of `text`, which must be recognised as the named format.
-fn read_with_notes(format: &str, text: &str) -> (Vec<String>, Vec<String>) {
-    let table = table_as(format, text);
-    (routes(&table), table.notes)
-}
-
 #[test]
-fn what_has_no_value_is_left_out_and_counted() {
-    for (format, text, note) in [
-        (
-            "csv",
-            "prefix,country\n10.0.0.0/24,\n10.0.0.0/25,DE\n",
-            "row",
-        ),
-        (
-            "csv",
-            "prefix,country\n10.0.0.0/24,\" \"\n10.0.0.0/25,DE\n",
-            "row",
-        ),
+fn what_has_no_value_stays_and_is_counted() {
+    for (format, text) in [
+        ("csv", "prefix,country\n10.0.0.0/24,\n10.0.0.0/25,DE\n"),
+        ("csv", "prefix,country\n10.0.0.0/24,\" \"\n10.0.0.0/25,DE\n"),
         (
             "csv",
             "start_ip,end_ip,country\n10.0.0.0,10.0.0.255,\n10.0.0.0,10.0.0.127,DE\n",
-            "row",
         ),
-        ("csv", "10.0.0.0/24,\n10.0.0.0/25,DE\n", "row"),
-        ("csv", "10.0.0.0/24\t\n10.0.0.0/25\tDE\n", "row"),
-        ("csv", "10.0.0.0/24,,x\n10.0.0.0/25,DE,y\n", "row"),
-        ("text", "10.0.0.0/25,DE\n10.0.0.0/24,\n", "line"),
-        ("text", "10.0.0.0/25\tDE\n10.0.0.0/24\t # x\n", "line"),
+        ("csv", "10.0.0.0/24,\n10.0.0.0/25,DE\n"),
+        ("csv", "10.0.0.0/24\t\n10.0.0.0/25\tDE\n"),
+        ("csv", "10.0.0.0/24,,x\n10.0.0.0/25,DE,y\n"),
+        ("text", "10.0.0.0/25,DE\n10.0.0.0/24,\n"),
+        ("text", "10.0.0.0/25\tDE\n10.0.0.0/24\t # x\n"),
         (
             "json-lines",
             "{\"prefix\":\"10.0.0.0/24\",\"asn\":null}\n{\"prefix\":\"10.0.0.0/25\",\"asn\":\"DE\"}\n",
-            "object",
         ),
         (
             "json",
             "[{\"prefix\":\"10.0.0.0/25\",\"asn\":\"DE\"},{\"prefix\":\"10.0.0.0/24\",\"asn\":\"\"}]",
-            "object",
         ),
     ] {
-        let note = format!("1 {note} without a value left out");
-        let wanted = (vec!["10.0.0.0/25 DE".to_owned()], vec![note]);
-        assert_eq!(read_with_notes(format, text), wanted, "{text}");
+        let table = table_as(format, text);
+        assert_eq!(routes(&table), ["10.0.0.0/24 ", "10.0.0.0/25 DE"], "{text}");
+        assert_eq!(table.remarks(), ["1 route without a value"], "{text}");
     }
     // A list whose lines end in commas is one.
     assert_eq!(
@@ -189,13 +172,10 @@ fn geofeeds_whose_rows_end_early_or_late() {
         "10.2.0.0/16,\n10.0.0.0/8,AT\n10.1.0.0/16,DE,,\n",
         "10.2.0.0/16\n10.0.0.0/8,AT,\n10.1.0.0/16,DE,,\n",
     ] {
-        let note = "1 prefix without country left out".to_owned();
-        let wanted = ["10.0.0.0/8 AT", "10.1.0.0/16 DE"].map(str::to_owned);
-        assert_eq!(
-            read_with_notes("geofeed", text),
-            (wanted.to_vec(), vec![note]),
-            "{text}"
-        );
+        let table = table_as("geofeed", text);
+        let wanted = ["10.0.0.0/8 AT", "10.1.0.0/16 DE", "10.2.0.0/16 "];
+        assert_eq!(routes(&table), wanted, "{text}");
+        assert_eq!(table.remarks(), ["1 route without country"], "{text}");
     }
     // Prefixes and countries alone are text, as ever.
     let text = "10.0.0.0/8,AT\n10.1.0.0/16 DE ; x\n";

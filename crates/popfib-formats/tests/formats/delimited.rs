@@ -288,11 +288,12 @@ fn the_column_of_values_can_be_chosen() {
             "{error}"
         );
     }
-    let error = column("network,asn,country\n10.0.0.0/8,64500,\n", "country");
-    assert_eq!(
-        error,
-        "t: there is no route in it; 1 row without country left out"
-    );
+    let all_absent = "network,asn,country\n10.0.0.0/8,64500,\n";
+    let table = read(all_absent, &with("country")).unwrap();
+    assert_eq!(routes(&table), ["10.0.0.0/8 "]);
+    assert_eq!(table.remarks(), ["1 route without country"]);
+    let number = table.routes().next().unwrap().1;
+    assert_eq!(table.into_table().value(number), None);
 }
 
 #[test]
@@ -311,18 +312,14 @@ fn the_value_of_json_objects_can_be_chosen() {
         let chosen = |path, wanted: &[&str], note: &str| {
             let table = read(document.as_str(), &with(path)).unwrap();
             assert_eq!(routes(&table), wanted, "{path}");
-            assert_eq!(table.notes, [note], "{path}");
+            assert_eq!(table.remarks(), [note], "{path}");
         };
-        let note = "2 objects without geo.city left out";
-        chosen("geo.city", &["10.0.0.0/8 A"], note);
-        let tags = ["10.0.0.0/8 y", "11.0.0.0/8 7"];
-        chosen(
-            "geo.tags[1]",
-            &tags,
-            "1 object without geo.tags[1] left out",
-        );
-        let note = "2 objects without a/b~c left out";
-        chosen("a/b~c", &["12.0.0.0/8 true"], note);
+        let cities = ["10.0.0.0/8 A", "11.0.0.0/8 ", "12.0.0.0/8 "];
+        chosen("geo.city", &cities, "2 routes without geo.city");
+        let tags = ["10.0.0.0/8 y", "11.0.0.0/8 7", "12.0.0.0/8 "];
+        chosen("geo.tags[1]", &tags, "1 route without geo.tags[1]");
+        let others = ["10.0.0.0/8 ", "11.0.0.0/8 ", "12.0.0.0/8 true"];
+        chosen("a/b~c", &others, "2 routes without a/b~c");
         let none = error(document.as_str(), &with("city"));
         let there = r#""a/b~c", "asn", "geo", "geo.city", "geo.tags""#;
         assert_eq!(none, format!("t: no column \"city\" in {there}"));
@@ -351,6 +348,7 @@ fn statistics_of_registries() {
                 arin|US|asn|1|1|20010920|assigned|z|e-stats\napnic||ipv4|10.0.0.0|256||available|\n\
                 ripencc|FR|ipv6|2001:678::|29|19990101|allocated|z\n";
     let wanted = [
+        "10.0.0.0/24 ",
         "91.216.83.0/24 CH",
         "91.216.84.0/23 CH",
         "193.18.0.0/16 DE",
@@ -358,10 +356,7 @@ fn statistics_of_registries() {
         "2001:678::/29 FR",
     ];
     assert_eq!(read_as("rir", text), wanted);
-    assert_eq!(
-        table_as("rir", text).notes,
-        ["1 prefix without country left out"]
-    );
+    assert_eq!(table_as("rir", text).remarks(), ["1 route without country"]);
     // Without the line of the version, too.
     let from = text.find("ripencc|DE").unwrap();
     assert_eq!(read_as("rir", &text[from..]), wanted);

@@ -14,7 +14,7 @@ fn with_path(text: &str, path: &str) -> Vec<String> {
     };
     let table = read(text, &options).unwrap();
     let mut lines = routes(&table);
-    lines.extend(table.notes);
+    lines.extend(table.absent.into_iter().chain(table.notes));
     lines
 }
 
@@ -210,8 +210,10 @@ fn address_files_of_clouds() {
     assert_eq!(
         with_path(azure, "properties.region"),
         [
+            "4.145.74.52/30 ",
             "20.38.0.0/22 westeurope",
-            "1 element without properties.region left out"
+            "2603:1000:4::10c/126 ",
+            "2 routes without properties.region"
         ]
     );
 
@@ -293,11 +295,16 @@ fn geofeeds() {
     let table = table_as("geofeed", text);
     assert_eq!(
         routes(&table),
-        ["192.0.2.0/24 US", "192.0.2.5/32 US", "2001:db8::/32 PL"]
+        [
+            "192.0.2.0/24 US",
+            "192.0.2.5/32 US",
+            "203.0.113.0/24 ",
+            "2001:db8::/32 PL"
+        ]
     );
-    assert_eq!(table.notes, ["1 prefix without country left out"]);
-    assert_eq!(with_path(text, "region")[2], "2001:db8::/32 PL-MZ");
-    assert_eq!(with_path(text, "4")[2], "2001:db8::/32 a, b");
+    assert_eq!(table.remarks(), ["1 route without country"]);
+    assert_eq!(with_path(text, "region")[3], "2001:db8::/32 PL-MZ");
+    assert_eq!(with_path(text, "4")[3], "2001:db8::/32 a, b");
     let options = LoadOptions {
         columns: named("asn"),
         ..STRICT
@@ -435,15 +442,20 @@ fn objects_of_rpsl() {
     let table = table_as("rpsl", text);
     assert_eq!(
         routes(&table),
-        ["192.0.2.0/24 AS64500", "2001:db8::/32 AS64501"]
+        [
+            "192.0.2.0/24 AS64500",
+            "198.51.100.0/24 ",
+            "2001:db8::/32 AS64501"
+        ]
     );
-    assert_eq!(table.notes, ["1 route without origin left out"]);
+    assert_eq!(table.remarks(), ["1 route without origin"]);
     assert_eq!(
         with_path(text, "descr"),
         [
             "192.0.2.0/24 Example Vienna",
             "198.51.100.0/24 without origin",
-            "1 route without descr left out"
+            "2001:db8::/32 ",
+            "1 route without descr"
         ]
     );
     assert_eq!(with_path(text, "mnt-by")[0], "192.0.2.0/24 A-MNT");

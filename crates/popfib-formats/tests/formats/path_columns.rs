@@ -62,8 +62,11 @@ TABLE_DUMP2|1|B|192.0.2.2|64501|11.0.0.0/8|64501||2.2.2.2|0|0||NAG||
         // What only some paths have, by itself.
         let table = read(file, &options(&["communities"])).unwrap();
         let found = crate::common::routes(&table);
-        assert_eq!(found, ["10.0.0.0/8 64500:1,no-export,64500:1:2"]);
-        assert_eq!(table.notes, ["1 route without communities left out"]);
+        assert_eq!(
+            found,
+            ["10.0.0.0/8 64500:1,no-export,64500:1:2", "11.0.0.0/8 "]
+        );
+        assert_eq!(table.remarks(), ["1 route without communities"]);
         let message = error(file, &options(&["origin_as", "x"]));
         assert!(message.starts_with("t: no column \"x\" in \"aggregator\", \"as_path\""));
         // The value among all is the one that is asked for.

@@ -40,7 +40,7 @@ pub(super) fn lines(data: impl Into<Vec<u8>>, columns: &[&str]) -> Vec<String> {
         let cells: Vec<_> = cells.collect();
         lines.push(format!("{prefix} {}", cells.join(" ")));
     }
-    lines.extend(table.notes);
+    lines.extend(table.absent.into_iter().chain(table.notes));
     lines
 }
 
@@ -175,14 +175,15 @@ fn headings_of_csv_are_columns() {
             "7: text",
             r#"10.0.0.0/8 64500 "01234" 1.5 true "a, b" "x""#,
             r#"10.1.0.0/16 64501 "5678" 2 false - -"#,
+            "10.2.0.0/16 - - - - - -",
             r#"2001:db8::/32 64500 "01234" 1.5 true "a, b" "x""#,
-            "1 row without a value left out",
+            "1 route without a value",
         ]
     );
     let table = read(text, &options(&["*"])).unwrap();
     assert_eq!(
         table.records.unwrap().len(),
-        2,
+        3,
         "equal records have one number"
     );
     assert_eq!(
@@ -192,8 +193,9 @@ fn headings_of_csv_are_columns() {
             "2: integer",
             r#"10.0.0.0/8 "a, b" 64500"#,
             "10.1.0.0/16 - 64501",
+            "10.2.0.0/16 - -",
             r#"2001:db8::/32 "a, b" 64500"#,
-            "1 row without a value left out",
+            "1 route without a value",
         ]
     );
     assert_eq!(
@@ -238,7 +240,8 @@ fn members_of_json_are_columns() {
                 "up: boolean",
                 r#"10.0.0.0/8 "1" "01234" "A\tB" 1.5,2 x,y -"#,
                 r#"11.0.0.0/8 "2.50" "7" - - - true"#,
-                "1 object without a value left out",
+                "12.0.0.0/8 - - - - - -",
+                "1 route without a value",
                 r#"values of several types, read as texts, in "zip", "geo.at""#,
             ]
         );
@@ -296,7 +299,8 @@ fn geofeeds_have_four_columns() {
             "postal: text",
             r#"192.0.2.0/24 "US" "US-AL" "Alabaster" -"#,
             r#"198.51.100.0/24 "PL" - - "02-001""#,
-            "1 prefix without a value left out",
+            "203.0.113.0/24 - - - -",
+            "1 route without a value",
         ]
     );
 }

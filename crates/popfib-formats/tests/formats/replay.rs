@@ -315,7 +315,7 @@ BGP4MP|x|
     assert!(table.notes[0].starts_with("truncated, read up to the end: "));
     assert_eq!(routes(&table)[0], "10.0.0.0/8 192.0.2.12");
     assert!(error(DUMP, &files.with(None, &STRICT)).contains("the file ends in a record"));
-    // Invalid attributes withdraw the path; a path without a next hop is not written.
+    // Invalid attributes withdraw the path; the value of a path without a next hop is absent.
     let mut bad = path_attribute(1, &[9]);
     bad.extend([as_path(&[(2, &[64501])]), next_hop([192, 0, 2, 1])].concat());
     let files = one("attributes", update([192, 0, 2, 1], &[], &bad, &[8, 10]));
@@ -332,13 +332,14 @@ BGP4MP|x|
     let table = table.expect("a table");
     assert_eq!(
         routes(&table),
-        ["11.0.0.0/8 192.0.2.11", "11.1.0.0/16 192.0.2.12"]
+        [
+            "10.0.0.0/8 ",
+            "10.1.0.0/16 ",
+            "11.0.0.0/8 192.0.2.11",
+            "11.1.0.0/16 192.0.2.12"
+        ]
     );
-    assert!(
-        table
-            .notes
-            .contains(&"2 routes without a next hop left out".to_owned())
-    );
+    assert_eq!(table.absent.as_deref(), Some("2 routes without a value"));
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn columns_by_their_names() {
         ..STRICT
     };
     let one = read(text, &one).unwrap();
-    assert_eq!(written(&one, "{cc} {value}").unwrap(), "AT AT\n");
+    assert_eq!(written(&one, "{cc} {value}").unwrap(), "AT AT\n \n");
     let list = read("10.0.0.0/8\n", &STRICT).unwrap();
     assert_eq!(written(&list, "{prefix}").unwrap(), "10.0.0.0/8\n");
     let others = "other fields are prefix, address, length, mask, wildcard, first, last, family";

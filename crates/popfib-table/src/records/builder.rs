@@ -34,7 +34,7 @@ const LIST: u32 = 1 << 31;
 /// let (asn, name) = (builder.column("asn")?, builder.column("name")?);
 /// builder.set(asn, Scalar::Integer(64496));
 /// builder.set(name, Scalar::Text("Example"));
-/// let number = builder.finish_record().expect("it has a value");
+/// let number = builder.finish_record();
 ///
 /// let records = builder.build().records;
 /// assert_eq!(records.cell(number, asn), Some(Cell::Scalar(Scalar::Integer(64496))));
@@ -47,6 +47,8 @@ pub struct RecordsBuilder {
     /// The codes of the record at hand.
     row: Vec<u32>,
     rows: InternedCodeLists,
+    /// Whether a record has no value.
+    lacks_values: bool,
     /// Memory for a value's text, and for a list's codes.
     text: String,
     list: Vec<u32>,
@@ -200,13 +202,17 @@ impl RecordsBuilder {
         self.row[column] = code;
     }
 
-    /// Ends the record at hand, and returns its number: that of an equal record, or the next; `None` if it has no value. Expected time
-    /// in proportion to the columns.
-    pub fn finish_record(&mut self) -> Option<NextHop> {
+    /// Ends the record at hand, which may have no value at all, and returns its number: that of an equal record, or the next. Expected
+    /// time in proportion to the columns.
+    ///
+    /// # Panics
+    /// At 2^32 different records.
+    pub fn finish_record(&mut self) -> NextHop {
         // The row ends with a value. Columns after it are absent, and so are those that come up later.
-        let number = (!self.row.is_empty()).then(|| self.rows.intern(&self.row));
+        self.lacks_values |= self.row.is_empty();
+        let number = self.rows.intern(&self.row);
         self.row.clear();
-        NextHop::new(number?)
+        NextHop::new(number).expect("lists are numbered from 1")
     }
 
     /// The records, with the columns in their order. If there is no column, they have one of texts.
@@ -221,7 +227,7 @@ impl RecordsBuilder {
                 return BuiltRecords { records, mixed };
             }
             // Each record is its code, as both are numbered by their first appearance.
-            [None] => RecordRows::Codes,
+            [None] if !self.lacks_values => RecordRows::Codes,
             _ => {
                 let mut rows = PackedRows::new(columns.iter().map(|column| column.len() as u32));
                 for row in self.rows.lists().iter() {

@@ -43,6 +43,21 @@ impl Records {
         Self::of_scalars(name, ScalarDictionary::Texts(texts.into_texts()))
     }
 
+    /// The same, in which the value of the empty text is absent. O(texts) if there is one.
+    pub fn of_texts_or_none(name: Option<&str>, texts: Dictionary) -> Self {
+        let name = name.unwrap_or(VALUE);
+        if texts.number("").is_none() {
+            return Self::of_texts(name, texts);
+        }
+        let mut present = Dictionary::new();
+        let code = |text: &str| match text {
+            "" => [0],
+            text => [present.intern(text).get()],
+        };
+        let rows: Vec<_> = texts.iter().map(code).collect();
+        Self::of_rows(Self::of_texts(name, present).columns, rows)
+    }
+
     pub(super) fn of_scalars(name: &str, values: ScalarDictionary) -> Self {
         Self {
             columns: vec![Column::new(name.to_owned(), values, None)],

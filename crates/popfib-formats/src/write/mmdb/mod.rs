@@ -235,8 +235,8 @@ impl MmdbRecords {
 
     /// Those of one value each.
     fn of(table: &RouteTable) -> Result<Self, WriteError> {
-        let names = &table.next_hops;
-        let all = || names.iter();
+        let (names, is_list) = (&table.next_hops, table.is_list());
+        let all = || names.iter().filter(|name| is_list || !name.is_empty());
         // As it is written: 007 is a text.
         let is_number = |name: &str| name.parse::<u32>().is_ok_and(|n| n.to_string() == name);
         let is_country =
@@ -250,11 +250,13 @@ impl MmdbRecords {
         };
         let mut bytes = Vec::new();
         let mut places = vec![0];
-        for name in all() {
+        for name in names.iter() {
             places.push(
                 u32::try_from(bytes.len()).map_err(|_| form("the records take more than 4 GiB"))?,
             );
             match (values, name.parse()) {
+                // Absent: a record without members.
+                _ if name.is_empty() && !is_list => head(&mut bytes, MAP, 0),
                 (MmdbValues::As, Ok(number)) => {
                     head(&mut bytes, MAP, 1);
                     text(&mut bytes, "autonomous_system_number");

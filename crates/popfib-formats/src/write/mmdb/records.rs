@@ -201,7 +201,7 @@ impl<'r> MmdbRecordWriter<'r> {
         let column = node.column.filter(|&column| self.codes[column] > 0);
         match (column, members, elements) {
             (Some(column), 0, 0) => self.cell(column),
-            (None, 1.., 0) => {
+            (None, _, 0) => {
                 head(&mut self.bytes, MAP, members);
                 for (key, node) in &node.members {
                     if self.has(node) {

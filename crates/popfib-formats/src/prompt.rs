@@ -24,7 +24,8 @@ impl Prompt {
     pub(crate) fn learn(&mut self, line: &str) -> bool {
         let line = line.trim();
         let Some(end) = end_of_prompt(line) else {
-            return false;
+            // A command alone, without the prompt before it.
+            return line.starts_with("show ");
         };
         let command = line[end..].trim_start();
         let is_command = COMMANDS.iter().any(|known| command.starts_with(known));
@@ -77,6 +78,7 @@ mod tests {
     fn what_is_no_prompt() {
         for line in [
             "# x",
+            "showing",
             "",
             "r1#",
             "router# reload",

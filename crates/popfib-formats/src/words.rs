@@ -10,6 +10,35 @@ pub(crate) fn is_address(word: &str) -> bool {
     address.parse::<IpAddr>().is_ok()
 }
 
+/// The next hop that `word` is, without a VRF after it (`192.0.2.1%default`): an address or a name, but not what is left of
+/// an address.
+pub(crate) fn next_hop(word: &str) -> Result<&str, String> {
+    let (address, zone) = word.split_once('%').unwrap_or((word, ""));
+    if looks_like_prefix(address) && !is_address(address) {
+        return Err(format!("{}: not an address", quote(word.as_bytes())));
+    }
+    let is_link_local = address
+        .get(..2)
+        .is_some_and(|s| s.eq_ignore_ascii_case("fe"));
+    Ok(if zone.is_empty() || is_link_local {
+        word
+    } else {
+        address
+    })
+}
+
+/// Whether a line is one that routers print above any listing: the load, the time, a warning.
+pub(crate) fn is_preamble(text: &str) -> bool {
+    const KNOWN: [&str; 5] = [
+        "Load for ",
+        "Time source is ",
+        "No time source",
+        "WARNING",
+        "%",
+    ];
+    is_date(text) || KNOWN.iter().any(|start| text.starts_with(start))
+}
+
 /// Whether `word` is the address that stands for none.
 pub(crate) fn is_unspecified(word: &str) -> bool {
     word.parse::<IpAddr>().is_ok_and(|a| a.is_unspecified())

@@ -31,7 +31,8 @@ use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{
-    is_address, is_date, looks_like_prefix, not_a_route, with_classful_len, word_at,
+    is_address, is_preamble, looks_like_prefix, next_hop, not_a_route, split_as_path, table_of,
+    with_classful_len, word_at,
 };
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -55,6 +56,10 @@ struct BgpTable {
     columns: Option<BgpColumns>,
     /// The network whose paths are read.
     network: Option<BgpNetwork>,
+    /// Whether it is none of IP, as of EVPN (`[2]:[0]:...`), and its paths are left out.
+    is_other: bool,
+    /// The address family, if a heading names it.
+    family: String,
 }
 
 /// Where the columns begin, in bytes from the start of a line.
@@ -63,6 +68,8 @@ struct BgpColumns {
     network: usize,
     next_hop: usize,
     path: Option<usize>,
+    /// Whether there is a status before the networks; without one all paths are best.
+    has_status: bool,
 }
 
 impl BgpColumns {
@@ -73,10 +80,14 @@ impl BgpColumns {
         let next_hop = line.find("Next Hop")?;
         // gobgp has `AS_PATH`.
         let path = line.find("Path").or_else(|| line.find("AS_PATH"));
+        // What IOS XR advertises has no status, and from whom it came; any other heading at the start has lost its blanks.
+        let has_status = !line.contains(" From ");
+        let lost = if network == 0 && has_status { 3 } else { 0 };
         (is_first && network < next_hop).then_some(Self {
-            network,
-            next_hop,
-            path,
+            network: network + lost,
+            next_hop: next_hop + lost,
+            path: path.map(|path| path + lost),
+            has_status,
         })
     }
 
@@ -87,22 +98,15 @@ impl BgpColumns {
             // A column before it is wider than its heading.
             text = text.split_once(' ')?.1;
         }
-        let is_path = |c: char| c.is_ascii_digit() || ".,{}()[]".contains(c);
-        let mut end = None;
-        let mut at = 0;
-        while let Some((start, word)) = word_at(text, at) {
-            if !word.chars().all(is_path) {
-                end = Some(start);
-                break;
-            }
-            at = start + word.len();
-        }
-        Some(text[..end?].trim())
+        let (path, rest) = split_as_path(text);
+        (!rest.is_empty()).then_some(path)
     }
 }
 
 struct BgpNetwork {
     prefix: IpPrefix,
+    /// Whether one of its paths is the best.
+    has_best: bool,
     /// The line that its path at hand began in.
     line: u64,
     awaits: AwaitedPart,
@@ -131,8 +135,18 @@ impl AwaitedPart {
 const STATUS: &str = " *>=|&#^+-~abcdefhilmrstxINVRSEeCkLq";
 
 /// The first words of lines that end a table or say something about it.
-const HEADINGS: [&str; 18] = [
+const HEADINGS: [&str; 28] = [
     "BGP ",
+    "For address family",
+    "Address Family",
+    "Peer ",
+    "VRF",
+    "Can't find ",
+    "AF-Private ",
+    "Neighbor ",
+    "---",
+    "===",
+    "!",
     "Status",
     "Route status",
     "Router ",
@@ -171,12 +185,22 @@ impl Grammar for BgpTable {
             return rows.heading(line);
         }
         let text = line.trim();
-        if HEADINGS.iter().any(|heading| text.starts_with(heading)) {
+        if is_preamble(text) || HEADINGS.iter().any(|heading| text.starts_with(heading)) {
             self.end(rows);
-            self.columns = None;
+            // Those of a VPN stand below the heading of the columns.
+            if !["Route Distinguisher", "AF-Private"]
+                .iter()
+                .any(|start| text.starts_with(start))
+            {
+                self.columns = None;
+            }
             self.in_legend = LEGENDS.iter().any(|legend| text.starts_with(legend));
+            if let Some(family) = family(text) {
+                family.clone_into(&mut self.family);
+                rows.table(&table_of(family, ""));
+            }
             if let Some(name) = table_name(text) {
-                rows.table(name);
+                rows.table(&table_of(&self.family, name));
             }
             if let Some(asn) = local_as(text) {
                 rows.local_as(asn);
@@ -186,7 +210,7 @@ impl Grammar for BgpTable {
         let goes_on = self.in_legend
             && line.starts_with([' ', '\t'])
             && !text.split_ascii_whitespace().any(looks_like_prefix);
-        if text.is_empty() || goes_on || is_date(text) {
+        if text.is_empty() || goes_on {
             return rows.heading(text);
         }
         // The first word after the status.
@@ -200,23 +224,33 @@ impl Grammar for BgpTable {
             return Err(not_a_route(line));
         };
         let status = &line[..columns.network];
+        if self.is_other && start >= columns.next_hop {
+            return rows.detail();
+        }
+        self.is_other = word.starts_with('[') && start < columns.next_hop;
+        if self.is_other {
+            self.end(rows);
+            rows.leave_out_route(" of another family than IP");
+            return rows.detail();
+        }
         let is_row = status.contains('*') || start >= columns.next_hop || looks_like_prefix(word);
         if !is_row || !status.chars().all(|c| STATUS.contains(c)) {
             self.end(rows);
             return Err(not_a_route(line));
         }
-        let best = status.contains('>');
+        let best = status.contains('>') || !columns.has_status && start < columns.next_hop;
         if start < columns.next_hop {
             // A network, with its first path.
             self.end(rows);
             let prefix = rows.prefix(&with_classful_len(word))?;
             let network = self.network.insert(BgpNetwork {
                 prefix,
+                has_best: best,
                 line: rows.line(),
                 awaits: AwaitedPart::of(best),
             });
             if let Some((_, hop)) = word_at(line, start + word.len()) {
-                network.hop(hop, columns.path(line), rows);
+                network.hop(hop, columns.path(line), rows)?;
             }
             return Ok(());
         }
@@ -226,7 +260,7 @@ impl Grammar for BgpTable {
         if status.trim().is_empty() {
             // The rest of the line above: its next hop, or only what follows that.
             if start == columns.next_hop || is_address(word) {
-                network.hop(word, columns.path(line), rows);
+                network.hop(word, columns.path(line), rows)?;
             } else {
                 network.path(columns.path(line), rows);
             }
@@ -235,7 +269,8 @@ impl Grammar for BgpTable {
             network.finish(rows);
             network.awaits = AwaitedPart::of(best);
             network.line = rows.line();
-            network.hop(word, columns.path(line), rows);
+            network.has_best |= best;
+            network.hop(word, columns.path(line), rows)?;
         }
         rows.detail()
     }
@@ -243,6 +278,9 @@ impl Grammar for BgpTable {
     fn end(&mut self, rows: &mut RouteRows) {
         if let Some(mut network) = self.network.take() {
             network.finish(rows);
+            if !network.has_best {
+                rows.unused(network.prefix);
+            }
         }
     }
 }
@@ -258,13 +296,20 @@ impl BgpNetwork {
     }
 
     /// The next hop of the path being read; after `@` FRR has its VRF.
-    fn hop(&mut self, hop: &str, as_path: Option<&str>, rows: &mut RouteRows) {
+    fn hop(
+        &mut self,
+        hop: &str,
+        as_path: Option<&str>,
+        rows: &mut RouteRows,
+    ) -> Result<(), String> {
         if let AwaitedPart::NextHop = self.awaits {
-            let hop = hop.split('@').next().unwrap_or_default();
+            // Metric, preference and weight come after it, and are passed over.
+            let hop = next_hop(hop.split('@').next().unwrap_or_default())?;
             self.awaits = AwaitedPart::Path(hop.to_owned());
             // If no AS path is asked for, its line is not waited for, as it may not come.
             self.path(as_path.or((!rows.wants_origin()).then_some("")), rows);
         }
+        Ok(())
     }
 
     /// The AS path of the path being read, if its line reaches so far.
@@ -283,14 +328,27 @@ fn local_as(text: &str) -> Option<u32> {
     as_number(words.find(|word| *word != "number")?)
 }
 
-/// The table that a heading names: `BGP table information for VRF default`, `Route Distinguisher: 64500:1`,
-/// `Instance blue:`.
+/// The address family that a heading names: `For address family: VPNv4 Unicast`, `Peer 192.0.2.1 routes for address family IPv4
+/// Unicast:`, `BGP routing table information for VRF red, address family IPv4 Unicast`.
+fn family(text: &str) -> Option<&str> {
+    let starts = ["For address family:", "Address Family:"];
+    let family = starts.iter().find_map(|start| text.strip_prefix(start));
+    let family = family.or_else(|| Some(text.split_once(" address family ")?.1));
+    family.map(|family| family.trim_matches([' ', ':']))
+}
+
+/// The table that a heading names: `BGP table information for VRF default`, `Route Distinguisher: 64500:1 (default for vrf red)`,
+/// `Instance blue:`, `VRF: red`.
 fn table_name(text: &str) -> Option<&str> {
     if let Some((_, name)) = text.split_once("information for VRF ") {
         return name.split([',', ' ']).next();
     }
-    ["Route Distinguisher:", "Instance "]
-        .iter()
-        .find_map(|start| text.strip_prefix(start))
-        .map(|name| name.trim_matches([' ', ':']))
+    let starts = ["Route Distinguisher:", "Instance ", "VRF:"];
+    let name = starts.iter().find_map(|start| text.strip_prefix(start))?;
+    let (distinguisher, vrf) = name.split_once('(').unwrap_or((name, ""));
+    let vrf = vrf
+        .trim_end_matches(')')
+        .rsplit_once(' ')
+        .map(|(_, vrf)| vrf);
+    Some(vrf.unwrap_or(distinguisher).trim_matches([' ', ':']))
 }

@@ -26,7 +26,8 @@ use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{
-    classful_len, is_date, is_time, is_unspecified, looks_like_prefix, not_a_route, word_at,
+    classful_len, is_address, is_long_prefix, is_preamble, is_time, is_unspecified,
+    looks_like_prefix, next_hop, not_a_route, word_at,
 };
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -52,6 +53,8 @@ struct CodedRoutes {
     /// The network and length of the last "is subnetted".
     subnetted: Option<(Ipv4Addr, u8)>,
     current: Option<CodedRow>,
+    /// In a warning, which ends with an empty line.
+    in_warning: bool,
 }
 
 /// A row while its next hops are read.
@@ -60,6 +63,7 @@ struct CodedRow {
     line: u64,
     /// Whether a next hop, usable or not, was named.
     has_hop: bool,
+    is_selected: bool,
     /// Whether one is still wanted.
     wanted: bool,
 }
@@ -68,6 +72,7 @@ impl Grammar for CodedRoutes {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
         if text.is_empty() {
+            self.in_warning = false;
             return Ok(());
         }
         if self.heading(text, rows) {
@@ -76,34 +81,38 @@ impl Grammar for CodedRoutes {
         }
         if let Some(start) = prefix_of_row(line) {
             self.end(rows);
-            self.in_legend = false;
+            (self.in_legend, self.in_warning) = (false, false);
             let (prefix, rest) = self.prefix(&line[start..], rows)?;
-            let selected = !self.marks_selected || line[..start].contains('>');
+            let is_selected = !self.marks_selected || line[..start].contains('>');
             self.current = Some(CodedRow {
                 prefix,
                 line: rows.line(),
                 has_hop: false,
-                wanted: selected,
+                is_selected,
+                wanted: is_selected,
             });
-            return self.hop(rest, rows);
+            // A next hop below belongs to a row that was not understood.
+            let read = self.hop(rest, line, rows);
+            return read.inspect_err(|_| self.current = None);
         }
-        let text = text.trim_start_matches(['*', '>', ' ']);
-        if ["via ", "[", "is "]
-            .iter()
-            .any(|start| text.starts_with(start))
-        {
-            return self.hop(text, rows);
+        if self.in_warning {
+            return rows.heading(text);
         }
         // What follows could belong to this line, and not to the row before it.
-        self.end(rows);
-        Err(not_a_route(line))
+        let read = self.hop(text.trim_start_matches(['*', '>', ' ']), line, rows);
+        read.inspect_err(|_| self.end(rows))
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
-        if let Some(current) = self.current.take()
-            && !current.has_hop
-        {
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        if !current.has_hop {
             rows.no_next_hop(current.line, current.prefix);
+        } else if !current.is_selected {
+            rows.unused(current.prefix);
+        } else if current.wanted {
+            rows.leave_out_route(" whose next hops are all inactive");
         }
     }
 }
@@ -111,7 +120,7 @@ impl Grammar for CodedRoutes {
 impl CodedRoutes {
     /// Whether the line says something about the rows after it, or nothing at all.
     fn heading(&mut self, text: &str, rows: &mut RouteRows) -> bool {
-        const KNOWN: [&str; 9] = [
+        const KNOWN: [&str; 8] = [
             "Gateway of last resort",
             "Default gateway",
             "IP Routing Table",
@@ -119,8 +128,7 @@ impl CodedRoutes {
             "Timestamp:",
             "Total",
             "Maximum paths",
-            "WARNING",
-            "%",
+            "ICMP redirect cache",
         ];
         if text.starts_with("Codes:") || text.starts_with("Source Codes:") {
             self.in_legend = true;
@@ -138,7 +146,10 @@ impl CodedRoutes {
                 .and_then(|network| network.split_once('/'))
                 .and_then(|(network, len)| Some((network.parse().ok()?, len.parse().ok()?)));
         } else {
-            return KNOWN.iter().any(|start| text.starts_with(start)) || is_date(text);
+            self.in_warning |= text.starts_with(['!', '%']) || text.starts_with("WARNING");
+            return KNOWN.iter().any(|start| text.starts_with(start))
+                || is_preamble(text)
+                || text.starts_with('!');
         }
         true
     }
@@ -146,6 +157,10 @@ impl CodedRoutes {
     /// The prefix at the start of `text`, and what follows it.
     fn prefix<'a>(&self, text: &'a str, rows: &RouteRows) -> Result<(IpPrefix, &'a str), String> {
         let (word, mut rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
+        if let Some(prefix) = word.strip_suffix(',') {
+            // XR: `2001:db8::/48, SRv6 Endpoint uN (shift)`.
+            return Ok((rows.prefix(prefix)?, &text[prefix.len()..]));
+        }
         let Ok(address) = word.parse::<Ipv4Addr>() else {
             return Ok((rows.prefix(word)?, rest));
         };
@@ -175,21 +190,24 @@ impl CodedRoutes {
     }
 
     /// What a row, or a line below it, leads to; the first that can be used is the route's.
-    fn hop(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
+    fn hop(&mut self, text: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
+        let hop = CodedHop::of(text)?.ok_or_else(|| not_a_route(line))?;
         let Some(current) = &mut self.current else {
             return Err("a next hop without a prefix before it".to_owned());
         };
-        if let Some(hop) = CodedHop::of(text) {
-            current.has_hop = true;
-            rows.detail()?;
-            if let CodedHop::Usable(value) = hop
-                && current.wanted
-            {
+        current.has_hop |= hop != CodedHop::Nothing;
+        match hop {
+            CodedHop::Usable(value) if current.wanted => {
                 current.wanted = false;
                 rows.route(current.prefix, value);
             }
+            CodedHop::Tunneled if current.wanted => {
+                current.wanted = false;
+                rows.leave_out_route(" for traffic of VPNs alone (tunneled)");
+            }
+            _ => {}
         }
-        Ok(())
+        rows.detail()
     }
 }
 
@@ -199,7 +217,7 @@ fn prefix_of_row(line: &str) -> Option<usize> {
     let mut at = 0;
     let mut has_letter = false;
     while let Some((start, word)) = word_at(line, at) {
-        if has_letter && looks_like_prefix(word) {
+        if has_letter && looks_like_prefix(word.trim_end_matches(',')) {
             return Some(start);
         }
         let is_code = |b: u8| b.is_ascii_alphanumeric() || b"*>+%!()~&=-^".contains(&b);
@@ -220,7 +238,11 @@ fn table_name(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix("Routing table for VRF=") {
         return Some(rest.trim());
     }
-    if let Some(rest) = text.strip_prefix("VRF") {
+    // FRR names the family from version 10 on.
+    let of_family = text
+        .strip_prefix("IPv4 unicast ")
+        .or(text.strip_prefix("IPv6 unicast "));
+    if let Some(rest) = of_family.unwrap_or(text).strip_prefix("VRF") {
         let name = rest.trim_start_matches(" name").trim_matches([' ', ':']);
         return (rest.starts_with([' ', ':']) && !name.contains(' ')).then_some(name);
     }
@@ -237,41 +259,89 @@ enum CodedHop<'a> {
     Usable(&'a str),
     /// A backup, or one that the router can't reach.
     Unusable,
+    /// For what comes out of the tunnels of an ASA.
+    Tunneled,
+    /// It stands on the next line.
+    Nothing,
 }
 
 impl<'a> CodedHop<'a> {
-    /// That of `via 10.0.0.1, eth0`, `is directly connected, eth0`, `[200/0], 2w0d, Null0`; `None` if `text` names none.
-    fn of(text: &'a str) -> Option<Self> {
-        let mut words = text.split_ascii_whitespace();
-        if text.ends_with("(!)") || words.clone().any(|w| matches!(w, "inactive" | "inactive,")) {
-            return Some(Self::Unusable);
+    /// That of `via 10.0.0.1, eth0`, `is directly connected, eth0`, `[200/0], 2w0d, Null0`; `None` if `text` is nothing of
+    /// the kind.
+    ///
+    /// Before it stand the preference and notes, in brackets; after the next hop come its age, interface and other
+    /// attributes, which are passed over unless a prefix is among them.
+    fn of(text: &'a str) -> Result<Option<Self>, String> {
+        let mut rest = text.trim();
+        while let Some(close) = rest.chars().next().and_then(|open| match open {
+            '[' => Some(']'),
+            '(' => Some(')'),
+            _ => None,
+        }) {
+            rest = rest
+                .split_once(close)
+                .map_or("", |(_, rest)| rest.trim_start());
         }
-        if words.any(|word| word == "via") {
-            let word = words.find(|&word| word != "VTEP")?;
-            let gateway = word.trim_end_matches([',', ')']);
-            return if is_unspecified(gateway) {
-                interface(text).map(Self::Usable)
-            } else {
-                (!gateway.is_empty()).then_some(Self::Usable(gateway))
+        let words = || {
+            text.split_ascii_whitespace()
+                .map(|w| w.trim_matches([',', '(', ')']))
+        };
+        if let Some(prefix) = words().find(|word| is_long_prefix(word)) {
+            return Err(format!("{}: a second prefix", quote(prefix.as_bytes())));
+        }
+        if rest.is_empty() || rest.starts_with(", SRv6 ") {
+            return Ok(Some(Self::Nothing));
+        }
+        if text.ends_with("(!)") || words().any(|word| word == "inactive") {
+            return Ok(Some(Self::Unusable));
+        }
+        if words().last() == Some("tunneled") {
+            return Ok(Some(Self::Tunneled));
+        }
+        if let Some(via) = rest.strip_prefix("via ") {
+            let mut words = via.split_ascii_whitespace();
+            let word = words.find(|&word| word != "VTEP").unwrap_or_default();
+            let gateway = next_hop(word.trim_end_matches([',', ')']))?;
+            let hop = match is_unspecified(gateway) {
+                true => interface(rest).or(Some(gateway)),
+                false => (!gateway.is_empty()).then_some(gateway),
             };
+            return Ok(hop.map(Self::Usable));
         }
         // FRR: what happens to the packets stands in parentheses.
-        let word = match text {
-            _ if text.contains("(ICMP unreachable)") => Some("unreachable"),
-            _ if text.contains("(ICMP admin-prohibited)") => Some("prohibit"),
-            _ if text.contains("blackhole") => Some("blackhole"),
-            _ if text.contains(" unreachable") => Some("unreachable"),
-            _ => None,
+        let dropped = match rest {
+            _ if rest.starts_with("unreachable (ICMP admin-prohibited)") => "prohibit",
+            _ if rest.starts_with("unreachable (blackhole)") => "blackhole",
+            _ if rest.starts_with("blackhole") => "blackhole",
+            _ if rest.starts_with("unreachable") => "unreachable",
+            _ => "",
         };
-        word.or_else(|| interface(text)).map(Self::Usable)
+        if !dropped.is_empty() {
+            return Ok(Some(Self::Usable(dropped)));
+        }
+        const KNOWN: [&str; 4] = [
+            "is directly connected",
+            "is a summary",
+            "connected by VPN",
+            ",",
+        ];
+        let first = rest.split(',').next().unwrap_or_default();
+        let is_age = is_time(first) && !is_address(first);
+        if !is_age && !KNOWN.iter().any(|start| rest.starts_with(start)) {
+            return Ok(None);
+        }
+        Ok(Some(interface(rest).map_or(Self::Nothing, Self::Usable)))
     }
 }
 
-/// The interface: the first thing after a comma that is no age and no weight.
+/// The interface: the first thing after a comma that is no age and no attribute, which has a word before it (`weight 1`).
 fn interface(text: &str) -> Option<&str> {
-    let mut fields = text.split(',').skip(1).map(str::trim);
-    let name = fields.find(|f| !f.is_empty() && !is_time(f) && !f.starts_with("weight "))?;
-    name.split_ascii_whitespace().next()
+    text.split(',').skip(1).find_map(|field| {
+        let mut words = field.split_ascii_whitespace();
+        let name = words.next().filter(|name| !is_time(name))?;
+        let is_name = |more: &str| more == "onlink" || more.starts_with('(');
+        words.next().is_none_or(is_name).then_some(name)
+    })
 }
 
 #[cfg(test)]
@@ -292,6 +362,15 @@ mod tests {
             ("[50/0] via ::, pppoe4, 01w0d05h", "pppoe4"),
             ("via Vlan1, directly connected", "Vlan1"),
             ("via VTEP 10.0.0.9 VNI 7", "10.0.0.9"),
+            ("via 192.0.2.33%default, Vlan100%default", "192.0.2.33"),
+            ("via FE80::1%eth0, eth0", "FE80::1%eth0"),
+            (
+                "(source VRF red) is directly connected, Ethernet5",
+                "Ethernet5",
+            ),
+            ("00:54:06, Bundle-Ether10", "Bundle-Ether10"),
+            ("connected by VPN (advertised), outside", "outside"),
+            ("[1/0] via 0.0.0.0, eth0 onlink, weight 1", "eth0"),
             (
                 "[1/0] unreachable (blackhole), weight 1, 00:00:05",
                 "blackhole",
@@ -302,22 +381,42 @@ mod tests {
             ),
             ("[1/0] unreachable (ICMP admin-prohibited)", "prohibit"),
         ] {
-            assert_eq!(CodedHop::of(text), Some(CodedHop::Usable(value)), "{text}");
+            assert_eq!(
+                CodedHop::of(text),
+                Ok(Some(CodedHop::Usable(value))),
+                "{text}"
+            );
         }
         for text in [
             "[110/20] via 10.0.0.1, 1d, eth0 (!)",
             "via 10.0.0.1 inactive, weight 1",
         ] {
-            assert_eq!(CodedHop::of(text), Some(CodedHop::Unusable), "{text}");
+            assert_eq!(CodedHop::of(text), Ok(Some(CodedHop::Unusable)), "{text}");
         }
         for text in [
             "",
             "[110/20]",
             "is directly connected",
             "[200/0], 2w0d",
-            "via",
+            "[20/0], tag 1",
+            "[20/0",
+            ", SRv6 Endpoint uN (shift)",
         ] {
-            assert_eq!(CodedHop::of(text), None, "{text}");
+            assert_eq!(CodedHop::of(text), Ok(Some(CodedHop::Nothing)), "{text}");
+        }
+        for text in [
+            "via",
+            "[1/0] vai 10.0.0.1, eth0",
+            "10.0.0.1, eth0",
+            "is directly conn",
+        ] {
+            assert_eq!(CodedHop::of(text), Ok(None), "{text}");
+        }
+        for text in [
+            "[1/0] via 10.0.0., eth0",
+            "[1/0] via 10.0.0.1, 10.1.0.0/16, eth0",
+        ] {
+            assert!(CodedHop::of(text).is_err(), "{text}");
         }
     }
 }

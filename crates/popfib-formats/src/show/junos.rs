@@ -10,6 +10,7 @@
 //! `*` (or `+`) marks the active route of a prefix, `>` the next hop that it
 //! uses. Read are the tables `inet.0` and `inet6.0`, also of an instance; the
 //! others hold no routes that packets follow. `show route summary` only counts.
+//! The routes of one neighbour (`receive-protocol`, `advertising-protocol`) stand in columns; `*` marks the active ones.
 //! `show route terse` has a route a line, and its further next hops on lines of their own:
 //!
 //! ```text
@@ -24,7 +25,7 @@ use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
-use crate::words::{is_date, looks_like_prefix, not_a_route};
+use crate::words::{is_address, is_long_prefix, is_preamble, looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "junos",
@@ -46,6 +47,8 @@ struct Junos {
     skipping: bool,
     /// Below the heading of terse rows.
     is_terse: bool,
+    /// Below the heading of the routes of one neighbour.
+    is_neighbour: bool,
     /// The prefix whose routes are read.
     prefix: Option<IpPrefix>,
     active: Option<JunosActiveRoute>,
@@ -79,12 +82,19 @@ impl Grammar for Junos {
                 &name[start..]
             }));
             self.prefix = None;
-            self.is_terse = false;
+            (self.is_terse, self.is_neighbour) = (false, false);
             rows.table(name);
             return rows.heading(text);
         }
         if self.skipping {
+            if !line.starts_with([' ', '\t']) {
+                rows.leave_out_route(" of other tables than inet.0 and inet6.0");
+            }
             return rows.detail();
+        }
+        if text.starts_with("Prefix") && text.contains("Nexthop") {
+            self.is_neighbour = true;
+            return rows.heading(text);
         }
         if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
             return rows.heading(text);
@@ -92,6 +102,9 @@ impl Grammar for Junos {
         if text.starts_with("A ") && text.contains(" Destination ") {
             self.is_terse = true;
             return rows.heading(text);
+        }
+        if self.is_neighbour && !text.starts_with("show ") {
+            return self.of_neighbour(text, rows);
         }
         if self.is_terse {
             return self.terse(line, rows);
@@ -104,7 +117,7 @@ impl Grammar for Junos {
         let is_prefix = first.contains('/') && looks_like_prefix(first);
         let entry = if is_prefix { rest.trim_start() } else { text };
         if !line.starts_with([' ', '\t']) && !is_prefix {
-            if is_date(text) {
+            if is_preamble(text) {
                 return rows.heading(text);
             }
             // A route below belongs to no prefix that is known.
@@ -127,7 +140,11 @@ impl Grammar for Junos {
                     line: rows.line(),
                     hop: None,
                 });
+            } else {
+                rows.unused(prefix);
             }
+        } else if entry.starts_with('>') && hop(entry).is_none() {
+            return Err(not_a_route(line));
         } else if let Some(active) = &mut self.active
             && let Some(hop) = hop(entry)
         {
@@ -155,6 +172,38 @@ impl Grammar for Junos {
 }
 
 impl Junos {
+    /// A row of `show route receive-protocol bgp` or `advertising-protocol`: `*` where the route is active, prefix, next
+    /// hop, which stands on the next line after a long prefix, and attributes, which are passed over.
+    fn of_neighbour(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
+        let mut words = text.split_ascii_whitespace().peekable();
+        let mut is_active = words.next_if_eq(&"*").is_some();
+        let (prefix, line) = match words.next_if(|word| is_long_prefix(word)) {
+            Some(prefix) => {
+                self.end(rows);
+                (rows.prefix(prefix)?, rows.line())
+            }
+            None => {
+                let begun = self.prefix.take().ok_or_else(|| not_a_route(text))?;
+                is_active |= self.active.take().is_some();
+                (begun, rows.line())
+            }
+        };
+        match words.next() {
+            None => {
+                self.prefix = Some(prefix);
+                self.active = is_active.then_some(JunosActiveRoute {
+                    prefix,
+                    line,
+                    hop: None,
+                });
+            }
+            Some(hop) if hop != "Self" && !is_address(hop) => return Err(not_a_route(text)),
+            Some(hop) if is_active => rows.route(prefix, hop),
+            Some(_) => rows.unused(prefix),
+        }
+        rows.detail()
+    }
+
     /// A row of `show route terse`: flags, prefix, protocol, preference and metrics, next hop.
     fn terse(&mut self, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
@@ -179,6 +228,7 @@ impl Junos {
         self.end(rows);
         let prefix = rows.prefix(words[at])?;
         if !words[..at].iter().any(|flags| flags.contains(['*', '+'])) {
+            rows.unused(prefix);
             return Ok(());
         }
         // After protocol and preference; metrics may be missing, so a next hop is what is no number.
@@ -205,7 +255,11 @@ impl Junos {
 fn hop(text: &str) -> Option<&str> {
     let mut words = text.trim_start_matches('>').split_ascii_whitespace();
     let value = match words.next()? {
-        "to" | "via" => words.next()?,
+        "to" => match words.next()? {
+            "table" => words.next()?,
+            address => Some(address).filter(|address| is_address(address))?,
+        },
+        "via" => words.next()?,
         "Local" => words.nth(1)?,
         word @ ("Discard" | "Reject" | "Receive" | "MultiRecv" | "Indirect") => word,
         _ => return None,

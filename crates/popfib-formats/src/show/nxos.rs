@@ -21,7 +21,7 @@ use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
-use crate::words::{is_address, looks_like_prefix, not_a_route};
+use crate::words::{is_address, is_preamble, looks_like_prefix, next_hop, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nxos",
@@ -61,7 +61,9 @@ struct NxosRoute {
 impl Grammar for Nxos {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let text = line.trim();
-        if text.is_empty() || text.starts_with('\'') || text.starts_with("---") {
+        let is_known =
+            text.starts_with(['\'', '!']) || text.starts_with("---") || is_preamble(text);
+        if text.is_empty() || is_known {
             return rows.heading(text);
         }
         if is_forwarding_heading(text) {
@@ -83,8 +85,9 @@ impl Grammar for Nxos {
                 return Err("a next hop without a prefix before it".to_owned());
             };
             current.has_hop = true;
-            if text.starts_with("*via") {
-                rows.route(current.prefix, hop(path));
+            match text.starts_with("*via") {
+                true => rows.route(current.prefix, hop(path)?),
+                false => rows.unused(current.prefix),
             }
             return rows.detail();
         }
@@ -152,15 +155,15 @@ fn table_name(text: &str) -> Option<&str> {
     Some(name)
 }
 
-/// The value of `10.0.0.1%vrf, Eth2/2, [110/3], 5d18h, ospf-10, intra`.
-fn hop(path: &str) -> &str {
+/// The value of `10.0.0.1%vrf, Eth2/2, [110/3], 5d18h, ospf-10, intra`; what comes after the interface is passed over.
+fn hop(path: &str) -> Result<&str, String> {
     let mut fields = path.split(',').map(str::trim);
     let gateway = fields.next().unwrap_or_default();
     let interface = fields.next().unwrap_or_default();
     let is_own = fields.any(|field| matches!(field, "direct" | "local"));
     if is_own && !interface.is_empty() && !interface.starts_with('[') {
-        interface
+        Ok(interface)
     } else {
-        gateway.split('%').next().unwrap_or_default()
+        next_hop(gateway)
     }
 }

@@ -32,6 +32,7 @@ mod records;
 mod records_out;
 mod replay;
 mod round_trip;
+mod routers;
 mod sets;
 mod smallest;
 mod text_format;

@@ -21,6 +21,16 @@ pub(crate) fn delimiter(line: &[u8]) -> Option<u8> {
     }
 }
 
+/// The delimiter that `line`, the first, declares as Excel writes and reads it: `sep=;`.
+pub(crate) fn declared(line: &[u8]) -> Option<u8> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let (mark, delimiter) = line.split_at_checked(b"sep=".len())?;
+    match delimiter {
+        [delimiter] if mark.eq_ignore_ascii_case(b"sep=") => Some(*delimiter),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

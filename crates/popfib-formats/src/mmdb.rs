@@ -19,7 +19,7 @@ use std::net::IpAddr;
 use hashbrown::HashMap;
 use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
 use popfib::image::Source;
-use popfib::{IpPrefix, NextHop};
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_table::Dictionary;
 use self_cell::self_cell;
 use serde::Deserializer;
@@ -117,6 +117,8 @@ pub(crate) struct Mmdb {
     /// How many more bytes of names there can be, as no two lie in the same bytes.
     names_left: usize,
     value: NextHop,
+    /// All of IPv4, where the network handed out last covers its tree, with the same value.
+    ipv4: Option<IpPrefix>,
     /// The columns, unless one value is read.
     leaves: Option<RecordLeaves>,
     /// Networks whose records have none of them, or no value at all.
@@ -180,6 +182,7 @@ impl Mmdb {
                 _ => RECORD_GROWTH.saturating_mul(len.max(1 << 20)),
             },
             value: NextHop::MIN,
+            ipv4: None,
             leaves: RecordLeaves::of(columns, telling),
             without: 0,
             records,
@@ -191,6 +194,10 @@ impl Mmdb {
 
     /// The next network with its value in `self.value`.
     fn advance(&mut self) -> Result<Option<IpPrefix>, MmdbFault> {
+        if let Some(ipv4) = self.ipv4.take() {
+            return Ok(Some(ipv4));
+        }
+        let all = &mut self.ipv4;
         let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
         let (names, names_left) = (&mut self.names, &mut self.names_left);
         let (leaves, without) = (&mut self.leaves, &mut self.without);
@@ -245,6 +252,14 @@ impl Mmdb {
                         *without += 1;
                         continue;
                     }
+                }
+                // IPv4 addresses are those of ::/96 in the tree.
+                let ipv4 = Some(IpPrefix::V4(Prefix::DEFAULT_ROUTE));
+                match prefix {
+                    IpPrefix::V6(prefix) if prefix.first() != 0 || prefix.len() > 96 => {}
+                    IpPrefix::V6(prefix) if prefix.len() == 96 => return Ok(ipv4),
+                    IpPrefix::V6(_) => *all = ipv4,
+                    IpPrefix::V4(_) => {}
                 }
                 return Ok(Some(prefix));
             }

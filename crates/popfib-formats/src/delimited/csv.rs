@@ -13,8 +13,8 @@
 //! alone is that of a list, which has no values. Without a heading it
 //! is a prefix, an address and its mask, or the ends of a range first, then the value. An empty value is absent.
 //!
-//! Fields are separated by commas, tabs or semicolons: tabs if the first line has any, else
-//! commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
+//! Fields are separated by what the first line declares (`sep=;`), or by commas, tabs or semicolons: tabs if the first line has any,
+//! else commas. Ends of ranges may be numbers, of IPv6 from the first on that is none
 //! of IPv4; numbers that could be either are an error after that. A range becomes the fewest prefixes that cover it, once all are
 //! there, because a narrower one may still come ([`overlap`](super::overlap)).
 
@@ -27,7 +27,7 @@ use super::fields::CsvFields;
 use super::geofeed;
 use super::layout::{AddressColumns, CsvLayout, is_host};
 use super::overlap::RangeRoutes;
-use crate::delimiter::delimiter;
+use crate::delimiter::{declared, delimiter};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
@@ -49,21 +49,22 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 /// Whether the first rows are those of a table with a column of prefixes or ranges, and not of a geofeed or of the text table,
 /// which also have a comma or a tab after a prefix.
 fn detect(head: &[u8]) -> bool {
+    let (declared, head) = declared_first(head);
     let Some(first) = head_lines(head).find(|line| !is_skipped(line)) else {
         return false;
     };
     let Ok(first) = text(first) else {
         return false;
     };
-    let mut fields = CsvFields::new(separator(first));
+    let mut fields = CsvFields::new(separator(declared, first));
     if geofeed::detect(head) || fields.split(first).is_err() {
         return false;
     }
     // Names that say nothing may head a column that holds prefixes.
     let Some(layout) = CsvLayout::of(&fields) else {
-        return second_row(head).is_some_and(|row| by_content(first, &row).is_ok());
+        return second_row(head).is_some_and(|row| by_content(declared, first, &row).is_ok());
     };
-    if layout.heading.is_some() || is_more_than_text(first, &fields) {
+    if declared.is_some() || layout.heading.is_some() || is_more_than_text(first, &fields) {
         return true;
     }
     // To the text table a list, unless a later row has a value.
@@ -76,6 +77,17 @@ fn detect(head: &[u8]) -> bool {
             .is_some_and(|_| fields.len() == 2)
 }
 
+/// The delimiter that the first line declares, if it does, and what follows that line.
+fn declared_first(head: &[u8]) -> (Option<u8>, &[u8]) {
+    let plain = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let (first, rest) =
+        plain.split_at(memchr::memchr(b'\n', plain).map_or(plain.len(), |at| at + 1));
+    match declared(first.strip_suffix(b"\n").unwrap_or(first)) {
+        Some(delimiter) => (Some(delimiter), rest),
+        None => (None, head),
+    }
+}
+
 /// The second of the lines that are not skipped.
 fn second_row(head: &[u8]) -> Option<String> {
     let row = head_lines(head).filter(|line| !is_skipped(line)).nth(1)?;
@@ -83,11 +95,9 @@ fn second_row(head: &[u8]) -> Option<String> {
 }
 
 /// The layout of a file that begins with these lines, by its first row.
-fn by_content(heading: &str, row: &str) -> Result<CsvLayout, String> {
-    let (mut names, mut cells) = (
-        CsvFields::new(separator(heading)),
-        CsvFields::new(separator(heading)),
-    );
+fn by_content(declared: Option<u8>, heading: &str, row: &str) -> Result<CsvLayout, String> {
+    let separator = separator(declared, heading);
+    let (mut names, mut cells) = (CsvFields::new(separator), CsvFields::new(separator));
     names.split(heading)?;
     cells.split(row)?;
     CsvLayout::by_content(&names, &cells)
@@ -96,7 +106,7 @@ fn by_content(heading: &str, row: &str) -> Result<CsvLayout, String> {
 /// Whether the text table would read this line of a prefix and other fields as something else: what has
 /// quotes, blanks in its value after a tab, or semicolons, before which a comment has a blank.
 fn is_more_than_text(line: &str, fields: &CsvFields) -> bool {
-    let (separator, value) = (separator(line), fields.get(1));
+    let (separator, value) = (separator(None, line), fields.get(1));
     let (first, rest) = line.split_once(char::from(separator)).unwrap_or_default();
     // An AS set in braces is one value of the text table.
     let signs: &[char] = match separator {
@@ -119,8 +129,11 @@ fn is_skipped(line: &[u8]) -> bool {
     matches!(line.trim_ascii(), [] | [b'#', ..])
 }
 
-/// What separates the fields of a file that begins with this line.
-fn separator(first: &str) -> u8 {
+/// What separates the fields of a file that begins with this line, if none is declared.
+fn separator(declared: Option<u8>, first: &str) -> u8 {
+    if let Some(declared) = declared {
+        return declared;
+    }
     // Right after a prefix it is a semicolon, however many commas the values have.
     match first.split_once(';') {
         Some((prefix, _)) if prefix.trim_matches('"').parse::<IpPrefix>().is_ok() => b';',
@@ -140,6 +153,8 @@ fn whole_set(value: &str) -> Result<(), String> {
 /// A [`RouteSource`] of CSV and TSV.
 pub(crate) struct Delimited {
     lines: Lines,
+    /// The delimiter, if the first line declares it.
+    declared: Option<u8>,
     /// The second row, which may say what the first does not.
     second: Option<String>,
     /// The columns of the prefix and its length, if the user says so.
@@ -171,11 +186,13 @@ impl Delimited {
         // Whole ones: a part of a row could look like another.
         let are_two = |head: &[u8]| {
             let end = head.iter().rposition(|&byte| byte == b'\n');
-            end.is_some_and(|end| second_row(&head[..end]).is_some())
+            end.is_some_and(|end| second_row(declared_first(&head[..end]).1).is_some())
         };
-        let second = second_row(input.peek(are_two));
+        let (declared, head) = declared_first(input.peek(are_two));
+        let second = second_row(head);
         Self {
             lines: Lines::new(input),
+            declared,
             second,
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
@@ -277,13 +294,17 @@ impl Delimited {
     /// Learns the layout from the first line; whether that is a heading.
     fn learn(&mut self) -> Result<bool, ReadError> {
         let first = text(self.lines.line()).map_err(|reason| self.lines.invalid(reason))?;
-        let mut fields = CsvFields::new(separator(first));
+        let mut fields = CsvFields::new(separator(self.declared, first));
         fields
             .split(first)
             .map_err(|reason| self.lines.invalid(reason))?;
         let layout = match (&self.prefix, &self.length, CsvLayout::of(&fields)) {
             (None, None, Some(layout)) => Ok(layout),
-            (None, None, None) => by_content(first, self.second.as_deref().unwrap_or_default()),
+            (None, None, None) => by_content(
+                self.declared,
+                first,
+                self.second.as_deref().unwrap_or_default(),
+            ),
             (prefix, length, _) => CsvLayout::chosen(&fields, prefix.as_deref(), length.as_deref()),
         };
         let mut layout = layout.map_err(|reason| {
@@ -338,7 +359,11 @@ impl RouteSource for Delimited {
                 self.at_end = true;
                 continue;
             }
-            if is_skipped(self.lines.line()) || self.fields.is_none() && self.learn()? {
+            let is_declaration = self.declared.is_some() && self.lines.number() == 1;
+            if is_declaration
+                || is_skipped(self.lines.line())
+                || self.fields.is_none() && self.learn()?
+            {
                 continue;
             }
             match self.row() {

@@ -10,12 +10,13 @@
 //! - The prefix may be an address, in an object without a value, or beside a length or a mask
 //!   ([`masks`](crate::masks)). An address beside a value alone is more likely a line of a log, which is no route.
 //! - If the names in the first object say nothing, its one member that is a prefix with its length, or a range, is that of
-//!   all objects.
+//!   all objects; or those that are called as the ends of a range and are addresses.
 //! - A value that is empty or null is absent. If the first object has no value at all, none may have one: it is a list of
 //!   prefixes.
 //! - An object of the type `metadata`, with which Spamhaus ends its lists, is about the file.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::Deserializer;
 use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
@@ -31,7 +32,7 @@ use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
-use crate::names::{ADDRESS, PREFIX, VALUE, rank};
+use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::ranges::is_prefix;
 use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
@@ -83,8 +84,8 @@ fn has_address(head: &[u8], at_depth: usize) -> bool {
     addresses > 0 && (others == 0 || has_mask)
 }
 
-/// Whether the first object of a document has exactly one member that is a prefix by its content, in case that no name
-/// says where the prefix is.
+/// Whether the first object of a document has exactly one member that is a prefix by its content, or the ends of a range, in case
+/// that no name says where the prefix is.
 pub(super) fn has_one_prefix(head: &[u8]) -> bool {
     let elements = head
         .strip_prefix(b"\xef\xbb\xbf")
@@ -98,10 +99,31 @@ pub(super) fn has_one_prefix(head: &[u8]) -> bool {
         strings.any(|string| matches!(string.role, StringRole::Element(text) if is_prefix(&text)))
     };
     first.is_some_and(|first| {
-        node(first).is_ok_and(|first| prefixes(&first).len() == 1)
+        node(first).is_ok_and(|first| prefixes(&first).len() == 1 || range_ends(&first).is_some())
             && !has_lists(first)
             && OuterKeys::of(head) == OuterKeys::Names
     })
+}
+
+/// The names of the members that are the ends of a range, in an object that has both.
+fn range_ends(object: &RecordNode<'_>) -> Option<[String; 2]> {
+    let RecordNode::Map(members) = object else {
+        return None;
+    };
+    // Those whose names are `start`, `from` or the like may be two hosts of a log.
+    let end = |names: &[&str]| {
+        let names = names
+            .split(|name| matches!(*name, "start" | "end"))
+            .next()?;
+        let is_address = |node: &RecordNode<'_>| match node {
+            RecordNode::Scalar(_, text) => text.parse::<IpAddr>().is_ok(),
+            _ => false,
+        };
+        let ends = members.iter().filter(|(_, node)| is_address(node));
+        let ranked = ends.filter_map(|(key, _)| Some((rank(key, names)?, key)));
+        ranked.min().map(|(_, key)| key.to_string())
+    };
+    Some([end(FIRST)?, end(LAST)?])
 }
 
 fn detect_lines(head: &[u8]) -> bool {
@@ -138,6 +160,8 @@ struct PrefixObjects {
     /// Where the prefix and its length are: as the user says, or for the prefix what the first object has.
     prefix: Option<String>,
     length: Option<String>,
+    /// The members with the ends of a range, if those of the first object are.
+    range: Option<[String; 2]>,
     /// Whether the names in an object said where the prefix is; then its content is not asked any more.
     is_named: bool,
     /// The columns, unless one value is read.
@@ -149,6 +173,7 @@ impl PrefixObjects {
         Self {
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
+            range: None,
             is_named: false,
             leaves: RecordLeaves::of(&options.columns, |name| rank(name, VALUE)),
         }
@@ -164,6 +189,15 @@ impl PrefixObjects {
         if let Some(path) = &self.prefix {
             found.prefix = cell(path);
             found.length = None;
+        }
+        if let Some([first, last]) = &self.range {
+            found.prefix = match (cell(first), cell(last)) {
+                (MemberValue::Text(first), MemberValue::Text(last)) => {
+                    MemberValue::Text(format!("{first}-{last}"))
+                }
+                (MemberValue::Null, MemberValue::Null) => MemberValue::Null,
+                _ => MemberValue::Absent,
+            };
         }
         if let Some(path) = &self.length {
             found.length = match cell(path) {
@@ -187,15 +221,16 @@ impl Grammar for PrefixObjects {
         let found = read.and_then(|found| parser.end().map(|()| found));
         let mut found = found.map_err(|e| reason(&e))?;
         self.is_named |= !matches!(found.prefix, MemberValue::Absent);
-        if self.prefix.is_none() && !self.is_named && !found.is_metadata {
+        let is_known = self.prefix.is_some() || self.range.is_some();
+        if !is_known && !self.is_named && !found.is_metadata {
             let object = node(json).map_err(|e| reason(&e))?;
             match &mut prefixes(&object)[..] {
-                [] => {}
+                [] => self.range = range_ends(&object),
                 [path] => self.prefix = Some(std::mem::take(path)),
                 paths => return Err(several(paths.iter().map(|path| &**path))),
             }
         }
-        if self.prefix.is_some() || self.length.is_some() {
+        if self.prefix.is_some() || self.length.is_some() || self.range.is_some() {
             let object = node(json).map_err(|e| reason(&e))?;
             self.places(&object, &mut found);
         }
@@ -226,6 +261,7 @@ impl Grammar for PrefixObjects {
                 let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
                 members.retain(|(key, _)| !is_place(key, has_prefix));
                 let chosen = [&self.prefix, &self.length].into_iter().flatten();
+                let chosen = chosen.chain(self.range.iter().flatten());
                 // Only if all columns are read: whoever asks for this member by its name gets it.
                 for path in chosen.filter(|_| leaves.text.wants_all()) {
                     remove(&mut members, path);

@@ -185,6 +185,18 @@ pub(super) const fn v4(a: u8, b: u8, c: u8, d: u8) -> u128 {
     (u32::from_be_bytes([a, b, c, d]) as u128) << 96
 }
 
+/// The tree of IPv4 is `::/96`, so a shorter network that covers it answers for all of IPv4.
+#[test]
+fn a_network_above_the_tree_of_ipv4_is_one_of_ipv4_too() {
+    let records = [Value::Text("all"), Value::Text("other")];
+    let networks = [(0, 64, 0), (0x2001_0db8 << 96, 32, 1)];
+    let table = read(database(6, &networks, &records), &STRICT).unwrap();
+    let wanted = ["0.0.0.0/0 all", "::/64 all", "2001:db8::/32 other"];
+    assert_eq!(routes(&table), wanted);
+    let table = read(database(6, &[(0, 96, 0)], &records), &STRICT).unwrap();
+    assert_eq!(routes(&table), ["0.0.0.0/0 all"]);
+}
+
 #[test]
 fn the_most_telling_scalar_is_the_value() {
     let records = [

@@ -72,6 +72,8 @@ impl Grammar for Bgpctl {
             let path = words.get(at + 4..words.len() - 1);
             let path = path.map(|path| path.join(" "));
             rows.bgp_route(rows.line(), prefix, gateway, path.as_deref());
+        } else {
+            rows.unused(prefix);
         }
         Ok(())
     }

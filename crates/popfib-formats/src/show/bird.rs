@@ -20,7 +20,7 @@ use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
-use crate::words::not_a_route;
+use crate::words::{next_hop, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "bird",
@@ -87,6 +87,7 @@ impl Grammar for Bird {
             let mut words = line.split_ascii_whitespace();
             match (words.next(), words.next()) {
                 (Some("via" | "dev"), Some(hop)) => {
+                    let hop = next_hop(hop)?;
                     best.next_hop.get_or_insert_with(|| hop.to_owned());
                 }
                 (Some("BGP.as_path:" | "bgp_path:"), _) => {
@@ -114,6 +115,8 @@ impl Grammar for Bird {
                     next_hop: (kind != "unicast").then(|| kind.to_owned()),
                     as_path: origin_of(line).map(str::to_owned),
                 });
+            } else {
+                rows.unused(prefix);
             }
             return rows.detail();
         }

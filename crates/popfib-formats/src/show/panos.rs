@@ -15,7 +15,7 @@ use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
-use crate::words::{looks_like_prefix, not_a_route};
+use crate::words::{looks_like_prefix, next_hop, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "panos",
@@ -92,7 +92,9 @@ impl Grammar for Panos {
         if flags.starts_with('A') {
             let interface = cell(columns.interface, columns.next_as);
             let connected = flags.contains('C') && !interface.is_empty();
-            rows.route(prefix, if connected { interface } else { hop });
+            rows.route(prefix, if connected { interface } else { next_hop(hop)? });
+        } else {
+            rows.unused(prefix);
         }
         Ok(())
     }

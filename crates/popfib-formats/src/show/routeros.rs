@@ -93,6 +93,8 @@ impl Grammar for RouterOs {
                 },
             );
             rows.route(prefix, value);
+        } else {
+            rows.unused(prefix);
         }
         Ok(())
     }

@@ -187,6 +187,8 @@ impl HuaweiVrp {
                 prefix,
                 value(&record.protocol, &record.next_hop, &record.interface),
             );
+        } else {
+            rows.unused(prefix);
         }
         Ok(())
     }

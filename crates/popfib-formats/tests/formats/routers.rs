@@ -196,7 +196,15 @@ fn what_is_left_out_of_listings_is_counted() {
     for (text, note) in [
         (format!("{codes}C>* 10.0.0.0/8 is directly connected, a\nC   10.1.0.0/16 is directly connected, b\n"), "1 route that the router does not use left out"),
         (format!("{codes}C>* 10.0.0.0/8 is directly connected, a\nB>  10.1.0.0/16 [20/0] via 192.0.2.1 inactive, weight 1\n"), "1 route whose next hops are all inactive left out"),
-        ("inet.0: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n10.0.0.0/8  *[Static/5] 1d\n            >  to 192.0.2.1 via a\n\
+                ("Table master4:\n10.0.0.0/8  unicast [a 1] (200)\n\tvia 192.0.2.1 on a\n10.1.0.0/16  unicast [a 1] * (200)\n\tvia 192.0.2.1 on a\n".into(),
+         "1 route that the router does not use left out"),
+        ("flags vs destination gateway lpref med aspath origin\n* N 10.0.0.0/8 192.0.2.1 100 0 64500 i\n*> N 10.1.0.0/16 192.0.2.1 100 0 64500 i\n".into(),
+         "1 route that the router does not use left out"),
+        (" 0 A S dst-address=10.0.0.0/8 gateway=192.0.2.1\n 1 S dst-address=10.1.0.0/16 gateway=192.0.2.1\n".into(),
+         "1 route that the router does not use left out"),
+        ("Destination: 10.0.0.0/8\n NextHop: 192.0.2.1\n State: Active\nDestination: 10.1.0.0/16\n NextHop: 192.0.2.1\n State: Inactive\n".into(),
+         "1 route that the router does not use left out"),
+("inet.0: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n10.0.0.0/8  *[Static/5] 1d\n            >  to 192.0.2.1 via a\n\
           inet.2: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n10.0.0.0/8  *[Static/5] 1d\n            >  to 192.0.2.2 via a\n".into(),
          "1 route of other tables than inet.0 and inet6.0 left out"),
         ("   Network          Next Hop            Metric LocPrf Weight Path\n*> [2]:[0]:[48]\n                    192.0.2.1    0     0 i\n*> 10.0.0.0/8       192.0.2.1    0     0 i\n".into(),

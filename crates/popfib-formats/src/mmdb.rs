@@ -30,7 +30,7 @@ use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::name_rule::checked;
-use crate::names::left_out;
+use crate::names::note_left_out;
 use crate::registry::FormatCapabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
 use crate::table_format::{ColumnSelection, TableEntry};
@@ -418,7 +418,8 @@ impl RouteSource for Mmdb {
 
     fn notes(&self) -> Vec<String> {
         let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
-        let mut notes = left_out(self.without, "network", columns);
+        let which = format!(" without {}", columns.unwrap_or("a value"));
+        let mut notes = note_left_out(self.without, "network", &which);
         notes.extend(self.leaves.as_ref().and_then(RecordLeaves::note));
         notes
     }

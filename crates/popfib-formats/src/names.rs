@@ -113,15 +113,6 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { plural })
 }
 
-/// The note that `count` things have no value at `path`, or none at all; none if there are none.
-pub(crate) fn left_out(count: u64, what: &str, path: Option<&str>) -> Vec<String> {
-    note_left_out(
-        count,
-        what,
-        &format!(" without {}", path.unwrap_or("a value")),
-    )
-}
-
 /// The note that `count` things were left out, with what says which; none if there are none.
 pub(crate) fn note_left_out(count: u64, what: &str, which: &str) -> Vec<String> {
     match count {

@@ -32,6 +32,7 @@ use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::name_rule::checked;
+use crate::names::note_left_out;
 use crate::ranges::{AddressSpan, IpRangePrefixes, Notation};
 use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
@@ -169,6 +170,8 @@ pub(crate) struct Delimited {
     numbers_are_ipv6: bool,
     /// The values, and the ranges until all are there.
     ranges: RangeRoutes,
+    /// Rows of what belongs to nobody.
+    unrouted: u64,
     at_end: bool,
 }
 
@@ -203,6 +206,7 @@ impl Delimited {
             numbers_are_ipv6: false,
             // Of equal ranges the caller chooses, if any.
             ranges: RangeRoutes::new(options.all),
+            unrouted: 0,
             at_end: false,
         }
     }
@@ -270,6 +274,7 @@ impl Delimited {
                 })?;
                 // iptoasn lists what belongs to nobody, too.
                 if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
+                    self.unrouted += 1;
                     return Ok(RowContent::Nothing);
                 }
                 AddressSpan::Range(ends.0, ends.1)
@@ -385,7 +390,9 @@ impl RouteSource for Delimited {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.ranges.note().into_iter().collect()
+        let mut notes = note_left_out(self.unrouted, "row", " of addresses that are not routed");
+        notes.extend(self.ranges.note());
+        notes
     }
 }
 

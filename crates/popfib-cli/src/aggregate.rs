@@ -128,8 +128,10 @@ fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
     let mut asked = TableArgs::clone(&args.table).or_stdin(false);
     asked.read.is_list = true;
     condition::ask(&mut asked.read, &args.conditions)?;
-    let mut table = table::load_chosen(&asked, false)?;
-    let selected = condition::selected(&args.conditions, &table.take_records())?;
+    let mut table = table::load_chosen(&asked, true)?;
+    let mut others = condition::others(&table);
+    let selected = condition::selected(&args.conditions, &table.take_records(), true)?;
+    condition::choose(&mut table, &mut others, &selected);
     let mut list = RouteTable {
         name: table.name.clone(),
         sources: table.sources.clone(),

@@ -6,11 +6,13 @@
 //! All columns of a file are read for it, not only those of the conditions: a record without a value in any column that is read is
 //! left out, and a wider prefix would answer for it.
 
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
 use clap::{Arg, ArgAction};
-use popfib_formats::Escaped;
+use popfib::{IpPrefix, NextHop};
 use popfib_formats::text::no_column_message;
+use popfib_formats::{Escaped, RouteTable};
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 
 use crate::args::ReadArgs;
@@ -120,6 +122,13 @@ pub(crate) fn arg() -> Arg {
         .value_name("CONDITION")
         .action(ArgAction::Append)
         .value_parser(Condition::from_str)
+        .help("Count only matches with values of a column")
+        .long_help(
+            "Count only matches with values of a column\n\n\
+             The record has one of the values (country=RU,BY), or none of them (country!=RU,BY); of a list, an element. The \
+             column `value` is that of a lookup. Of several all have to be met; of several lines for a prefix, the last that meets \
+             them counts. A condition is about the table before it, and about all tables if none is before.",
+        )
 }
 
 /// The columns to read for these conditions, as `--columns` has them. Conditions on others than the value need all columns: with fewer,
@@ -140,14 +149,19 @@ pub(crate) fn ask(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), &
     Ok(())
 }
 
-/// By their numbers, the records that meet all conditions; 0 is no record. O(records and values).
-pub(crate) fn selected(conditions: &[Condition], records: &Records) -> Result<Vec<bool>, Failure> {
+/// By their numbers, the records that meet all conditions; 0 is no record. Values that no record has are noted if it `tells`.
+/// O(records and values).
+pub(crate) fn selected(
+    conditions: &[Condition],
+    records: &Records,
+    tells: bool,
+) -> Result<Vec<bool>, Failure> {
     let mut selected = vec![true; records.len() + 1];
     selected[0] = false;
     for condition in conditions {
         let column = column(records, &condition.column);
         let column = column.map_err(|reason| format!("--where: {reason}"))?;
-        let has = condition.values_of(&records.columns()[column])?;
+        let has = condition.values_of(&records.columns()[column], tells)?;
         let numbers = (1..).zip(&mut selected[1..]);
         for (number, selected) in numbers {
             let code = records.code(number, column);
@@ -155,6 +169,43 @@ pub(crate) fn selected(conditions: &[Condition], records: &Records) -> Result<Ve
         }
     }
     Ok(selected)
+}
+
+/// The records of each prefix besides that of its route, each once, in the order of the file.
+pub(crate) type OtherRecords = HashMap<IpPrefix, Vec<NextHop>>;
+
+/// Those of `table`.
+pub(crate) fn others(table: &RouteTable) -> OtherRecords {
+    let mut others: OtherRecords = HashMap::new();
+    let mut known = HashSet::new();
+    for &(prefix, to) in &table.others {
+        let last = match prefix {
+            IpPrefix::V4(prefix) => table.ribs.ipv4.get(prefix),
+            IpPrefix::V6(prefix) => table.ribs.ipv6.get(prefix),
+        };
+        if last != Some(to) && known.insert((prefix, to)) {
+            others.entry(prefix).or_default().push(to);
+        }
+    }
+    others
+}
+
+/// Leads each prefix to the last of its records that is selected, if one is; the `others` that are not selected are left out. A
+/// prefix without any keeps its record, so that no wider one answers for it.
+pub(crate) fn choose(table: &mut RouteTable, others: &mut OtherRecords, selected: &[bool]) {
+    let is_selected = |to: &NextHop| selected[to.get() as usize];
+    for (prefix, others) in others {
+        others.retain(is_selected);
+        let Some(&last) = others.last() else { continue };
+        let mut put = |last| match *prefix {
+            IpPrefix::V4(prefix) => table.ribs.ipv4.insert(prefix, last),
+            IpPrefix::V6(prefix) => table.ribs.ipv6.insert(prefix, last),
+        };
+        match put(last) {
+            Some(later) if is_selected(&later) => put(later),
+            _ => others.pop(),
+        };
+    }
 }
 
 /// The index of the column of this name, or why there is none.
@@ -166,7 +217,7 @@ pub(crate) fn column(records: &Records, name: &str) -> Result<usize, String> {
 
 impl Condition {
     /// By the codes of the column, whether it has one of the values; 0 is absent.
-    fn values_of(&self, column: &Column) -> Result<Vec<bool>, Failure> {
+    fn values_of(&self, column: &Column, tells: bool) -> Result<Vec<bool>, Failure> {
         let name = Escaped(&self.column);
         // AS64500 is 64500 in a column of bare numbers, and the reverse.
         let fitting = |value: &WantedValue| match value.other() {
@@ -197,7 +248,11 @@ impl Condition {
                 Some(Cell::List(list)) => list.iter().fold(false, |any, one| is_one(one) | any),
             }),
         );
-        for (value, _) in values.iter().zip(is_known).filter(|(_, known)| !known) {
+        for (value, _) in values
+            .iter()
+            .zip(is_known)
+            .filter(|(_, known)| tells && !known)
+        {
             let value = Escaped(&value.text);
             note(format_args!("--where: no record has {name}={value}"));
         }
@@ -268,7 +323,7 @@ mod tests {
         let records = builder.build().records;
         let chosen = |conditions: &[&str]| {
             let conditions: Vec<_> = conditions.iter().map(|c| c.parse().unwrap()).collect();
-            let selected = selected(&conditions, &records).map_err(|e| e.to_string())?;
+            let selected = selected(&conditions, &records, false).map_err(|e| e.to_string())?;
             let selected = selected.iter().map(|&is| u8::from(is));
             Ok::<Vec<_>, String>(selected.collect())
         };

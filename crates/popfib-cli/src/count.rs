@@ -7,6 +7,7 @@ mod addresses;
 mod picture;
 mod print;
 mod same;
+mod several;
 mod text;
 mod weight;
 
@@ -22,6 +23,7 @@ use popfib_formats::addresses::AddressRun;
 use popfib_table::Cell;
 
 use crate::args::{ReportArgs, ReportForm, kernel};
+use crate::condition;
 use crate::destination::{Destination, form_by_name};
 use crate::failure::Failure;
 use crate::output::note;
@@ -46,21 +48,20 @@ use weight::{Sum, Weight};
 /// several columns or tables there is one count for each combination of their values.
 #[derive(Args)]
 #[command(mut_arg("columns", by))]
+#[command(arg(condition::arg()))]
 #[command(after_help = "\
 Examples:
   popfib count --top 20 access.log
   popfib count --by prefix --unique access.log
   popfib count --by address --top 10 access.log
   popfib count -t City.mmdb --by country.iso_code,city.names.en access.log
-  popfib count --svg -o top.svg access.log
   popfib count flows.csv --column src --weight bytes --json")]
-#[command(
-    after_long_help = "  popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
+#[command(after_long_help = "  popfib count -o top.svg access.log
+  popfib count -t asn=asn.mmdb -t country=country.mmdb --shares access.log
   popfib count --field 1 --weight 10 access.log
   popfib count --by /24,/48 access.log
   popfib count flows.csv --column src --column dst --pairs --by address
-  popfib count capture.pcap --sources --by address --weight bytes"
-)]
+  popfib count capture.pcap --sources --by address --weight bytes")]
 pub(crate) struct CountArgs {
     /// Print the N most frequent
     ///
@@ -183,6 +184,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         },
         numbers: Default::default(),
         routes: tables.iter().map(|_| Vec::new()).collect(),
+        others: tables.iter().map(|_| HashMap::new()).collect(),
         crossed: HashMap::new(),
         single: Vec::new(),
         seen: (HashSet::new(), HashSet::new()),
@@ -210,6 +212,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
             "{lines} without a number from 0 to 2^64 - 1, which is taken as 0"
         ));
     }
+    count.number_others();
     let lines = count.lines(target.screen());
     target.bytes(&lines)?;
     target.finish()?;
@@ -237,6 +240,8 @@ struct AddressCounter<'t> {
     numbers: [Vec<Vec<u32>>; 2],
     /// What each number of a table's answers means, from 1, if prefixes are counted; otherwise they are those of records.
     routes: Vec<Vec<CountedRoute>>,
+    /// By the number of a route, those of the other records of its prefix.
+    others: Vec<HashMap<u32, Vec<u32>>>,
     /// By the numbers of the address and the answers of all tables, 0 for none, cell by cell.
     crossed: HashMap<Box<[u32]>, Sum>,
     /// The same if the key is one number and each address counts 1.
@@ -318,13 +323,22 @@ impl AddressCounter<'_> {
         let routes = self.routes.iter_mut();
         let tables = self.tables.iter().zip(numbers);
         for (((table, numbers), numbered), routes) in tables.zip(numbered).zip(routes) {
-            if !table.with_prefixes {
-                answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
+            if !table.is_by_routes() {
+                let selected = table.selected.as_deref();
+                let kernel = self.kernel;
+                answers::look_up(
+                    &table.table,
+                    selected,
+                    Ask::Value,
+                    kernel,
+                    addresses,
+                    numbers,
+                )?;
                 continue;
             }
             let before = routes.len();
             let push = |prefix: &str, number| routes.push((prefix.to_owned(), number));
-            numbered.look_up(&table.table, self.kernel, addresses, numbers, before, push)?;
+            numbered.look_up(table, self.kernel, addresses, numbers, before, push)?;
         }
         Ok(())
     }
@@ -384,7 +398,7 @@ impl AddressCounter<'_> {
     fn add_ones(&mut self, numbers: &[u32]) {
         let answers = 1 + match (&self.addresses, self.tables) {
             (Some(own), _) => own.len(),
-            (None, [table, ..]) if !table.with_prefixes => {
+            (None, [table, ..]) if !table.is_by_routes() => {
                 table.table.record_count().unwrap_or(0) as usize
             }
             _ => self.routes[0].len(),
@@ -414,7 +428,7 @@ impl AddressCounter<'_> {
     }
 
     /// All combinations of numbers that came, and their counts.
-    fn counts(&self) -> impl Iterator<Item = (Vec<u32>, Sum)> {
+    fn came(&self) -> impl Iterator<Item = (Vec<u32>, Sum)> {
         let crossed = self.crossed.iter();
         let crossed = crossed.map(|(key, &sum)| (key.to_vec(), sum));
         let single = (0..).zip(&self.single);
@@ -442,11 +456,13 @@ impl AddressCounter<'_> {
                 cells.extend(key.next().map(|&number| own.cell(number)));
             }
             for ((&number, table), routes) in key.zip(self.tables).zip(&self.routes) {
-                let number = match table.with_prefixes {
+                let number = match table.is_by_routes() {
                     false => NextHop::new(number),
                     true => {
                         let route = (number as usize).checked_sub(1).map(|at| &routes[at]);
-                        cells.push(route.map(|route| text(&route.0)));
+                        if table.with_prefixes {
+                            cells.push(route.map(|route| text(&route.0)));
+                        }
                         route.map(|route| route.1)
                     }
                 };
@@ -463,11 +479,12 @@ impl AddressCounter<'_> {
     fn merged(&self) -> Vec<CountRow<'_>> {
         let own = self.addresses.iter().map(|_| None);
         let mut same: Vec<_> = own
-            .chain(self.tables.iter().map(EqualRecords::new))
+            .chain(self.tables.iter().zip(&self.routes).map(EqualRecords::new))
             .collect();
         if same.iter().all(Option::is_none) {
             let counts = self.counts();
             return counts
+                .into_iter()
                 .map(|(key, count)| (count, self.cells(&key)))
                 .collect();
         }

@@ -3,7 +3,6 @@
 //! The Rib finds the routes at the prefixes of one option, without a walk over the whole table; the other conditions are tests of what
 //! it found. The prefixes of an option are a set, so that many of them cost each route no more than one.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use clap::Args;
@@ -14,7 +13,7 @@ use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, may_be_on_stdin};
-use crate::condition::{self, Condition};
+use crate::condition::{self, Condition, OtherRecords};
 use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput, note};
 use crate::places::{PlaceArgs, Relation, set_of};
@@ -187,15 +186,14 @@ struct RouteRecords {
     columns: Vec<usize>,
     /// By their numbers, the records that meet the conditions.
     selected: Vec<bool>,
-    /// The other records of each prefix, each once, in the order of the file.
-    others: HashMap<IpPrefix, Vec<NextHop>>,
+    others: OtherRecords,
     /// Whether all records of a prefix that meet the conditions are printed, or only the last of them.
     all: bool,
 }
 
 impl RouteRecords {
     fn new(args: &RoutesArgs, table: &mut RouteTable) -> Result<Self, Failure> {
-        let others = others(table);
+        let others = condition::others(table);
         let records = table.take_records();
         let columns = match &args.table.read.columns[..] {
             [] => vec![records.value_column()],
@@ -208,7 +206,7 @@ impl RouteRecords {
             }
         };
         Ok(Self {
-            selected: condition::selected(&args.conditions, &records)?,
+            selected: condition::selected(&args.conditions, &records, true)?,
             columns,
             records,
             others,
@@ -313,22 +311,6 @@ impl RoutesReport<'_> {
         });
         self.output.row(route.into_iter().flatten().chain(values))
     }
-}
-
-/// The records of each prefix besides that of its route, each once, in the order of the file.
-fn others(table: &RouteTable) -> HashMap<IpPrefix, Vec<NextHop>> {
-    let mut others: HashMap<_, Vec<_>> = HashMap::new();
-    let mut known = HashSet::new();
-    for &(prefix, to) in &table.others {
-        let last = match prefix {
-            IpPrefix::V4(prefix) => table.ribs.ipv4.get(prefix),
-            IpPrefix::V6(prefix) => table.ribs.ipv6.get(prefix),
-        };
-        if last != Some(to) && known.insert((prefix, to)) {
-            others.entry(prefix).or_default().push(to);
-        }
-    }
-    others
 }
 
 pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {

@@ -144,7 +144,8 @@ Exit status: 0 success, 1 nothing is free, 2 bad usage or input.")]
     Free(free::FreeArgs),
     /// Print the prefixes of a list that lie in others of it
     ///
-    /// Lines are PREFIX, VALUE, and the longest prefix that covers it with its value, separated by tabs.
+    /// Lines are PREFIX, VALUE, and the longest prefix that covers it with its value, separated by tabs. Of several lines of
+    /// the list for a prefix, each lies in the one before.
     #[command(after_help = "\
 Examples:
   popfib set overlaps blocked.txt")]

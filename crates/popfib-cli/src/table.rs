@@ -15,6 +15,7 @@ use popfib_formats::{
 use popfib_table::Column;
 
 use crate::args::{ReadArgs, TableArgs, is_built_in, is_embedded, is_stdin};
+use crate::condition::{self, Condition, OtherRecords};
 #[cfg(not(feature = "parquet"))]
 use crate::failure::NO_PARQUET;
 use crate::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
@@ -108,6 +109,16 @@ fn built_in(args: &ReadArgs) -> Result<RouteTable, Failure> {
 /// The table in the file at `path`, with one column.
 pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
     let options = args.options();
+    one_column(&options)?;
+    load_routes(path, args, &options)
+}
+
+/// The same with all routes of each prefix, also equal ones.
+pub(crate) fn load_every(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
+    let options = LoadOptions {
+        all: true,
+        ..args.options()
+    };
     one_column(&options)?;
     load_routes(path, args, &options)
 }
@@ -234,6 +245,32 @@ pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<Looku
     let loaded = loaded?;
     output::tell(&loaded.name, &loaded.remarks());
     Ok(loaded)
+}
+
+/// The same from a file, of which each prefix has the last record that meets the conditions, if one does. With `all` also the other
+/// records of each prefix that do.
+pub(crate) fn load_where(
+    path: &Path,
+    args: &ReadArgs,
+    conditions: &[Condition],
+    all: bool,
+) -> Result<(LookupTable, OtherRecords), Failure> {
+    if !all && conditions.is_empty() {
+        return Ok((load_records(Some(path), args)?, OtherRecords::new()));
+    }
+    let options = LoadOptions {
+        all: true,
+        ..args.options()
+    };
+    let mut table = load_routes(path, args, &options)?;
+    let mut others = condition::others(&table);
+    let records = table.take_records();
+    if !conditions.is_empty() {
+        let selected = condition::selected(conditions, &records, false)?;
+        condition::choose(&mut table, &mut others, &selected);
+    }
+    table.records = Some(records);
+    Ok((table.into(), others))
 }
 
 /// The name of the only column of a table; `None` if it was given none.

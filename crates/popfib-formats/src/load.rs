@@ -183,8 +183,7 @@ impl RouteTable {
         };
         if let Some(replaced) = replaced {
             match all {
-                true if replaced != next_hop => self.others.push((route.prefix, replaced)),
-                true => {}
+                true => self.others.push((route.prefix, replaced)),
                 false => self.replaced += 1,
             }
         }

@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 use popfib_formats::{AddressBatch, Anonymizer};
 
 use crate::args::{PrefixLengths, kernel};
+use crate::condition;
 use crate::destination::{Destination, form_by_name};
 use crate::failure::{Failure, NO_PARQUET};
 use crate::program::Verdict;
@@ -39,6 +40,7 @@ use sink::Sink;
 /// pcapng files, raw records and columns of Parquet files, ADDRESS, PREFIX and VALUE are printed. All files
 /// may be compressed.
 #[derive(Args)]
+#[command(arg(condition::arg()))]
 #[command(after_help = "\
 Examples:
   popfib annotate access.log > annotated.log

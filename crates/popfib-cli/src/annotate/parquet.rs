@@ -153,11 +153,21 @@ fn numbers<'f, A: Family>(
     answers: &mut ParquetAnswers,
 ) -> Result<&'f [u32], Failure> {
     match table.with_prefixes {
-        false => answers::look_up(&table.table, Ask::Value, kernel, addresses, numbers)?,
+        false => {
+            let selected = table.selected.as_deref();
+            answers::look_up(
+                &table.table,
+                selected,
+                Ask::Value,
+                kernel,
+                addresses,
+                numbers,
+            )?;
+        }
         true => {
             let before = answers.last() as usize;
             let push = |prefix: &str, record: NextHop| answers.push(prefix, record);
-            routes.look_up(&table.table, kernel, addresses, numbers, before, push)?;
+            routes.look_up(table, kernel, addresses, numbers, before, push)?;
         }
     }
     Ok(numbers)

@@ -13,6 +13,7 @@ use super::text::CountText;
 use super::weight::Sum;
 use super::{AddressCounter, CountRow, picture, ratio};
 use crate::args::ReportForm;
+use crate::output::note;
 use crate::records::shown;
 use crate::screen::Screen;
 use crate::stream::form::text;
@@ -26,7 +27,10 @@ impl AddressCounter<'_> {
             rows.iter().for_each(|row| sum += row.0);
             sum
         };
-        let total = sum(&rows).as_f64();
+        let total = self.total();
+        if self.args.shares && sum(&rows).as_f64() > total {
+            note("a prefix counts for each of its values: shares add up to more than 100 %");
+        }
         let columns = self.columns();
         if self.args.svg {
             let top = self.args.top.unwrap_or(picture::TOP);

@@ -7,22 +7,29 @@ use std::collections::HashMap;
 
 use popfib_table::Records;
 
+use super::CountedRoute;
 use crate::stream::table::NamedTable;
 
 /// The records of a table, equal ones under one number.
 pub(super) struct EqualRecords<'t> {
     records: &'t Records,
+    /// Whose numbers are counted in place of those of records, if so.
+    routes: Option<&'t [CountedRoute]>,
     /// The first record that was asked for with these codes of the columns.
     first: HashMap<Vec<u32>, u32>,
 }
 
 impl<'t> EqualRecords<'t> {
     /// `None` if no two are equal: routes have different prefixes, and a single column has a record for each value.
-    pub(super) fn new(table: &'t NamedTable) -> Option<Self> {
+    pub(super) fn new((table, routes): (&'t NamedTable, &'t Vec<CountedRoute>)) -> Option<Self> {
         let records = table.table.records().filter(|_| !table.with_prefixes)?;
-        let is_one = records.columns().len() == 1 && records.columns()[0].len() == records.len();
+        let routes = table.is_by_routes().then_some(&routes[..]);
+        let is_one = routes.is_none()
+            && records.columns().len() == 1
+            && records.columns()[0].len() == records.len();
         (!is_one).then(|| Self {
             records,
+            routes,
             first: HashMap::new(),
         })
     }
@@ -32,7 +39,11 @@ impl<'t> EqualRecords<'t> {
         if number == 0 {
             return 0;
         }
-        let codes: Vec<u32> = self.records.codes(number).collect();
+        let record = match self.routes {
+            Some(routes) => routes[number as usize - 1].1.get(),
+            None => number,
+        };
+        let codes: Vec<u32> = self.records.codes(record).collect();
         match codes.iter().all(|&code| code == 0) {
             true => 0,
             false => *self.first.entry(codes).or_insert(number),

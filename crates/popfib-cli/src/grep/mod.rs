@@ -46,12 +46,7 @@ use searched::SearchedTables;
 #[command(override_usage = "\
 popfib grep [OPTIONS] PATTERN [FILE]...
        popfib grep [OPTIONS] (-e PATTERN | -f LIST | -t TABLE)... [FILE]...")]
-#[command(arg(condition::arg().help("Count only matches with values of a column").long_help(
-    "Count only matches with values of a column\n\n\
-     The record has one of the values (country=RU,BY), or none of them (country!=RU,BY); of a list, an element. The \
-     column `value` is that of a lookup. Of several all have to be met. A condition is about the table before it, and \
-     about all tables if none is before."
-)))]
+#[command(arg(condition::arg()))]
 #[command(after_help = "\
 Examples:
   popfib grep 10.0.0.0/8 access.log

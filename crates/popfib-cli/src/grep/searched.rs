@@ -4,7 +4,6 @@
 
 use popfib_table::{Table, TableBuilder};
 
-use crate::condition;
 use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 use crate::table;
@@ -28,19 +27,15 @@ impl SearchedTables {
         patterns: &[String],
         mut tables: Vec<NamedTable>,
     ) -> Result<Self, Failure> {
-        let mut conditions = args.tables.conditions.clone();
-        conditions.truncate(tables.len());
         if let Some(table) = patterns_table(args, patterns)? {
             tables.push(NamedTable::new(None, table, false));
-            conditions.push(Vec::new());
         }
-        let selected = tables.iter().zip(&conditions);
-        let selected = selected.map(|(table, conditions)| match table.table.records() {
-            Some(records) => condition::selected(conditions, records),
-            // A table without records has no match for any address.
-            None => Ok(vec![false]),
+        let selected = tables.iter_mut().map(|table| {
+            let mut all = vec![true; table.numbers().count() + 1];
+            all[0] = false;
+            table.selected.take().unwrap_or(all)
         });
-        let selected = selected.collect::<Result<Vec<_>, _>>()?;
+        let selected: Vec<_> = selected.collect();
         let ranges = args
             .span_relation()
             .map(|relation| SearchedRanges::new(relation, &tables, &selected));

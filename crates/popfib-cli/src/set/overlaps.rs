@@ -1,11 +1,12 @@
-//! `popfib set overlaps`: a list in; out come its prefixes that are inside others of it, each with the longest that covers it.
+//! `popfib set overlaps`: a list in; out come its prefixes that are inside or equal to others of it, each with the longest that covers it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib::family::Family;
-use popfib::{IpPrefix, Prefix};
+use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
 use serde::Serialize;
 
@@ -48,7 +49,7 @@ struct SetOverlapLine<'a> {
 pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
     let mut read = args.read.clone();
     read.is_list = true;
-    let list = table::load_file(&args.file, &read)?;
+    let list = table::load_every(&args.file, &read)?;
     let mut output = StandardOutput::new();
     let mut is_any = false;
     if args.family != Some(args::FamilyArg::Ipv6) {
@@ -72,31 +73,39 @@ fn print<A: Family>(
         "" => CellText::new(None),
         value => CellText(Cow::Borrowed(value)),
     };
-    // The prefixes that cover the one at hand, the longest last: prefixes come in order, a covering one before the covered.
+    let mut equal: HashMap<IpPrefix, Vec<NextHop>> = HashMap::new();
+    for &(prefix, number) in &list.others {
+        equal.entry(prefix).or_default().push(number);
+    }
+    // The prefixes that cover the one at hand, the longest last: prefixes come in order, a covering one before the covered. Of
+    // several lines for a prefix, each covers the next.
     let mut open: Vec<(Prefix<A>, &str)> = Vec::new();
     let mut is_any = false;
-    for (prefix, number) in A::of(&list.ribs).iter() {
+    for (prefix, last) in A::of(&list.ribs).iter() {
         while open.pop_if(|(outer, _)| !outer.covers(&prefix)).is_some() {}
-        let value = value(number);
-        if let Some(&(outer, outer_value)) = open.last() {
-            is_any = true;
-            let line = SetOverlapLine {
-                prefix: AsText(A::ip_prefix(prefix)),
-                value,
-                covered_by: AsText(A::ip_prefix(outer)),
-                covered_by_value: outer_value,
-            };
-            match json {
-                true => output.json(&line)?,
-                false => output.row([
-                    RowField::styled(PREFIX, &prefix),
-                    RowField::styled(VALUE, &shown(value)),
-                    RowField::styled(PREFIX, &outer),
-                    RowField::styled(VALUE, &shown(outer_value)),
-                ])?,
+        let earlier = equal.remove(&A::ip_prefix(prefix)).unwrap_or_default();
+        for number in earlier.into_iter().chain([last]) {
+            let value = value(number);
+            if let Some(&(outer, outer_value)) = open.last() {
+                is_any = true;
+                let line = SetOverlapLine {
+                    prefix: AsText(A::ip_prefix(prefix)),
+                    value,
+                    covered_by: AsText(A::ip_prefix(outer)),
+                    covered_by_value: outer_value,
+                };
+                match json {
+                    true => output.json(&line)?,
+                    false => output.row([
+                        RowField::styled(PREFIX, &prefix),
+                        RowField::styled(VALUE, &shown(value)),
+                        RowField::styled(PREFIX, &outer),
+                        RowField::styled(VALUE, &shown(outer_value)),
+                    ])?,
+                }
             }
+            open.push((prefix, value));
         }
-        open.push((prefix, value));
     }
     Ok(is_any)
 }

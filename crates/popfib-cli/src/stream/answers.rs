@@ -4,9 +4,10 @@
 
 use popfib::family::Family;
 use popfib::{Kernel, NextHop};
-use popfib_table::{PrefixText, RouteNumbers, Table};
+use popfib_table::{FamilyTable, PrefixText, RouteNumbers, Table};
 
 use crate::failure::Failure;
+use crate::stream::table::NamedTable;
 
 /// What the number of an answer stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +18,10 @@ pub(crate) enum Ask {
     Match,
 }
 
-/// Puts the number of each address's answer into `numbers`.
+/// Puts the number of each address's answer into `numbers`. Only the `selected` records are answers, if these are given.
 pub(crate) fn look_up<A: Family>(
     table: &Table,
+    selected: Option<&[bool]>,
     ask: Ask,
     kernel: Kernel,
     addresses: &[A],
@@ -32,6 +34,15 @@ pub(crate) fn look_up<A: Family>(
         Ask::Value => family.value_numbers(kernel, addresses, numbers)?,
         Ask::Match => family.match_numbers(kernel, addresses, numbers)?,
     }
+    if let Some(selected) = selected {
+        for number in numbers {
+            let record = match ask {
+                Ask::Value => *number,
+                Ask::Match => FamilyTable::<A>::value_of_match(*number),
+            };
+            *number *= u32::from(selected[record as usize]);
+        }
+    }
     Ok(())
 }
 
@@ -41,6 +52,8 @@ pub(crate) struct LazyRouteNumbers<A: Family> {
     numbered: Option<RouteNumbers<A>>,
     /// How many numbers come before those of the routes.
     before: u32,
+    /// By these numbers, the routes whose records are answers, if not all are; 0 is no route.
+    are_answers: Vec<bool>,
 }
 
 impl<A: Family> LazyRouteNumbers<A> {
@@ -48,7 +61,7 @@ impl<A: Family> LazyRouteNumbers<A> {
     /// and are handed to `each` in this order, as prefix and value.
     pub(crate) fn look_up(
         &mut self,
-        table: &Table,
+        table: &NamedTable,
         kernel: Kernel,
         addresses: &[A],
         numbers: &mut Vec<u32>,
@@ -62,7 +75,11 @@ impl<A: Family> LazyRouteNumbers<A> {
         let numbered = match &self.numbered {
             Some(numbered) => numbered,
             None => {
-                let numbered = table.family::<A>().number_routes(|prefix, value| {
+                let selected = table.selected.as_ref();
+                self.are_answers.extend(selected.map(|_| false));
+                let numbered = table.table.family::<A>().number_routes(|prefix, value| {
+                    let is_answer = selected.map(|selected| selected[value.get() as usize]);
+                    self.are_answers.extend(is_answer);
                     each(PrefixText::new(A::ip_prefix(prefix)).as_str(), value);
                 })?;
                 self.before = before as u32;
@@ -70,6 +87,11 @@ impl<A: Family> LazyRouteNumbers<A> {
             }
         };
         numbered.numbers(kernel, addresses, numbers);
+        if !self.are_answers.is_empty() {
+            for number in &mut *numbers {
+                *number *= u32::from(self.are_answers[*number as usize]);
+            }
+        }
         for number in numbers.iter_mut().filter(|number| **number != 0) {
             *number += self.before;
         }

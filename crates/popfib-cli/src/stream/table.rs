@@ -3,9 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use popfib::NextHop;
+use popfib_formats::text::no_column_message;
 use popfib_table::{Cell, Column, Records, Table};
 
 use crate::args::TableArgs;
+use crate::condition::OtherRecords;
 use crate::failure::Failure;
 use crate::image::{OpenedImage, without_routes};
 use crate::table;
@@ -17,6 +19,10 @@ pub(crate) struct NamedTable {
     /// Whether the answer has the matched prefix, too, before the columns.
     pub(crate) with_prefixes: bool,
     pub(crate) table: Arc<Table>,
+    /// By their numbers, the records that count as an answer, if conditions say so.
+    pub(crate) selected: Option<Vec<bool>>,
+    /// The other records of its prefixes, if they count, too.
+    pub(crate) others: OtherRecords,
     /// The name of each column; the only one of a table needs none.
     columns: Vec<Option<String>>,
 }
@@ -35,8 +41,24 @@ impl NamedTable {
             name,
             with_prefixes,
             table: Arc::new(table),
+            selected: None,
+            others: OtherRecords::new(),
             columns,
         }
+    }
+
+    /// The same with the columns of these names alone, with all if there are none.
+    pub(crate) fn showing(self, names: &[String]) -> Result<Self, Failure> {
+        if names.is_empty() {
+            return Ok(self);
+        }
+        let mut table = Arc::unwrap_or_clone(self.table);
+        let selected = table.select(names);
+        selected.map_err(|missing| no_column_message(&missing, table.records()))?;
+        Ok(Self {
+            others: self.others,
+            ..Self::new(self.name, table, self.with_prefixes)
+        })
     }
 
     /// The table of these options, by prefixes if it has any.
@@ -46,6 +68,11 @@ impl NamedTable {
             None => table::load_records(args.table.as_deref(), &args.read)?.table,
         };
         Ok(Self::new(None, table, true))
+    }
+
+    /// Whether what matched has to be known by its route, and not by its record.
+    pub(crate) fn is_by_routes(&self) -> bool {
+        self.with_prefixes || !self.others.is_empty()
     }
 
     /// The number of its columns, without that of the prefix.

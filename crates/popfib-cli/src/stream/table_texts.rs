@@ -53,7 +53,9 @@ impl<'l, A: Family> FamilyAnswers<'l, A> {
     ) -> Result<Self, Failure> {
         numbers.resize_with(tables.len(), Vec::new);
         for ((table, texts), numbers) in tables.iter().zip(texts).zip(&mut *numbers) {
-            answers::look_up(&table.table, texts.ask(), kernel, addresses, numbers)?;
+            let selected = table.selected.as_deref();
+            let ask = texts.ask();
+            answers::look_up(&table.table, selected, ask, kernel, addresses, numbers)?;
         }
         Ok(Self {
             addresses,

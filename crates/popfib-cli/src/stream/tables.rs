@@ -12,9 +12,9 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use popfib_formats::LookupTable;
 
 use crate::args::{ReadArgs, is_stdin, table_on_stdin};
-use crate::condition::{self, Condition};
+use crate::condition::{self, Condition, OtherRecords};
 use crate::failure::Failure;
-use crate::image::{self, OpenedImage};
+use crate::image::{self, OpenedImage, is_image_table};
 use crate::{live, table};
 
 use super::follower::{FetchedTable, Follower};
@@ -152,17 +152,12 @@ impl FromArgMatches for TablesArgs {
         let tables = places.iter().copied().zip(ends);
         let reads = tables.clone();
         let reads = reads.map(|(from, to)| read_between(from, to, &read));
-        let mut reads = reads.collect::<Result<Vec<_>, _>>()?;
+        let reads = reads.collect::<Result<Vec<_>, _>>()?;
         let of_all = conditions(matches, 0, first);
         let of_each = |(from, to)| [&of_all[..], &conditions(matches, from, to)].concat();
         let mut conditions: Vec<_> = tables.map(of_each).collect();
-        let mut read = read;
         if places.is_empty() {
             conditions.push(of_all);
-            asks(&mut read, &conditions[0])?;
-        }
-        for (read, conditions) in reads.iter_mut().zip(&conditions) {
-            asks(read, conditions)?;
         }
         Ok(Self {
             given,
@@ -176,15 +171,6 @@ impl FromArgMatches for TablesArgs {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
-}
-
-/// Has the columns read that the conditions are about, if there are any.
-fn asks(read: &mut ReadArgs, conditions: &[Condition]) -> Result<(), clap::Error> {
-    if conditions.is_empty() {
-        return Ok(());
-    }
-    condition::ask(read, conditions)
-        .map_err(|reason| clap::Error::raw(ErrorKind::ArgumentConflict, format!("{reason}\n")))
 }
 
 /// The conditions on records between these places; few commands have that option.
@@ -236,7 +222,11 @@ impl TablesArgs {
 
     /// Whether a table is needed: one is named, or options say how to read it.
     pub(crate) fn is_asked(&self) -> bool {
-        self.is_given() || !self.read.columns.is_empty() || self.read.of_file().is_some()
+        let is_where = self.conditions.iter().any(|asked| !asked.is_empty());
+        self.is_given()
+            || is_where
+            || !self.read.columns.is_empty()
+            || self.read.of_file().is_some()
     }
 
     /// How many of the tables are read from standard input.
@@ -254,7 +244,7 @@ impl TablesArgs {
         mut make: impl FnMut(Vec<NamedTable>) -> Result<T, Failure> + Send + 'a,
     ) -> Result<(T, Option<Follower<'a, T>>), Failure> {
         if let Some(socket) = &self.given.live {
-            let make = move |table| make(vec![table]);
+            let make = move |table| make(vec![self.select(0, table, &self.read)?]);
             return Follower::of_socket(socket, &self.read, with_prefixes, make);
         }
         let files = self
@@ -268,7 +258,28 @@ impl TablesArgs {
 
     /// Reads the tables; the answers have prefixes if `with_prefixes`.
     pub(crate) fn load(&self, with_prefixes: bool) -> Result<Vec<NamedTable>, Failure> {
-        self.load_each(|read| (read.clone(), with_prefixes))
+        self.load_each(false, |read| (read.clone(), with_prefixes))
+    }
+
+    /// The table at this place, with the records that meet the conditions on it and the columns that are asked for.
+    fn select(&self, at: usize, table: NamedTable, read: &ReadArgs) -> Result<NamedTable, Failure> {
+        let conditions = self.conditions.get(at).map_or(&[][..], Vec::as_slice);
+        let (false, Some(records)) = (conditions.is_empty(), table.table.records()) else {
+            return Ok(table);
+        };
+        let selected = condition::selected(conditions, records, true)?;
+        let given = self.given.tables.get(at);
+        let is_image = given.is_some_and(|table| is_image_table(Path::new(split(table).1)));
+        let shown = match &read.columns[..] {
+            [all] if all == "*" => Vec::new(),
+            // By default an image shows all of its columns, and so does another process.
+            [] if is_image || self.given.live.is_some() => Vec::new(),
+            [] => vec![records.columns()[records.value_column()].name().to_owned()],
+            names => names.to_vec(),
+        };
+        let mut table = table.showing(&shown)?;
+        table.selected = Some(selected);
+        Ok(table)
     }
 
     /// The columns that are asked for of all tables, or of one of them.
@@ -289,10 +300,13 @@ impl TablesArgs {
     ) -> Result<Vec<NamedTable>, Failure> {
         let of_other = |column: &String| other(column);
         let is_other = !self.read.columns.is_empty() && self.read.columns.iter().all(of_other);
-        if is_other && !self.is_given() && self.read.of_file() == Some("--columns") {
+        let is_where = self.conditions.iter().any(|asked| !asked.is_empty());
+        if is_other && !is_where && !self.is_given() && self.read.of_file() == Some("--columns") {
             return Ok(Vec::new());
         }
-        self.load_each(|read| {
+        let is_of_records = |column: &String| !other(column) && column != prefix;
+        let all = self.columns().iter().any(is_of_records);
+        self.load_each(all, |read| {
             let mut read = read.clone();
             if with_names && !self.is_given() {
                 read.name_numbers();
@@ -305,26 +319,35 @@ impl TablesArgs {
         })
     }
 
+    /// Reads each table as `asked` says, and with prefixes if that says so; with `all`, prefixes have all of their records.
     fn load_each(
         &self,
+        all: bool,
         asked: impl Fn(&ReadArgs) -> (ReadArgs, bool),
     ) -> Result<Vec<NamedTable>, Failure> {
         if self.given.tables.is_empty() {
-            let (read, with_prefixes) = asked(&self.read);
+            let (shown, with_prefixes) = asked(&self.read);
+            let read = wide(&shown, self.conditions.first());
             if let Some(socket) = &self.given.live {
                 let (_, table) = FetchedTable::open(socket, &read, with_prefixes)?;
-                return Ok(vec![table]);
+                return Ok(vec![self.select(0, table, &shown)?]);
             }
             let table = table::load_records(None, &read)?.table;
-            return Ok(vec![NamedTable::new(None, table, with_prefixes)]);
+            let table = NamedTable::new(None, table, with_prefixes);
+            return Ok(vec![self.select(0, table, &shown)?]);
         }
         let asked: Vec<_> = self.reads.iter().map(asked).collect();
-        let reads = asked.iter().map(|(read, _)| read);
-        let files = self.read_files(reads, OpenedImage::into_named)?;
-        let tables = files.into_iter().zip(&asked);
-        let tables = tables.map(|((name, loaded), &(_, with_prefixes))| {
-            has_prefixes(&loaded.name, &loaded.table, with_prefixes)?;
-            Ok(NamedTable::new(name, loaded.table, with_prefixes))
+        let reads = asked.iter().zip(&self.conditions);
+        let reads: Vec<_> = reads
+            .map(|((shown, _), conditions)| wide(shown, Some(conditions)))
+            .collect();
+        let files = self.read_files(reads.iter(), all, OpenedImage::into_named)?;
+        let tables = files.into_iter().zip(&asked).enumerate();
+        let tables = tables.map(|(at, ((name, (loaded, others)), (shown, with_prefixes)))| {
+            has_prefixes(&loaded.name, &loaded.table, *with_prefixes)?;
+            let mut table = NamedTable::new(name, loaded.table, *with_prefixes);
+            table.others = others;
+            self.select(at, table, shown)
         });
         tables.collect()
     }
@@ -332,7 +355,9 @@ impl TablesArgs {
     /// Reads the tables with all that they have, each with its name if it has one.
     pub(crate) fn read(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
         if !self.given.tables.is_empty() {
-            return self.read_files(self.reads.iter(), |opened| Ok(opened.into_loaded()));
+            let read = self.read_files(self.reads.iter(), false, |opened| Ok(opened.into_loaded()));
+            let tables = read?.into_iter();
+            return Ok(tables.map(|(name, (table, _))| (name, table)).collect());
         }
         let loaded = match &self.given.live {
             Some(socket) => live::open(socket, &self.read)?.into_loaded(),
@@ -344,10 +369,12 @@ impl TablesArgs {
     fn read_files<'r>(
         &self,
         reads: impl Iterator<Item = &'r ReadArgs>,
+        all: bool,
         of_image: fn(OpenedImage) -> Result<LookupTable, Failure>,
-    ) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
+    ) -> Result<Vec<(Option<String>, (LookupTable, OtherRecords))>, Failure> {
         let mut tables: Vec<(Option<String>, _)> = Vec::new();
-        for (table, read) in self.given.tables.iter().zip(reads) {
+        let given = self.given.tables.iter().zip(&self.conditions);
+        for ((table, conditions), read) in given.zip(reads) {
             let (name, file) = split(table);
             let name = name.map(str::to_owned);
             if name.is_none() && self.given.tables.len() > 1 {
@@ -360,13 +387,23 @@ impl TablesArgs {
             }
             let file = Path::new(file);
             let loaded = match image::open_file(Some(file), self.given.trust, read)? {
-                Some(opened) => of_image(opened)?,
-                None => table::load_records(Some(file), read)?,
+                Some(opened) => (of_image(opened)?, OtherRecords::new()),
+                None => table::load_where(file, read, conditions, all)?,
             };
             tables.push((name, loaded));
         }
         Ok(tables)
     }
+}
+
+/// The options with the columns that conditions need, which are all: a record without a value in those that are read may be left out.
+fn wide(read: &ReadArgs, conditions: Option<&Vec<Condition>>) -> ReadArgs {
+    let columns = condition::columns(conditions.map_or(&[], Vec::as_slice));
+    let mut read = read.clone();
+    if !columns.is_empty() {
+        read.columns = columns;
+    }
+    read
 }
 
 /// The name of a table, if it has one, and its file.

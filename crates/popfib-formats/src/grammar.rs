@@ -21,7 +21,7 @@ use crate::record::RecordText;
 use crate::route::{RecordColumns, Route, RouteSource};
 use crate::rows::RouteRows;
 use crate::table_format::LoadOptions;
-use crate::words::not_a_route;
+use crate::words::{not_a_route, one_prefix};
 
 /// What the pieces of one format mean.
 pub(crate) trait Grammar: Send {
@@ -186,6 +186,10 @@ impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
                 true => Ok(()),
                 false => Err(not_a_route(text)),
             }
+        });
+        let read = read.and_then(|()| match self.prompt {
+            Some(_) => one_prefix(text),
+            None => Ok(()),
         });
         if let Err(reason) = read {
             // Above the routes, a line that the grammar does not know may be the command that printed them.

@@ -26,8 +26,8 @@ use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{
-    classful_len, is_address, is_long_prefix, is_preamble, is_time, is_unspecified,
-    looks_like_prefix, next_hop, not_a_route, word_at,
+    classful_len, is_address, is_preamble, is_time, is_unspecified, looks_like_prefix, next_hop,
+    not_a_route, word_at,
 };
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -270,7 +270,7 @@ impl<'a> CodedHop<'a> {
     /// the kind.
     ///
     /// Before it stand the preference and notes, in brackets; after the next hop come its age, interface and other
-    /// attributes, which are passed over unless a prefix is among them.
+    /// attributes, which are passed over.
     fn of(text: &'a str) -> Result<Option<Self>, String> {
         let mut rest = text.trim();
         while let Some(close) = rest.chars().next().and_then(|open| match open {
@@ -286,9 +286,6 @@ impl<'a> CodedHop<'a> {
             text.split_ascii_whitespace()
                 .map(|w| w.trim_matches([',', '(', ')']))
         };
-        if let Some(prefix) = words().find(|word| is_long_prefix(word)) {
-            return Err(format!("{}: a second prefix", quote(prefix.as_bytes())));
-        }
         if rest.is_empty() || rest.starts_with(", SRv6 ") {
             return Ok(Some(Self::Nothing));
         }
@@ -412,11 +409,6 @@ mod tests {
         ] {
             assert_eq!(CodedHop::of(text), Ok(None), "{text}");
         }
-        for text in [
-            "[1/0] via 10.0.0., eth0",
-            "[1/0] via 10.0.0.1, 10.1.0.0/16, eth0",
-        ] {
-            assert!(CodedHop::of(text).is_err(), "{text}");
-        }
+        assert!(CodedHop::of("[1/0] via 10.0.0., eth0").is_err());
     }
 }

@@ -213,3 +213,20 @@ fn what_is_left_out_of_listings_is_counted() {
         assert_eq!(read(&text, None).1, [note], "{text}");
     }
 }
+
+#[test]
+fn a_second_prefix_in_a_line_is_an_error() {
+    for text in [
+        "Codes: C - connected\nC  10.0.0.0/8 is directly connected, a, 10.9.0.0/16\n",
+        "   Network          Next Hop            Metric LocPrf Weight Path\n*> 10.0.0.0/8       192.0.2.1      0     0 64500 i 10.9.0.0/16\n",
+        "10.0.0.0/8, ubest/mbest: 1/0 10.9.0.0/16\n    *via 192.0.2.1, Eth1/1, [1/0], 1d, static\n",
+        "inet.0: 1 destinations, 1 routes (1 active, 0 holddown, 0 hidden)\n10.0.0.0/8  10.9.0.0/16 *[Static/5] 1d\n            >  to 192.0.2.1 via a\n",
+        "Destination/Mask Proto Pre Cost NextHop Interface\n10.0.0.0/8 10.9.0.0/16 Static 60 0 192.0.2.1 a\n",
+    ] {
+        let error = error(text, &STRICT);
+        assert!(
+            error.contains("\"10.9.0.0/16\": a second prefix"),
+            "{error}"
+        );
+    }
+}

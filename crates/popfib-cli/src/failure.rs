@@ -162,7 +162,7 @@ fn next_step(error: &ReadError) -> Option<String> {
 }
 
 /// Whether the error is that bits are set after the length of a prefix.
-pub(crate) fn is_about_host_bits(error: &ReadError) -> bool {
+pub(crate) fn is_about_host_bits(error: &impl fmt::Display) -> bool {
     error
         .to_string()
         .ends_with(&PrefixError::HostBits.to_string())

@@ -151,6 +151,7 @@ impl PathsReport {
         let head = BgpdumpHead {
             record_type: match path.id {
                 Some(_) => "TABLE_DUMP2_AP",
+                None if path.is_table_dump => "TABLE_DUMP",
                 None => "TABLE_DUMP2",
             },
             time: &path.seconds,

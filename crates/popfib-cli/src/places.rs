@@ -170,6 +170,8 @@ fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
         columns: Vec::new(),
         ..read.clone()
     };
-    let list = table::load_file(path, &read)?;
-    Ok(list.routes().map(|(prefix, _)| prefix).collect())
+    let mut prefixes = table::load_list(path, &read)?;
+    prefixes.sort_unstable();
+    prefixes.dedup();
+    Ok(prefixes)
 }

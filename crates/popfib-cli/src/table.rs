@@ -161,31 +161,33 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
     Ok(list.prefixes)
 }
 
-/// The prefixes that an argument stands for, as a line of a list does; `help` says what it has to be.
+/// The prefixes that an argument stands for, one or several with commas between them; `help` says what it has to be.
 pub(crate) fn prefixes_of_text(
     text: &str,
     help: &str,
     args: &ReadArgs,
 ) -> Result<Vec<IpPrefix>, Failure> {
-    const NAME: &str = "argument";
-    let input = Input::plain(NAME, Cursor::new(text.to_owned()));
     let options = LoadOptions {
         mask: args.mask,
         leading_zeros: args.leading_zeros,
         ..LoadOptions::new()
     };
-    let found = load_prefixes(input, &options).map_err(|error| {
-        let line = error.to_string();
-        let reason = line.strip_prefix(&format!("{NAME}:1: ")).unwrap_or(&line);
-        let number = as_number(text).filter(|_| has_options_of("--where"));
-        let help = match number {
-            _ if is_about_host_bits(&error) => MASKS.to_owned(),
-            Some(number) => format!("--where value={number} searches for the addresses of an AS"),
-            None => help.to_owned(),
-        };
-        format!("{reason}; {help}")
-    });
-    Ok(found?.prefixes)
+    let mut found = Vec::new();
+    for item in text.split(',') {
+        let prefixes = popfib_formats::prefixes_of_text(item.trim(), &options).map_err(|reason| {
+            let number = as_number(item).filter(|_| has_options_of("--where"));
+            let help = match number {
+                _ if is_about_host_bits(&reason) => MASKS.to_owned(),
+                Some(number) => {
+                    format!("--where value={number} searches for the addresses of an AS")
+                }
+                None => help.to_owned(),
+            };
+            format!("{reason}; {help}")
+        });
+        found.extend(prefixes?);
+    }
+    Ok(found)
 }
 
 /// Opens the file at `path`, or the built-in table of that name; the rows of a Parquet file are lines of JSON.

@@ -26,6 +26,8 @@ pub struct BgpPath {
     pub peer_as: u32,
     /// Its identifier, if the peer sends several paths for a prefix (RFC 7911).
     pub id: Option<u32>,
+    /// Whether its record is of the type TABLE_DUMP, which the collectors of before 2008 wrote.
+    pub is_table_dump: bool,
     /// The AS path: numbers between blanks, a set as `{64500,64501}`, those of confederations as `(64500 64501)`
     /// and `[64500,64501]`.
     pub as_path: String,
@@ -56,6 +58,7 @@ impl Default for BgpPath {
             peer: unspecified,
             peer_as: 0,
             id: None,
+            is_table_dump: false,
             as_path: String::new(),
             origin: String::new(),
             next_hop: None,

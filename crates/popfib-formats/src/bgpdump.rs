@@ -225,7 +225,7 @@ impl PathSource for BgpdumpPaths {
             }
             (path.prefix, path.seconds) = (line.prefix, line.time / 1_000_000);
             (path.peer, path.peer_as) = line.peer;
-            path.id = line.path_id;
+            (path.id, path.is_table_dump) = (line.path_id, line.is_table_dump);
             fill(path, line.route.unwrap_or_default()).map(Some)
         });
         Ok(next?.is_some())

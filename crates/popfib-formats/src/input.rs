@@ -51,6 +51,9 @@ enum InputState {
     Done,
 }
 
+/// Where a tar archive says that it is one. Its first file may be anything that popfib reads, with more after it.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
 impl Input {
     /// The limit of [`Input::max_size`] unless another is set: 64 GiB. The
     /// largest tables there are, as text, stay below half of it.
@@ -224,6 +227,7 @@ impl Input {
 
     /// Reads decompressed bytes past the head; the reason of an error is in words, since only the decompressor knows it.
     fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
+        let is_first = matches!(self.state, InputState::Unread(..));
         // Done unless reading goes well: nothing is read again after an end or an error.
         let mut decoder = match std::mem::replace(&mut self.state, InputState::Done) {
             InputState::Unread(raw, choose) => {
@@ -235,6 +239,15 @@ impl Input {
         };
         match decoder.read(buf) {
             Ok(0) => Ok(0),
+            Ok(n)
+                if is_first
+                    && buf[..n]
+                        .get(TAR.0..)
+                        .is_some_and(|at| at.starts_with(TAR.1)) =>
+            {
+                let reason = "this is a tar archive: unpack it first, as by `tar -xf`".to_owned();
+                Err((reason, io::ErrorKind::InvalidData.into()))
+            }
             Ok(n) => {
                 if decoder.is_compressed() {
                     self.decompressed += n as u64;

@@ -81,7 +81,9 @@ pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
 pub use input::{Input, Progress};
 pub use joins::JoinFiles;
-pub use load::{PrefixList, RouteTable, load, load_from, load_image, load_prefixes, load_text};
+pub use load::{
+    PrefixList, RouteTable, load, load_from, load_image, load_prefixes, load_text, prefixes_of_text,
+};
 pub use lookups::{LookupTable, load_for_lookups};
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{RecordColumns, Route, RouteSource};

@@ -19,6 +19,7 @@ use crate::image::ImageRoutes;
 use crate::input::Input;
 use crate::name_rule::MAX_NAMES;
 use crate::names::counted;
+use crate::ranges::{AddressSpan, IpRangePrefixes};
 use crate::record::unpack;
 use crate::replay;
 use crate::route::{Route, RouteSource};
@@ -418,6 +419,19 @@ fn read_all(
     Err(ReadError::file(name, reason))
 }
 
+/// The prefixes that `text` stands for: a prefix, an address, a range, or a short form of IPv4, as the options have it.
+///
+/// # Errors
+/// In words, with the text.
+pub fn prefixes_of_text(
+    text: &str,
+    options: &LoadOptions,
+) -> Result<impl Iterator<Item = IpPrefix> + use<>, String> {
+    let span = AddressSpan::parse(text, options.notation()).map_err(|error| error.to_string())?;
+    let (first, last) = span.ends();
+    IpRangePrefixes::new(first, last).map_err(|error| error.to_string())
+}
+
 /// The prefixes of a file in their order, some perhaps more than once, and what they lack of it.
 #[derive(Clone, Debug, Default)]
 pub struct PrefixList {
@@ -433,9 +447,13 @@ pub struct PrefixList {
 /// As [`load`].
 pub fn load_prefixes(input: Input, options: &LoadOptions) -> Result<PrefixList, ReadError> {
     let name = input.name().to_owned();
-    let mut source = open(input, options)?;
+    let options = LoadOptions {
+        prefixes_only: true,
+        ..options.clone()
+    };
+    let mut source = open(input, &options)?;
     let mut prefixes = Vec::new();
-    let (skipped, notes) = read_all(&name, &mut *source, options, |route| {
+    let (skipped, notes) = read_all(&name, &mut *source, &options, |route| {
         prefixes.push(route.prefix);
         Ok(())
     })?;
@@ -443,4 +461,39 @@ pub fn load_prefixes(input: Input, options: &LoadOptions) -> Result<PrefixList, 
         prefixes,
         remarks: remarks(0, skipped, source.applied().iter().chain(&notes)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_of_texts() {
+        let of = |text: &str, mask| -> Result<Vec<String>, String> {
+            let options = LoadOptions {
+                mask,
+                ..LoadOptions::new()
+            };
+            Ok(prefixes_of_text(text, &options)?
+                .map(|p| p.to_string())
+                .collect())
+        };
+        assert_eq!(of("10.0.0.0/8", false).unwrap(), ["10.0.0.0/8"]);
+        assert_eq!(
+            of("10.0.0.1-3", false).unwrap(),
+            ["10.0.0.1/32", "10.0.0.2/31"]
+        );
+        assert_eq!(of("8.8.8.*", false).unwrap(), ["8.8.8.0/24"]);
+        assert_eq!(of("2001:db8::1/32", true).unwrap(), ["2001:db8::/32"]);
+        for text in [
+            "10.0.0.1/8",
+            "",
+            "10.0.0.9-10.0.0.1",
+            "10.0.0.1-::1",
+            "list.txt",
+        ] {
+            let error = of(text, false).unwrap_err();
+            assert!(error.starts_with(&quote(text.as_bytes())), "{error}");
+        }
+    }
 }

@@ -164,21 +164,6 @@ impl AddressSpan {
     }
 }
 
-/// The prefixes that `text` stands for: a prefix, an address, a range, or a short form of IPv4; with `mask`, host bits are
-/// cleared.
-///
-/// # Errors
-/// In words, with the text.
-pub fn prefixes_of_text(text: &str, mask: bool) -> Result<impl Iterator<Item = IpPrefix>, String> {
-    let notation = Notation {
-        mask,
-        ..Notation::default()
-    };
-    let span = AddressSpan::parse(text, notation).map_err(|error| error.to_string())?;
-    let (first, last) = span.ends();
-    IpRangePrefixes::new(first, last).map_err(|error| error.to_string())
-}
-
 /// The number of one byte, of digits alone.
 fn byte(text: &str) -> Option<u8> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -331,32 +316,6 @@ mod tests {
         let (first, last) = (first.parse().unwrap(), last.parse().unwrap());
         let prefixes = IpRangePrefixes::new(first, last).unwrap();
         prefixes.map(|p| p.to_string()).collect()
-    }
-
-    #[test]
-    fn prefixes_of_texts() {
-        let of = |text: &str, mask| -> Result<Vec<String>, String> {
-            Ok(prefixes_of_text(text, mask)?
-                .map(|p| p.to_string())
-                .collect())
-        };
-        assert_eq!(of("10.0.0.0/8", false).unwrap(), ["10.0.0.0/8"]);
-        assert_eq!(
-            of("10.0.0.1-3", false).unwrap(),
-            ["10.0.0.1/32", "10.0.0.2/31"]
-        );
-        assert_eq!(of("8.8.8.*", false).unwrap(), ["8.8.8.0/24"]);
-        assert_eq!(of("2001:db8::1/32", true).unwrap(), ["2001:db8::/32"]);
-        for text in [
-            "10.0.0.1/8",
-            "",
-            "10.0.0.9-10.0.0.1",
-            "10.0.0.1-::1",
-            "list.txt",
-        ] {
-            let error = of(text, false).unwrap_err();
-            assert!(error.starts_with(&quote(text.as_bytes())), "{error}");
-        }
     }
 
     #[test]

@@ -105,6 +105,9 @@ pub struct LoadOptions {
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`RouteTable::others`](crate::RouteTable::others).
     pub all: bool,
+    /// Only the prefixes count, as for [`load_prefixes`](crate::load_prefixes), which sets it: a second prefix in a line may be
+    /// one more of them, and is an error unless [`format`](Self::format) says what it is.
+    pub prefixes_only: bool,
 }
 
 impl LoadOptions {
@@ -127,7 +130,13 @@ impl LoadOptions {
             updates: None,
             fill: false,
             all: false,
+            prefixes_only: false,
         }
+    }
+
+    /// Whether nothing says that what follows a prefix is its value, and not one more prefix.
+    pub(crate) fn is_unclear(&self) -> bool {
+        self.prefixes_only && self.format.is_none()
     }
 
     /// How addresses are written.

@@ -46,7 +46,7 @@ use crate::ranges::{AddressSpan, NoSpan, Notation};
 use crate::registry::FormatCapabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
-use crate::words::looks_like_prefix;
+use crate::words::{looks_like_prefix, one_element};
 
 pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "text",
@@ -89,6 +89,8 @@ pub struct TextTable {
     is_list: Option<bool>,
     /// The same where no range came before: routes of this kind need no further look.
     plain: Option<bool>,
+    /// Whether a second prefix of a line may be one more element of a list.
+    is_unclear: bool,
 }
 
 impl TextTable {
@@ -105,6 +107,7 @@ impl TextTable {
             ranges: RangeRoutes::new(options.all),
             is_list: None,
             plain: None,
+            is_unclear: options.is_unclear(),
         }
     }
 
@@ -121,6 +124,10 @@ impl TextTable {
     fn check(&mut self, span: AddressSpan, next_hop: &Range<usize>) -> Result<(), LineFlaw> {
         let line = self.lines.line();
         let is_empty = next_hop.is_empty();
+        if self.is_unclear {
+            let text = str::from_utf8(&line[..next_hop.end]).map_err(|_| LineFlaw::NotText)?;
+            one_element(text, next_hop.start).map_err(LineFlaw::Second)?;
+        }
         if is_empty && is_delimited(&line[next_hop.end..skip_separator(line, next_hop.end)]) {
             return Ok(());
         }
@@ -129,6 +136,16 @@ impl TextTable {
             true => Err(LineFlaw::InList(next_hop.clone())),
             false => Err(LineFlaw::NoNextHop(span.to_string())),
         }
+    }
+
+    /// Whether a route needs no further look: one of the kind before it, whose next hop is no second prefix of a list, which may
+    /// stand after a comma or a host.
+    #[inline(always)]
+    fn is_plain(&self, prefix: IpPrefix, next_hop: &Range<usize>) -> bool {
+        let before = || self.lines.line()[..next_hop.start].trim_ascii_end();
+        let may_be_two = || is_host(prefix) || before().ends_with(b",");
+        self.plain == Some(next_hop.is_empty())
+            && (!self.is_unclear || next_hop.is_empty() || !may_be_two())
     }
 
     /// Reads the current line again, which has this flaw: it may begin with a range or a short form. What is no prefix waits
@@ -217,7 +234,7 @@ impl RouteSource for TextTable {
             }
             let read = match parse(self.lines.line(), self.notation.mask) {
                 Ok(None) => continue,
-                Ok(Some(found)) if self.plain == Some(found.1.is_empty()) => break found,
+                Ok(Some(found)) if self.is_plain(found.0, &found.1) => break found,
                 Ok(Some(found)) => Ok(found),
                 Err(flaw) => Err(flaw),
             };
@@ -276,8 +293,8 @@ enum LineFlaw {
     Name(String),
     /// A next hop in a list of prefixes.
     InList(Range<usize>),
-    /// An address after one without a length: this is wrong with it.
-    SecondAddress(String),
+    /// An address or a prefix after the first: this is wrong with it.
+    Second(String),
     /// From here on, a field in quotes.
     Quoted(usize),
     /// A semicolon after the prefix, and no comment.
@@ -381,7 +398,7 @@ fn no_second_address(host: &[u8], next_hop: &[u8]) -> Result<(), LineFlaw> {
     let (Some(host), Some(next_hop)) = (address(host), address(next_hop)) else {
         return Ok(());
     };
-    second_address(host, next_hop).map_or(Ok(()), |reason| Err(LineFlaw::SecondAddress(reason)))
+    second_address(host, next_hop).map_or(Ok(()), |reason| Err(LineFlaw::Second(reason)))
 }
 
 /// The prefix at `start` by the library's own parser, and where it ends.
@@ -499,7 +516,7 @@ fn explain(lines: &Lines, flaw: LineFlaw) -> ReadError {
             "a next hop in a list of prefixes, the first of which has none: {}",
             quote(&line[range])
         )),
-        LineFlaw::SecondAddress(reason) => lines.invalid(reason),
+        LineFlaw::Second(reason) => lines.invalid(reason),
         LineFlaw::Quoted(at) => lines.invalid(format!(
             "a quote before a next hop is part of it, except in CSV (--format csv): {}",
             quote(&line[at..])

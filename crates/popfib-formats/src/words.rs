@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::error::quote;
+use crate::ranges::{AddressSpan, Notation, is_prefix};
 
 /// Whether `word` is an address, possibly with a zone (`fe80::1%eth0`).
 pub(crate) fn is_address(word: &str) -> bool {
@@ -88,6 +89,32 @@ pub(crate) fn split_as_path(text: &str) -> (&str, &str) {
         at = start + word.len();
     }
     (text.trim(), "")
+}
+
+/// Whether `text` may be an element of a list, right or wrong: what follows a prefix is then no clear value.
+pub(crate) fn may_be_element(text: &str) -> bool {
+    let is_wrong =
+        || looks_like_prefix(text) && (text.contains('/') || text.matches('.').count() == 3);
+    AddressSpan::parse(text, Notation::default()).is_ok() || is_wrong()
+}
+
+/// Nothing says that the second word of `text`, a prefix and what follows it, may be one more prefix: after blanks, an address is
+/// the next hop of all but hosts without a length.
+pub(crate) fn one_element(text: &str, second: usize) -> Result<(), String> {
+    let (before, word) = text.split_at(second);
+    let is_clear = before.contains('/') && !before.contains(',') && !is_prefix(word);
+    match is_clear || !may_be_element(word) {
+        true => Ok(()),
+        false => Err(two_elements(text)),
+    }
+}
+
+/// The error of two words in a row, the second of which [may be an element](may_be_element).
+pub(crate) fn two_elements(text: &str) -> String {
+    format!(
+        "two prefixes, or a prefix and its value? --format any takes all, --format text or csv the first: {}",
+        quote(text.as_bytes())
+    )
 }
 
 /// Whether `word` is an age: `00:05:45`, `2w0d`, `1d05h38m`, `0.000000`, `never`.

@@ -62,6 +62,7 @@ pub(super) fn next_hop(text: &str) -> Result<&str, String> {
 /// One line that says something of a route.
 pub(super) struct BgpdumpLine<'a> {
     pub(super) kind: BgpdumpType,
+    pub(super) is_table_dump: bool,
     pub(super) time: u64,
     pub(super) peer: (IpAddr, u32),
     pub(super) prefix: IpPrefix,
@@ -125,6 +126,7 @@ pub(super) fn parse(line: &[u8], mask: bool) -> Result<Option<BgpdumpLine<'_>>, 
     };
     Ok(Some(BgpdumpLine {
         kind,
+        is_table_dump: line.starts_with("TABLE_DUMP|"),
         time,
         peer: (address, asn),
         prefix,

@@ -38,6 +38,7 @@ use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
 use crate::route::{RecordColumns, Route, RouteSource};
 use crate::table_format::{ColumnSelection, LoadOptions, TableEntry};
+use crate::words::two_elements;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "csv",
@@ -172,6 +173,9 @@ pub(crate) struct Delimited {
     ranges: RangeRoutes,
     /// Rows of what belongs to nobody.
     unrouted: u64,
+    /// Whether the user says what a row is, and whether only its prefix counts.
+    is_clear: bool,
+    prefixes_only: bool,
     at_end: bool,
 }
 
@@ -207,6 +211,8 @@ impl Delimited {
             // Of equal ranges the caller chooses, if any.
             ranges: RangeRoutes::new(options.all),
             unrouted: 0,
+            is_clear: options.format.is_some() || options.prefix_column.is_some(),
+            prefixes_only: options.prefixes_only,
             at_end: false,
         }
     }
@@ -226,6 +232,9 @@ impl Delimited {
             && (columns..fields.len()).any(|n| !fields.get(n).is_empty())
         {
             return Err("more fields than the heading has names".to_owned());
+        }
+        if !self.is_clear && layout.may_be_list(fields, self.prefixes_only) {
+            return Err(two_elements(line));
         }
         let mut values = layout.values.iter().map(|&n| fields.get(n));
         let value = match &mut self.record {

@@ -15,6 +15,7 @@ use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::ranges::{is_prefix, is_range};
 use crate::record::RecordText;
 use crate::table_format::ColumnSelection;
+use crate::words::may_be_element;
 
 /// Where the columns are.
 pub(super) struct CsvLayout {
@@ -71,6 +72,23 @@ impl CsvLayout {
             },
         };
         Some(Self::with_heading(source, fields))
+    }
+
+    /// Whether a row without a heading may be a list of prefixes: by what would be its value, or where values count by all fields.
+    #[inline]
+    pub(super) fn may_be_list(&self, fields: &CsvFields, prefixes_only: bool) -> bool {
+        let is_one =
+            self.heading.is_some() || matches!(self.source, AddressColumns::Prefix(_, Some(_)));
+        let Some(&value) = self.values.first().filter(|_| !is_one) else {
+            return false;
+        };
+        match prefixes_only {
+            true => may_be_element(fields.get(value).trim()),
+            false => {
+                let is_prefix = |n| is_prefix(fields.get(n).trim());
+                fields.len() > 2 && is_prefix(value) && (0..fields.len()).all(is_prefix)
+            }
+        }
     }
 
     /// By the heading, whose names say nothing, and the first row, in which one column has prefixes.

@@ -14,12 +14,13 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::node::OrderedMembers;
 use super::{first_byte, keys, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
-use crate::sets::other_set;
+use crate::sets::{FilledSets, other_set};
 use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -27,42 +28,53 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "`nft -j list set`, `nft -j list ruleset`: sets by name, maps",
     can: FormatCapabilities::NONE,
     detect,
-    open: |input, options| Ok(document(NftJson, input, options)),
+    open: |input, options| Ok(document(NftJson::default(), input, options)),
 };
 
 fn detect(head: &[u8]) -> bool {
     first_byte(head) == Some(b'{') && keys(head).next().as_deref() == Some("nftables")
 }
 
-struct NftJson;
-
-/// An object of the rule set; rules, chains and what else there is have none of these members.
-#[derive(Deserialize)]
-#[serde(expecting = "an object")]
-struct NftObject<'a> {
-    #[serde(borrow)]
-    set: Option<NftSet<'a>>,
-    #[serde(borrow)]
-    map: Option<NftSet<'a>>,
-    #[serde(borrow)]
-    element: Option<NftSet<'a>>,
-    /// In scripts; serde_json bounds how deep it can stand in itself.
-    #[serde(borrow)]
-    add: Option<Box<NftObject<'a>>>,
+#[derive(Default)]
+struct NftJson {
+    /// The sets and the tables that have elements so far.
+    filled: FilledSets,
+    filled_tables: FilledSets,
 }
 
-#[derive(Deserialize)]
-#[serde(expecting = "a set")]
-struct NftSet<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    /// A name (`"ipv4_addr"`), or a list of names if elements are more than an address. It is missing where elements
-    /// are added to a set.
-    #[serde(borrow, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    elem: Vec<&'a RawValue>,
-}
+/// What else objects of a rule set are, in none of which are sets.
+const OTHERS: [&str; 15] = [
+    "metainfo",
+    "table",
+    "chain",
+    "flowtable",
+    "counter",
+    "quota",
+    "ct helper",
+    "limit",
+    "ct timeout",
+    "ct expectation",
+    "synproxy",
+    "secmark",
+    "tunnel",
+    "rename",
+    "reset",
+];
+
+/// What a set has beside its table, name, type and elements.
+const OF_SETS: [&str; 11] = [
+    "family",
+    "handle",
+    "policy",
+    "flags",
+    "timeout",
+    "gc-interval",
+    "size",
+    "comment",
+    "auto-merge",
+    "map",
+    "stmt",
+];
 
 /// An element that is more than a string.
 #[derive(Deserialize)]
@@ -101,29 +113,107 @@ impl Grammar for NftJson {
     }
 
     fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
+        // Beside the list of its objects, a document has none.
         if !key.is_empty() {
-            return rows.heading(json);
+            return Err(format!(
+                "{}: not a member of nftables",
+                quote(key.as_bytes())
+            ));
         }
-        let mut object: NftObject = serde_json::from_str(json).map_err(|e| reason(&e))?;
-        if let Some(added) = object.add {
-            object = *added;
-        }
-        let Some(set) = object.set.or(object.map).or(object.element) else {
-            // Tables, chains and rules.
-            return rows.detail();
-        };
-        let is_other = |kind: &RawValue| !matches!(kind.get(), r#""ipv4_addr""# | r#""ipv6_addr""#);
-        if set.kind.is_some_and(is_other) {
-            return match set.elem.is_empty() {
-                true => rows.detail(),
-                false => other_set(rows),
-            };
-        }
-        for element in &set.elem {
-            read_element(element.get(), &set.name, 0, rows)?;
-        }
+        self.object(json, 0, rows)?;
         rows.detail()
     }
+}
+
+impl NftJson {
+    /// Reads an object of the rule set, or the command about one.
+    fn object(&mut self, json: &str, depth: u8, rows: &mut RouteRows) -> Result<(), String> {
+        for (kind, of) in members(json)? {
+            let is_command = depth == 0;
+            match &*kind {
+                "set" | "map" | "element" => self.set(of.get(), rows)?,
+                "add" | "create" if is_command => self.object(of.get(), 1, rows)?,
+                "delete" | "destroy" | "flush" if is_command => {
+                    self.removal(of.get(), json, rows)?
+                }
+                "rule" | "insert" | "replace" => rows.leave_out("rule", "")?,
+                other if OTHERS.contains(&other) => {}
+                other => {
+                    return Err(format!(
+                        "{}: not an object of nftables",
+                        quote(other.as_bytes())
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a command that takes away this object.
+    fn removal(&mut self, json: &str, command: &str, rows: &RouteRows) -> Result<(), String> {
+        for (kind, of) in members(json)? {
+            let name = || {
+                serde_json::from_str::<NftName>(of.get())
+                    .ok()
+                    .map(|of| of.name)
+            };
+            match &*kind {
+                "set" | "map" | "element" => {
+                    self.filled.removal(name().as_deref(), command, rows)?
+                }
+                "table" => self
+                    .filled_tables
+                    .removal(name().as_deref(), command, rows)?,
+                "ruleset" => self.filled.removal(None, command, rows)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a set, or elements that are added to one.
+    fn set(&mut self, json: &str, rows: &mut RouteRows) -> Result<(), String> {
+        let is_invalid = |e| reason(&e);
+        let (mut table, mut name, mut is_other, mut elements) =
+            (String::new(), None, false, Vec::new());
+        for (key, value) in members(json)? {
+            let value = value.get();
+            match &*key {
+                "table" => table = serde_json::from_str(value).map_err(is_invalid)?,
+                "name" => name = Some(serde_json::from_str::<String>(value).map_err(is_invalid)?),
+                // A name, or a list of names if elements are more than an address. It is missing where elements are added.
+                "type" => is_other = !matches!(value, r#""ipv4_addr""# | r#""ipv6_addr""#),
+                "elem" => elements
+                    .extend(serde_json::from_str::<Vec<&RawValue>>(value).map_err(is_invalid)?),
+                other if OF_SETS.contains(&other) => {}
+                other => return Err(format!("{}: not known of a set", quote(other.as_bytes()))),
+            }
+        }
+        let name = name.ok_or("a set without a name")?;
+        if is_other && !elements.is_empty() {
+            return other_set(rows);
+        }
+        if !elements.is_empty() {
+            self.filled.add(&name);
+            self.filled_tables.add(&table);
+        }
+        for element in elements {
+            read_element(element.get(), &name, 0, rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// The members of an object, in their order.
+fn members(json: &str) -> Result<Vec<(Cow<'_, str>, &RawValue)>, String> {
+    let members: OrderedMembers = serde_json::from_str(json).map_err(|e| reason(&e))?;
+    Ok(members.0)
+}
+
+/// What a command takes away.
+#[derive(Deserialize)]
+struct NftName {
+    name: String,
 }
 
 /// How deep an element may stand in others: an array with its value in a map, an object with its timeout, itself.

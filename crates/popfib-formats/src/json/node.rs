@@ -107,7 +107,7 @@ pub(super) fn several<'a>(paths: impl Iterator<Item = &'a str>) -> String {
 struct JsonString<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The members of an object in their order; a map of the standard library would sort or shuffle them.
-struct OrderedMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(super) struct OrderedMembers<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for OrderedMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -36,12 +36,14 @@ impl<'a> RibEntry<'a> {
     }
 }
 
-/// A record of TABLE_DUMP (RFC 6396, section 4.2): one path of one peer, AS numbers of 2 bytes.
+/// A path in a record of TABLE_DUMP (RFC 6396, section 4.2) of one peer, AS numbers of 2 bytes.
 pub(super) struct TableDump<'a> {
     pub(super) prefix: IpPrefix,
     pub(super) peer_address: IpAddr,
     pub(super) peer_as: u32,
     pub(super) attributes: WireBytes<'a>,
+    /// How many bytes of the record are left: in dumps of before 2001 there may be more paths in them, without view and number.
+    pub(super) rest: usize,
 }
 
 impl<'a> TableDump<'a> {
@@ -58,6 +60,7 @@ impl<'a> TableDump<'a> {
             peer_address,
             peer_as,
             attributes: WireBytes(body.take(usize::from(length))?),
+            rest: body.0.len(),
         })
     }
 }

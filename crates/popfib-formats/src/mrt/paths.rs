@@ -68,7 +68,9 @@ impl PathSource for MrtPaths {
                 return Ok(false);
             };
             let offset = record.offset;
-            match read(&record, &mut self.reader, &mut self.rib, &self.wanted, path) {
+            let read = read(&record, &mut self.reader, &mut self.rib, &self.wanted, path);
+            self.records.again(mem::take(&mut self.reader.rest));
+            match read {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(flaw) => return Err(self.records.invalid(offset, flaw)),
@@ -130,7 +132,7 @@ impl RibEntries {
         };
         let peer = &reader.peers.all()[peer];
         (path.prefix, path.seconds, path.id) = (prefix, seconds, entry.id);
-        (path.peer, path.peer_as) = (peer.address, peer.asn);
+        (path.peer, path.peer_as, path.is_table_dump) = (peer.address, peer.asn, false);
         fill(path, entry.attributes, 4, family)?;
         Ok(true)
     }
@@ -149,7 +151,9 @@ fn table_dump(
         peer_address,
         peer_as,
         attributes,
+        rest,
     } = TableDump::read(record.body, family)?;
+    reader.rest = rest;
     let peer = reader
         .peers
         .index(peer_address, peer_as)
@@ -158,7 +162,7 @@ fn table_dump(
         return Ok(false);
     }
     (path.prefix, path.seconds, path.id) = (prefix, record.seconds.into(), None);
-    (path.peer, path.peer_as) = (peer_address, peer_as);
+    (path.peer, path.peer_as, path.is_table_dump) = (peer_address, peer_as, true);
     fill(path, attributes, 2, family)?;
     Ok(true)
 }

@@ -7,6 +7,7 @@
 //! Bodies lie in one buffer, which grows with the data that is really there, never by what a header promises.
 
 use std::io;
+use std::ops::Range;
 
 use super::kinds::HEADER;
 use crate::error::{FilePlace, ReadError};
@@ -39,6 +40,9 @@ pub(super) struct MrtRecords {
     offset: u64,
     /// How much of an oversized body is still to be skipped.
     skip: usize,
+    /// The header of the last record without its length, and how much of its body is handed out again.
+    last: (u64, u32, u16, u16),
+    again: usize,
 }
 
 impl MrtRecords {
@@ -50,6 +54,15 @@ impl MrtRecords {
             end: 0,
             offset: 0,
             skip: 0,
+            last: (0, 0, 0, 0),
+            again: 0,
+        }
+    }
+
+    /// The next record is the last one, of whose body this many bytes at the end are left, after the four that begin a body.
+    pub(super) fn again(&mut self, rest: usize) {
+        if rest > 0 {
+            self.again = rest + 4;
         }
     }
 
@@ -59,6 +72,10 @@ impl MrtRecords {
     /// A record that is too long (the next call skips it), a file that ends
     /// inside of one or can't be read on.
     pub(super) fn next(&mut self) -> Result<Option<MrtRecord<'_>>, ReadError> {
+        if self.again > 0 {
+            let body = self.start - std::mem::take(&mut self.again)..self.start;
+            return Ok(Some(self.record(body)));
+        }
         let offset = self.offset;
         while self.skip > 0 {
             let step = self.skip.min(BUFFER);
@@ -86,13 +103,26 @@ impl MrtRecords {
         self.need(HEADER + length, offset)?;
         let body = self.start + HEADER;
         self.advance(HEADER + length);
-        Ok(Some(MrtRecord {
+        self.last = (
             offset,
-            seconds: u32::from_be_bytes([s0, s1, s2, s3]),
-            kind: u16::from_be_bytes([k0, k1]),
-            subtype: u16::from_be_bytes([t0, t1]),
-            body: &self.buffer[body..body + length],
-        }))
+            u32::from_be_bytes([s0, s1, s2, s3]),
+            u16::from_be_bytes([k0, k1]),
+            u16::from_be_bytes([t0, t1]),
+        );
+        Ok(Some(self.record(body..body + length)))
+    }
+
+    /// The last record, its body in this place of the buffer.
+    #[inline]
+    fn record(&self, body: Range<usize>) -> MrtRecord<'_> {
+        let (offset, seconds, kind, subtype) = self.last;
+        MrtRecord {
+            offset,
+            seconds,
+            kind,
+            subtype,
+            body: &self.buffer[body],
+        }
     }
 
     /// An error about the record at `offset`.

@@ -5,6 +5,7 @@
 //! and those of a prefix follow each other: [`BestPaths`] chooses there, as for all other dumps.
 
 use std::fmt::Write;
+use std::mem;
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
@@ -56,6 +57,8 @@ pub(super) struct MrtTableReader {
     table: Vec<(usize, bool)>,
     /// Whether a table of peers, which may be empty, has come.
     has_table: bool,
+    /// How many bytes of a record of TABLE_DUMP are left, with more paths.
+    pub(super) rest: usize,
     /// Records that are left out: of updates, and of all other types.
     updates: u64,
     others: UnreadRecords,
@@ -74,7 +77,9 @@ impl CandidatePaths for MrtTable {
     fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
         while let Some(record) = self.records.next()? {
             let offset = record.offset;
-            match self.reader.read(&record, value) {
+            let read = self.reader.read(&record, value);
+            self.records.again(mem::take(&mut self.reader.rest));
+            match read {
                 Ok(None) => {}
                 Ok(Some((prefix, rank))) => {
                     // Only an error if no better path of the prefix comes: `BestPaths` decides.
@@ -126,6 +131,7 @@ impl MrtTableReader {
             peers: PeerList::default(),
             table: Vec::new(),
             has_table: false,
+            rest: 0,
             updates: 0,
             others: UnreadRecords::default(),
         }
@@ -250,7 +256,9 @@ impl MrtTableReader {
             peer_address,
             peer_as,
             attributes: bytes,
+            rest,
         } = TableDump::read(body, family)?;
+        self.rest = rest;
         let attributes = Attributes::read(bytes)?;
         let peer = self
             .peers

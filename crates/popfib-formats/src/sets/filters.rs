@@ -15,6 +15,7 @@
 //! One grammar for all of them: what differs is which words begin a list, and which bracket or word ends it. A
 //! grammar for each would be the same code five times, and bgpq4 writes all of them.
 
+use super::FilledSets;
 use super::tokens::{bare, tokens};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
@@ -100,6 +101,9 @@ struct Filters {
     depth: u32,
     /// Whether bounds may follow an element, and are not noted yet.
     after_element: bool,
+    /// Whether a term of a policy has elements, and nothing says yet what becomes of them.
+    is_open_term: bool,
+    filled: FilledSets,
 }
 
 impl Grammar for Filters {
@@ -109,7 +113,23 @@ impl Grammar for Filters {
         if line.trim_start().starts_with('!') && self.close != Some("}") {
             return result;
         }
-        for token in tokens(line, SIGNS) {
+        let mut words = tokens(line, SIGNS).peekable();
+        // Of Junos, and of IOS XR: the list is named, or all are concerned.
+        if self.close.is_none()
+            && let Some("delete" | "deactivate" | "inactive:" | "no") = words.peek().copied()
+        {
+            let name = words
+                .skip_while(|word| !OPENERS.contains(word) && *word != "policy-statement")
+                .nth(1);
+            return match line.trim_start().starts_with("inactive:") {
+                true => Err(format!(
+                    "{}: what is not active",
+                    quote(line.trim().as_bytes())
+                )),
+                false => self.filled.removal(name.map(bare), line, rows),
+            };
+        }
+        for token in words {
             let step = match self.close {
                 Some(close) => self.inside(close, token, rows),
                 None => self.outside(token, rows),
@@ -140,6 +160,7 @@ impl Filters {
         self.close = Some(close);
         self.depth = 0;
         self.after_element = false;
+        self.filled.add(&self.name);
     }
 
     /// A token outside of a list. Junos has prefixes here, too: in `set` commands, and in the `route-filter`s of a policy.
@@ -159,6 +180,7 @@ impl Filters {
                     // `prefix { ... }` of OpenBGPD, which has no name.
                     None if count == 1 && word(0) == "prefix" => self.begin(usize::MAX, "}"),
                     None => {
+                        self.is_open_term &= word(0) != "term";
                         if let Some(at) = policy {
                             bare(word(at + 1)).to_owned().clone_into(&mut self.name);
                         }
@@ -186,12 +208,20 @@ impl Filters {
                 };
                 self.after_element = true;
                 let name = bare(name).to_owned();
+                self.filled.add(&name);
+                self.is_open_term |= policy.is_some() || word(count - 1) == "route-filter";
                 self.words.clear();
                 return rows.elements(token, &name);
             }
             _ if BOUNDS.contains(&token) && self.after_element => {
                 self.after_element = false;
                 rows.bounded();
+            }
+            "accept" => self.is_open_term = false,
+            "reject" if std::mem::take(&mut self.is_open_term) => {
+                return Err(
+                    "a term that rejects its prefixes: an exception to the policy".to_owned(),
+                );
             }
             _ => self.words.push(token.to_owned()),
         }
@@ -217,7 +247,7 @@ impl Filters {
                     rows.bounded();
                 }
             }
-            _ if self.depth > 0 => {}
+            _ if self.depth > 0 && !looks_like_prefix(token) => {}
             "," | ";" => self.after_element = false,
             // Words of these languages that change nothing.
             "exact" | "type" | "prefix" | "=" => {}

@@ -6,12 +6,13 @@
 //! add bl 192.0.2.1 timeout 60 comment "a b"
 //! ```
 //! The type of a set says what its elements are. Those of other types (`hash:ip,port`, `hash:mac`) are left out, and the
-//! sets counted. Scripts with the options of old (`-N`, `-A`) are read too, and lines of `add` alone, whose set is then
+//! sets counted. A `flush` of elements that were read is refused. Scripts with the options of old (`-N`, `-A`) are read too, and lines of `add` alone, whose set is then
 //! taken for one of addresses.
 
 use std::collections::HashMap;
 
-use super::other_set;
+use super::tokens::tokens;
+use super::{FilledSets, other_set};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
@@ -52,6 +53,7 @@ fn detect(head: &[u8]) -> bool {
 struct Ipset {
     /// What the elements of each set are, by its name.
     sets: HashMap<String, IpsetElements>,
+    filled: FilledSets,
 }
 
 /// What the elements of a set are.
@@ -66,22 +68,14 @@ enum IpsetElements {
 
 impl Grammar for Ipset {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let mut words = line.split_ascii_whitespace();
-        let (Some(command), Some(name)) = (words.next(), words.next()) else {
-            return match line.trim() {
-                "" | "COMMIT" => rows.heading(line),
-                line => Err(not_a_line(line)),
-            };
-        };
-        let Some(third) = words.next() else {
-            return match command {
-                "flush" | "destroy" | "-F" | "-X" => rows.heading(line),
-                _ => Err(not_a_line(line)),
-            };
-        };
-        match command {
-            _ if command.starts_with('#') => rows.detail(),
-            "create" | "-N" => {
+        let mut words = tokens(line, "");
+        let (command, name, third) = (words.next(), words.next(), words.next());
+        match (command, name, third) {
+            (None | Some("COMMIT"), None, _) => rows.detail(),
+            (Some("flush" | "destroy" | "-F" | "-X"), name, None) => {
+                self.filled.removal(name, line, rows)
+            }
+            (Some("create" | "-N"), Some(name), Some(third)) => {
                 let mut kind = IpsetElements::Addresses;
                 if !TYPES.contains(&third) {
                     other_set(rows)?;
@@ -93,7 +87,7 @@ impl Grammar for Ipset {
                 self.sets.insert(name.to_owned(), kind);
                 rows.detail()
             }
-            "add" | "-A" => {
+            (Some("add" | "-A"), Some(name), Some(third)) => {
                 let kind = self
                     .sets
                     .get(name)
@@ -102,13 +96,21 @@ impl Grammar for Ipset {
                 if matches!(kind, IpsetElements::Other) {
                     return rows.detail();
                 }
-                let mut options = words.take_while(|&word| word != "comment");
-                if options.any(|word| word == "nomatch") {
-                    return Err(format!(
-                        "{}: an exception to the set",
-                        quote(third.as_bytes())
-                    ));
+                while let Some(word) = words.next() {
+                    match word {
+                        "nomatch" => {
+                            return Err(format!(
+                                "{}: an exception to the set",
+                                quote(third.as_bytes())
+                            ));
+                        }
+                        "timeout" | "comment" | "packets" | "bytes" | "skbmark" | "skbprio"
+                        | "skbqueue" => _ = words.next(),
+                        "-exist" | "-!" => {}
+                        _ => return Err(not_a_line(line)),
+                    }
                 }
+                self.filled.add(name);
                 match kind {
                     IpsetElements::Networks(len) if !third.contains(['/', '-']) => {
                         rows.elements(&format!("{third}/{len}"), name)

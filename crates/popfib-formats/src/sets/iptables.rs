@@ -53,8 +53,9 @@ impl Grammar for Iptables {
         // The address, and whether a `!` stands before its option (`! -s 10.0.0.0/8`).
         let (mut found, mut is_negated, mut before) = (None, false, "");
         while let Some(word) = words.next() {
-            let is_source = matches!(word, "-s" | "--source" | "--src");
-            if is_source || matches!(word, "-d" | "--destination" | "--dst") && found.is_none() {
+            let is_source = matches!(word, "-s" | "--source" | "--src" | "--src-range");
+            let is_target = matches!(word, "-d" | "--destination" | "--dst" | "--dst-range");
+            if is_source || is_target && found.is_none() {
                 found = words.next();
                 is_negated = before == "!";
             }

@@ -18,8 +18,8 @@
 //! What begins elements is known by the last words before the bracket, so that nothing has to be known of the
 //! language around sets, which grows with each version of nftables.
 
-use super::other_set;
 use super::tokens::{bare, tokens};
+use super::{FilledSets, other_set};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
@@ -27,6 +27,7 @@ use crate::name_rule::MAX_NEXT_HOP_LENGTH;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
+use crate::words::may_be_element;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nftables",
@@ -65,6 +66,13 @@ fn detect(head: &[u8]) -> bool {
 
 const SIGNS: &str = "{},=;";
 
+/// The words that may follow an element, beside numbers and texts.
+const OF_ELEMENTS: [&str; 21] = [
+    "timeout", "expires", "comment", "counter", "packets", "bytes", "limit", "rate", "over",
+    "until", "burst", "quota", "used", "kbytes", "mbytes", "gbytes", "last", "never", "ct",
+    "count", "saved",
+];
+
 #[derive(Default)]
 struct NftText {
     /// The last words, newest first.
@@ -77,6 +85,10 @@ struct NftText {
     /// Whether what is read are elements; then the one at hand.
     inside: bool,
     element: NftTextElement,
+    /// The table at hand; the sets and the tables that have elements so far.
+    table: String,
+    filled: FilledSets,
+    filled_tables: FilledSets,
 }
 
 /// What the words since the last bracket begin.
@@ -86,6 +98,10 @@ enum NftStatement {
     Set,
     /// Elements that are added to one.
     Elements,
+    /// What takes away a set or some of its elements, a table, or all that there is.
+    SetRemoval,
+    TableRemoval,
+    AllRemoval,
     #[default]
     Other,
 }
@@ -106,14 +122,14 @@ impl Grammar for NftText {
             let step = if self.inside {
                 self.inside(token, rows)
             } else {
-                self.outside(token, rows)
+                self.outside(token, line, rows)
             };
             // The rest of the line is read all the same.
             result = result.and(step);
         }
         // A statement ends with its line, elements do not.
         if !self.inside {
-            self.statement = NftStatement::Other;
+            result = result.and(self.outside(";", line, rows));
             self.last = Default::default();
         }
         result
@@ -131,25 +147,48 @@ impl Grammar for NftText {
 
 impl NftText {
     /// A token that is no element: learns the name and the type of sets, and notices where elements begin.
-    fn outside(&mut self, token: &str, rows: &mut RouteRows) -> Result<(), String> {
+    fn outside(&mut self, token: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
+        if may_be_element(token) {
+            rows.leave_out("prefix", " outside of sets")?;
+        }
         let last = std::mem::take(&mut self.last);
         let [newest, second, third] = last.each_ref().map(String::as_str);
+        if let (";" | "{" | "}", false) = (token, newest.is_empty()) {
+            match self.statement {
+                NftStatement::SetRemoval => self.filled.removal(Some(bare(newest)), line, rows)?,
+                NftStatement::TableRemoval => {
+                    self.filled_tables.removal(Some(newest), line, rows)?
+                }
+                NftStatement::AllRemoval => self.filled.removal(None, line, rows)?,
+                _ => {}
+            }
+        }
         match (token, newest, second, third) {
             ("{", "=", "elements", _) => self.begin(rows)?,
             // Any other word may be an operator: `ip saddr != { 10.0.0.0/8 } drop`, `devices = { eth0 }`.
             ("{", "=", name, "define" | "redefine") => {
+                if third == "redefine" {
+                    self.filled.removal(Some(name), line, rows)?;
+                }
                 self.named(name);
                 self.begin(rows)?;
             }
-            ("{", name, ..) => match self.statement {
+            ("{", name, "table", _) | ("{", name, _, "table") => name.clone_into(&mut self.table),
+            ("{", name, table, _) => match self.statement {
                 NftStatement::Set => self.named(name),
                 NftStatement::Elements => {
+                    table.clone_into(&mut self.table);
                     self.named(name);
                     self.begin(rows)?;
                 }
-                NftStatement::Other => {}
+                _ => {}
             },
             ("element", "add" | "create", ..) => self.statement = NftStatement::Elements,
+            ("element" | "set" | "map", "delete" | "destroy" | "flush", ..) => {
+                self.statement = NftStatement::SetRemoval;
+            }
+            ("table", "delete" | "destroy", ..) => self.statement = NftStatement::TableRemoval,
+            ("ruleset", "flush", ..) => self.statement = NftStatement::AllRemoval,
             ("set" | "map", "", ..) | ("set" | "map", "add" | "create", "", _) => {
                 self.statement = NftStatement::Set;
             }
@@ -178,6 +217,8 @@ impl NftText {
     fn begin(&mut self, rows: &mut RouteRows) -> Result<(), String> {
         self.inside = true;
         self.element = NftTextElement::default();
+        self.filled.add(&self.name);
+        self.filled_tables.add(&self.table);
         match self.is_other && !std::mem::replace(&mut self.is_counted, true) {
             true => other_set(rows),
             false => Ok(()),
@@ -227,8 +268,19 @@ impl NftText {
                         value.push(' ');
                     }
                     value.push_str(bare(word));
+                    return Ok(());
                 }
-                Ok(())
+                let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+                match is_number && !may_be_element(word)
+                    || word.starts_with('"')
+                    || OF_ELEMENTS.contains(&word)
+                {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "{}: not known after an element",
+                        quote(word.as_bytes())
+                    )),
+                }
             }
         }
     }

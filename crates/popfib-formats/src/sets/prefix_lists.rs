@@ -20,6 +20,7 @@ use std::net::Ipv4Addr;
 
 use popfib::{IpPrefix, Prefix};
 
+use super::FilledSets;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
@@ -81,6 +82,8 @@ struct PrefixLists {
     name: String,
     list_type: CiscoListType,
     is_ipv6: bool,
+    /// Those of IPv4 and of IPv6, which share no names.
+    filled: [FilledSets; 2],
 }
 
 impl Grammar for PrefixLists {
@@ -94,10 +97,30 @@ impl Grammar for PrefixLists {
         let entry = match words {
             []
             | [
-                "no" | "undo" | "end" | "exit" | "exit-address-family" | "remark" | "description",
+                "end" | "exit" | "exit-address-family" | "remark" | "description",
                 ..,
             ] => {
                 return rows.detail();
+            }
+            ["no" | "undo", undone @ ..] => {
+                let is_ipv6 = match undone[..] {
+                    [family @ ("ip" | "ipv6"), ..] => family == "ipv6",
+                    _ => self.is_ipv6,
+                };
+                let name = match undone {
+                    ["ip" | "ipv6", kind, "standard" | "extended", name, ..]
+                    | ["ip" | "ipv6", kind, name, ..]
+                        if CiscoListType::of(kind).is_some() =>
+                    {
+                        name
+                    }
+                    ["access-list", name, ..] => name,
+                    // An entry of the list at hand, or something else.
+                    ["seq" | "permit" | "deny", ..] => &*self.name,
+                    [number] if number.bytes().all(|b| b.is_ascii_digit()) => &*self.name,
+                    _ => return rows.detail(),
+                };
+                return self.filled[usize::from(is_ipv6)].removal(Some(name), line, rows);
             }
             [first, ..] if first.starts_with(['!', '#']) => return rows.detail(),
             [family @ ("ip" | "ipv6"), kind, rest @ ..] if CiscoListType::of(kind).is_some() => {
@@ -138,7 +161,7 @@ impl PrefixLists {
     }
 
     /// `seq 5 permit 1.0.4.0/22 le 24`, `10 permit 10.0.0.0 0.255.255.255`.
-    fn entry(&self, words: &[&str], rows: &mut RouteRows) -> Result<(), EntryError> {
+    fn entry(&mut self, words: &[&str], rows: &mut RouteRows) -> Result<(), EntryError> {
         let words = match words {
             ["seq" | "index", _, rest @ ..] => rest,
             [number, rest @ ..] if number.bytes().all(|b| b.is_ascii_digit()) => rest,
@@ -155,6 +178,7 @@ impl PrefixLists {
             CiscoListType::AccessList => self.source(rest, rows)?,
         };
         if is_permit {
+            self.filled[usize::from(self.is_ipv6)].add(&self.name);
             rows.element(prefix, &self.name)?;
             if is_bounded {
                 rows.bounded();
@@ -188,7 +212,8 @@ impl PrefixLists {
         };
         for pair in bounds.chunks(2) {
             match pair {
-                ["ge" | "le" | "eq" | "greater-equal" | "less-equal", _] => {}
+                ["ge" | "le" | "eq" | "greater-equal" | "less-equal", len]
+                    if len.parse::<u8>().is_ok() => {}
                 _ => return Err(None),
             }
         }

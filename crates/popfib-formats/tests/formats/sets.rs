@@ -127,7 +127,10 @@ fn nft() {
     );
     assert_eq!(
         table.notes,
-        ["1 set of something else than addresses left out"]
+        [
+            "1 set of something else than addresses left out",
+            "4 prefixes outside of sets left out"
+        ]
     );
     let script = "#!/usr/sbin/nft -f\nflush ruleset\n\ndefine bogons = { 10.0.0.0/8, # private\n 100.64.0.0/10, }\n\
                   add element inet t bl { 192.0.2.0/24 }\n\
@@ -180,7 +183,7 @@ fn nft_json() {
         ]
     );
     let left_out = "2 sets of something else than addresses left out";
-    assert_eq!(table.notes, [left_out]);
+    assert_eq!(table.notes, [left_out, "1 rule left out"]);
     let script = r#"{"nftables": [{"add": {"element": {"family": "ip", "table": "t", "name": "a", "elem": ["10.0.0.1"]}}}]}"#;
     assert_eq!(read_as("nftables-json", script), ["10.0.0.1/32 a"]);
     let deep = |json: &str, depth: usize| {

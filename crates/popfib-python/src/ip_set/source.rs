@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use popfib::family::Family;
 use popfib::{IpPrefix, Prefix, aggregate};
-use popfib_formats::ranges::{IpRangePrefixes, prefixes_of_text};
+use popfib_formats::ranges::IpRangePrefixes;
+use popfib_formats::{LoadOptions, prefixes_of_text};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -97,12 +98,16 @@ fn add(item: &Bound<'_, PyAny>, mask: bool, to: &mut Vec<IpPrefix>) -> PyResult<
         match keys::parse(text) {
             Ok(prefix) => to.push(prefix),
             Err(error) => {
-                to.extend(prefixes_of_text(text, mask).map_err(
-                    |reason| match text.contains('-') {
+                let options = LoadOptions {
+                    mask,
+                    ..LoadOptions::new()
+                };
+                to.extend(prefixes_of_text(text, &options).map_err(|reason| {
+                    match text.contains('-') {
                         true => PyValueError::new_err(reason),
                         false => error,
-                    },
-                )?)
+                    }
+                })?)
             }
         }
         return Ok(());

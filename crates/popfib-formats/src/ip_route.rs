@@ -35,109 +35,28 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 /// The types of routes that are no unicast.
-const TYPES: [&str; 9] = [
-    "local",
-    "broadcast",
-    "multicast",
-    "anycast",
-    "blackhole",
-    "unreachable",
-    "prohibit",
-    "throw",
-    "nat",
-];
+const TYPES: &str = "local broadcast multicast anycast blackhole unreachable prohibit throw nat";
 
 /// Words that can follow the destination.
-const KEYS: [&str; 14] = [
-    "via", "dev", "nhid", "proto", "scope", "metric", "src", "table", "tos", "from", "encap",
-    "nexthop", "error", "advmss",
-];
+const KEYS: &str = "via dev nhid proto scope metric src table tos from encap nexthop error advmss";
 
 /// Words with a value after them that says nothing of where the route leads.
-const IGNORED: [&str; 31] = [
-    "advmss",
-    "age",
-    "congctl",
-    "cwnd",
-    "error",
-    "expires",
-    "fastopen_no_cookie",
-    "features",
-    "hoplimit",
-    "iif",
-    "initcwnd",
-    "initrwnd",
-    "ipid",
-    "mtu",
-    "proto",
-    "quickack",
-    "realm",
-    "realms",
-    "reordering",
-    "rto_min",
-    "rtt",
-    "rttvar",
-    "scope",
-    "ssthresh",
-    "ttl-propagate",
-    "ttl-propogate",
-    "uid",
-    "used",
-    "users",
-    "weight",
-    "window",
-];
+const IGNORED: &str = "advmss age congctl cwnd error expires fastopen_no_cookie features hoplimit iif initcwnd initrwnd ipid mtu \
+    proto quickack realm realms reordering rto_min rtt rttvar scope ssthresh ttl-propagate ttl-propogate uid used \
+    users weight window";
 
-/// Words by themselves: flags, also those after an encapsulation,
-const FLAGS: [&str; 15] = [
-    "cache",
-    "csum",
-    "key",
-    "linkdown",
-    "notify",
-    "offload",
-    "offload_failed",
-    "onlink",
-    "pervasive",
-    "rt_offload",
-    "rt_offload_failed",
-    "rt_trap",
-    "seq",
-    "trap",
-    "unresolved",
-];
+/// Words by themselves: flags, also those after an encapsulation.
+const FLAGS: &str = "cache csum key linkdown notify offload offload_failed onlink pervasive rt_offload rt_offload_failed rt_trap \
+    seq trap unresolved";
 
 /// The words with a value of an encapsulation. `table` is one where packets of segment routing end.
-const ENCAP: [&str; 28] = [
-    "action",
-    "csum-mode",
-    "dst",
-    "endpoint",
-    "flavors",
-    "freq",
-    "geneve_opts",
-    "headroom",
-    "hmac",
-    "hook-type",
-    "hoplimit",
-    "id",
-    "ident-type",
-    "if_id",
-    "iif",
-    "in",
-    "link_dev",
-    "mode",
-    "nh4",
-    "nh6",
-    "oif",
-    "out",
-    "segs",
-    "src",
-    "tc",
-    "tos",
-    "ttl",
-    "vrftable",
-];
+const ENCAP: &str = "action csum-mode dst endpoint flavors freq geneve_opts headroom hmac hook-type hoplimit id ident-type if_id \
+    iif in link_dev mode nh4 nh6 oif out segs src tc tos ttl vrftable";
+
+/// Whether `word` is one of these words.
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
 
 /// Whether the first line is a destination and a key of a route with its value, as only `ip route` prints them.
 fn detect(head: &[u8]) -> bool {
@@ -147,7 +66,7 @@ fn detect(head: &[u8]) -> bool {
         .is_some_and(|line| {
             let mut words = line.split_ascii_whitespace().peekable();
             let typed = words
-                .next_if(|&word| word == "unicast" || TYPES.contains(&word))
+                .next_if(|&word| word == "unicast" || is_one_of(TYPES, word))
                 .is_some();
             let destination = words.next().unwrap_or_default();
             let is_destination =
@@ -156,7 +75,7 @@ fn detect(head: &[u8]) -> bool {
             // A second word alone could be the next hop of a text table.
             is_destination
                 && match key {
-                    Some(key) => KEYS.contains(&key) && words.next().is_some(),
+                    Some(key) => is_one_of(KEYS, key) && words.next().is_some(),
                     None => typed,
                 }
         })
@@ -205,7 +124,7 @@ impl Grammar for IpRouteText {
             Some(_) => {}
         }
         self.finish(rows);
-        let kind = words.next_if(|&word| word == "unicast" || TYPES.contains(&word));
+        let kind = words.next_if(|&word| word == "unicast" || is_one_of(TYPES, word));
         let destination = words.next().unwrap_or_default();
         let is_default = destination == "default";
         let prefix = if is_default { "0.0.0.0/0" } else { destination };
@@ -281,8 +200,8 @@ impl UnfinishedIpRoute {
                 value.ok_or_else(|| format!("nothing after {}", quote(word.as_bytes())))
             };
             let is_of_encap = match encap {
-                Some("seg6local") => word == "table" || ENCAP.contains(&word),
-                Some(_) => ENCAP.contains(&word),
+                Some("seg6local") => word == "table" || is_one_of(ENCAP, word),
+                Some(_) => is_one_of(ENCAP, word),
                 None => false,
             };
             match word {
@@ -342,14 +261,14 @@ impl UnfinishedIpRoute {
                     self.has_pref = true;
                 }
                 "dead" => is_dead = true,
-                word if IGNORED.contains(&word) => {
+                word if is_one_of(IGNORED, word) => {
                     // Before the value of a metric that the kernel does not change.
                     if value()? == "lock" {
                         value()?;
                     }
                 }
                 // `ip -o` has a backslash in place of a line's end.
-                word if FLAGS.contains(&word) || word == "\\" || word.starts_with('<') => {}
+                word if is_one_of(FLAGS, word) || word == "\\" || word.starts_with('<') => {}
                 _ => return Err(format!("{}: not a word of a route", quote(word.as_bytes()))),
             }
         }

@@ -9,11 +9,15 @@ use std::io::Cursor;
 use libfuzzer_sys::fuzz_target;
 use popfib::Address;
 use popfib::rpki::{Validity, Vrps};
-use popfib_formats::{Input, ReadError, VrpTable, load_vrps};
+use popfib_formats::{Input, LoadOptions, ReadError, VrpTable, load_vrps};
 
 fn load(data: &[u8], skip_invalid: bool) -> Result<VrpTable, ReadError> {
     let input = Input::from_reader("fuzz", Cursor::new(data.to_vec())).max_size(1 << 20);
-    load_vrps(input, skip_invalid)
+    let options = LoadOptions {
+        skip_invalid,
+        ..LoadOptions::default()
+    };
+    load_vrps(input, &options)
 }
 
 fn check<A: Address>(vrps: &Vrps<A>) {

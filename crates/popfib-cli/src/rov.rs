@@ -15,7 +15,9 @@ use popfib::family::Family;
 use popfib::rpki::{Validity, Vrp, Vrps};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
-use popfib_formats::{Escaped, Input, RouteTable, RouteValue, VrpTable, load_vrps, quote};
+use popfib_formats::{
+    Escaped, Input, LoadOptions, RouteTable, RouteValue, VrpTable, load_vrps, quote,
+};
 use popfib_table::Dictionary;
 use serde::Serialize;
 
@@ -55,7 +57,7 @@ a difference, with --prefix any state but valid, 2 bad usage or input.")]
 pub(crate) struct RovArgs {
     /// VRPs as JSON or CSV; `-` is standard input
     ///
-    /// From rpki-client, routinator or StayRTR, compressed or not.
+    /// From rpki-client, routinator or StayRTR, also for OpenBGPD and BIRD; from FRR; compressed or not.
     #[arg(long, value_name = "FILE")]
     vrps: PathBuf,
 
@@ -204,7 +206,12 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
 pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failure> {
     let input = Input::open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
-    let vrps = load_vrps(input, args.skip_invalid);
+    let options = LoadOptions {
+        skip_invalid: args.skip_invalid,
+        mask: args.mask,
+        ..LoadOptions::new()
+    };
+    let vrps = load_vrps(input, &options);
     drop(bar);
     let vrps = vrps?;
     note_skipped(&vrps.name, vrps.skipped);

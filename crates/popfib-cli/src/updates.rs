@@ -45,7 +45,7 @@ of announce and withdraw also prefix and id; of announce the members of
 
 Exit status: 0 updates were found, 1 none, 2 bad usage or input.")]
 pub(crate) struct UpdatesArgs {
-    /// Files of updates (MRT, bgpdump -m) [default: standard input]
+    /// Files of updates (MRT, bgpdump -m, JSON) [default: standard input]
     ///
     /// They may be compressed; `-` is standard input.
     #[arg(value_name = "FILE")]

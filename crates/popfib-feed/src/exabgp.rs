@@ -13,8 +13,7 @@ use std::str::SplitAsciiWhitespace;
 
 use popfib::IpPrefix;
 use popfib_formats::bgp::BgpPath;
-
-use crate::ris;
+use popfib_formats::updates::UpdateKind;
 
 /// One command splits a prefix into at most 2 to the power of this many.
 const MAX_SPLIT: u8 = 16;
@@ -27,6 +26,8 @@ pub(crate) struct ExabgpCommand {
     pub(crate) id: u32,
     /// The attributes of an announcement.
     pub(crate) path: BgpPath,
+    /// What it is, if it is none of a unicast route.
+    pub(crate) left_out: Option<UpdateKind>,
 }
 
 /// Takes the words that say what kind of command it is; `None`, and no word taken, if it is none of ExaBGP's.
@@ -39,6 +40,8 @@ pub(crate) fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<ExabgpForm> {
             after.next();
             ExabgpForm::Route
         }
+        ("ipv4" | "ipv6" | "flow" | "vpls" | "l2vpn", Some(_)) => ExabgpForm::OtherFamily,
+        ("eor", _) => ExabgpForm::EndOfRib,
         _ => return None,
     };
     *words = after;
@@ -52,13 +55,17 @@ pub(crate) enum ExabgpForm {
     Route,
     /// Any number, after them and `nlri`.
     Attributes,
+    /// None of a unicast route.
+    OtherFamily,
+    /// That all routes of a family have been sent.
+    EndOfRib,
 }
 
 fn prefix(text: &str) -> Result<IpPrefix, String> {
     text.parse().map_err(|e| format!("{text}: {e}"))
 }
 
-/// Reads a command. In a withdrawal, attributes have no effect, so they may be anything.
+/// Reads a command. In a withdrawal, attributes have no effect, so their values may be anything.
 pub(crate) fn read(
     kind: ExabgpForm,
     words: &mut SplitAsciiWhitespace<'_>,
@@ -67,13 +74,29 @@ pub(crate) fn read(
     let mut command = ExabgpCommand {
         prefixes: match kind {
             ExabgpForm::Route => vec![prefix(words.next().ok_or("no prefix")?)?],
-            ExabgpForm::Attributes => Vec::new(),
+            _ => Vec::new(),
         },
         id: 0,
         path: BgpPath::default(),
+        left_out: (kind == ExabgpForm::OtherFamily).then_some(("update", " of other families")),
     };
+    match kind {
+        ExabgpForm::Route | ExabgpForm::Attributes => {}
+        ExabgpForm::OtherFamily => return Ok(command),
+        // A family has two words.
+        ExabgpForm::EndOfRib => match words.nth(2) {
+            None => return Ok(command),
+            Some(more) => return Err(format!("{more}: not after a family")),
+        },
+    }
     let mut is_self = false;
+    let mut seen = Vec::new();
     while let Some(name) = words.next() {
+        // Communities may come one by one.
+        if !name.ends_with("community") && seen.contains(&name) {
+            return Err(format!("{name}: twice"));
+        }
+        seen.push(name);
         let mut value = || words.next().ok_or_else(|| format!("no value after {name}"));
         let path = &mut command.path;
         match name {
@@ -91,14 +114,24 @@ pub(crate) fn read(
             "nlri" if kind == ExabgpForm::Attributes => {
                 command.prefixes = words.by_ref().map(prefix).collect::<Result<_, _>>()?;
             }
-            _ if !is_new => {
+            "label" | "rd" | "route-distinguisher" => {
+                list(words, name)?;
+                command.left_out = Some(("update", " with a label or route distinguisher"));
+            }
+            // They have no effect.
+            "extended-community" | "originator-id" | "cluster-list" | "aigp" | "attribute"
+            | "name" | "watchdog" => _ = list(words, name)?,
+            "next-hop" | "origin" | "med" | "local-preference" | "as-path" | "aggregator"
+            | "community" | "large-community"
+                if !is_new =>
+            {
                 list(words, name)?;
             }
             "next-hop" => match value()? {
                 "self" => is_self = true,
                 address => path.next_hop = Some(parsed(name, address)?),
             },
-            "origin" => path.origin = ris::origin(value()?).to_owned(),
+            "origin" => path.origin = value()?.to_ascii_uppercase(),
             "med" => path.med = Some(parsed(name, value()?)?),
             "local-preference" => path.local_preference = Some(parsed(name, value()?)?),
             "as-path" => {
@@ -108,15 +141,14 @@ pub(crate) fn read(
                 }
                 path.as_path = numbers.join(" ");
             }
+            "aggregator" => path.aggregator = list(words, name)?.join(" ").replace(':', " "),
             "community" | "large-community" => {
                 if !path.communities.is_empty() {
                     path.communities.push(' ');
                 }
                 path.communities.push_str(&list(words, name)?.join(" "));
             }
-            _ => {
-                list(words, name)?;
-            }
+            _ => return Err(format!("{name}: not an attribute")),
         }
     }
     let Some(first) = command.prefixes.first() else {

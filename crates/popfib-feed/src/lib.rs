@@ -29,7 +29,6 @@ mod message_buffer;
 mod netlink;
 mod netlink_hops;
 mod next_hop_objects;
-mod ris;
 mod rtnetlink;
 mod shared_targets;
 mod table_info;

@@ -9,16 +9,17 @@
 //! ```
 //!
 //! The third and fourth are ExaBGP commands, which may begin with `neighbor ADDRESS`; without that they are for all
-//! neighbors. The last is a RIS Live message. A line is a transaction. Empty lines and lines that begin with `#` are ignored.
+//! neighbors. The last is JSON in one of the forms of [`read_json`]. A line is a transaction. Empty lines and lines that begin with
+//! `#` are ignored.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
 use popfib::IpPrefix;
 use popfib_formats::text::MAX_NEXT_HOP_LENGTH;
+use popfib_formats::updates::{LineUpdates, Session, UpdateKind, note_kinds, read_json};
 
 use crate::exabgp;
-use crate::ris::{self, RisEvent};
 use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
@@ -45,6 +46,8 @@ struct UpdateLineReader {
     /// The number of the line at hand, from 1 on; and of the first invalid line, with the reason.
     number: u64,
     invalid: Option<(u64, String)>,
+    /// What was left out without being invalid, by its kind.
+    left_out: BTreeMap<UpdateKind, u64>,
     peers: HashMap<Option<IpAddr>, StreamId>,
     /// The streams of peers that ExaBGP commands named.
     neighbors: Vec<StreamId>,
@@ -73,6 +76,11 @@ impl UpdateLinesDecoder {
     pub fn first_invalid(&self) -> Option<(u64, &str)> {
         let (number, reason) = self.reader.invalid.as_ref()?;
         Some((*number, reason))
+    }
+
+    /// What was left out without being invalid, for the user: a line for each kind.
+    pub fn notes(&self) -> Vec<String> {
+        note_kinds(&self.reader.left_out)
     }
 
     fn end_line(&mut self, commit: &mut Commit<'_>) -> Result<(), DecodeError> {
@@ -190,45 +198,42 @@ impl UpdateLineReader {
     }
 
     fn json(&mut self, line: &str, to: &mut Transaction) -> Result<(), LineError> {
-        match ris::read(line).ok_or("not a message of RIS Live")? {
-            RisEvent::Other => self.counts.other += 1,
-            RisEvent::Down(peer) => {
-                let stream = self.stream(Some(peer))?;
-                to.event(StreamEvent::Down(stream));
+        let mut found = LineUpdates::default();
+        read_json(line, false, &mut found)?;
+        if let Some(session) = found.session.filter(Session::is_reset) {
+            let stream = self.stream(Some(session.peer.0))?;
+            to.event(StreamEvent::Down(stream));
+            return Ok(());
+        }
+        if found.changes.is_empty() {
+            self.counts.other += 1;
+        }
+        for kind in found.left_out {
+            self.leave_out(kind);
+        }
+        let mut last = None;
+        let mut room = MAX_LINE;
+        for of in found.changes {
+            let stream = self.stream(found.peer.map(|(address, _)| address))?;
+            if of.next_hop.is_some() && of.next_hop != found.path.next_hop {
+                found.path.next_hop = of.next_hop;
+                let target = self.shared.path(&found.path)?;
+                // A message has one next hop of each family; many of them would multiply a long path.
+                let length = target.path_bytes().map_or(0, <[u8]>::len);
+                room = room
+                    .checked_sub(length)
+                    .ok_or("too many next hops for a path as long")?;
+                last = Some(target);
             }
-            RisEvent::Update {
-                peer,
-                withdrawn,
-                mut path,
-                announced,
-            } => {
-                let stream = self.stream(Some(peer))?;
-                withdrawn
-                    .into_iter()
-                    .for_each(|prefix| to.change(change(stream, prefix, 0, None)));
-                let mut last: Option<Target> = None;
-                let mut room = MAX_LINE;
-                for (next_hop, prefixes) in announced {
-                    let target = match last.take() {
-                        Some(target) if path.next_hop == Some(next_hop) => target,
-                        _ => {
-                            path.next_hop = Some(next_hop);
-                            let target = self.shared.path(&path)?;
-                            // A message has one next hop of each family; many of them would multiply a long path.
-                            let length = target.path_bytes().map_or(0, <[u8]>::len);
-                            room = room
-                                .checked_sub(length)
-                                .ok_or("too many next hops for a path as long")?;
-                            target
-                        }
-                    };
-                    let announce = |prefix| change(stream, prefix, 0, Some(target.clone()));
-                    prefixes.into_iter().for_each(|p| to.change(announce(p)));
-                    last = Some(target);
-                }
-            }
+            let target = last.clone().filter(|_| of.next_hop.is_some());
+            to.change(change(stream, of.prefix, of.id.unwrap_or(0), target));
         }
         Ok(())
+    }
+
+    /// Counts an update of other routes than those of unicast.
+    fn leave_out(&mut self, kind: UpdateKind) {
+        *self.left_out.entry(kind).or_default() += 1;
     }
 
     fn words(&mut self, line: &str, to: &mut Transaction) -> Result<(), LineError> {
@@ -250,8 +255,17 @@ impl UpdateLineReader {
             _ => return Err("neither announce nor withdraw".into()),
         };
         if let Some(kind) = exabgp::kind(&mut words) {
-            let exabgp::ExabgpCommand { prefixes, id, path } =
-                exabgp::read(kind, &mut words, is_new)?;
+            let command = exabgp::read(kind, &mut words, is_new)?;
+            if let Some(kind) = command.left_out {
+                self.leave_out(kind);
+            }
+            if command.left_out.is_some() || command.prefixes.is_empty() {
+                self.counts.other += 1;
+                return Ok(());
+            }
+            let exabgp::ExabgpCommand {
+                prefixes, id, path, ..
+            } = command;
             let target = match is_new {
                 true => Some(self.shared.path(&path)?),
                 false => None,

@@ -13,10 +13,13 @@
 //!
 //! Unusual is that a line may have many prefixes: it is kept while they are handed out one by one.
 
+use std::net::IpAddr;
+
 use popfib::IpPrefix;
 
 use crate::best_path::{BestPaths, CandidatePaths, PathCandidate, PathRank};
 use crate::bgpdump::{flaw, path_length, write_value};
+use crate::date::parse_seconds;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
@@ -52,6 +55,8 @@ struct Bgpscanner {
     filter: Option<PeerFilter>,
     peers: PeerList,
     withdrawals: u64,
+    /// Lines of other types, such as a peer's state.
+    others: u64,
     /// The prefixes of the line at hand, where the next begins, and what holds for all of them.
     prefixes: String,
     at: usize,
@@ -68,6 +73,7 @@ impl Bgpscanner {
             filter: options.peer,
             peers: PeerList::default(),
             withdrawals: 0,
+            others: 0,
             prefixes: String::new(),
             at: 0,
             rank: PathRank::default(),
@@ -92,6 +98,7 @@ impl Bgpscanner {
             return Err("not a line of bgpscanner".to_owned());
         }
         if !matches!(kind, "=" | "+" | "-") {
+            self.others += 1;
             return Ok(());
         }
         let mut field = |what: &str| fields.next().ok_or(format!("no {what} in this line"));
@@ -102,6 +109,10 @@ impl Bgpscanner {
             field(what)?;
         }
         let peer = field("peer")?;
+        let (time, width) = (field("time")?, field("width of AS numbers")?);
+        if parse_seconds(time).is_none() || !matches!(width, "0" | "1") || fields.next().is_some() {
+            return Err("not TIME|0 or 1 at the end of this line".to_owned());
+        }
         if kind == "-" {
             self.withdrawals += prefixes.split_ascii_whitespace().count() as u64;
             return Ok(());
@@ -121,8 +132,14 @@ impl Bgpscanner {
         if !admitted {
             return Ok(());
         }
+        if words.next().is_some() {
+            return Err(not("an address and an AS number"));
+        }
         // Of IPv6, the address of the link may follow.
-        let hop = hop.split(' ').next().unwrap_or_default();
+        let (hop, local) = hop.split_once(' ').unwrap_or((hop, ""));
+        if !local.is_empty() && local.parse::<IpAddr>().is_err() {
+            return Err(format!("{}: not an address", quote(local.as_bytes())));
+        }
         write_value(self.value, as_path, hop, (address, asn), &mut self.routed)?;
         // Of updates, the last announcement counts.
         let (path_length, peer) = match kind {
@@ -170,7 +187,9 @@ impl CandidatePaths for Bgpscanner {
     }
 
     fn notes(&self) -> Vec<String> {
-        note_left_out(self.withdrawals, "withdrawal", "")
+        let mut notes = note_left_out(self.withdrawals, "withdrawal", "");
+        notes.extend(note_left_out(self.others, "line", " of other types"));
+        notes
     }
 
     fn peers(&self) -> &[Peer] {

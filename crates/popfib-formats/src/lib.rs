@@ -66,6 +66,8 @@ mod special;
 mod table_format;
 mod text_table;
 mod update;
+mod update_json;
+mod update_lines;
 mod update_text;
 pub mod updates;
 mod updates_in_order;
@@ -92,7 +94,7 @@ pub use table_format::{ColumnSelection, Format, LoadOptions, UpdateFiles};
 pub use text_table::TextTable;
 pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 pub use value_regex::ValueRegex;
-pub use vrps::{VrpTable, load_vrps};
+pub use vrps::{VrpFormat, VrpTable, load_vrps};
 pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
 
 /// What BGP says of a route beside its prefix: all paths of a collector's dump, the changes of an UPDATE message, the

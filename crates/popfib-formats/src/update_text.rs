@@ -14,23 +14,23 @@ use std::str;
 use popfib::IpPrefix;
 
 use crate::date::parse_seconds;
-use crate::error::{ReadError, quote};
-use crate::input::{Input, head_lines};
-use crate::lines::Lines;
+use crate::error::quote;
+use crate::input::head_lines;
 use crate::masks::second_address;
+use crate::mrt::BgpChange;
 use crate::name_rule::checked;
-use crate::origins::is_token;
-use crate::peers::Peer;
+use crate::origins::{is_as_list, is_token};
 use crate::ranges::prefix;
 use crate::registry::FormatCapabilities;
-use crate::update::{Message, PeerGate, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource};
+use crate::update::UpdateEntry;
+use crate::update_lines::{LineUpdates, UpdatesOfLines};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "text",
     description: "text, one update a line: A PREFIX NEXTHOP, W PREFIX",
     can: FormatCapabilities::PEERS,
     detect: |head| first_fields(head).is_some_and(|[first, ..]| is_change(first)),
-    open: |input, options| Ok(Box::new(UpdateText::new(input, options, false))),
+    open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, read::<false>))),
 };
 
 pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
@@ -42,7 +42,7 @@ pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
             parse_seconds(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
         })
     },
-    open: |input, options| Ok(Box::new(UpdateText::new(input, options, true))),
+    open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, read::<true>))),
 };
 
 /// Whether a field says that a route comes or goes.
@@ -71,112 +71,29 @@ pub(crate) fn parse_prefix(text: &str, mask: bool) -> Result<IpPrefix, String> {
     prefix(text, mask).map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
 }
 
-/// An [`UpdateSource`] of either form.
-#[derive(Debug)]
-struct UpdateText {
-    lines: Lines,
-    gate: PeerGate,
+/// Reads a line of either form: of one with time and peer, if that is set.
+fn read<const WITH_PEER: bool>(
+    line: &[u8],
     mask: bool,
-    /// Whether time and peer come first.
-    with_peer: bool,
-    head: UpdateHead,
-    next_hop: String,
-}
-
-/// A line's update, its next hop kept apart.
-struct UpdateLine<'a> {
-    time: Option<u64>,
-    peer: Option<IpAddr>,
-    prefix: IpPrefix,
-    next_hop: Option<&'a str>,
-}
-
-impl UpdateText {
-    fn new(input: Input, options: &UpdateOptions, with_peer: bool) -> Self {
-        Self {
-            lines: Lines::new(input),
-            gate: PeerGate::new(options.peer),
-            mask: options.mask,
-            with_peer,
-            head: UpdateHead::default(),
-            next_hop: String::new(),
-        }
+    to: &mut LineUpdates,
+) -> Result<(), String> {
+    let line = str::from_utf8(content(line)).map_err(|_| String::new())?;
+    if line.is_empty() {
+        return Ok(());
     }
-}
-
-impl UpdateSource for UpdateText {
-    fn advance(&mut self) -> Result<bool, ReadError> {
-        while self.lines.advance()? {
-            let line = content(self.lines.line());
-            if line.is_empty() {
-                continue;
-            }
-            let parsed = str::from_utf8(line)
-                .map_err(|_| String::new())
-                .and_then(|line| parse(line, self.with_peer, self.mask));
-            let line = match parsed {
-                Ok(line) => line,
-                Err(reason) => {
-                    let error = self.lines.not_text();
-                    return Err(error.unwrap_or_else(|| self.lines.invalid(reason)));
-                }
-            };
-            let index = match line.peer {
-                None if self.gate.admits_anonymous() => None,
-                None => return Err(self.lines.invalid("this update names no peer to choose by")),
-                // Neither form names the AS of the peer: 0 stands for it.
-                Some(address) => match self.gate.peer(address, 0) {
-                    None => return Err(self.lines.invalid("too many peers")),
-                    Some((_, false)) => continue,
-                    Some((index, true)) => Some(index),
-                },
-            };
-            let UpdateLine { time, prefix, .. } = line;
-            let peer = line.peer.map(|address| (address, 0));
-            self.gate.count(time, index, prefix);
-            self.next_hop.clear();
-            self.next_hop.push_str(line.next_hop.unwrap_or_default());
-            self.head = UpdateHead {
-                time,
-                peer,
-                prefix,
-                path_id: None,
-                is_announced: line.next_hop.is_some(),
-            };
-            return Ok(true);
-        }
-        Ok(false)
-    }
-
-    fn message(&self) -> Message<'_> {
-        self.head.message(&self.next_hop, None)
-    }
-
-    fn out_of_order(&self) -> u64 {
-        self.gate.out_of_order()
-    }
-
-    fn peers(&self) -> &[Peer] {
-        self.gate.peers()
-    }
-}
-
-/// Reads a line of either form.
-fn parse(line: &str, with_peer: bool, mask: bool) -> Result<UpdateLine<'_>, String> {
-    let mut fields = line.split_ascii_whitespace();
+    let mut fields = line.split_ascii_whitespace().peekable();
     let mut field = |what: &str| {
         fields
             .next()
             .ok_or_else(|| format!("no {what} in this line"))
     };
-    let (mut time, mut peer) = (None, None);
-    if with_peer {
+    if WITH_PEER {
+        let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
         let text = field("time")?;
-        let parsed = parse_seconds(text);
-        time = Some(parsed.ok_or_else(|| format!("{}: not a time", quote(text.as_bytes())))?);
+        to.time = Some(parse_seconds(text).ok_or_else(|| not(text, "a time"))?);
         let text = field("peer")?;
-        let parsed = text.parse().ok();
-        peer = Some(parsed.ok_or_else(|| format!("{}: not an address", quote(text.as_bytes())))?);
+        // Neither form names the AS of the peer: 0 stands for it.
+        to.peer = Some((text.parse().map_err(|_| not(text, "an address"))?, 0));
     }
     let change = field("A or W")?;
     if !is_change(change) {
@@ -201,16 +118,19 @@ fn parse(line: &str, with_peer: bool, mask: bool) -> Result<UpdateLine<'_>, Stri
         }
     }
     // After the next hop, gobgpdump has the origin AS.
-    if with_peer && next_hop.is_some() {
-        fields.next();
+    if let Some(origin) = fields.next_if(|_| WITH_PEER && next_hop.is_some())
+        && !is_as_list(origin)
+    {
+        return Err(format!("{}: not an origin AS", quote(origin.as_bytes())));
     }
-    match fields.next() {
-        None => Ok(UpdateLine {
-            time,
-            peer,
-            prefix,
-            next_hop,
-        }),
-        Some(more) => Err(format!("more than an update: {}", quote(more.as_bytes()))),
+    if let Some(more) = fields.next() {
+        return Err(format!("more than an update: {}", quote(more.as_bytes())));
     }
+    to.name = next_hop.map(str::to_owned);
+    to.changes.push(BgpChange {
+        prefix,
+        id: None,
+        next_hop: None,
+    });
+    Ok(())
 }

@@ -8,7 +8,7 @@ use popfib::family::Family;
 use popfib::rpki::Validity;
 use popfib::{IpPrefix, Prefix};
 use popfib_formats::bgp::{Origin, origins};
-use popfib_formats::{VrpTable, load_vrps as read_vrps};
+use popfib_formats::{LoadOptions, VrpTable, load_vrps as read_vrps};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -201,16 +201,22 @@ fn validate_all<'py, A: Family>(
 
 /// Load VRPs from JSON or CSV of rpki-client, routinator or StayRTR.
 #[pyfunction]
-#[pyo3(signature = (path, /, *, skip_invalid = false))]
+#[pyo3(signature = (path, /, *, skip_invalid = false, mask = false))]
 pub(crate) fn load_vrps(
     py: Python<'_>,
     #[pyo3(from_py_with = path_of)] path: PathBuf,
     skip_invalid: bool,
+    mask: bool,
 ) -> PyResult<PyVrps> {
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
     let vrps = in_background(py, &cancel, move || {
-        read_vrps(input(&path, seen)?, skip_invalid).map_err(read_error)
+        let options = LoadOptions {
+            skip_invalid,
+            mask,
+            ..LoadOptions::new()
+        };
+        read_vrps(input(&path, seen)?, &options).map_err(read_error)
     })??;
     Ok(PyVrps { vrps })
 }

@@ -41,7 +41,7 @@ pub(super) struct Settings {
 
     /// Read updates; `-` is standard input
     ///
-    /// MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands, RIS Live's JSON.
+    /// MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands, JSON of RIS Live, ExaBGP and popfib updates.
     #[arg(long, value_name = "FILE")]
     pub(super) updates: Vec<PathBuf>,
 

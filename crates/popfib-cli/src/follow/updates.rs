@@ -122,6 +122,9 @@ fn read_lines(state: &FollowState, name: &str, mut reader: UpdatesFile) -> io::R
         state.count(name, &mut counts, decoder.counts());
         result.map_err(io::Error::other)?;
         if length == 0 || !is_current {
+            for line in decoder.notes() {
+                note(format_args!("{name}: {line}"));
+            }
             return Ok(());
         }
         reader.consume(length);

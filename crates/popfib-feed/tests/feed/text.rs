@@ -51,7 +51,7 @@ fn plain_lines() {
 fn commands_of_exabgp() {
     let lines = "announce route 10.0.0.0/8 next-hop 192.0.2.1\n\
                  announce route 10.1.0.0/16 next-hop 192.0.2.1 origin igp as-path [ 64500 64501 ] med 5 \
-                 local-preference 200 community [64500:1 64500:2] label [ 3 ]\n\
+                 local-preference 200 community [64500:1 64500:2] cluster-list [ 192.0.2.1 ]\n\
                  neighbor 192.0.2.9 announce route 10.2.0.0/16 next-hop 192.0.2.2 community 64500:9\n\
                  announce route 10.3.0.0/16 next-hop 192.0.2.3\nwithdraw route 10.3.0.0/16 next-hop 192.0.2.3\n";
     assert_eq!(
@@ -120,6 +120,15 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
         "announce attributes next-hop 192.0.2.1 split /24 nlri 10.0.0.0/8",
         "announce ipv4 unicast next-hop 192.0.2.1",
         "announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 1",
+        "announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path 1 2",
+        "announce route 10.0.0.0/8 next-hop 192.0.2.1 next-hop 192.0.2.2",
+        "announce route 10.0.0.0/8 next-hop 192.0.2.1 origin x",
+        "withdraw route 10.0.0.0/8 x",
+        "announce eor ipv4 unicast x",
+        "{}",
+        "{\"type\":\"ris_message\"}",
+        "{\"type\":\"x\",\"peer\":\"192.0.2.9\"}",
+        "{\"type\":\"ris_message\",\"data\":{\"type\":\"UPDATE\",\"peer\":\"192.0.2.9\",\"x\":[\"10.0.0.0/8\"]}}",
         "{\"type\":\"ris_message\",\"data\":{\"type\":\"UPDATE\",\"withdrawals\":[\"10.0.0.0/8\"]}}",
         "{",
         "hello",
@@ -142,6 +151,25 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
     assert_eq!(
         values(&format!("announce 10.0.0.0/8 {value}\n")),
         [format!("10.0.0.0/8 {value}")]
+    );
+}
+
+#[test]
+fn what_is_no_route_of_unicast_is_left_out_by_kind() {
+    let lines = "announce route 10.1.0.0/16 next-hop 192.0.2.1 label 100 rd 64500:1\n\
+                 withdraw route 10.0.0.0/8 rd 64500:1\n\
+                 announce flow route { match { destination 10.9.0.0/24; } then { discard; } }\n\
+                 announce ipv4 mpls-vpn 10.2.0.0/16 next-hop 192.0.2.1 label 100 rd 64500:1\n\
+                 announce eor ipv4 unicast\n{\"type\":\"pong\",\"data\":null}\n";
+    let (tables, decoder) = run(&format!("announce 10.0.0.0/8 a\n{lines}"));
+    assert_eq!(answers(&tables, "main").len(), 1);
+    assert_eq!((decoder.counts().invalid, decoder.counts().other), (0, 6));
+    assert_eq!(
+        decoder.notes(),
+        [
+            "2 updates of other families left out",
+            "2 updates with a label or route distinguisher left out"
+        ]
     );
 }
 

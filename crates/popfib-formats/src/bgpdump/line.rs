@@ -124,6 +124,14 @@ pub(super) fn parse(line: &[u8], mask: bool) -> Result<Option<BgpdumpLine<'_>>, 
             rest: std::array::from_fn(|_| fields.next().unwrap_or_default()),
         })
     };
+    // A bar may end the line.
+    let end = fields.next().unwrap_or_default();
+    if let Some(more) = Some(end).filter(|end| !end.is_empty()).or(fields.next()) {
+        return Err(format!(
+            "more than a line of bgpdump -m: {}",
+            quote(more.as_bytes())
+        ));
+    }
     Ok(Some(BgpdumpLine {
         kind,
         is_table_dump: line.starts_with("TABLE_DUMP|"),
@@ -140,7 +148,7 @@ pub(super) fn session(line: &[u8]) -> Result<Session, String> {
     let line = str::from_utf8(line).map_err(|_| String::new())?;
     let fields: Vec<_> = line.split('|').collect();
     let session = match fields[..] {
-        [_, time, _, peer, asn, old, new, ..] => (|| {
+        [_, time, _, peer, asn, old, new] | [_, time, _, peer, asn, old, new, ""] => (|| {
             Some(Session {
                 time: parse_seconds(time)?,
                 peer: (peer.parse().ok()?, asn.parse().ok()?),
@@ -187,6 +195,12 @@ pub(super) fn fill(path: &mut BgpPath, fields: BgpdumpFields<'_>) -> Result<(), 
     };
     let [local_preference, med, communities, atomic, aggregator] = fields.rest;
     path_length(fields.as_path)?;
+    if !matches!(fields.origin, "IGP" | "EGP" | "INCOMPLETE" | "") {
+        return Err(not(fields.origin, "an origin"));
+    }
+    if !matches!(atomic, "AG" | "NAG" | "") {
+        return Err(not(atomic, "AG or NAG"));
+    }
     copy(fields.as_path, &mut path.as_path)?;
     copy(fields.origin, &mut path.origin)?;
     path.next_hop = match fields.next_hop {

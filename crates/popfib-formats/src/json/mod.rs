@@ -11,6 +11,7 @@
 pub(crate) mod frr;
 pub(crate) mod ip_route;
 pub(crate) mod lists;
+pub(crate) mod members;
 pub(crate) mod nft;
 mod node;
 pub(crate) mod records;

@@ -18,18 +18,27 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::row::{AnyVrp, VrpSource, vrp};
+use super::row::{AnyVrp, VrpEntry, VrpSource, vrp};
 use crate::error::{ReadError, quote};
-use crate::input::Input;
 use crate::items::Items;
-use crate::json::reason;
+use crate::json::members::Members;
+use crate::json::{first_byte, reason};
+use crate::registry::FormatCapabilities;
 
-/// Whether a file that begins so is JSON; `None` if that is not known yet.
-pub(super) fn is_json(head: &[u8]) -> Option<bool> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let first = head.trim_ascii_start().first()?;
-    Some(matches!(first, b'{' | b'['))
-}
+pub(super) const FORMAT: VrpEntry = VrpEntry {
+    name: "json",
+    description: "JSON of rpki-client, routinator, StayRTR, and SLURM",
+    can: FormatCapabilities::NONE,
+    detect: |head| matches!(first_byte(head), Some(b'{' | b'[')),
+    open: |input, options| {
+        Ok(Box::new(VrpObjects {
+            items: Items::new(input),
+            mask: options.mask,
+            are_filters: false,
+            filters: 0,
+        }))
+    },
+};
 
 /// An object of a VRP. The numbers stay text until [`vrp`] reads them as it does those of CSV: validators write an
 /// AS as a number, or as `AS64500`.
@@ -44,22 +53,17 @@ struct VrpObject<'a> {
     asn: &'a RawValue,
 }
 
+/// Members that have no VRPs.
+const OTHERS: &str = "metadata bgpsec_keys routerKeys aspas provider_authorizations bgpsecFilters \
+                      bgpsecAssertions aspaFilters aspaAssertions";
+
 /// A [`VrpSource`] of objects.
-pub(super) struct VrpObjects {
+struct VrpObjects {
     items: Items,
+    mask: bool,
     /// Whether the items are filters of SLURM, and how many there were.
     are_filters: bool,
     filters: u64,
-}
-
-impl VrpObjects {
-    pub(super) fn new(input: Input) -> Self {
-        Self {
-            items: Items::new(input),
-            are_filters: false,
-            filters: 0,
-        }
-    }
 }
 
 /// Whether what is in a member are items: in the outermost object, the list of payloads, and the parts of SLURM.
@@ -80,15 +84,21 @@ impl VrpSource for VrpObjects {
             *are_filters = key == "prefixFilters";
             opens(key, is_list)
         })? {
-            // What has a key is about the file, or of other objects of the RPKI.
-            if !self.items.key().is_empty() {
-                continue;
+            let key = self.items.key();
+            if !key.is_empty() {
+                // About the file, or other objects of the RPKI.
+                let is_known = OTHERS.split(' ').any(|known| known == key);
+                if is_known || !matches!(self.items.bytes(), [b'[' | b'{', _, _, ..]) {
+                    continue;
+                }
+                let reason = format!("{}: not a member of a file of VRPs", quote(key.as_bytes()));
+                return Err(self.items.invalid(self.items.line(), reason));
             }
             if *are_filters {
                 self.filters += 1;
                 continue;
             }
-            let read = read(self.items.json()?);
+            let read = read(self.items.json()?, self.mask);
             return match read {
                 Ok(vrp) => Ok(Some(vrp)),
                 Err(reason) => Err(self.items.invalid(self.items.line(), reason)),
@@ -106,15 +116,20 @@ impl VrpSource for VrpObjects {
     }
 }
 
-fn read(json: &str) -> Result<AnyVrp, String> {
+fn read(json: &str, mask: bool) -> Result<AnyVrp, String> {
     let roa: VrpObject<'_> = serde_json::from_str(json).map_err(|e| reason(&e))?;
+    if roa.max_length.is_none() {
+        // It may be there under a name that is not known.
+        let known = "prefix asn maxLength maxPrefixLength ta expires source comment";
+        Members::of(json)?.end(known)?;
+    }
     let max_length = roa.max_length.map_or("", |length| bare(length.get()));
     let asn = roa.asn.get();
     // As a number, 1.10 is a fraction and not an AS.
     if !asn.starts_with('"') && asn.contains('.') {
         return Err(format!("{}: not an AS number", quote(asn.as_bytes())));
     }
-    vrp(&roa.prefix, max_length, bare(asn))
+    vrp(&roa.prefix, max_length, bare(asn), mask)
 }
 
 /// A string or a number, either without escapes if it is right.

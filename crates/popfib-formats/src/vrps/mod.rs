@@ -2,7 +2,7 @@
 //! families out.
 //!
 //! A VRP says that an AS may announce a prefix, and what is inside of it up to a maximum length. rpki-client, routinator
-//! and StayRTR write JSON or CSV, with the same names. A document that begins with a bracket is JSON, anything else CSV.
+//! and StayRTR write JSON or CSV, with the same names. Routers and lists have other forms ([`text`]).
 //!
 //! These are no formats of tables, as [`open_routes`](crate::open_routes) has them: unlike the routes of a table, VRPs stay
 //! several for a prefix, each with its AS and maximum length.
@@ -10,12 +10,25 @@
 mod csv;
 mod json;
 mod row;
+mod text;
 
 use popfib::rpki::Vrps;
 
 use crate::error::ReadError;
 use crate::input::Input;
-use row::{AnyVrp, VrpSource};
+use crate::registry::{format_type, formats};
+use crate::table_format::LoadOptions;
+use row::{AnyVrp, VrpEntry};
+
+format_type! {
+    /// A form of VRPs, known by its name.
+    VrpFormat: VrpEntry
+}
+
+/// Every form, in the order of detection. The last takes what is nothing else.
+static FORMATS: &[&VrpEntry] = &[&json::FORMAT, &text::FORMAT, &csv::FORMAT];
+
+formats! { VrpFormat of FORMATS, no_such: "no such form of VRPs" }
 
 /// The VRPs of a file, by family.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +47,8 @@ pub struct VrpTable {
 
 /// Reads the VRPs of `input`: JSON with `roas` of `prefix`, `maxLength` and `asn`, or CSV with the
 /// columns `ASN`, `IP Prefix` and `Max Length`, as rpki-client, routinator and StayRTR write them; `prefixAssertions` of SLURM (RFC
-/// 8416), whose filters are counted in a note; or lines of `PREFIX-MAX ASN`.
+/// 8416), whose filters are counted in a note; configurations of OpenBGPD and BIRD; FRR's `show rpki prefix-table`; or lines of
+/// `PREFIX-MAX ASN`. Of the options, `skip_invalid` and `mask` count.
 ///
 /// A VRP without a maximum length has that of its prefix; the same one twice counts once. O(n log n)
 /// time and O(n) memory for n VRPs. With `skip_invalid` a line or object that is no VRP is counted, where
@@ -42,14 +56,11 @@ pub struct VrpTable {
 ///
 /// # Errors
 /// A file that cannot be read to its end, a line that is no VRP, no VRP at all.
-pub fn load_vrps(mut input: Input, skip_invalid: bool) -> Result<VrpTable, ReadError> {
+pub fn load_vrps(mut input: Input, options: &LoadOptions) -> Result<VrpTable, ReadError> {
     let name = input.name().to_owned();
-    let is_json = json::is_json(input.peek(|head| json::is_json(head).is_some()));
-    let mut source: Box<dyn VrpSource> = if is_json == Some(true) {
-        Box::new(json::VrpObjects::new(input))
-    } else {
-        Box::new(csv::VrpRows::new(input))
-    };
+    let skip_invalid = options.skip_invalid;
+    let form = VrpFormat::detect(input.peek(|_| false));
+    let mut source = (form.0.open)(input, options)?;
     let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
     let mut table = VrpTable {
         name,
@@ -73,7 +84,8 @@ pub fn load_vrps(mut input: Input, skip_invalid: bool) -> Result<VrpTable, ReadE
     table.notes.extend(source.notes());
     if ipv4.is_empty() && ipv6.is_empty() {
         let reason = "there is no VRP in it; they are read from JSON with `roas` of `prefix`, `maxLength` \
-                      and `asn`, from CSV with `ASN`, `IP Prefix` and `Max Length`, from SLURM, and from lines of PREFIX-MAX ASN";
+                      and `asn`, from CSV with `ASN`, `IP Prefix` and `Max Length`, from SLURM, from \
+                      configurations of OpenBGPD and BIRD, and from lines of PREFIX-MAX ASN";
         return Err(ReadError::file(&table.name, reason));
     }
     table.ipv4 = ipv4.into_iter().collect();

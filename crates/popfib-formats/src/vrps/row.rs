@@ -7,15 +7,18 @@ use popfib::{Address, IpPrefix, Prefix};
 use crate::as_path::as_number;
 use crate::error::{ReadError, quote};
 use crate::origins::without_as;
+use crate::registry::FormatEntry;
+use crate::table_format::LoadOptions;
+use crate::update_text::parse_prefix;
 
 /// One VRP of either family.
-pub(super) enum AnyVrp {
+pub(crate) enum AnyVrp {
     V4(Vrp<u32>),
     V6(Vrp<u128>),
 }
 
 /// VRPs as a file has them.
-pub(super) trait VrpSource {
+pub(crate) trait VrpSource {
     /// The next one; `None` at the end.
     fn next(&mut self) -> Result<Option<AnyVrp>, ReadError>;
 
@@ -25,11 +28,12 @@ pub(super) trait VrpSource {
     }
 }
 
-/// The VRP of three texts; without a maximum length that of the prefix.
-pub(super) fn vrp(prefix: &str, max_length: &str, asn: &str) -> Result<AnyVrp, String> {
-    let ip: IpPrefix = prefix
-        .parse()
-        .map_err(|e| format!("{}: {e}", quote(prefix.as_bytes())))?;
+/// What the module of a form declares.
+pub(crate) type VrpEntry = FormatEntry<LoadOptions, dyn VrpSource>;
+
+/// The VRP of three texts; without a maximum length that of the prefix, whose host bits are cleared if `mask` is set.
+pub(super) fn vrp(prefix: &str, max_length: &str, asn: &str, mask: bool) -> Result<AnyVrp, String> {
+    let ip = parse_prefix(prefix, mask)?;
     let asn = as_number(without_as(asn))
         .ok_or_else(|| format!("{}: not an AS number", quote(asn.as_bytes())))?;
     Ok(match ip {

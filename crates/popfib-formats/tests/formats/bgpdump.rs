@@ -155,7 +155,10 @@ fn bgpscanner() {
             "2001:db8::/32 2001:db8::1"
         ]
     );
-    assert_eq!(table.notes, ["2 withdrawals left out"]);
+    assert_eq!(
+        table.notes,
+        ["2 withdrawals left out", "1 line of other types left out"]
+    );
     for (line, reason) in [
         (
             "=|10.0.0.1/8|1|192.0.2.1|i||||192.0.2.1 1|1|1",
@@ -177,7 +180,23 @@ fn bgpscanner() {
             "=|10.0.0.0/8|1|192.0.2.1|i||||192.0.2.1|1|1",
             "\"192.0.2.1\": not a peer's AS number",
         ),
+        (
+            "=|10.0.0.0/8|1|192.0.2.1|i||||192.0.2.1 1 2|1|1",
+            "\"192.0.2.1 1 2\": not an address and an AS number",
+        ),
+        (
+            "=|10.0.0.0/8|1|192.0.2.1 x|i||||192.0.2.1 1|1|1",
+            "\"x\": not an address",
+        ),
+        (
+            "=|10.0.0.0/8|1|192.0.2.1|i||||192.0.2.1 1|1|1|x",
+            "not TIME|0 or 1",
+        ),
         ("=|10.0.0.0/8|1|192.0.2.1", "no origin in this line"),
+        (
+            "=|10.0.0.0/8|1|192.0.2.1|i||||192.0.2.1 1|1",
+            "no width of AS numbers in this line",
+        ),
         ("10.0.0.0/8 east", "not a line of bgpscanner"),
     ] {
         let text = format!(

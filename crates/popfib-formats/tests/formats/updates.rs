@@ -2,6 +2,7 @@
 
 use crate::common::input;
 use crate::mrt_file::{as_path, message, next_hop, path_attribute, record, session, update};
+use popfib_formats::bgp::{BgpPath, unpack_path};
 use popfib_formats::updates::Message;
 use popfib_formats::{Change, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 
@@ -86,6 +87,162 @@ fn bgpdump() {
     let mut source = open_updates(input(mixed), &UpdateOptions::default()).unwrap();
     assert_eq!(all_of(&mut *source), wanted);
     assert_eq!(source.notes(), ["1 line of a table left out"]);
+}
+
+const RIS: &str = r#"{"type":"ris_message","data":{"timestamp":1.5,"peer":"192.0.2.9","peer_asn":"64500","id":"x","host":"rrc00","type":"UPDATE","path":[64500,[64501,64502]],"community":[[64500,1]],"origin":"IGP","med":0,"announcements":[{"next_hop":"2001:db8::1,fe80::1","prefixes":["2001:db8::/32"]}],"withdrawals":["10.0.0.0\/8"]}}"#;
+const EXABGP: &str = r#"{"exabgp":"4.0.1","time":1.5,"host":"h","pid":1,"ppid":1,"counter":1,"type":"update","neighbor":{"address":{"local":"192.0.2.1","peer":"192.0.2.9"},"asn":{"local":64999,"peer":64500},"direction":"receive","message":{"update":{"attribute":{"origin":"igp","as-path":[64500],"as-set":[64501,64502],"confederation-path":[],"med":0,"community":[[64500,1]],"extended-community":[]},"announce":{"ipv6 unicast":{"2001:db8::1":[{"nlri":"2001:db8::/32","path-information":"0.0.0.7"}]}},"withdraw":{"ipv4 unicast":[{"nlri":"10.0.0.0/8"}]}}}}}"#;
+const OWN: &str = r#"{"type":"announce","prefix":"2001:db8::/32","peer":"192.0.2.9","peer_as":64500,"time":1.5,"id":7,"as_path":"64500 {64501,64502}","origin_as":"{64501,64502}","origin":"IGP","next_hop":"2001:db8::1","local_preference":null,"med":0,"communities":["64500:1"],"atomic":false,"aggregator":null}"#;
+
+/// All that the messages say, attributes too, or an error.
+fn in_full(data: &str) -> Result<Vec<String>, String> {
+    let mut source = open_updates(input(data), &UpdateOptions::default()).unwrap();
+    let mut all = Vec::new();
+    let mut path = BgpPath::default();
+    while source.advance().map_err(|error| error.to_string())? {
+        match source.message() {
+            Message::Session(session) => all.push(format!("{session:?}")),
+            Message::Update(update) => {
+                if let Some(packed) = update.attributes {
+                    unpack_path(packed, &mut path).unwrap();
+                }
+                let is_withdrawn = update.change == Change::Withdraw;
+                let path = if is_withdrawn {
+                    BgpPath::default()
+                } else {
+                    path.clone()
+                };
+                all.push(format!(
+                    "{:?} {:?} {} {:?} {} {:?} {:?} {} {:?} {}",
+                    update.time,
+                    update.peer,
+                    update.prefix,
+                    update.path_id.filter(|&id| id != 7),
+                    path.as_path,
+                    path.next_hop,
+                    path.med,
+                    path.communities,
+                    path.local_preference,
+                    path.origin,
+                ));
+            }
+        }
+    }
+    all.extend(source.notes());
+    Ok(all)
+}
+
+#[test]
+fn json() {
+    let wanted = "Some(1500000) Some((192.0.2.9, 64500))";
+    let wanted = [
+        format!("{wanted} 10.0.0.0/8 None  None None  None "),
+        format!(
+            "{wanted} 2001:db8::/32 None 64500 {{64501,64502}} Some(2001:db8::1) Some(0) 64500:1 None IGP"
+        ),
+    ];
+    for line in [RIS, EXABGP] {
+        assert_eq!(in_full(line).unwrap(), wanted);
+        assert_eq!(of_peer(line, "AS64501"), [""; 0]);
+    }
+    assert_eq!(in_full(OWN).unwrap(), wanted[1..]);
+    let withdrawal = r#"{"type":"withdraw","prefix":"10.0.0.0/8","peer":"192.0.2.9","peer_as":64500,"time":1.5,"id":null}"#;
+    let state = r#"{"type":"state","peer":"192.0.2.9","peer_as":64500,"time":1.5,"old":6,"new":1}"#;
+    assert_eq!(in_full(withdrawal).unwrap(), wanted[..1]);
+    // The end of a session, in all three.
+    let down = r#"{"timestamp":1.5,"peer":"192.0.2.9","peer_asn":"64500","type":"RIS_PEER_STATE","state":"down"}"#;
+    let lost = r#"{"exabgp":"4.0.1","time":1.5,"type":"state","neighbor":{"address":{"peer":"192.0.2.9"},"asn":{"peer":"64500"},"state":"down","reason":"x"}}"#;
+    for line in [down, lost] {
+        assert_eq!(in_full(line).unwrap(), in_full(state).unwrap());
+    }
+    // What says nothing of routes, and what is left out.
+    let other = EXABGP.replace("ipv6 unicast", "ipv6 mpls-vpn");
+    assert_eq!(
+        in_full(&other).unwrap()[1],
+        "1 update of other families left out"
+    );
+    let sent = EXABGP.replace("receive", "send");
+    assert_eq!(
+        in_full(&sent).unwrap(),
+        ["1 update that ExaBGP sent left out"]
+    );
+    for silent in [
+        r#"{"type":"pong","data":null}"#,
+        r#"{"type":"ris_message","data":{"type":"KEEPALIVE","peer":"192.0.2.9","timestamp":1.5}}"#,
+        r#"{"exabgp":"4.0.1","time":1.5,"type":"keepalive","neighbor":{}}"#,
+    ] {
+        assert!(in_full(silent).unwrap().is_empty());
+    }
+    for (line, reason) in [
+        ("{}", "t:1: no object of RIS Live, ExaBGP or popfib updates"),
+        (
+            r#"{"type":"x"}"#,
+            "t:1: \"x\": not a type of RIS Live or popfib updates",
+        ),
+        (
+            r#"{"exabgp":"4","type":"x"}"#,
+            "t:1: \"x\": not a type of ExaBGP",
+        ),
+        ("{", "t:1: EOF while parsing an object"),
+        (
+            r#"{"type":"x","type":"x"}"#,
+            "t:1: \"type\" twice in an object",
+        ),
+        (
+            r#"{"type":"STATE","peer":"::1","state":"x"}"#,
+            "t:1: \"x\": not a state of a session",
+        ),
+    ] {
+        assert_eq!(in_full(line).unwrap_err(), reason);
+    }
+}
+
+/// Each member renamed, doubled, set to null, dropped, with an escape: the result is the right one, an error, or it has a note.
+#[test]
+fn every_member_of_json_counts() {
+    for line in [RIS, EXABGP, OWN] {
+        let right = in_full(line).unwrap();
+        for (at, _) in line.match_indices("\":") {
+            let start = line[..at].rfind('"').unwrap();
+            let name = &line[start + 1..at];
+            let value = &line[at + 2..];
+            let length = serde_json::Deserializer::from_str(value)
+                .into_iter::<&serde_json::value::RawValue>()
+                .next()
+                .unwrap()
+                .unwrap()
+                .get()
+                .len();
+            let (value, rest) = value.split_at(length);
+            let before = &line[..start];
+            let escaped = format!("\\u{:04x}{}", u32::from(name.as_bytes()[0]), &name[1..]);
+            let changed = [
+                format!("{before}\"x{name}\":{value}{rest}"),
+                format!("{before}\"{name}\":{value},\"{name}\":{value}{rest}"),
+                format!("{before}\"{name}\":null{rest}"),
+                format!("{before}\"{escaped}\":{value}{rest}"),
+            ];
+            for line in changed {
+                // In lines of popfib, null is what it says: none.
+                let is_none = ["\"id\":null", "\"med\":null"]
+                    .iter()
+                    .any(|text| line.contains(text));
+                if is_none {
+                    continue;
+                }
+                if let Ok(found) = in_full(&line) {
+                    let is_noted = found.iter().any(|line| line.ends_with("left out"));
+                    let is_doubled = found.len() > right.len();
+                    let is_right = found == right;
+                    assert!(is_right || is_noted || is_doubled, "{line}\n{found:#?}");
+                }
+            }
+            assert_eq!(
+                in_full(&line.replace(&format!("\"{name}\":"), &format!("\"{escaped}\":")))
+                    .unwrap(),
+                right
+            );
+        }
+    }
 }
 
 fn mrt() -> Vec<u8> {
@@ -275,6 +432,32 @@ fn lines_that_are_invalid() {
         ))
     };
     assert_eq!(bars("BGP4MP|1|W|1.1.1.1|1"), "t:2: no prefix in this line");
+    for (line, reason) in [
+        (
+            "W|1.1.1.1|1|::/0|x",
+            "more than a line of bgpdump -m: \"x\"",
+        ),
+        (
+            "A|1.1.1.1|1|::/0|1|IGP|::1|0|0||NAG|||x",
+            "more than a line of bgpdump -m: \"x\"",
+        ),
+        (
+            "A|1.1.1.1|1|::/0|1|x|::1|0|0||NAG||",
+            "\"x\": not an origin",
+        ),
+        (
+            "A|1.1.1.1|1|::/0|1|IGP|::1|0|0||x||",
+            "\"x\": not AG or NAG",
+        ),
+        (
+            "STATE|1.1.1.1|1|6|1|x",
+            "not a change of a state: TIME|STATE|PEER|PEER_AS|OLD|NEW",
+        ),
+    ] {
+        assert_eq!(bars(&format!("BGP4MP|1|{line}")), format!("t:2: {reason}"));
+    }
+    let gobgp = "1 192.0.2.1 W ::/0\n1 192.0.2.1 A ::/0 192.0.2.2 x\n";
+    assert_eq!(updates(gobgp)[1], "t:2: \"x\": not an origin AS");
     assert_eq!(
         bars("BGP4MP|1|A|1.1.1.1|1|::/0|1|IGP|"),
         "t:2: a route without a next hop"

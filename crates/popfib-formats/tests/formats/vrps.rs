@@ -3,7 +3,14 @@
 //! The samples have the form of what the manuals of rpki-client(8), routinator and StayRTR document.
 
 use crate::common::{gzip, input};
-use popfib_formats::{VrpTable, load_vrps};
+use popfib_formats::{LoadOptions, VrpFormat, VrpTable, load_vrps};
+
+fn skipping() -> LoadOptions {
+    LoadOptions {
+        skip_invalid: true,
+        ..LoadOptions::new()
+    }
+}
 
 const RPKI_CLIENT: &str = r#"{
 	"metadata": { "buildtime": "2026-05-11T00:00:00Z", "roas": 4, "vrps": 3 },
@@ -47,11 +54,13 @@ fn lines(table: &VrpTable) -> Vec<String> {
 }
 
 fn good(data: impl Into<Vec<u8>>) -> Vec<String> {
-    lines(&load_vrps(input(data), false).unwrap())
+    lines(&load_vrps(input(data), &LoadOptions::new()).unwrap())
 }
 
 fn bad(data: impl Into<Vec<u8>>) -> String {
-    let message = load_vrps(input(data), false).unwrap_err().to_string();
+    let message = load_vrps(input(data), &LoadOptions::new())
+        .unwrap_err()
+        .to_string();
     assert!(!message.contains(char::is_control) && message.len() < 300);
     message
 }
@@ -63,7 +72,16 @@ fn every_validators_form() {
         "192.0.2.0/24-26 64501",
         "2001:db8::/32-128 0",
     ];
-    for file in [RPKI_CLIENT, ROUTINATOR, CSV, CSV_COMPATIBLE] {
+    for file in [
+        RPKI_CLIENT,
+        ROUTINATOR,
+        CSV,
+        CSV_COMPATIBLE,
+        OPENBGPD,
+        BIRD,
+        FRR,
+        SHOW_ROUTE,
+    ] {
         assert_eq!(good(file), wanted, "{file}");
         assert_eq!(good(gzip(file.as_bytes())), wanted);
         assert_eq!(good(format!("\u{feff}{file}")), wanted);
@@ -136,6 +154,11 @@ fn lengths_and_numbers_have_bounds() {
 
 #[test]
 fn what_holds_no_vrp() {
+    assert!(bad("{\"roa\":[{\"prefix\":1}]}").contains("\"roa\": not a member of a file of VRPs"));
+    assert_eq!(
+        bad("[{\"prefix\":\"10.0.0.0/8\",\"asn\":1,\"max\":9}]"),
+        "t:1: \"max\": not a member that is known"
+    );
     for nothing in [
         "",
         "\n",
@@ -150,6 +173,22 @@ fn what_holds_no_vrp() {
             "{nothing}"
         );
     }
+    for (file, reason) in [
+        (
+            "ASN,IP Prefix,Max Length\n1,10.0.0.0/8,8,x\n",
+            "4 columns, where the first line has 3",
+        ),
+        (
+            "roa-set {\n10.0.0.0/8 x 1\n}\n",
+            "\"x\": not what should stand here in a VRP",
+        ),
+        (
+            "roa-set {\n10.0.0.0/8 maxlen 9\n}\n",
+            "no prefix and AS number on this line",
+        ),
+    ] {
+        assert_eq!(bad(file), format!("t:2: {reason}"));
+    }
     assert_eq!(
         bad("10.0.0.0/8 64500\n"),
         "t:1: no ASN, IP Prefix and Max Length on this line"
@@ -163,15 +202,15 @@ fn what_holds_no_vrp() {
 #[test]
 fn invalid_ones_can_be_skipped() {
     let csv = format!("{CSV}AS1,10.0.0.0/8,7\nAS1,10.0.0.0/8\n\n# end\n");
-    let table = load_vrps(input(csv), true).unwrap();
+    let table = load_vrps(input(csv), &skipping()).unwrap();
     assert_eq!(
         (table.skipped, table.ipv4.len(), table.ipv6.len()),
         (2, 2, 1)
     );
     let cut = &RPKI_CLIENT[..RPKI_CLIENT.find("64501").unwrap()];
-    let table = load_vrps(input(cut), true).unwrap();
+    let table = load_vrps(input(cut), &skipping()).unwrap();
     assert_eq!((table.ipv4.len(), table.notes.len()), (1, 1));
-    assert!(load_vrps(input(cut), false).is_err());
+    assert!(load_vrps(input(cut), &LoadOptions::new()).is_err());
 }
 
 /// Whatever happens to a file, it ends in VRPs or in one line.
@@ -187,8 +226,8 @@ fn damaged_files_end_in_one_line() {
                 bytes
             });
             for data in flipped.into_iter().chain([cut]) {
-                let skipping = load_vrps(input(data.clone()), true);
-                match load_vrps(input(data), false) {
+                let skipping = load_vrps(input(data.clone()), &skipping());
+                match load_vrps(input(data), &LoadOptions::new()) {
                     // What is right is read all the same.
                     Ok(table) => assert_eq!(lines(&table), lines(&skipping.unwrap())),
                     Err(error) => {
@@ -208,7 +247,7 @@ fn local_exceptions() {
       "locallyAddedAssertions": { "prefixAssertions": [
         { "asn": 64496, "prefix": "198.51.100.0/24", "comment": "y" },
         { "asn": 64496, "prefix": "2001:db8::/32", "maxPrefixLength": 48 } ], "bgpsecAssertions": [ { "asn": 1, "SKI": "a", "routerPublicKey": "b" } ] } }"#;
-    let table = load_vrps(input(text), false).unwrap();
+    let table = load_vrps(input(text), &LoadOptions::new()).unwrap();
     assert_eq!(
         lines(&table),
         ["198.51.100.0/24-24 64496", "2001:db8::/32-48 64496"]
@@ -218,6 +257,119 @@ fn local_exceptions() {
     assert_eq!(
         bad(wrong),
         "t:4: \"198.51.100.1/24\": host bits are set beyond the prefix length"
+    );
+}
+
+const OPENBGPD: &str = "\
+# Generated
+roa-set {
+\t192.0.2.0/24 source-as 64500 expires 1639189098
+\t192.0.2.0/24 maxlen 26 source-as 64501
+\t2001:db8::/32 maxlen 128 source-as 0
+}
+aspa-set {
+\tcustomer-as 64500 expires 1639189098 provider-as { 64501, 64502 }
+}
+";
+const BIRD: &str = "\
+define force_roa_table_update = 1639189098;
+roa4 table r4;
+roa6 table r6;
+protocol static {
+\troa4 { table r4; };
+\troute 192.0.2.0/24 max 24 as 64500;
+\troute 192.0.2.0/24 max 26 as 64501;
+}
+protocol static {
+\troa6 { table r6; };
+\troute 2001:db8::/32 max 128 as 0;
+}
+";
+const FRR: &str = "\
+RPKI/RTR prefix table
+Prefix                                   Prefix Length  Origin-AS
+192.0.2.0                                  24 -  24   64500
+192.0.2.0                                  24 -  26   64501
+2001:db8::                                 32 - 128   0
+Number of IPv4 Prefixes: 2
+Number of IPv6 Prefixes: 1
+";
+const SHOW_ROUTE: &str = "\
+BIRD 2.0.8 ready.
+Table r4:
+192.0.2.0/24-24 AS64500  [rpki1 10:00:00.000] * (100)
+192.0.2.0/24-26 AS64501  [rpki1 10:00:00.000] * (100)
+2001:db8::/32-128 AS0  [rpki1 10:00:00.000] * (100)
+";
+
+/// Every word doubled, dropped, replaced, moved to the end of its line: the result is the right one, or an error.
+#[test]
+fn every_word_counts() {
+    for (file, name) in [
+        (RPKI_CLIENT, "json"),
+        (CSV, "csv"),
+        (CSV_COMPATIBLE, "csv"),
+        (OPENBGPD, "text"),
+        (BIRD, "text"),
+        (FRR, "text"),
+        (SHOW_ROUTE, "text"),
+    ] {
+        assert_eq!(VrpFormat::detect(file.as_bytes()).name(), name);
+        let right = good(file);
+        assert_eq!(right.len(), 3);
+        let is_word = |c: char| !matches!(c, ' ' | '\t' | '\n' | ',' | ';' | '{' | '}' | '[' | ']');
+        for (line_at, line) in file.split_inclusive('\n').scan(0, |at, line| {
+            let start = *at;
+            *at += line.len();
+            Some((start, line))
+        }) {
+            let mut at = 0;
+            while let Some(start) = line[at..].find(is_word).map(|n| n + at) {
+                let end = line[start..]
+                    .find(|c| !is_word(c))
+                    .map_or(line.len(), |n| n + start);
+                at = end;
+                let (before, word, after) = (&line[..start], &line[start..end], &line[end..]);
+                let rest = after.trim_end();
+                for changed in [
+                    format!("{before}{word} {word}{after}"),
+                    format!("{before}{after}"),
+                    format!("{before}junk{after}"),
+                    format!("{before}{rest} {word}\n"),
+                ] {
+                    let changed = format!(
+                        "{}{changed}{}",
+                        &file[..line_at],
+                        &file[line_at + line.len()..]
+                    );
+                    if let Ok(table) = load_vrps(input(&*changed), &LoadOptions::new()) {
+                        // Without a maximum length, it is that of the prefix.
+                        let mut found = lines(&table);
+                        for vrp in &mut found {
+                            *vrp = vrp
+                                .replace("24-24 64501", "24-26 64501")
+                                .replace("32-32 ", "32-128 ");
+                        }
+                        found.dedup();
+                        assert!(found == right, "{name}: {word}\n{changed}\n{found:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn host_bits_can_be_cleared() {
+    let csv = "ASN,IP Prefix,Max Length\nAS64500,192.0.2.1/24,24\n";
+    let options = LoadOptions {
+        mask: true,
+        ..LoadOptions::new()
+    };
+    assert!(bad(csv).contains("host bits"));
+    assert_eq!(
+        lines(&load_vrps(input(csv), &options).unwrap()),
+        ["192.0.2.0/24-24 64500"]
     );
 }
 

@@ -1,0 +1,109 @@
+//! Members of messages in, parts of what they say out: what the languages share.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::bgp_path::BgpPath;
+use crate::date::parse_seconds;
+use crate::error::quote;
+use crate::json::members::Members;
+use crate::mrt::BgpChange;
+use crate::update::Session;
+use crate::update_lines::LineUpdates;
+use crate::update_text::parse_prefix;
+
+/// Takes the state of a session: only its end is one for the routes.
+pub(super) fn take_state(state: &str, to: &mut LineUpdates) -> Result<(), String> {
+    match (state, to.peer) {
+        // From established to idle.
+        ("down", Some(peer)) => {
+            let time = to.time.unwrap_or_default();
+            to.session = Some(Session {
+                time,
+                peer,
+                old: 6,
+                new: 1,
+            });
+        }
+        ("connected" | "up", _) => {}
+        _ => {
+            return Err(format!(
+                "{}: not a state of a session",
+                quote(state.as_bytes())
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Takes the time of a message, in seconds.
+pub(super) fn take_time(
+    message: &mut Members<'_>,
+    name: &str,
+    to: &mut LineUpdates,
+) -> Result<(), String> {
+    if let Some(value) = message.take::<&RawValue>(name)? {
+        let time = parse_seconds(value.get());
+        to.time =
+            Some(time.ok_or_else(|| format!("{}: not a time", quote(value.get().as_bytes())))?);
+    }
+    Ok(())
+}
+
+/// An AS as a number or text; 0 without one.
+pub(super) fn asn(value: Option<&RawValue>) -> Result<u32, String> {
+    let text = value.map_or("0", |value| value.get().trim_matches('"'));
+    parsed(text, "an AS number")
+}
+
+/// Adds a change of a prefix.
+pub(super) fn add_change(
+    prefix: &str,
+    id: Option<u32>,
+    next_hop: Option<IpAddr>,
+    mask: bool,
+    to: &mut LineUpdates,
+) -> Result<(), String> {
+    to.changes.push(BgpChange {
+        prefix: parse_prefix(prefix, mask)?,
+        id,
+        next_hop,
+    });
+    Ok(())
+}
+
+/// Text that has to be an address, an AS number or an origin, which are all that this is used for.
+pub(super) fn parsed<T: FromStr>(text: &str, what: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("{}: not {what}", quote(text.as_bytes())))
+}
+/// One AS of a path, or a set.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum AsPathStep {
+    One(u32),
+    Set(Vec<u32>),
+}
+
+/// An AS path as text.
+pub(super) fn as_path(path: &[AsPathStep]) -> String {
+    let step = |step: &AsPathStep| match step {
+        AsPathStep::One(number) => number.to_string(),
+        AsPathStep::Set(numbers) => {
+            let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
+            format!("{{{}}}", numbers.join(","))
+        }
+    };
+    path.iter().map(step).collect::<Vec<_>>().join(" ")
+}
+
+/// Adds communities of `N` numbers.
+pub(super) fn add_communities<const N: usize>(communities: &[[u32; N]], to: &mut BgpPath) {
+    for community in communities {
+        to.communities += &community.map(|number| number.to_string()).join(":");
+        to.communities.push(' ');
+    }
+}

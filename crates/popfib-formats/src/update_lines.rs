@@ -1,0 +1,192 @@
+//! Lines of updates in, updates out: what the formats of text and JSON share. A format reads one line into [`LineUpdates`].
+//!
+//! All changes of a line are read before the first is handed out, so that of an invalid line none is. The attributes are packed as
+//! those of MRT are, so that whatever takes updates knows one form of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use crate::bgp_path::BgpPath;
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::mrt::{BgpChange, pack_path};
+use crate::names::note_left_out;
+use crate::peers::Peer;
+use crate::update::{Message, PeerGate, Session, UpdateHead, UpdateOptions, UpdateSource};
+
+/// What a line says.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct LineUpdates {
+    /// The time, in microseconds since 1970 (UTC), if the line has it.
+    pub time: Option<u64>,
+    /// The peer, its AS being 0 if that is not named.
+    pub peer: Option<(IpAddr, u32)>,
+    /// The changes, in their order.
+    pub changes: Vec<BgpChange>,
+    /// What the announced paths share: all but the next hop.
+    pub path: BgpPath,
+    /// What stands for the next hop of an announcement that has nothing else.
+    pub name: Option<String>,
+    /// The state of a peer's session, in place of changes.
+    pub session: Option<Session>,
+    /// What is left out without being invalid, as [`note_kinds`] says it.
+    pub left_out: Vec<UpdateKind>,
+}
+
+/// A noun and what comes after it: `update`, ` of other families`.
+pub type UpdateKind = (&'static str, &'static str);
+
+/// A note for each kind of what was left out.
+pub fn note_kinds(left_out: &BTreeMap<UpdateKind, u64>) -> Vec<String> {
+    let note = |(&(noun, which), &count): (&UpdateKind, &u64)| note_left_out(count, noun, which);
+    left_out.iter().flat_map(note).collect()
+}
+
+/// Reads a line, which is not empty; host bits are cleared if the flag says so.
+type ReadLine = fn(&[u8], bool, &mut LineUpdates) -> Result<(), String>;
+
+/// The [`UpdateSource`] of a format.
+#[derive(Debug)]
+pub(crate) struct UpdatesOfLines {
+    lines: Lines,
+    read: ReadLine,
+    mask: bool,
+    gate: PeerGate,
+    /// What the line at hand says, how many of its changes were handed out, and the place of its peer among all.
+    line: LineUpdates,
+    next: usize,
+    peer: Option<usize>,
+    /// The change that was handed out last: its next hop, and with that the attributes of the path, packed.
+    head: UpdateHead,
+    next_hop: String,
+    attributes: Vec<u8>,
+    left_out: BTreeMap<UpdateKind, u64>,
+}
+
+impl UpdatesOfLines {
+    pub(crate) fn new(input: Input, options: &UpdateOptions, read: ReadLine) -> Self {
+        Self {
+            lines: Lines::new(input),
+            read,
+            mask: options.mask,
+            gate: PeerGate::new(options.peer),
+            line: LineUpdates::default(),
+            next: 0,
+            peer: None,
+            head: UpdateHead::default(),
+            next_hop: String::new(),
+            attributes: Vec::new(),
+            left_out: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a line, whose changes wait to be handed out then.
+    fn take(&mut self) -> Result<(), String> {
+        let line = &mut self.line;
+        (self.read)(self.lines.line(), self.mask, line)?;
+        for kind in line.left_out.drain(..) {
+            *self.left_out.entry(kind).or_default() += 1;
+        }
+        if line.changes.is_empty() && line.session.is_none() {
+            return Ok(());
+        }
+        let is_admitted = match line.peer {
+            Some((address, asn)) => {
+                let (peer, is_admitted) = self.gate.peer(address, asn).ok_or("too many peers")?;
+                self.peer = Some(peer);
+                is_admitted
+            }
+            None if self.gate.admits_anonymous() => true,
+            None => return Err("this update names no peer to choose by".to_owned()),
+        };
+        if !is_admitted {
+            (line.session, self.next) = (None, line.changes.len());
+            return Ok(());
+        }
+        line.path.next_hop = None;
+        if line.changes.len() > 1 {
+            // What is wrong with the path is so with any next hop.
+            pack_path(&line.path, &mut self.attributes)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a change of the line at hand the one that is handed out.
+    fn hand_out(&mut self, change: BgpChange) -> Result<(), &'static str> {
+        let line = &mut self.line;
+        if let Some(next_hop) = change.next_hop
+            && line.path.next_hop.replace(next_hop) != Some(next_hop)
+        {
+            pack_path(&line.path, &mut self.attributes)?;
+            self.next_hop.clear();
+            // Writing to a String cannot fail.
+            let _ = write!(self.next_hop, "{next_hop}");
+        }
+        self.gate.count(line.time, self.peer, change.prefix);
+        self.head = UpdateHead {
+            time: line.time,
+            peer: line.peer,
+            prefix: change.prefix,
+            path_id: change.id,
+            is_announced: change.next_hop.is_some() || line.name.is_some(),
+        };
+        Ok(())
+    }
+}
+
+impl UpdateSource for UpdatesOfLines {
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        self.line.session = None;
+        loop {
+            if let Some(&change) = self.line.changes.get(self.next) {
+                self.next += 1;
+                let done = self.hand_out(change);
+                return done
+                    .map_err(|reason| self.lines.invalid(reason))
+                    .map(|()| true);
+            }
+            self.line.changes.clear();
+            self.next = 0;
+            if !self.lines.advance()? {
+                return Ok(false);
+            }
+            if self.lines.line().trim_ascii().is_empty() {
+                continue;
+            }
+            if let Err(reason) = self.take() {
+                self.line.changes.clear();
+                self.line.session = None;
+                // That it isn't even text says more.
+                let error = self.lines.not_text();
+                return Err(error.unwrap_or_else(|| self.lines.invalid(reason)));
+            }
+            if self.line.session.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn message(&self) -> Message<'_> {
+        let LineUpdates { session, name, .. } = &self.line;
+        match (session, name) {
+            (Some(session), _) => Message::Session(*session),
+            (None, Some(name)) => self.head.message(name, None),
+            (None, None) => self.head.message(&self.next_hop, Some(&self.attributes)),
+        }
+    }
+
+    fn out_of_order(&self) -> u64 {
+        self.gate.out_of_order()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        note_kinds(&self.left_out)
+    }
+
+    fn peers(&self) -> &[Peer] {
+        self.gate.peers()
+    }
+}

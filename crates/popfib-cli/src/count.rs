@@ -30,6 +30,7 @@ use crate::output::note;
 use crate::program::Verdict;
 use crate::stream::answers::{self, Ask, LazyRouteNumbers};
 use crate::stream::form::text;
+use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
@@ -189,6 +190,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         single: Vec::new(),
         seen: (HashSet::new(), HashSet::new()),
         weight: None,
+        mapped: MappedMisses::default(),
         weightless: 0,
         weighed: 0,
     };
@@ -198,6 +200,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         stream::read(&file, &args.input, read, &mut count, &mut seen)?;
     }
     seen.finish(false)?;
+    count.mapped.note();
     if let Some(weight) = args
         .weight
         .as_ref()
@@ -249,6 +252,7 @@ struct AddressCounter<'t> {
     seen: (HashSet<u32>, HashSet<u128>),
     /// Where the number stands that is added up.
     weight: Option<Weight>,
+    mapped: MappedMisses,
     /// Rows without such a number, and all rows.
     weightless: u64,
     weighed: u64,
@@ -272,6 +276,9 @@ impl Consumer for AddressCounter<'_> {
         let [mut of_4, mut of_6] = std::mem::take(&mut self.numbers);
         self.number(batch.ipv4(), &mut of_4)?;
         self.number(batch.ipv6(), &mut of_6)?;
+        let of_tables = &of_6[usize::from(self.addresses.is_some())..];
+        self.mapped
+            .add_of_tables(batch, of_tables, self.tables, self.kernel)?;
         let is_one = self.width() == 1 && !self.args.pairs;
         if is_one && self.weight.is_none() && !self.args.unique {
             self.add_ones(&of_4[0]);

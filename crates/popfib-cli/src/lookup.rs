@@ -30,6 +30,7 @@ use crate::screen::{PREFIX, VALUE};
 use crate::stream::follower::Follower;
 use crate::stream::form::LineForm;
 use crate::stream::lines::{AnswerLines, LineBuffers, Query};
+use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::table::{NamedTable, with_same_columns};
@@ -41,7 +42,7 @@ use crate::table;
 /// Columns are the address, the matched prefix and the next hop. An argument is an address, alone, with a port, in brackets or as
 /// it stands in a URL, or a prefix, whose answer is the longest route that covers all of it. Columns are separated by tabs; on a
 /// terminal they are aligned, and each value of several is a line. `-` means that there is no match; it also replaces the prefix if an image
-/// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6.
+/// was compiled without routes. One table answers IPv4 and IPv6; IPv4-mapped IPv6 addresses are IPv6 unless --unmap is given.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -64,12 +65,16 @@ pub(crate) struct LookupArgs {
     #[arg(long)]
     json: bool,
 
+    /// Look up IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) as IPv4
+    #[arg(long)]
+    unmap: bool,
+
     #[command(flatten)]
     table: TableArgs,
 }
 
 /// What is looked up: an address as the prefix of it alone, or a prefix.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AddressOrPrefix(IpPrefix);
 
 impl AddressOrPrefix {
@@ -77,6 +82,16 @@ impl AddressOrPrefix {
     pub(crate) fn address(self) -> Option<IpAddr> {
         let address = self.0.address();
         (self.0 == IpPrefix::host(address)).then_some(address)
+    }
+}
+
+impl AddressOrPrefix {
+    /// The IPv4 address in place of an IPv4-mapped one, if that is asked for.
+    fn unmapped(self, is_asked: bool) -> Self {
+        match self.address() {
+            Some(address) if is_asked => Self(IpPrefix::host(address.to_canonical())),
+            _ => self,
+        }
     }
 }
 
@@ -111,8 +126,8 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     let asked = args
         .addresses
         .iter()
-        .map(|text| parse(text, args.table.read.mask))
-        .collect::<Result<Vec<_>, _>>()?;
+        .map(|text| Ok(parse(text, args.table.read.mask)?.unmapped(args.unmap)))
+        .collect::<Result<Vec<_>, Failure>>()?;
     if asked.is_empty() && args.table.is_stdin() {
         return Err("standard input is the table, so addresses have to be arguments".into());
     }
@@ -151,8 +166,13 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         Some(records) => records::names(records, 0..records.columns().len()),
         None => vec![NEXT_HOP],
     };
+    let mapped = MappedMisses::default();
     for asked in asked {
         let (prefix, number) = longest_match(&table, asked)?;
+        let unmapped = asked.unmapped(true);
+        if number.is_none() && unmapped != asked && longest_match(&table, unmapped)?.1.is_some() {
+            mapped.add_one();
+        }
         // Without records, as in an image of next hops alone, the number is the value.
         let bare = number.filter(|_| table.records().is_none());
         let bare = bare.map(|number| number.to_string());
@@ -165,6 +185,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         write_answer(&mut output, asked, prefix, &cells, args.json)?;
     }
     output.flush()?;
+    mapped.note();
     Ok(Verdict::Good)
 }
 
@@ -193,6 +214,11 @@ pub(crate) fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> 
             "'{shown}': there are several addresses in it; each is an argument of its own"
         )
         .into()),
+        Some(found) if rest_of(text, &found).is_some() => {
+            let rest = rest_of(text, &found).unwrap_or_default();
+            let rest = rest.escape_debug();
+            Err(format!("'{shown}': '{rest}' is no part of an address, nor a port").into())
+        }
         // What follows a slash was meant as a length; if it is none, all of it is no address.
         Some(found) if !text[found.range.end..].starts_with('/') || text.contains("://") => {
             Ok(AddressOrPrefix(IpPrefix::host(found.address)))
@@ -209,6 +235,25 @@ pub(crate) fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> 
             };
             Err(format!("'{shown}' is not an IP address{help}").into())
         }
+    }
+}
+
+/// What is neither the address that was found in an argument, nor its label or port, nor encloses it. A URL may have anything, and
+/// what a slash begins is not looked at.
+fn rest_of<'t>(text: &'t str, found: &FoundAddress) -> Option<&'t str> {
+    let (before, after) = (&text[..found.range.start], &text[found.range.end..]);
+    let is_word = |text: &str| text.contains(char::is_alphanumeric);
+    let port = after.trim_start_matches([']', ')', '}', '>', '"', '\'']);
+    let port = port.strip_prefix([':', '.', '#', '(', '[', ',']);
+    let end = port.map(|port| port.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+    let is_sign = |text: &str| text.contains(['-', '+']);
+    if text.contains("://") || after.starts_with('/') {
+        None
+    } else if is_word(before) && before.ends_with(char::is_whitespace) {
+        Some(before)
+    } else {
+        let end = end.unwrap_or(after);
+        (is_word(end) || is_sign(end)).then_some(after)
     }
 }
 
@@ -344,12 +389,13 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         skipped: 0,
         lines: AnswerLines::new(query, form, LineLead::Address),
     };
-    let input = InputArgs::default();
+    let input = InputArgs::of_lookup(args.unmap);
     // Nothing is asked of it in the end: a line without an address was an error, or noted, when it came.
     let mut seen = FilesSeen::default();
     let path = Path::new("-");
     stream::read(path, &input, &args.table.read, &mut stream, &mut seen)?;
     stream.output.flush()?;
+    stream.lines.mapped().note();
     table::note_skipped(&stream.name, stream.skipped);
     Ok(())
 }

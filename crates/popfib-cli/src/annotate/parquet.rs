@@ -114,7 +114,7 @@ impl ParquetSink {
 /// The input file, if it is one whose columns are copied.
 fn kept(source: &StreamSource) -> Option<&ParquetAddresses> {
     match source {
-        StreamSource::Parquet(source) => Some(source),
+        StreamSource::Parquet(source, _) => Some(source),
         StreamSource::File(_) => None,
     }
 }

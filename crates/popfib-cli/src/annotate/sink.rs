@@ -140,6 +140,7 @@ impl Sink {
     pub(super) fn finish(self) -> Result<Vec<u8>, Failure> {
         match self {
             Self::Lines { lines, .. } => {
+                lines.mapped().note();
                 let kept = lines.kept();
                 if kept > 0 {
                     let are = if kept == 1 {

@@ -17,6 +17,11 @@ impl Grep<'_> {
     pub(super) fn take_addresses(&mut self, batch: &AddressBatch) -> Result<bool, Failure> {
         let hits_4 = self.hits(batch.ipv4())?;
         let hits_6 = self.hits(batch.ipv6())?;
+        let mapped = std::mem::take(&mut self.mapped);
+        let is_hit = |hits: Vec<bool>| hits.into_iter().filter(|hit| *hit).count() as u64;
+        let added = mapped.add(batch, |at| hits_6[at], |ipv4| self.hits(ipv4).map(is_hit));
+        self.mapped = mapped;
+        added?;
         let mut addresses = addresses(batch, &hits_4, &hits_6);
         let mut rows = batch.rows();
         let is_text = rows.len() > 0;

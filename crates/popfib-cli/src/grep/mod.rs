@@ -25,6 +25,7 @@ use crate::output::{StandardOutput, error, note};
 use crate::program::Verdict;
 use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
 use crate::stream::follower::Follower;
+use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::tables::TablesArgs;
@@ -194,6 +195,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         count: 0,
         lines: 0,
         has_header: false,
+        mapped: MappedMisses::default(),
     };
     let mut failed = None;
     let mut seen = FilesSeen::default();
@@ -222,6 +224,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         Some(failure) => return Err(failure),
         None => seen.finish(true)?,
     }
+    grep.mapped.note();
     match grep.is_found {
         true => Ok(Verdict::Good),
         false => Ok(Verdict::Bad),
@@ -327,6 +330,7 @@ struct Grep<'t> {
     lines: u64,
     /// Whether a heading of a table was printed.
     has_header: bool,
+    mapped: MappedMisses,
 }
 
 impl Consumer for Grep<'_> {

@@ -16,6 +16,7 @@ use popfib_table::write_ip;
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
 use super::cells::BatchCells;
 use super::form::{AnswerForm, LineForm, address_name};
+use super::mapped::MappedMisses;
 use super::members::AddedMembers;
 use super::output_buffer::OutputBuffer;
 use super::rows::{LineLead, SplitRow};
@@ -77,6 +78,7 @@ pub(crate) struct AnswerLines {
     file: String,
     /// Rows that stayed as they were because they are no JSON objects.
     kept: AtomicU64,
+    mapped: MappedMisses,
 }
 
 /// Memory for the lines of a batch and for what they are made from; batches share it.
@@ -124,6 +126,7 @@ impl AnswerLines {
             missing,
             file: String::new(),
             kept: AtomicU64::new(0),
+            mapped: MappedMisses::default(),
         };
         lines.texts = lines.make_texts();
         lines
@@ -182,6 +185,11 @@ impl AnswerLines {
         self.kept.load(Ordering::Relaxed)
     }
 
+    /// The IPv4-mapped addresses without an answer.
+    pub(crate) fn mapped(&self) -> &MappedMisses {
+        &self.mapped
+    }
+
     /// The lines of `batch`.
     pub(crate) fn lines<'w>(
         &self,
@@ -203,6 +211,8 @@ impl AnswerLines {
         let Query { tables, kernel, .. } = &self.query;
         let mut ipv4 = FamilyAnswers::new(batch.ipv4(), tables, &self.texts, *kernel, ipv4)?;
         let mut ipv6 = FamilyAnswers::new(batch.ipv6(), tables, &self.texts, *kernel, ipv6)?;
+        self.mapped
+            .add_of_tables(batch, ipv6.numbers, tables, *kernel)?;
         let batch = match &self.query.anonymizer {
             None => batch,
             Some(by) => {

@@ -10,6 +10,7 @@ mod cells;
 pub(crate) mod follower;
 pub(crate) mod form;
 pub(crate) mod lines;
+pub(crate) mod mapped;
 mod members;
 pub(crate) mod output_buffer;
 pub(crate) mod painter;
@@ -163,6 +164,14 @@ fn parse_column(text: &str) -> Result<ColumnId, String> {
 }
 
 impl InputArgs {
+    /// Standard input, for `lookup`.
+    pub(crate) fn of_lookup(unmap: bool) -> Self {
+        Self {
+            unmap,
+            ..Self::default()
+        }
+    }
+
     /// The files; standard input if none is given.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         match &self.files[..] {

@@ -22,8 +22,9 @@ use crate::table::counted;
 /// A file of addresses.
 pub(crate) enum StreamSource {
     File(Box<AddressFile>),
+    /// And whether IPv4-mapped addresses are made IPv4.
     #[cfg(feature = "parquet")]
-    Parquet(Box<ParquetAddresses>),
+    Parquet(Box<ParquetAddresses>, bool),
 }
 
 impl StreamSource {
@@ -58,7 +59,7 @@ impl StreamSource {
         let format = match self {
             Self::File(file) => file.format(),
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => return None,
+            Self::Parquet(..) => return None,
         };
         let is_headed = self.heading().is_some();
         let has_columns = self.table().is_some() || is_headed;
@@ -111,7 +112,8 @@ impl StreamSource {
             _ => return Err("of a Parquet file, one --column can be looked up".into()),
         };
         let source = ParquetAddresses::open(path, &column)?;
-        Ok(Self::Parquet(Box::new(source.skip_invalid(skip_invalid))))
+        let source = source.skip_invalid(skip_invalid);
+        Ok(Self::Parquet(Box::new(source), args.unmap))
     }
 
     #[cfg(not(feature = "parquet"))]
@@ -126,7 +128,13 @@ impl StreamSource {
         match self {
             Self::File(file) => Ok(file.next_batch(batch)?),
             #[cfg(feature = "parquet")]
-            Self::Parquet(file) => Ok(file.next_batch(batch)?),
+            Self::Parquet(file, unmaps) => {
+                let is_more = file.next_batch(batch)?;
+                if *unmaps {
+                    batch.unmap();
+                }
+                Ok(is_more)
+            }
         }
     }
 
@@ -135,7 +143,7 @@ impl StreamSource {
         match self {
             Self::File(file) => file.table(),
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => None,
+            Self::Parquet(..) => None,
         }
     }
 
@@ -144,7 +152,7 @@ impl StreamSource {
         match self {
             Self::File(file) => file.format().unit(),
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => "row",
+            Self::Parquet(..) => "row",
         }
     }
 
@@ -153,7 +161,7 @@ impl StreamSource {
         match self {
             Self::File(file) => file.missing(),
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => Vec::new(),
+            Self::Parquet(..) => Vec::new(),
         }
     }
 
@@ -167,7 +175,7 @@ impl StreamSource {
         match self {
             Self::File(file) => file.heading(),
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => None,
+            Self::Parquet(..) => None,
         }
     }
 
@@ -176,7 +184,7 @@ impl StreamSource {
         match self {
             Self::File(file) => file.field(name),
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => None,
+            Self::Parquet(..) => None,
         }
     }
 
@@ -195,7 +203,7 @@ impl StreamSource {
         match self {
             Self::File(file) => Ok(file.next_block(batch)?),
             #[cfg(feature = "parquet")]
-            Self::Parquet(file) => Ok(file.next_batch(batch)?),
+            Self::Parquet(..) => self.next_batch(batch),
         }
     }
 
@@ -204,7 +212,7 @@ impl StreamSource {
         match self {
             Self::File(file) => file.finder(),
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => None,
+            Self::Parquet(..) => None,
         }
     }
 
@@ -221,7 +229,7 @@ impl StreamSource {
                 }
             }
             #[cfg(feature = "parquet")]
-            Self::Parquet(file) => {
+            Self::Parquet(file, _) => {
                 if file.skipped() > 0 {
                     let rows = counted(file.skipped(), "row");
                     note(format_args!("{name}: {rows} without a valid address"));

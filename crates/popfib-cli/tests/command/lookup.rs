@@ -30,7 +30,7 @@ fn answers_are_address_prefix_and_next_hop() {
         "::ffff:10.1.2.3",
     ];
     assert_eq!(
-        good(&run(&args)),
+        stdout(&run(&args)),
         "2001:db8:0:1::5\t2001:db8:0:1::/64\twest\n\
          2001:db8::\t2001:db8::/32\teast\n\
          ::ffff:10.1.2.3\t-\t-\n"

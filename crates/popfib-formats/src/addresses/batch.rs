@@ -11,7 +11,8 @@
 //! ```
 //! Rejected: an array of `IpAddr`. Lookups would have to part and copy it first.
 
-use std::net::IpAddr;
+use std::mem::take;
+use std::net::{IpAddr, Ipv6Addr};
 
 use popfib_table::write_ip;
 
@@ -204,6 +205,22 @@ impl AddressBatch {
             to.push_row_at(start, to.text.len);
         }
         true
+    }
+
+    /// Puts the IPv4 addresses in place of IPv4-mapped ones, of sources whose addresses do not stand in text.
+    pub fn unmap(&mut self) {
+        let (ipv4, ipv6) = (take(&mut self.ipv4), take(&mut self.ipv6));
+        let (mut ipv4, mut ipv6) = (ipv4.into_iter(), ipv6.into_iter());
+        for run in take(&mut self.runs) {
+            match run {
+                AddressRun::Ipv4(count) => self.extend_ipv4(ipv4.by_ref().take(count)),
+                AddressRun::Ipv6(count) => {
+                    let addresses = ipv6.by_ref().take(count).map(Ipv6Addr::from);
+                    addresses.for_each(|address| self.push(address.to_canonical()));
+                }
+                AddressRun::Missing(count) => (0..count).for_each(|_| self.push_missing()),
+            }
+        }
     }
 
     /// Adds an address.

@@ -96,6 +96,8 @@ fn is_enough(head: &[u8]) -> bool {
 pub struct AddressFile {
     format: AddressFormat,
     source: Box<dyn AddressSource>,
+    /// Whether IPv4-mapped addresses are to be made IPv4 here; a finder does so itself.
+    unmaps: bool,
 }
 
 impl AddressFile {
@@ -139,6 +141,7 @@ impl AddressFile {
         }
         Ok(Self {
             source: (format.0.open)(input, options)?,
+            unmaps: options.unmap && !format.is_text(),
             format,
         })
     }
@@ -151,11 +154,18 @@ impl AddressFile {
 
 impl AddressSource for AddressFile {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        self.source.next_batch(batch)
+        let is_more = self.source.next_batch(batch);
+        if self.unmaps {
+            batch.unmap();
+        }
+        is_more
     }
 
     fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        self.source.next_block(batch)
+        match self.unmaps {
+            true => self.next_batch(batch),
+            false => self.source.next_block(batch),
+        }
     }
 
     fn finder(&self) -> Option<AddressFinder> {

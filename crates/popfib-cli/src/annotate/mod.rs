@@ -231,6 +231,10 @@ impl Consumer for Annotator<'_> {
         }
     }
 
+    fn looks_up(&self) -> bool {
+        !self.query.tables.is_empty()
+    }
+
     fn writes(&self) -> bool {
         matches!(self.target, Destination::Stdout(_))
     }

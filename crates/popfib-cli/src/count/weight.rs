@@ -114,8 +114,10 @@ impl Weight {
         let number: Option<usize> = weight.parse().ok().filter(|&number| number > 0);
         if let Some(table) = source.table() {
             let mut record = CsvRecord::new(table.delimiter);
-            record.split(table.header.unwrap_or_default());
-            let named = record.cells().position(|cell| cell == weight.as_bytes());
+            record.split(table.names());
+            let named = record
+                .cells()
+                .position(|cell| cell.trim_ascii() == weight.as_bytes());
             let column = named.or(number.map(|number| number - 1));
             let Some(column) = column else {
                 let there = record.cells().map(quote);

@@ -223,7 +223,7 @@ impl InputArgs {
         self.input_format.map(|format| format.0).or(of_path)
     }
 
-    fn options(&self, read_as: ReadTextAs) -> AddressOptions {
+    fn options(&self, read_as: ReadTextAs, looks_up: bool) -> AddressOptions {
         let fields = self
             .field
             .iter()
@@ -235,6 +235,11 @@ impl InputArgs {
             delimiter: self.delimiter,
             is_table: read_as == ReadTextAs::Table,
             parts: fields.chain(paths).collect(),
+            chooses: looks_up
+                && read_as != ReadTextAs::AllOfLines
+                && self.address.is_none()
+                && self.not_in.is_empty()
+                && [self.field.len(), self.path.len(), self.column.len()] == [0; 3],
             pick: self.address.unwrap_or(match read_as {
                 ReadTextAs::AllOfLines => AddressPick::All,
                 _ if self.not_in.is_empty() => AddressPick::Nth(1),
@@ -301,6 +306,11 @@ pub(crate) trait Consumer {
         ReadTextAs::Any
     }
 
+    /// Whether addresses are looked up, so that it matters which.
+    fn looks_up(&self) -> bool {
+        true
+    }
+
     /// Whether it writes to standard output before the file ends.
     fn writes(&self) -> bool {
         true
@@ -344,6 +354,7 @@ pub(crate) fn read(
         args,
         read.skip_invalid,
         consumer.read_text_as(),
+        consumer.looks_up(),
     );
     let mut source = source.map_err(Failure::without_step)?;
     if (args.sources || args.destinations) && !source.is_packets() {

@@ -35,6 +35,7 @@ impl StreamSource {
         args: &InputArgs,
         skip_invalid: bool,
         read_as: ReadTextAs,
+        looks_up: bool,
     ) -> Result<Self, Failure> {
         let mut format = args.format();
         let detected = format.unwrap_or_else(|| AddressFormat::of(&mut input));
@@ -46,7 +47,7 @@ impl StreamSource {
             format = Some(AddressFormat::TEXT);
         }
         let name = input.name().escape_debug().to_string();
-        let file = AddressFile::open(input, format, &args.options(read_as))?;
+        let file = AddressFile::open(input, format, &args.options(read_as, looks_up))?;
         let source = Self::File(Box::new(file));
         match source.misfit(args) {
             Some(reason) => Err(format!("{name}: {reason}").into()),

@@ -272,7 +272,7 @@ fn both_ends_of_packets() {
         "--value-only",
     ]);
     assert_eq!(stdout(&output), "-\t15169\n15169\t-\n-\t13335\n");
-    assert!(stderr(&output).contains("1 packet without an IP address"));
+    assert!(stderr(&output).contains("1 packet without an IP address (1 "));
     let mut capture = packets(&[[10, 1, 2, 3], [11, 0, 0, 1]]);
     for (more, expected) in [
         (

@@ -27,7 +27,7 @@ fn each_line_comes_out_with_its_answer() {
                8.8.8.8,10.1.0.1\n\
                last 10[.]1[.]2[.]4:80";
     assert_eq!(
-        good(&annotate("log", &[], log)),
+        stdout(&annotate("log", &[], log)),
         "10.1.2.3 - - [10/Oct/2000:13:55:36] \"GET /\" \"Chrome/10.0.0.0\"\t10.1.2.3/32\t64500\n\
          \t-\t-\n\
          # no address\t-\t-\r\n\
@@ -115,11 +115,11 @@ fn json_lines_get_members() {
     // Recognised by its beginning; as text, a line like any other.
     let line = "{\"x\":\"10.1.2.3\"}";
     assert_eq!(
-        good(&annotate("json-any", &[], format!("{line}\n"))),
+        stdout(&annotate("json-any", &[], format!("{line}\n"))),
         "{\"x\":\"10.1.2.3\",\"prefix\":\"10.1.2.3/32\",\"next_hop\":\"64500\"}\n"
     );
     assert_eq!(
-        good(&annotate("json-text", &["--to", "text"], line)),
+        stdout(&annotate("json-text", &["--to", "text"], line)),
         format!("{line}\t10.1.2.3/32\t64500\n")
     );
 }

@@ -17,6 +17,7 @@ use std::fmt;
 use memchr::memchr_iter;
 
 use super::batch::AddressBatch;
+use super::choice::taken_from;
 use super::find::find_address;
 use super::finder::AddressFinder;
 use super::head::{Heading, first_line, has_line, heading, is_address};
@@ -25,7 +26,7 @@ use super::options::{AddressOptions, ColumnId};
 use super::record::{CsvPiece, CsvRecord};
 use super::source::{AddressEntry, AddressSource, CsvDialect};
 use super::window::InputWindow;
-use crate::delimiter::delimiter;
+use crate::delimiter::{declared, delimiter};
 use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
 use crate::registry::FormatCapabilities;
@@ -37,6 +38,9 @@ pub(super) static CSV: AddressEntry = AddressEntry {
     detect: |head| matches!(heading(head), Heading::Found(delimiter) if delimiter != b'\t'),
     open: |mut input, options| {
         let line = first_line(input.peek(has_line)).unwrap_or_default();
+        if let Some(delimiter) = declared(line) {
+            return open(input, delimiter, options);
+        }
         // A tab in a table that is called CSV belongs to its cells.
         let line: Vec<u8> = line.iter().copied().filter(|&b| b != b'\t').collect();
         open(input, delimiter(&line).unwrap_or(b','), options)
@@ -81,6 +85,8 @@ pub struct CsvAddresses {
     columns: Vec<usize>,
     finder: AddressFinder,
     header: Option<Vec<u8>>,
+    /// The line that declares the delimiter, with its end.
+    declaration: Vec<u8>,
     /// Which column was found, for the user.
     choice: Option<String>,
     /// How many cells the longest row had.
@@ -118,6 +124,7 @@ impl CsvAddresses {
             columns: Vec::new(),
             finder: AddressFinder::of_cells(options, columns.len().max(1)),
             header: None,
+            declaration: Vec::new(),
             choice: None,
             longest: 0,
             short_rows: 0,
@@ -135,7 +142,7 @@ impl CsvAddresses {
         while source.window.data().len() <= BYTE_ORDER_MARK_LEN
             && source.window.fill(FilePlace::Line(1))?
         {}
-        if !source.read_record()? {
+        if !source.read_record()? || (source.take_declaration() && !source.read_record()?) {
             for column in columns {
                 if let ColumnId::Name(name) = column {
                     let reason = format!("no column {}: the file is empty", quote(name.as_bytes()));
@@ -155,7 +162,7 @@ impl CsvAddresses {
                     let found = source
                         .record
                         .cells()
-                        .position(|cell| cell == name.as_bytes());
+                        .position(|cell| cell.trim_ascii() == name.trim().as_bytes());
                     found.ok_or_else(|| source.no_column(name))?
                 }
             };
@@ -184,9 +191,19 @@ impl CsvAddresses {
             }
             // With the blank lines before it.
             let header = trim_end(&source.window.data()[..source.taken]);
-            source.header = Some(header.to_vec());
+            source.header = Some([&source.declaration[..], header].concat());
         }
         Ok(source)
+    }
+
+    /// Whether the record at hand declares the delimiter (`sep=;`). It stays before the heading, as it is.
+    fn take_declaration(&mut self) -> bool {
+        let line = &self.window.data()[..self.taken];
+        let is_declaration = declared(trim_end(unmarked(line))).is_some();
+        if is_declaration {
+            self.declaration = line.to_vec();
+        }
+        is_declaration
     }
 
     /// Goes to the next record; false at the end. What was the record is gone.
@@ -294,17 +311,14 @@ impl CsvAddresses {
         };
         if self.record.count() > 1 {
             let mut header = CsvRecord::new(self.delimiter);
-            header.split(self.header.as_deref().map(unmarked).unwrap_or_default());
+            let names = self.table().map(|table| table.names().to_vec());
+            header.split(unmarked(&names.unwrap_or_default()));
             let name = |column: usize| match header.cell(column) {
-                Some(name) => quote(name),
+                Some(name) => quote(name.trim_ascii()),
                 None => (column + 1).to_string(),
             };
             let others: Vec<String> = whole.iter().skip(1).map(|&column| name(column)).collect();
-            let mut choice = format!("addresses are taken from column {}", name(column));
-            if !others.is_empty() {
-                choice += &format!("; there are more in {}", others.join(", "));
-            }
-            self.choice = Some(choice);
+            self.choice = Some(taken_from("column", &name(column), &others));
         }
         self.columns.push(column);
     }
@@ -360,7 +374,8 @@ impl CsvAddresses {
 
     #[cold]
     fn no_column(&self, name: &str) -> ReadError {
-        let mut names: Vec<String> = self.record.cells().take(20).map(quote).collect();
+        let names = self.record.cells().take(20);
+        let mut names: Vec<String> = names.map(|name| quote(name.trim_ascii())).collect();
         if self.record.count() > names.len() {
             names.push("...".to_owned());
         }
@@ -417,6 +432,7 @@ impl AddressSource for CsvAddresses {
             delimiter: self.delimiter,
             is_crlf: self.is_crlf,
             header: self.header.as_deref(),
+            declaration: self.declaration.len(),
         })
     }
 

@@ -12,6 +12,7 @@ use memchr::memchr;
 use popfib::IpSet;
 
 use super::batch::AddressBatch;
+use super::choice::ChosenPart;
 use super::find::find_address;
 use super::ipv4_line::{self, WINDOW};
 use super::json_path::{self, PathOutcome};
@@ -22,6 +23,8 @@ use super::tally::{BlockTally, PartsTally};
 #[derive(Clone, Debug)]
 pub struct AddressFinder {
     parts: Vec<LinePart>,
+    /// What is chosen in place of all of the line.
+    chosen: ChosenPart,
     pick: AddressPick,
     not_in: Option<Arc<IpSet>>,
     unmap: bool,
@@ -48,6 +51,7 @@ impl AddressFinder {
     pub(super) fn of_cells(options: &AddressOptions, cells: usize) -> Self {
         Self {
             parts: Vec::new(),
+            chosen: ChosenPart::default(),
             pick: options.pick,
             not_in: options.not_in.clone(),
             unmap: options.unmap,
@@ -55,6 +59,11 @@ impl AddressFinder {
             has_cells: options.pick == AddressPick::All || cells > 1,
             tally: Arc::new(PartsTally::new(0)),
         }
+    }
+
+    /// Where to put the part that is chosen, for all clones.
+    pub(super) fn chosen(&self) -> ChosenPart {
+        self.chosen.clone()
     }
 
     /// For each part that was asked for, why no line of any block had it.
@@ -73,9 +82,12 @@ impl AddressFinder {
         let whole = std::mem::take(batch.text());
         let text = whole.bytes();
         // The usual case, for which the loop below has a shorter way: the first address of each line.
-        let is_first = self.parts == [LinePart::Line]
-            && self.pick == AddressPick::Nth(1)
-            && self.not_in.is_none();
+        let parts = self
+            .chosen
+            .get()
+            .map_or(&self.parts[..], std::slice::from_ref);
+        let is_first =
+            parts == [LinePart::Line] && self.pick == AddressPick::Nth(1) && self.not_in.is_none();
         let mut tally = BlockTally::new(self.parts.len());
         let mut at = 0;
         while at < text.len() {
@@ -105,7 +117,7 @@ impl AddressFinder {
                     None => batch.push_missing(),
                 }
             } else {
-                self.find_parts(line, batch, &mut tally);
+                self.find_parts(line, parts, batch, &mut tally);
             }
             at = end + 1;
         }
@@ -114,9 +126,15 @@ impl AddressFinder {
     }
 
     /// The addresses of each part of a line, in the order of the parts; each part is a cell.
-    fn find_parts(&self, line: &[u8], batch: &mut AddressBatch, tally: &mut BlockTally) {
+    fn find_parts(
+        &self,
+        line: &[u8],
+        parts: &[LinePart],
+        batch: &mut AddressBatch,
+        tally: &mut BlockTally,
+    ) {
         let (mut is_unread, mut is_short, mut is_several) = (false, false, false);
-        for (index, part) in self.parts.iter().enumerate() {
+        for (index, part) in parts.iter().enumerate() {
             let mut picked = PickedAddresses::default();
             let mut look = |part: &[u8]| self.pick(part, &mut picked, batch);
             tally.has[index] |= match part {
@@ -146,6 +164,8 @@ impl AddressFinder {
                     match read {
                         PathOutcome::Found => {}
                         PathOutcome::Absent => self.tally.keep(line),
+                        // Nobody said that it is JSON.
+                        PathOutcome::NotJson if self.chosen.get().is_some() => look(line),
                         PathOutcome::NotJson => is_unread = !line.trim_ascii().is_empty(),
                     }
                     read == PathOutcome::Found
@@ -251,7 +271,7 @@ pub fn line_part<'l>(line: &'l [u8], part: &LinePart) -> Option<&'l [u8]> {
 }
 
 /// The field of this number, from 1; how many there are if there are fewer, 0 in a blank line.
-fn field(line: &[u8], number: usize, delimiter: Option<u8>) -> Result<&[u8], usize> {
+pub(super) fn field(line: &[u8], number: usize, delimiter: Option<u8>) -> Result<&[u8], usize> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
         return Err(0);

@@ -9,7 +9,7 @@
 
 use super::find::find_address;
 use super::record::CsvRecord;
-use crate::delimiter::delimiter;
+use crate::delimiter::{declared, delimiter};
 
 /// Whether a line with something on it is in `head` as a whole.
 pub(super) fn has_line(head: &[u8]) -> bool {
@@ -45,10 +45,20 @@ pub(super) enum Heading {
 /// Commas alone do not make a table, since logs have them, too.
 pub(super) fn heading(head: &[u8]) -> Heading {
     let mut lines = lines(head).filter(|(line, _)| !line.is_empty());
-    let Some((first, true)) = lines.next() else {
+    let Some((mut first, true)) = lines.next() else {
         return Heading::Unknown;
     };
-    let Some(delimiter) = delimiter(first).filter(|_| is_content(first)) else {
+    let declared = declared(first);
+    if declared.is_some() {
+        match lines.next() {
+            Some((line, true)) => first = line,
+            _ => return Heading::Unknown,
+        }
+    }
+    let Some(delimiter) = declared
+        .or_else(|| delimiter(first))
+        .filter(|_| is_content(first))
+    else {
         return Heading::None;
     };
     let mut record = CsvRecord::new(delimiter);

@@ -8,6 +8,7 @@
 //! Zeek separates by tabs. The others are separated by blanks, however many: W3C's extended logs have the names in `#Fields`,
 //! flow logs of AWS VPC in the first line, where they are looked for if a column is asked for by its name.
 
+use super::choice::LineMembers;
 use super::field_names::{FieldNames, W3C};
 use super::head::has_line;
 use super::options::{AddressOptions, ColumnId, LinePart};
@@ -74,10 +75,14 @@ fn open(
     };
     let parts: Result<Vec<_>, ReadError> = options.columns.iter().map(part).collect();
     let parts = parts?;
-    // Names that change later matter only if columns were asked for by them.
+    // Names that change later matter only if columns were asked for by them, or are chosen.
     if let Some(heading) = &mut heading {
-        heading.is_used = !parts.is_empty();
+        heading.is_used = !parts.is_empty() || options.chooses;
     }
+    let members = match &heading {
+        Some(heading) if heading.line != heading.mark => LineMembers::Fields(heading.clone()),
+        _ => LineMembers::None,
+    };
     let options = AddressOptions {
         parts: match parts.is_empty() {
             true => options.parts.clone(),
@@ -86,5 +91,7 @@ fn open(
         comments: true,
         ..options.clone()
     };
-    Ok(Box::new(LineAddresses::headed(input, &options, heading)))
+    Ok(Box::new(LineAddresses::headed(
+        input, &options, heading, members,
+    )))
 }

@@ -12,12 +12,14 @@
 //! line ends inside of them are left out. Where in an object addresses are, `json_path` says.
 
 use super::batch::AddressBatch;
+use super::choice::{LineMembers, PlaceChoice};
 use super::finder::AddressFinder;
 use super::json_path::unmarked;
 use super::source::{AddressEntry, AddressSource};
 use super::text::LineAddresses;
 use crate::error::ReadError;
 use crate::items::Items;
+use crate::names::note_left_out;
 use crate::registry::FormatCapabilities;
 
 pub(super) static JSON_LINES: AddressEntry = AddressEntry {
@@ -27,17 +29,26 @@ pub(super) static JSON_LINES: AddressEntry = AddressEntry {
     detect: |head| {
         matches!(
             shape(head),
-            Some(ObjectLayout::Lines | ObjectLayout::Spread)
+            Some(ObjectLayout::Lines | ObjectLayout::Spread | ObjectLayout::Records)
         )
     },
     open: |mut input, options| match shape(input.peek(|head| shape(head).is_some())) {
-        Some(ObjectLayout::Spread) => Ok(Box::new(SpreadObjects {
-            items: Items::new(input),
-            finder: AddressFinder::new(options),
-            error: None,
-            is_done: false,
-        })),
-        _ => Ok(Box::new(LineAddresses::new(input, options))),
+        Some(layout @ (ObjectLayout::Spread | ObjectLayout::Records)) => {
+            let finder = AddressFinder::new(options);
+            Ok(Box::new(SpreadObjects {
+                items: Items::new(input),
+                are_records: layout == ObjectLayout::Records,
+                beside: 0,
+                choice: PlaceChoice::new(LineMembers::Json, options, finder.chosen()),
+                finder,
+                error: None,
+                is_done: false,
+            }))
+        }
+        _ => {
+            let lines = LineAddresses::headed(input, options, None, LineMembers::Json);
+            Ok(Box::new(lines))
+        }
     },
 };
 
@@ -48,6 +59,8 @@ pub(super) enum ObjectLayout {
     Lines,
     /// In an array, or spread over lines.
     Spread,
+    /// In the array that is the member [`RECORDS`] of an object.
+    Records,
     /// What begins is none.
     Other,
 }
@@ -60,6 +73,9 @@ pub(super) fn shape(head: &[u8]) -> Option<ObjectLayout> {
     let is_object = |rest: &[u8]| Some(matches!(rest.trim_ascii_start().first()?, b'"' | b'}'));
     let shape = match first {
         b'{' => {
+            if holds_records(rest.trim_ascii_start())? {
+                return Some(ObjectLayout::Records);
+            }
             let blanks = rest.len() - rest.trim_ascii_start().len();
             match (is_object(rest)?, rest[..blanks].contains(&b'\n')) {
                 (false, _) => ObjectLayout::Other,
@@ -76,6 +92,28 @@ pub(super) fn shape(head: &[u8]) -> Option<ObjectLayout> {
     Some(shape)
 }
 
+/// The member of an object whose elements are records: of logs of AWS CloudTrail.
+const RECORDS: &str = "Records";
+
+/// Whether the first member of an object is an array of records; `None` if more bytes are needed to say so.
+fn holds_records(members: &[u8]) -> Option<bool> {
+    let mut rest = members;
+    for token in [b"\"".as_slice(), RECORDS.as_bytes(), b"\"", b":", b"["] {
+        let is_mark = token.len() == 1 && token != b"\"";
+        rest = if is_mark {
+            rest.trim_ascii_start()
+        } else {
+            rest
+        };
+        match rest.strip_prefix(token) {
+            Some(after) => rest = after,
+            None if token.starts_with(rest) => return None,
+            None => return Some(false),
+        }
+    }
+    Some(true)
+}
+
 /// How much text a batch gets.
 const BLOCK: usize = 256 << 10;
 
@@ -83,7 +121,11 @@ const BLOCK: usize = 256 << 10;
 #[derive(Debug)]
 struct SpreadObjects {
     items: Items,
+    are_records: bool,
+    /// Members beside the records.
+    beside: u64,
     finder: AddressFinder,
+    choice: PlaceChoice,
     /// What came after the rows that were handed out last.
     error: Option<ReadError>,
     is_done: bool,
@@ -97,8 +139,14 @@ impl SpreadObjects {
             if !text.bytes().is_empty() && self.items.is_drained() {
                 return Ok(true);
             }
-            if !self.items.advance(|_, _| false)? {
+            let is_open = |key: &str, is_list| key.is_empty() || is_list && key == RECORDS;
+            let opens = |key: &str, is_list| self.are_records && is_open(key, is_list);
+            if !self.items.advance(opens)? {
                 return Ok(false);
+            }
+            if !self.items.key().is_empty() {
+                self.beside += 1;
+                continue;
             }
             let mut rest = self.items.bytes();
             while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
@@ -123,6 +171,7 @@ impl AddressSource for SpreadObjects {
             return Ok(false);
         }
         let read = self.read_lines(batch);
+        self.choice.look(batch.text().bytes());
         let is_empty = batch.text().bytes().is_empty();
         self.is_done = !matches!(read, Ok(true));
         match read {
@@ -148,6 +197,8 @@ impl AddressSource for SpreadObjects {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.finder.notes()
+        let beside = note_left_out(self.beside, "member", " beside \"Records\"");
+        let choice = self.choice.note().into_iter().chain(beside);
+        choice.chain(self.finder.notes()).collect()
     }
 }

@@ -10,6 +10,7 @@
 //! [`find_address`] and [`find_span`] find addresses, prefixes and ranges in one line, without any file.
 
 mod batch;
+mod choice;
 mod csv;
 mod field_names;
 mod find;

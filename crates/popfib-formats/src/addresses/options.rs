@@ -60,6 +60,8 @@ pub struct AddressOptions {
     pub is_table: bool,
     /// Where in a line of text addresses are looked for; in all of it if this is empty.
     pub parts: Vec<LinePart>,
+    /// Where nobody says so, choose a member or field of all lines by its name, and note what is taken where there is more.
+    pub chooses: bool,
     /// Which of those that are there.
     pub pick: AddressPick,
     /// Addresses in one of these prefixes are passed over in text, as if they were not there.
@@ -81,6 +83,7 @@ impl Default for AddressOptions {
             delimiter: None,
             is_table: false,
             parts: Vec::new(),
+            chooses: false,
             pick: AddressPick::Nth(1),
             not_in: None,
             comments: false,

@@ -7,6 +7,7 @@
 //! A packet without addresses is no error (ARP, for one): it is counted. A packet that is cut off before its addresses is one, and
 //! reading goes on after it; a block that is damaged ends the file, as nobody knows where the next one begins.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -56,17 +57,21 @@ const MIN_BLOCK: u32 = 12;
 /// The type of the block that begins a section of pcapng.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
+/// The type of a block of pcapng that is obsolete.
+const PACKET_BLOCK: u32 = 2;
+
 /// An [`AddressSource`] of captured packets, one address each or [both](PacketSide::Both).
 ///
-/// Ethernet (VLAN tags skipped), bare IP, Linux's "any" device in both forms,
-/// and loopback. Packets that are not IP are counted and left out.
+/// Ethernet (VLAN tags, PPPoE and MPLS skipped), bare IP, PPP, Linux's "any" device in both forms,
+/// and loopback. Packets that are not IP are counted by their kind and left out.
 pub struct PcapAddresses {
     window: InputWindow,
     side: PacketSide,
     exclude_sources: Vec<IpAddr>,
     kind: CaptureFormat,
     packets: u64,
-    not_ip: u64,
+    /// Packets without addresses, by EtherType.
+    not_ip: BTreeMap<Option<u16>, u64>,
     excluded: u64,
     error: Option<ReadError>,
 }
@@ -144,7 +149,7 @@ impl PcapAddresses {
             exclude_sources: Vec::new(),
             kind,
             packets: 0,
-            not_ip: 0,
+            not_ip: BTreeMap::new(),
             excluded: 0,
             error: None,
         })
@@ -206,7 +211,9 @@ impl PcapAddresses {
                     self.packets += u64::from(!matches!(content, BlockContent::Other));
                     match content {
                         BlockContent::Packet(ends, length) => return Ok(Some((ends, length))),
-                        BlockContent::NoAddress(NoAddress::NotIp) => self.not_ip += 1,
+                        BlockContent::NoAddress(NoAddress::NotIp(kind)) => {
+                            *self.not_ip.entry(kind).or_default() += 1;
+                        }
                         BlockContent::Excluded => self.excluded += 1,
                         BlockContent::NoAddress(NoAddress::Damaged(reason)) => {
                             return Err(self.invalid(place, reason));
@@ -280,7 +287,11 @@ fn data_len(window: &InputWindow) -> usize {
 }
 
 fn unsupported(link_type: i32) -> String {
-    format!("link type {link_type} is not supported")
+    let name = link::unread_link(link_type).map(|name| format!(" ({name})"));
+    format!(
+        "link type {link_type}{} is not supported",
+        name.unwrap_or_default()
+    )
 }
 
 /// What a packet of a link holds, unless it comes from an address of `exclude`.
@@ -323,6 +334,25 @@ fn content(
         // A simple packet is one of the first interface.
         Block::EnhancedPacket(block) => (block.if_id, block.caplen, block.origlen, block.data),
         Block::SimplePacket(block) => (0, block.origlen, block.origlen, block.data),
+        // What was before enhanced packets: two bytes of each number in the first word, then the time and both lengths.
+        Block::Unknown(block) if block.block_type == PACKET_BLOCK => {
+            let word = |at: usize| {
+                let bytes = *block.data.get(at..)?.first_chunk()?;
+                Some(match is_big_endian {
+                    true => u32::from_be_bytes(bytes),
+                    false => u32::from_le_bytes(bytes),
+                })
+            };
+            let (Some(first), Some(len), Some(length)) = (word(0), word(12), word(16)) else {
+                return BlockContent::NoAddress(NoAddress::Damaged("cut off before its data"));
+            };
+            let interface = if *is_big_endian {
+                first >> 16
+            } else {
+                first & 0xffff
+            };
+            (interface, len, length, &block.data[20..])
+        }
         _ => return BlockContent::Other,
     };
     // The data is padded; a simple packet says how long it was and not how much of it is there.
@@ -372,7 +402,12 @@ impl AddressSource for PcapAddresses {
     }
 
     fn notes(&self) -> Vec<String> {
-        note_left_out(self.not_ip, "packet", " without an IP address")
+        let kinds = self.not_ip.iter();
+        let kinds: Vec<_> = kinds
+            .map(|(&kind, count)| format!("{count} {}", link::kind(kind)))
+            .collect();
+        let which = format!(" without an IP address ({})", kinds.join(", "));
+        note_left_out(self.not_ip.values().sum(), "packet", &which)
     }
 }
 

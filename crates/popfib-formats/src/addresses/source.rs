@@ -33,6 +33,15 @@ pub struct CsvDialect<'a> {
     pub is_crlf: bool,
     /// The first row as it stands in the file, without its line end; `None` if it is data.
     pub header: Option<&'a [u8]>,
+    /// How much of it is a line before, which declares the delimiter (`sep=;`).
+    pub(super) declaration: usize,
+}
+
+impl<'a> CsvDialect<'a> {
+    /// The row of names; empty if there is none.
+    pub fn names(&self) -> &'a [u8] {
+        &self.header.unwrap_or_default()[self.declaration..]
+    }
 }
 
 /// A stream of addresses, in the order of its file.

@@ -7,6 +7,7 @@
 use memchr::{memchr_iter, memmem, memrchr};
 
 use super::batch::AddressBatch;
+use super::choice::{LineMembers, PlaceChoice};
 use super::field_names::FieldNames;
 use super::finder::AddressFinder;
 use super::options::{AddressOptions, LinePart};
@@ -41,6 +42,7 @@ pub struct LineAddresses {
     /// How many lines were handed out.
     lines: u64,
     finder: AddressFinder,
+    choice: PlaceChoice,
     /// The line that has the names of the fields, which stay what they are.
     heading: Option<FieldNames>,
     error: Option<ReadError>,
@@ -50,20 +52,23 @@ pub struct LineAddresses {
 impl LineAddresses {
     /// Reads `input`; nothing yet. Takes a few times 512 KiB, or twice the longest line.
     pub fn new(input: Input, options: &AddressOptions) -> Self {
-        Self::headed(input, options, None)
+        Self::headed(input, options, None, LineMembers::None)
     }
 
-    /// The same with a line that has the names of the fields.
+    /// The same with a line that has the names of the fields, and with what else is in lines.
     pub(super) fn headed(
         input: Input,
         options: &AddressOptions,
         heading: Option<FieldNames>,
+        members: LineMembers,
     ) -> Self {
+        let finder = AddressFinder::new(options);
         Self {
+            choice: PlaceChoice::new(members, options, finder.chosen()),
             input,
             rest: Vec::new(),
             lines: 0,
-            finder: AddressFinder::new(options),
+            finder,
             heading,
             error: None,
             is_done: false,
@@ -154,6 +159,7 @@ impl LineAddresses {
                 _ => self.error = Some(error),
             }
         }
+        self.choice.look(text.bytes());
         let is_empty = text.bytes().is_empty();
         batch.set_full(is_more);
         Ok(!is_empty)
@@ -202,6 +208,7 @@ impl AddressSource for LineAddresses {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.finder.notes()
+        let choice = self.choice.note().into_iter();
+        choice.chain(self.finder.notes()).collect()
     }
 }

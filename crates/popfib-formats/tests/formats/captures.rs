@@ -138,6 +138,25 @@ fn other_link_types() {
     for (link, packets) in [
         (101, vec![v4.clone(), v6.clone()]),
         (12, vec![v4.clone(), v6.clone()]),
+        (
+            9,
+            vec![with(&[0, 0x21], &v4), with(&[0xff, 3, 0, 0x57], &v6)],
+        ),
+        (
+            50,
+            vec![with(&[0xff, 3, 0, 0x21], &v4), with(&[0, 0x57], &v6)],
+        ),
+        (
+            51,
+            vec![
+                with(&[0x11, 0, 0, 1, 0, 30, 0, 0x21], &v4),
+                with(&[0x11, 0, 0, 1, 0, 50, 0, 0x57], &v6),
+            ],
+        ),
+        (
+            104,
+            vec![with(&[0xf, 0, 8, 0], &v4), with(&[0xf, 0, 0x86, 0xdd], &v6)],
+        ),
         (0, vec![with(&[2, 0, 0, 0], &v4), with(&[30, 0, 0, 0], &v6)]),
         (
             108,
@@ -155,6 +174,33 @@ fn other_link_types() {
         let file = pcap(Endian::Little, 0xa1b2_c3d4, link, &packets);
         assert_eq!(detected(&file), ["10.0.0.1", "::2"], "link type {link}");
     }
+}
+
+#[test]
+fn packets_without_addresses_are_counted_by_kind() {
+    let kinds = [0x0806, 0x8864, 0x8847, 0x88cc, 0x8809, 0x0026, 0x1234];
+    let packets: Vec<_> = kinds.map(|kind| ethernet(kind, &[0xff; 60])).into();
+    let notes = |link: u32, packets: &[Vec<u8>]| {
+        let file = pcap(Endian::Little, 0xa1b2_c3d4, link, packets);
+        let input = Input::from_reader("t", Cursor::new(file));
+        let mut source = AddressFile::open(input, None, &AddressOptions::default()).unwrap();
+        assert!(!source.next_batch(&mut AddressBatch::new()).unwrap());
+        source.notes()
+    };
+    assert_eq!(
+        notes(1, &packets),
+        [
+            "7 packets without an IP address (1 802.3 without an EtherType, 1 ARP, 1 EtherType 0x1234, 1 LACP or the like, \
+          1 MPLS without IP, 1 PPPoE without IP, 1 LLDP) left out"
+        ]
+    );
+    assert_eq!(
+        notes(101, &[vec![0; 60]]),
+        ["1 packet without an IP address (1 of no IP version) left out"]
+    );
+    let file = pcap(Endian::Little, 0xa1b2_c3d4, 119, &[]);
+    let reason = "t: link type 119 (802.11 with a header of a driver) is not supported";
+    assert_eq!(detected(&file), [reason]);
 }
 
 #[test]

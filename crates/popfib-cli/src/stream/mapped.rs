@@ -48,7 +48,11 @@ impl MappedMisses {
             let mut hits = vec![false; addresses.len()];
             let mut numbers = Vec::new();
             for table in tables {
-                answers::look_up(&table.table, Ask::Value, kernel, addresses, &mut numbers)?;
+                let NamedTable {
+                    table, selected, ..
+                } = table;
+                let selected = selected.as_deref();
+                answers::look_up(table, selected, Ask::Value, kernel, addresses, &mut numbers)?;
                 let numbers = hits.iter_mut().zip(&numbers);
                 numbers.for_each(|(hit, &number)| *hit |= number != 0);
             }

@@ -7,8 +7,6 @@
 //! ```
 //! The first line with an address decides, so that no line waits for another.
 
-use std::sync::{Arc, OnceLock};
-
 use serde_json::Value;
 
 use super::field_names::FieldNames;
@@ -16,7 +14,7 @@ use super::find::find_address;
 use super::finder::field;
 use super::head::is_address;
 use super::json_path::unmarked;
-use super::options::{AddressOptions, LinePart};
+use super::options::{AddressOptions, ChosenPart, LinePart};
 use crate::error::quote;
 
 /// What names of clients contain, the best first; of two that are as good the first in the alphabet is taken.
@@ -37,9 +35,6 @@ pub(super) enum LineMembers {
     /// Fields.
     Fields(FieldNames),
 }
-
-/// The part of lines that is chosen.
-pub(super) type ChosenPart = Arc<OnceLock<LinePart>>;
 
 /// Looks at the first lines.
 #[derive(Debug)]

@@ -12,11 +12,10 @@ use memchr::memchr;
 use popfib::IpSet;
 
 use super::batch::AddressBatch;
-use super::choice::ChosenPart;
 use super::find::find_address;
 use super::ipv4_line::{self, WINDOW};
 use super::json_path::{self, PathOutcome};
-use super::options::{AddressOptions, AddressPick, LinePart};
+use super::options::{AddressOptions, AddressPick, ChosenPart, LinePart};
 use super::tally::{BlockTally, PartsTally};
 
 /// Finds the addresses in lines, or in parts of them, by the options.

@@ -4,7 +4,7 @@
 //! refuses: an option that does nothing would hide a mistake.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use popfib::IpSet;
 
@@ -36,6 +36,9 @@ pub enum LinePart {
     /// each element, or to the one of a number.
     Path(String),
 }
+
+/// The part of lines that is chosen where nobody says which; threads share it.
+pub(super) type ChosenPart = Arc<OnceLock<LinePart>>;
 
 /// Which of the addresses in a part of a line are meant: of `10.0.0.1 -> 192.0.2.9` the first, the second, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

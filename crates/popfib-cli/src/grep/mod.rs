@@ -65,7 +65,7 @@ Exit status: 0 if a line was selected, 1 if none was, 2 after an error."
 pub(crate) struct GrepArgs {
     /// Prefix, range or address to search for
     ///
-    /// May be given several times.
+    /// May be given several times, and be several with commas between them.
     #[arg(short = 'e', long, value_name = "PATTERN")]
     prefix: Vec<String>,
 

@@ -28,14 +28,16 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::finder::{PrefixFinder, looks_like_addresses};
 use super::node::{node, several};
-use super::records::{MemberValue, has_one_prefix, has_prefix};
+use super::records::{MemberValue, has_one_prefix, has_prefix, range_ends};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
 use super::{first_byte, frr, is_others, keys, reason};
+use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
@@ -45,7 +47,7 @@ use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::{LoadOptions, TableEntry};
-use crate::words::looks_like_prefix;
+use crate::words::may_be_element;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "json-lists",
@@ -154,11 +156,6 @@ impl JsonLists {
     }
 }
 
-/// Whether a text can only be meant as a prefix or a range, right or wrong.
-fn looks_like_addresses(text: &str) -> bool {
-    looks_like_prefix(text) || is_range(text)
-}
-
 /// The column of the key of the list that a prefix is in.
 const LIST: &str = "list";
 
@@ -211,29 +208,58 @@ impl Grammar for JsonLists {
                 self.are_prefixes = Some(true);
             }
             (Some(b'{' | b'"'), _) if key.is_empty() => {}
+            _ if key.is_empty() && self.are_prefixes == Some(true) => {
+                return Err(format!("{}: not a prefix", quote(json.as_bytes())));
+            }
             // A fact about the file, which may name prefixes, too.
-            _ if rows.heading(json).is_err() => {
+            _ if may_be_element(json.trim_matches('"')) => {
                 return rows.leave_out("prefix", " in a member that is no list");
             }
-            _ => return Ok(()),
+            _ => return rows.detail(),
         }
         let value = self.value(json).map_err(|e| reason(&e))?;
         let value = value.unwrap_or_else(|| rows.absent().to_owned());
+        let (mut scalar, mut lost) = (None, None);
         let mut walk = PrefixFinder {
             rows,
             value: &value,
             named: [self.prefix.as_deref(), self.length.as_deref()],
             are_prefixes: &mut self.are_prefixes,
-            scalar: &mut None,
+            scalar: &mut scalar,
+            lost: &mut lost,
             is_nameless: self.is_nameless,
         };
         let mut parser = serde_json::Deserializer::from_str(json);
         let read = walk.deserialize(&mut parser);
         let read = read.and_then(|()| parser.end());
         read.map_err(|e| reason(&e))?;
-        match rows.is_accounted() {
-            true => Ok(()),
-            false => rows.leave_out("element", " without a prefix"),
+        if rows.is_accounted() {
+            return Ok(());
+        }
+        if json.starts_with('"') {
+            return match scalar.or(lost) {
+                Some(text) => Err(format!(
+                    "{}: a prefix in a list that begins with something else",
+                    quote(text.as_bytes())
+                )),
+                None => rows.detail(),
+            };
+        }
+        let ends = node(json).ok().and_then(|object| {
+            let [first, last] = range_ends(&object)?;
+            let end = |path: &str| match object.at(path) {
+                Some(RecordNode::Scalar(_, text)) => Some(text.to_string()),
+                _ => None,
+            };
+            Some(format!("{}-{}", end(&first)?, end(&last)?))
+        });
+        match (ends, lost) {
+            (Some(range), _) => rows.elements(&range, &value),
+            (None, Some(text)) => Err(format!(
+                "{}: in an object without a prefix; --prefix-column names the member that has it",
+                quote(text.as_bytes())
+            )),
+            (None, None) => rows.leave_out("element", " without a prefix"),
         }
     }
 
@@ -294,6 +320,14 @@ impl JsonLists {
         match &prefixes[..] {
             // Of something else.
             [] => return rows.heading(json),
+            [(_, first), (_, last)]
+                if members.is_empty() && is_range(&format!("{first}-{last}")) =>
+            {
+                return Err(format!(
+                    "two hosts, or the ends of a range? A range has a dash between its ends: {}",
+                    quote(json.as_bytes())
+                ));
+            }
             [_, _, ..] if !members.is_empty() => {
                 return Err(several(prefixes.iter().map(|(name, _)| &**name)));
             }
@@ -313,183 +347,6 @@ impl JsonLists {
         let value = value.unwrap_or_else(|| rows.absent().to_owned());
         let mut prefixes = prefixes.iter();
         prefixes.try_for_each(|(_, prefix)| rows.elements(prefix, &value))
-    }
-}
-
-/// Finds the prefixes in an element of a list, at any depth, while it is parsed.
-struct PrefixFinder<'a> {
-    rows: &'a mut RouteRows,
-    value: &'a str,
-    /// What the user calls the members of the prefix and its length.
-    named: [Option<&'a str>; 2],
-    /// Whether the strings of the list are prefixes.
-    are_prefixes: &'a mut Option<bool>,
-    /// Gets the text of a string that is a prefix with its length, or a range, and no element of a list: the object
-    /// around it decides whether that is its prefix, once all members are known.
-    scalar: &'a mut Option<String>,
-    /// Whether such strings count.
-    is_nameless: bool,
-}
-
-impl PrefixFinder<'_> {
-    /// A prefix was found.
-    fn found(&mut self, text: &str) -> Result<(), String> {
-        self.rows.elements(text, self.value)
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &mut PrefixFinder<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
-        parser.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a prefix, or an object with prefixes")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        if *self
-            .are_prefixes
-            .get_or_insert_with(|| looks_like_addresses(text))
-        {
-            return self.found(text).map_err(E::custom);
-        }
-        if self.is_nameless && is_prefix(text) {
-            *self.scalar = Some(text.to_owned());
-        }
-        Ok(())
-    }
-
-    /// A list inside of an element tells by its own first string whether it has prefixes.
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let mut inner = PrefixFinder {
-            rows: self.rows,
-            value: self.value,
-            named: self.named,
-            are_prefixes: &mut None,
-            scalar: &mut None,
-            is_nameless: self.is_nameless,
-        };
-        while list.next_element_seed(&mut inner)?.is_some() {}
-        Ok(())
-    }
-
-    /// An object: the prefix of its best-named member is found once all members have been seen, those of lists and
-    /// objects inside as they come.
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        // The member with the best name for a prefix, and for its length; then those that only look like prefixes.
-        let (mut best, mut is_bounded) = (None, false);
-        let mut best_length: Option<((usize, Length), String)> = None;
-        let mut others: Vec<(String, String)> = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
-            match prefix_rank(&key, self.named[0]) {
-                Some(rank) if best.as_ref().is_none_or(|(known, _)| rank < *known) => {
-                    let cell = MemberValue::of(map.next_value::<&RawValue>()?.get());
-                    match cell.map_err(A::Error::custom)? {
-                        MemberValue::Text(text) => best = Some((rank, text)),
-                        MemberValue::Absent | MemberValue::Null => {}
-                    }
-                }
-                Some(_) => _ = map.next_value::<IgnoredAny>()?,
-                None if let Some(named) = length_of(&key, self.named[1])
-                    && best_length.as_ref().is_none_or(|(known, _)| named < *known) =>
-                {
-                    let cell = MemberValue::of(map.next_value::<&RawValue>()?.get());
-                    match cell.map_err(A::Error::custom)? {
-                        MemberValue::Text(text) => best_length = Some((named, text)),
-                        MemberValue::Null => best_length = Some((named, String::new())),
-                        MemberValue::Absent => {}
-                    }
-                }
-                None => {
-                    // Of bgpq4: the prefix is for some lengths only.
-                    is_bounded |= matches!(key.as_str(), "greater-equal" | "less-equal");
-                    let mut scalar = None;
-                    map.next_value_seed(MemberFinder(&mut *self, &mut scalar))?;
-                    others.extend(scalar.map(|text| (key, text)));
-                }
-            }
-        }
-        match &mut others[..] {
-            [(_, text)] if best.is_none() => best = Some((0, std::mem::take(text))),
-            [_, _, ..] if best.is_none() => {
-                let keys = others.iter().map(|(key, _)| &**key);
-                return Err(A::Error::custom(several(keys)));
-            }
-            _ => {}
-        }
-        if let Some((_, mut text)) = best {
-            if let Some(((_, kind), length)) = best_length {
-                text = kind.join(&text, &length).map_err(A::Error::custom)?;
-            }
-            self.found(&text).map_err(A::Error::custom)?;
-            if is_bounded {
-                self.rows.bounded();
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// How good a name `key` is for a prefix, 0 the best; only the user's own if there is one. `None` if it is no such name.
-fn prefix_rank(key: &str, named: Option<&str>) -> Option<usize> {
-    match named {
-        Some(name) => (key == name).then_some(0),
-        None => rank(key, PREFIX),
-    }
-}
-
-/// As [`prefix_rank`], for the length or the mask of a prefix, and which of these it is.
-fn length_of(key: &str, named: Option<&str>) -> Option<(usize, Length)> {
-    match named {
-        Some(name) => (key == name).then_some((0, Length::Plain)),
-        None => Length::named(key),
-    }
-}
-
-/// Looks into a member that is not called like a prefix: lists and objects in it may hold some, a string may be one
-/// only by its content.
-struct MemberFinder<'a, 'b>(&'a mut PrefixFinder<'b>, &'a mut Option<String>);
-
-impl<'de> DeserializeSeed<'de> for MemberFinder<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
-        PrefixFinder {
-            rows: self.0.rows,
-            value: self.0.value,
-            named: self.0.named,
-            are_prefixes: &mut Some(false),
-            scalar: self.1,
-            is_nameless: self.0.is_nameless,
-        }
-        .deserialize(parser)
     }
 }
 

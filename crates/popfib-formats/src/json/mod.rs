@@ -8,6 +8,7 @@
 //! All these formats begin with the same few bytes. The keys in the head tell which one it is
 //! ([`strings`]), and each `detect` leaves alone what a more special format takes ([`is_others`]).
 
+mod finder;
 pub(crate) mod frr;
 pub(crate) mod ip_route;
 pub(crate) mod lists;

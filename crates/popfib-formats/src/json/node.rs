@@ -14,6 +14,7 @@ use crate::error::quote;
 use crate::leaves::RecordNode;
 use crate::ranges::is_prefix;
 use crate::record::CellKind;
+use crate::words::may_be_element;
 
 /// How deep objects and arrays may be nested: the limit of serde_json, which does not count here as each level is
 /// a parse of its own.
@@ -77,6 +78,23 @@ pub(super) fn prefixes(node: &RecordNode<'_>) -> Vec<String> {
         }
     }
     found
+}
+
+/// The first member in whose lists there may be prefixes: beside one that no name tells, these may be meant.
+pub(super) fn listed_prefixes<'a>(object: &'a RecordNode<'_>) -> Option<&'a str> {
+    fn is_any(node: &RecordNode<'_>, in_list: bool) -> bool {
+        match node {
+            RecordNode::Scalar(CellKind::Text, text) => in_list && may_be_element(text),
+            RecordNode::Map(members) => members.iter().any(|(_, member)| is_any(member, in_list)),
+            RecordNode::Array(elements) => elements.iter().any(|element| is_any(element, true)),
+            RecordNode::Null | RecordNode::Scalar(..) => false,
+        }
+    }
+    let RecordNode::Map(members) = object else {
+        return None;
+    };
+    let found = members.iter().find(|(_, member)| is_any(member, false));
+    found.map(|(key, _)| &**key)
 }
 
 /// Leaves out of an object's members what the keys of `path` lead to. Keys may have dots themselves, so

@@ -23,7 +23,7 @@ use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
-use super::node::{node, prefixes, remove, several};
+use super::node::{listed_prefixes, node, prefixes, remove, several};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, reason};
@@ -106,7 +106,7 @@ pub(super) fn has_one_prefix(head: &[u8]) -> bool {
 }
 
 /// The names of the members that are the ends of a range, in an object that has both.
-fn range_ends(object: &RecordNode<'_>) -> Option<[String; 2]> {
+pub(super) fn range_ends(object: &RecordNode<'_>) -> Option<[String; 2]> {
     let RecordNode::Map(members) = object else {
         return None;
     };
@@ -226,6 +226,9 @@ impl Grammar for PrefixObjects {
             let object = node(json).map_err(|e| reason(&e))?;
             match &mut prefixes(&object)[..] {
                 [] => self.range = range_ends(&object),
+                [path] if let Some(listed) = listed_prefixes(&object) => {
+                    return Err(several([&**path, listed].into_iter()));
+                }
                 [path] => self.prefix = Some(std::mem::take(path)),
                 paths => return Err(several(paths.iter().map(|path| &**path))),
             }

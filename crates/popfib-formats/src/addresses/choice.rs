@@ -7,13 +7,11 @@
 //! ```
 //! The first line with an address decides, so that no line waits for another.
 
-use serde_json::Value;
-
 use super::field_names::FieldNames;
 use super::find::find_address;
-use super::finder::field;
+use super::finder::line_part;
 use super::head::is_address;
-use super::json_path::unmarked;
+use super::json_path;
 use super::options::{AddressOptions, ChosenPart, LinePart};
 use crate::error::quote;
 
@@ -89,18 +87,9 @@ impl PlaceChoice {
                 continue;
             }
             if let Some(found) = find_address(line, 0) {
-                let is_more = find_address(line, found.range.end).is_some();
-                self.is_done = match &self.members {
-                    LineMembers::None if is_more => {
-                        let line = self.lines;
-                        self.note = Some(format!(
-                            "addresses are the first of their lines; there are more, as in line {line}; --address chooses"
-                        ));
-                        true
-                    }
-                    LineMembers::None => false,
-                    LineMembers::Json => self.choose_member(line),
-                    LineMembers::Fields(_) => self.choose_field(line),
+                self.is_done = match self.members {
+                    LineMembers::None => self.note_more(line, found.range.end),
+                    LineMembers::Json | LineMembers::Fields(_) => self.choose(line),
                 };
             }
             self.is_done |= self.lines == LINES;
@@ -110,87 +99,47 @@ impl PlaceChoice {
         }
     }
 
-    fn choose_field(&mut self, line: &[u8]) -> bool {
-        let LineMembers::Fields(names) = &self.members else {
-            return false;
-        };
-        let names: Vec<_> = names
-            .names()
-            .into_iter()
-            .map(String::from_utf8_lossy)
-            .collect();
-        let parts = names.iter().filter_map(|name| match self.members {
-            LineMembers::Fields(ref names) => names.field(name).map(|part| (name, part)),
-            _ => None,
-        });
-        let parts = parts.filter_map(|(name, part)| match part {
-            LinePart::Field(number, delimiter) => {
-                let text = field(line, number, delimiter).ok()?;
-                Some((name.clone().into_owned(), part, text.to_vec()))
-            }
-            _ => None,
-        });
-        let parts: Vec<_> = parts.collect();
-        self.choose("field", parts)
-    }
-
-    fn choose_member(&mut self, line: &[u8]) -> bool {
-        let Ok(object) = serde_json::from_slice(unmarked(line)) else {
-            return false;
-        };
-        let mut strings = Vec::new();
-        add_strings(&object, String::new(), &mut strings);
-        let parts = strings.into_iter();
-        let parts = parts.map(|(path, text)| (path.clone(), LinePart::Path(path), text.into()));
-        let parts = parts.collect();
-        self.choose("member", parts)
-    }
-
-    /// Chooses one of these parts, which have names and texts: one that is an address before those that have one in them.
-    fn choose(&mut self, what: &str, parts: Vec<(String, LinePart, Vec<u8>)>) -> bool {
-        let rank = |name: &str| {
-            let name = name.to_ascii_lowercase();
-            let best = CLIENTS.iter().position(|client| name.contains(client));
-            (best.unwrap_or(CLIENTS.len()), name)
-        };
-        let mut parts: Vec<_> = parts
-            .into_iter()
-            .filter(|(_, _, text)| find_address(text, 0).is_some())
-            .map(|(name, part, text)| {
-                (
-                    (!is_address(&text), rank(&name)),
-                    quote(name.as_bytes()),
-                    part,
-                )
-            })
-            .collect();
-        parts.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-        parts.dedup_by(|(_, a, _), (_, b, _)| a == b);
-        let mut parts = parts.into_iter();
-        let Some((_, name, part)) = parts.next() else {
-            return false;
-        };
-        let others: Vec<_> = parts.map(|(_, name, _)| name).collect();
-        self.note = Some(taken_from(what, &name, &others));
-        self.chosen.set(part).is_ok()
-    }
-}
-
-/// Adds the strings of a JSON value, each with the path to it.
-fn add_strings(value: &Value, path: String, strings: &mut Vec<(String, String)>) {
-    match value {
-        Value::String(text) => strings.push((path, text.clone())),
-        Value::Array(elements) => {
-            for element in elements {
-                add_strings(element, path.clone(), strings);
-            }
+    /// Notes that `line` has an address from `at` on, if it has one.
+    fn note_more(&mut self, line: &[u8], at: usize) -> bool {
+        let is_more = find_address(line, at).is_some();
+        if is_more {
+            let line = self.lines;
+            self.note = Some(format!(
+                "addresses are the first of their lines; there are more, as in line {line}; --address chooses"
+            ));
         }
-        Value::Object(members) => {
-            let dot = if path.is_empty() { "" } else { "." };
-            for (key, value) in members {
-                add_strings(value, format!("{path}{dot}{key}"), strings);
+        is_more
+    }
+
+    /// Chooses a part of `line`: one that is an address before those that have one in them.
+    fn choose(&mut self, line: &[u8]) -> bool {
+        let (what, parts): (_, Vec<_>) = match &self.members {
+            LineMembers::Fields(fields) => {
+                let names = fields.names().into_iter().map(String::from_utf8_lossy);
+                let parts = names.filter_map(|name| Some((name.to_string(), fields.field(&name)?)));
+                ("field", parts.collect())
             }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            _ => {
+                let paths = json_path::paths(line, usize::MAX).into_iter();
+                let parts = paths.map(|path| (path.clone(), LinePart::Path(path)));
+                ("member", parts.collect())
+            }
+        };
+        let rank = |(name, part): (String, LinePart)| {
+            let text = line_part(line, &part)?;
+            find_address(text, 0)?;
+            let lower = name.to_ascii_lowercase();
+            let best = CLIENTS.iter().position(|client| lower.contains(client));
+            let best = best.unwrap_or(CLIENTS.len());
+            Some(((!is_address(text), best, lower, name), part))
+        };
+        let mut parts: Vec<_> = parts.into_iter().filter_map(rank).collect();
+        parts.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut names = parts.iter().map(|((.., name), _)| quote(name.as_bytes()));
+        let Some(name) = names.next() else {
+            return false;
+        };
+        self.note = Some(taken_from(what, &name, &names.collect::<Vec<_>>()));
+        self.chosen.set(parts.swap_remove(0).1).is_ok()
     }
 }

@@ -270,7 +270,7 @@ pub fn line_part<'l>(line: &'l [u8], part: &LinePart) -> Option<&'l [u8]> {
 }
 
 /// The field of this number, from 1; how many there are if there are fewer, 0 in a blank line.
-pub(super) fn field(line: &[u8], number: usize, delimiter: Option<u8>) -> Result<&[u8], usize> {
+fn field(line: &[u8], number: usize, delimiter: Option<u8>) -> Result<&[u8], usize> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
         return Err(0);

@@ -70,9 +70,8 @@ pub(super) fn meant(value: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The first paths that lead to something in the object `line`, for the error about a path that leads nowhere.
-pub(super) fn paths(line: &[u8]) -> Vec<String> {
-    const ENOUGH: usize = 20;
+/// The first paths, `enough` of them, that lead to something in the object `line`.
+pub(super) fn paths(line: &[u8], enough: usize) -> Vec<String> {
     let mut paths = Vec::new();
     let mut open = vec![(String::new(), serde_json::from_slice(unmarked(line)))];
     while let Some((path, value)) = open.pop() {
@@ -90,7 +89,7 @@ pub(super) fn paths(line: &[u8]) -> Vec<String> {
                 open.push((path, Ok(elements.swap_remove(0))));
             }
             _ if path.is_empty() => {}
-            _ if paths.len() == ENOUGH => {
+            _ if paths.len() == enough => {
                 paths.push("...".to_owned());
                 break;
             }
@@ -285,7 +284,7 @@ mod tests {
             assert_eq!(found(line, path), expected, "{path}");
         }
         let there = ["id.x", "id.orig_h", "a.b.c.d.e.f"];
-        let mut seen = paths(line.as_bytes());
+        let mut seen = paths(line.as_bytes(), 20);
         for path in &seen {
             assert_eq!(found(line, path).len(), 1, "{path}");
         }

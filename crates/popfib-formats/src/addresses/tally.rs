@@ -99,7 +99,7 @@ impl PartsTally {
                 let path = quote(path.as_bytes());
                 match self.object.get() {
                     Some(object) => {
-                        let there = json_path::paths(object).join(", ");
+                        let there = json_path::paths(object, 20).join(", ");
                         Some(format!("no line has a value at {path}; there are {there}"))
                     }
                     None if self.unread.load(Ordering::Relaxed) > 0 => {

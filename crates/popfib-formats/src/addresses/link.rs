@@ -73,11 +73,6 @@ pub(super) fn unread_link(number: i32) -> Option<&'static str> {
         107 => "frame relay",
         119 | 163 => "802.11 with a header of a driver",
         127 => "802.11 with radiotap",
-        187 | 201 => "Bluetooth",
-        189 | 220 | 249 => "USB",
-        195 | 215 | 230 => "802.15.4",
-        227 => "CAN",
-        239 => "netfilter's log",
         _ => return None,
     })
 }
@@ -106,13 +101,9 @@ pub(super) fn kind(ether_type: Option<u16>) -> String {
     let name = match ether_type {
         None => "of no IP version",
         Some(0x0806) => "ARP",
-        Some(0x8035) => "RARP",
         Some(PPPOE | 0x8863) => "PPPoE without IP",
         Some(0x8847 | 0x8848) => "MPLS without IP",
         Some(0x88cc) => "LLDP",
-        Some(0x8809) => "LACP or the like",
-        Some(0x888e) => "802.1X",
-        Some(0x88e5) => "MACsec",
         Some(0x88e7) => "802.1ah",
         Some(0..=1500) => "802.3 without an EtherType",
         Some(other) => return format!("EtherType 0x{other:04x}"),

@@ -89,7 +89,7 @@ impl Grammar for AnyPrefixes {
             }
         }
         // What is no prefix is other text.
-        flaw.map_or_else(|| rows.detail(), Err)
+        flaw.map_or_else(|| rows.free_text(), Err)
     }
 
     fn end(&mut self, rows: &mut RouteRows) {

@@ -12,6 +12,7 @@
 
 use std::fmt;
 
+use crate::account::Account;
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::items::Items;
@@ -21,13 +22,13 @@ use crate::record::RecordText;
 use crate::route::{RecordColumns, Route, RouteSource};
 use crate::rows::RouteRows;
 use crate::table_format::LoadOptions;
-use crate::words::{not_a_route, one_prefix};
+use crate::words::not_a_route;
 
 /// What the pieces of one format mean.
 pub(crate) trait Grammar: Send {
-    /// Reads a piece; hands its routes to `rows`, or says what else it is ([`RouteRows::heading`],
-    /// [`detail`](RouteRows::detail), [`leave_out`](RouteRows::leave_out)): a piece without either is invalid. `key` is that of a
-    /// member of a JSON object, empty for all else.
+    /// Reads a piece; hands its routes to `rows`, or says what else it is ([`RouteRows::detail`] and what
+    /// follows it): a piece without either is invalid, as is a line with a prefix that is neither read nor ignored. `key` is that
+    /// of a member of a JSON object, empty for all else.
     ///
     /// An error concerns this piece alone.
     fn read(&mut self, key: &str, text: &str, rows: &mut RouteRows) -> Result<(), String>;
@@ -112,6 +113,9 @@ trait Cutter: Send {
     /// The piece, and its key.
     fn piece(&self) -> Result<(&str, &str), ReadError>;
 
+    /// Looks whether all of the piece is accounted for.
+    fn accounted(account: &Account, text: &str) -> Result<(), String>;
+
     /// The error of a fault in this line.
     fn invalid(&self, line: u64, reason: String) -> ReadError;
 }
@@ -127,6 +131,14 @@ impl Cutter for Lines {
 
     fn piece(&self) -> Result<(&str, &str), ReadError> {
         Ok(("", self.text()?))
+    }
+
+    fn accounted(account: &Account, text: &str) -> Result<(), String> {
+        match text.starts_with('{') {
+            // An object of JSON, of which any member may be a column.
+            true => Ok(()),
+            false => account.of_line(text),
+        }
     }
 
     fn invalid(&self, line: u64, reason: String) -> ReadError {
@@ -145,6 +157,13 @@ impl Cutter for Items {
 
     fn piece(&self) -> Result<(&str, &str), ReadError> {
         Ok((self.key(), self.json()?))
+    }
+
+    fn accounted(account: &Account, text: &str) -> Result<(), String> {
+        match account.is_known() {
+            true => Ok(()),
+            false => Err(not_a_route(text)),
+        }
     }
 
     fn invalid(&self, line: u64, reason: String) -> ReadError {
@@ -181,16 +200,8 @@ impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
         {
             return Ok(true);
         }
-        let read = grammar.read(key, text, rows).and_then(|()| {
-            match rows.is_accounted() || text.trim_ascii().is_empty() {
-                true => Ok(()),
-                false => Err(not_a_route(text)),
-            }
-        });
-        let read = read.and_then(|()| match self.prompt {
-            Some(_) => one_prefix(text),
-            None => Ok(()),
-        });
+        let read = grammar.read(key, text, rows);
+        let read = read.and_then(|()| C::accounted(rows.account(), text));
         if let Err(reason) = read {
             // Above the routes, a line that the grammar does not know may be the command that printed them.
             let is_command = match &mut self.prompt {

@@ -46,7 +46,7 @@ impl Grammar for Hosts {
         let text = line.split('#').next().unwrap_or_default();
         let mut words = text.split_ascii_whitespace();
         let Some(address) = words.next() else {
-            return rows.detail();
+            return rows.free_text();
         };
         if !is_address(address) {
             return Err(format!("{}: not an address", quote(address.as_bytes())));

@@ -249,6 +249,7 @@ impl UnfinishedIpRoute {
                 }
                 "tos" | "dsfield" | "from" => {
                     let value = value()?;
+                    rows.ignore(value);
                     self.left_out = Some(" for some packets only");
                     self.is_ipv6 = self.is_ipv6.or(value.contains(':').then_some(true));
                 }

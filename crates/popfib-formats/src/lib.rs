@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 pub mod addresses;
 mod anonymizer;
 mod any;

@@ -5,18 +5,17 @@
 //! is one table, or which of its tables is read. Lists of prefixes go by rules of their
 //! own: each element counts, and there may be no values.
 //!
-//! Each piece is accounted for: a prefix in it is read, or the grammar says that it is a heading, more about a route, or left out,
-//! of which kind. A piece of which it says nothing is invalid, so that no grammar passes over anything unseen.
+//! Each piece is accounted for ([`Account`]): a prefix in it is read, or the grammar says what else it is.
 //!
 //! A line may give many routes or none, and be at fault for an earlier one; so routes and the first fault wait here until they are
 //! taken, and their values stand in one buffer.
 
-use std::cell::Cell;
 use std::mem;
 use std::ops::Range;
 
 use popfib::IpPrefix;
 
+use crate::account::Account;
 use crate::as_path;
 use crate::error::quote;
 use crate::name_rule::checked;
@@ -25,7 +24,6 @@ use crate::peers::RouteValue;
 use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
-use crate::words::looks_like_prefix;
 
 /// Why a route that the router does not use is left out.
 const UNUSED: &str = " that the router does not use";
@@ -35,10 +33,7 @@ const UNUSED: &str = " that the router does not use";
 pub(crate) struct RouteRows {
     notation: Notation,
     line: u64,
-    /// Whether the current piece is accounted for: a prefix in it was read, or the grammar said what else it is.
-    accounted: Cell<bool>,
-    /// What was left out on purpose, by kind: a noun, which of them, how many.
-    left_out: Vec<(&'static str, &'static str, u64)>,
+    account: Account,
     /// What was found, each with the place of its value in `values`, and how many of
     /// them are taken.
     found: Vec<(IpPrefix, Range<usize>)>,
@@ -102,7 +97,7 @@ impl RouteRows {
 
     /// Keeps a route until it is taken; equal values in a row are stored once.
     fn push(&mut self, prefix: IpPrefix, value: &str) {
-        self.accounted.set(true);
+        self.account.known();
         if !self.has_found() {
             self.found.clear();
             self.values.clear();
@@ -127,34 +122,29 @@ impl RouteRows {
     /// What is found from here on stands in the line with this number.
     pub(crate) fn at_line(&mut self, line: u64) {
         self.line = line;
-        self.accounted.set(false);
+        self.account.begin();
     }
 
-    /// Whether the piece that was read since [`at_line`](Self::at_line) is accounted for; one that is not is invalid.
-    pub(crate) fn is_accounted(&self) -> bool {
-        self.accounted.get()
+    /// What is known of the current piece.
+    pub(crate) fn account(&self) -> &Account {
+        &self.account
     }
 
-    /// The piece is known and ignored: a heading, a legend, a comment, a fact about the file. With a prefix in it, it is no
-    /// such thing.
-    pub(crate) fn heading(&self, text: &str) -> Result<(), String> {
-        self.accounted.set(true);
-        let is_apart =
-            |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"' | '\'' | '(' | ')');
-        let mut words = text.split(is_apart);
-        match words.find(|word| word.contains('/') && looks_like_prefix(word)) {
-            Some(prefix) => Err(format!(
-                "{}: a prefix where none is expected",
-                quote(prefix.as_bytes())
-            )),
-            None => Ok(()),
-        }
-    }
-
-    /// The piece is more about the route at hand, or about the rows after it.
+    /// The piece is more about the route at hand, about the rows after it, or about the file: a heading, a legend.
     pub(crate) fn detail(&self) -> Result<(), String> {
-        self.accounted.set(true);
+        self.account.known();
         Ok(())
+    }
+
+    /// The piece is text that may be anything: a comment, a description, what belongs to another table.
+    pub(crate) fn free_text(&self) -> Result<(), String> {
+        self.account.free_text();
+        Ok(())
+    }
+
+    /// The prefix `text` is known, and no route.
+    pub(crate) fn ignore(&self, text: &str) {
+        self.account.prefix(text);
     }
 
     /// The piece is well formed and left out on purpose; `noun` and `which` say what it is: `rule`, ` about no address`.
@@ -163,15 +153,7 @@ impl RouteRows {
         noun: &'static str,
         which: &'static str,
     ) -> Result<(), String> {
-        self.accounted.set(true);
-        let known = self.left_out.iter_mut();
-        match known
-            .into_iter()
-            .find(|kind| (kind.0, kind.1) == (noun, which))
-        {
-            Some((.., count)) => *count += 1,
-            None => self.left_out.push((noun, which, 1)),
-        }
+        self.account.leave_out(noun, which);
         Ok(())
     }
 
@@ -182,7 +164,7 @@ impl RouteRows {
 
     /// A prefix as written, with its length.
     pub(crate) fn prefix(&self, text: &str) -> Result<IpPrefix, String> {
-        self.accounted.set(true);
+        self.account.prefix(text);
         let prefix = prefix(text, self.notation.mask);
         prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
     }
@@ -353,7 +335,7 @@ impl RouteRows {
 
     /// A prefix, an address, or a range of addresses.
     pub(crate) fn span(&self, text: &str) -> Result<AddressSpan, String> {
-        self.accounted.set(true);
+        self.account.prefix(text);
         AddressSpan::parse(text, self.notation).map_err(|e| e.to_string())
     }
 
@@ -382,11 +364,7 @@ impl RouteRows {
 
     /// What was left out, for the user.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<_> = self
-            .left_out
-            .iter()
-            .flat_map(|&(noun, which, count)| note_left_out(count, noun, which))
-            .collect();
+        let mut notes = self.account.notes();
         let mut left_out = |count, which: &str| notes.extend(note_left_out(count, "route", which));
         if let Some(chosen) = &self.chosen {
             let chosen = quote(chosen.as_bytes());

@@ -160,7 +160,7 @@ impl Grammar for Rpsl {
             self.object_ended(rows);
         }
         if line.starts_with(['%', '#']) || line.trim().is_empty() {
-            return rows.detail();
+            return rows.free_text();
         }
         if let Some(more) = line.strip_prefix([' ', '\t', '+']) {
             // Long ones are cut where a value would be too long.
@@ -172,13 +172,13 @@ impl Grammar for Rpsl {
                 self.value.push(' ');
                 self.value.push_str(more);
             }
-            return rows.detail();
+            return rows.free_text();
         }
         let Some((name, value)) = attribute(line) else {
             // What another class has is not looked at.
             return match self.route {
                 Some(_) => Err(format!("{}: not an attribute", quote(line.as_bytes()))),
-                None => rows.detail(),
+                None => rows.free_text(),
             };
         };
         self.attribute_ended();
@@ -188,7 +188,7 @@ impl Grammar for Rpsl {
         }
         name.clone_into(&mut self.name);
         value.clone_into(&mut self.value);
-        rows.detail()
+        rows.free_text()
     }
 
     fn end(&mut self, rows: &mut RouteRows) {

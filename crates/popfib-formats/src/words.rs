@@ -59,17 +59,6 @@ pub(crate) fn is_long_prefix(word: &str) -> bool {
     word.contains('/') && looks_like_prefix(word)
 }
 
-/// Checks that a line of a listing has no second prefix, which nobody reads, but that which packets come `from` (`ip route`).
-pub(crate) fn one_prefix(line: &str) -> Result<(), String> {
-    let words = line.split([' ', '\t', ',', '(', ')']);
-    match words.filter(|word| is_long_prefix(word)).nth(1) {
-        Some(second) if !line.contains(" from ") => {
-            Err(format!("{}: a second prefix", quote(second.as_bytes())))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The name of the table of a VRF in an address family; only the families of other routes than unicast count.
 pub(crate) fn table_of(family: &str, vrf: &str) -> String {
     match family.trim() {

@@ -74,13 +74,13 @@ impl Grammar for Delegations {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
-            return rows.detail();
+            return rows.free_text();
         }
         let fields: Vec<_> = line.split('|').collect();
         let span = match fields[..] {
-            [version, _, _, _, _, _, _] if is_version(version) => return rows.heading(line),
+            [version, _, _, _, _, _, _] if is_version(version) => return rows.detail(),
             // AS numbers are no prefixes.
-            [_, _, _, _, _, "summary", ..] | [_, _, "asn", ..] => return rows.heading(line),
+            [_, _, _, _, _, "summary", ..] | [_, _, "asn", ..] => return rows.detail(),
             [_, _, "ipv4", first, count, _, _, ..] => range(first, count)?,
             [_, _, "ipv6", first, len, _, _, ..] => rows.span(&format!("{first}/{len}"))?,
             _ => {

@@ -67,7 +67,7 @@ struct RisWhoisBest {
 impl Grammar for RisWhois {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if is_skipped(line) {
-            return rows.detail();
+            return rows.free_text();
         }
         let (origin, prefix, peers) = row(line)?;
         let prefix = rows.prefix(prefix)?;

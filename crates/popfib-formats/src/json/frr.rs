@@ -204,7 +204,7 @@ impl Grammar for Frr {
             }
         } else {
             // Numbers and names about the table.
-            return rows.heading(json);
+            return rows.detail();
         };
         let prefix = match self.prefix.filter(|_| key == "paths") {
             Some(prefix) => prefix,

@@ -233,7 +233,7 @@ impl Grammar for JsonLists {
         let read = walk.deserialize(&mut parser);
         let read = read.and_then(|()| parser.end());
         read.map_err(|e| reason(&e))?;
-        if rows.is_accounted() {
+        if rows.account().is_known() {
             return Ok(());
         }
         if json.starts_with('"') {
@@ -319,7 +319,7 @@ impl JsonLists {
         }
         match &prefixes[..] {
             // Of something else.
-            [] => return rows.heading(json),
+            [] => return rows.detail(),
             [(_, first), (_, last)]
                 if members.is_empty() && is_range(&format!("{first}-{last}")) =>
             {

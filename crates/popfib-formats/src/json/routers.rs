@@ -77,7 +77,7 @@ impl Grammar for RouterJson {
             }
             node => {
                 self.about(key, node, rows);
-                rows.heading(json)
+                rows.detail()
             }
         }
     }

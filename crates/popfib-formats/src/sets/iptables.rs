@@ -46,8 +46,8 @@ impl Grammar for Iptables {
         words.next_if(|word| word.starts_with('[') && word.ends_with(']'));
         let chain = match (words.next(), words.next()) {
             (Some("-A" | "--append"), Some(chain)) => chain,
-            (None, _) | (Some("COMMIT"), None) => return rows.heading(line),
-            (Some(word), _) if word.starts_with(['*', ':', '#']) => return rows.detail(),
+            (None, _) | (Some("COMMIT"), None) => return rows.detail(),
+            (Some(word), _) if word.starts_with(['*', ':', '#']) => return rows.free_text(),
             _ => return Err(format!("{}: not a rule", quote(line.trim().as_bytes()))),
         };
         // The address, and whether a `!` stands before its option (`! -s 10.0.0.0/8`).
@@ -55,12 +55,12 @@ impl Grammar for Iptables {
         while let Some(word) = words.next() {
             let is_source = matches!(word, "-s" | "--source" | "--src" | "--src-range");
             let is_target = matches!(word, "-d" | "--destination" | "--dst" | "--dst-range");
-            if is_source || is_target && found.is_none() {
-                found = words.next();
-                is_negated = before == "!";
-            }
-            if is_source {
-                break;
+            if is_source || is_target {
+                let address = words.next();
+                rows.ignore(address.unwrap_or_default());
+                if is_source || found.is_none() {
+                    (found, is_negated) = (address, before == "!");
+                }
             }
             before = word;
         }

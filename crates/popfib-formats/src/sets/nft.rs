@@ -149,6 +149,7 @@ impl NftText {
     /// A token that is no element: learns the name and the type of sets, and notices where elements begin.
     fn outside(&mut self, token: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if may_be_element(token) {
+            rows.ignore(token);
             rows.leave_out("prefix", " outside of sets")?;
         }
         let last = std::mem::take(&mut self.last);
@@ -246,6 +247,8 @@ impl NftText {
                 )
             }
             _ if self.element.text.is_empty() => {
+                // It is read at its end, which may be in another line.
+                rows.ignore(token);
                 token.clone_into(&mut self.element.text);
                 Ok(())
             }

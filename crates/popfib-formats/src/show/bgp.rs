@@ -182,7 +182,7 @@ impl Grammar for BgpTable {
         if let Some(columns) = BgpColumns::of(line) {
             self.columns = Some(columns);
             self.in_legend = false;
-            return rows.heading(line);
+            return rows.detail();
         }
         let text = line.trim();
         if is_preamble(text) || HEADINGS.iter().any(|heading| text.starts_with(heading)) {
@@ -205,13 +205,13 @@ impl Grammar for BgpTable {
             if let Some(asn) = local_as(text) {
                 rows.local_as(asn);
             }
-            return rows.heading(text);
+            return rows.detail();
         }
         let goes_on = self.in_legend
             && line.starts_with([' ', '\t'])
             && !text.split_ascii_whitespace().any(looks_like_prefix);
         if text.is_empty() || goes_on {
-            return rows.heading(text);
+            return rows.detail();
         }
         // The first word after the status.
         let found = self.columns.and_then(|columns| {

@@ -46,7 +46,7 @@ impl Grammar for Bgpctl {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         if is_heading(line) {
             self.in_rows = true;
-            return rows.heading(line);
+            return rows.detail();
         }
         let legend = [
             "flags:",
@@ -57,7 +57,7 @@ impl Grammar for Bgpctl {
         ];
         let text = line.trim();
         if text.is_empty() || !self.in_rows && legend.iter().any(|word| text.starts_with(word)) {
-            return rows.heading(text);
+            return rows.detail();
         }
         let words: Vec<_> = text.split_ascii_whitespace().collect();
         let at = words.iter().position(|word| looks_like_prefix(word));

@@ -128,10 +128,10 @@ impl Grammar for Bird {
             self.end(rows);
             self.network = None;
             rows.table(name);
-            return rows.heading(text);
+            return rows.detail();
         }
         if text.is_empty() || text.starts_with("BIRD ") || text.starts_with("Access restricted") {
-            return rows.heading(text);
+            return rows.detail();
         }
         Err(not_a_route(line))
     }

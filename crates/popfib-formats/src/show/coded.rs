@@ -76,7 +76,6 @@ impl Grammar for CodedRoutes {
             return Ok(());
         }
         if self.heading(text, rows) {
-            // "1.0.0.0/24 is subnetted" has a prefix.
             return rows.detail();
         }
         if let Some(start) = prefix_of_row(line) {
@@ -96,7 +95,7 @@ impl Grammar for CodedRoutes {
             return read.inspect_err(|_| self.current = None);
         }
         if self.in_warning {
-            return rows.heading(text);
+            return rows.detail();
         }
         // What follows could belong to this line, and not to the row before it.
         let read = self.hop(text.trim_start_matches(['*', '>', ' ']), line, rows);
@@ -140,9 +139,9 @@ impl CodedRoutes {
             self.end(rows);
             rows.table(name);
         } else if text.contains(" subnetted, ") {
-            self.subnetted = text
-                .split(' ')
-                .next()
+            let network = text.split(' ').next();
+            rows.ignore(network.unwrap_or_default());
+            self.subnetted = network
                 .and_then(|network| network.split_once('/'))
                 .and_then(|(network, len)| Some((network.parse().ok()?, len.parse().ok()?)));
         } else {

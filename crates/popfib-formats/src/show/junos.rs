@@ -84,7 +84,7 @@ impl Grammar for Junos {
             self.prefix = None;
             (self.is_terse, self.is_neighbour) = (false, false);
             rows.table(name);
-            return rows.heading(text);
+            return rows.detail();
         }
         if self.skipping {
             if !line.starts_with([' ', '\t']) {
@@ -94,14 +94,14 @@ impl Grammar for Junos {
         }
         if text.starts_with("Prefix") && text.contains("Nexthop") {
             self.is_neighbour = true;
-            return rows.heading(text);
+            return rows.detail();
         }
         if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
-            return rows.heading(text);
+            return rows.detail();
         }
         if text.starts_with("A ") && text.contains(" Destination ") {
             self.is_terse = true;
-            return rows.heading(text);
+            return rows.detail();
         }
         if self.is_neighbour && !text.starts_with("show ") {
             return self.of_neighbour(text, rows);
@@ -118,7 +118,7 @@ impl Grammar for Junos {
         let entry = if is_prefix { rest.trim_start() } else { text };
         if !line.starts_with([' ', '\t']) && !is_prefix {
             if is_preamble(text) {
-                return rows.heading(text);
+                return rows.detail();
             }
             // A route below belongs to no prefix that is known.
             self.end(rows);

@@ -61,19 +61,19 @@ impl Grammar for Netstat {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         match words[..] {
-            [] | ["Routing", "tables", ..] => return rows.heading(line),
+            [] | ["Routing", "tables", ..] => return rows.detail(),
             [section] if section.ends_with(':') => {
                 self.section = match section {
                     "Internet:" => NetstatSection::Ipv4,
                     "Internet6:" => NetstatSection::Ipv6,
                     _ => NetstatSection::None,
                 };
-                return rows.heading(line);
+                return rows.detail();
             }
             ["Destination", ..] => {
                 let is_interface = |word: &&str| matches!(*word, "Netif" | "Iface" | "Interface");
                 self.interface = words.iter().position(is_interface).unwrap_or(3);
-                return rows.heading(line);
+                return rows.detail();
             }
             _ if self.section == NetstatSection::None && rows.has_routes() => {
                 return rows.leave_out("line", " of another family");

@@ -64,16 +64,16 @@ impl Grammar for Nxos {
         let is_known =
             text.starts_with(['\'', '!']) || text.starts_with("---") || is_preamble(text);
         if text.is_empty() || is_known {
-            return rows.heading(text);
+            return rows.detail();
         }
         if is_forwarding_heading(text) {
             self.forwarding = true;
-            return rows.heading(text);
+            return rows.detail();
         }
         if let Some(name) = table_name(text) {
             self.end(rows);
             rows.table(name);
-            return rows.heading(text);
+            return rows.detail();
         }
         if let Some((prefix, _)) = text.split_once(", ubest/mbest:") {
             self.end(rows);

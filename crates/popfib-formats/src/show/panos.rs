@@ -65,14 +65,14 @@ impl Grammar for Panos {
         let text = line.trim();
         if let Some(columns) = PanosColumns::of(line) {
             self.columns = Some(columns);
-            return rows.heading(text);
+            return rows.detail();
         }
         if let Some(name) = text.strip_prefix("VIRTUAL ROUTER:") {
             rows.table(name.split(" (id").next().unwrap_or(name).trim());
-            return rows.heading(text);
+            return rows.detail();
         }
         if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
-            return rows.heading(text);
+            return rows.detail();
         }
         let mut words = text.split_ascii_whitespace();
         let prefix = words.next().unwrap_or_default();

@@ -47,14 +47,14 @@ impl Grammar for RouteN {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
         let (destination, gateway, flags, metric, interface) = match words[..] {
-            [] => return rows.heading(line),
+            [] => return rows.detail(),
             ["Kernel", family @ ("IP" | "IPv6"), ..] => {
                 self.is_ipv6 = family == "IPv6";
-                return rows.heading(line);
+                return rows.detail();
             }
             ["Destination", ..] => {
                 self.has_metric = words.iter().any(|&word| matches!(word, "Metric" | "Met"));
-                return rows.heading(line);
+                return rows.detail();
             }
             [destination, gateway, flags, metric, .., interface] if self.is_ipv6 => {
                 (destination.to_owned(), gateway, flags, metric, interface)

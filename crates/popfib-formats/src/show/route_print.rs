@@ -60,7 +60,7 @@ impl Grammar for RoutePrint {
             [] | ["None"] | ["Network", "Destination", ..] | ["If", "Metric", ..] => {}
             [word] if word.starts_with("===") => {}
             ["Persistent", "Routes:"] | [_, "Route", "Table"] => self.is_active = false,
-            _ if !self.is_active => {}
+            _ if !self.is_active => return rows.free_text(),
             ["Default", "Gateway:", _] => {}
             [gateway] if let Some([metric, prefix, interface]) = self.begun.take() => {
                 return self.add(&prefix, gateway, &interface, &metric, rows);
@@ -78,6 +78,7 @@ impl Grammar for RoutePrint {
                 return self.add(prefix, gateway, interface, metric, rows);
             }
             [interface, metric, prefix] => {
+                rows.ignore(prefix);
                 self.begun = Some([metric, prefix, interface].map(str::to_owned));
             }
             _ => return Err(not_a_route(line)),

@@ -68,20 +68,22 @@ impl Grammar for HuaweiVrp {
         let text = line.trim();
         if text.starts_with("Destination/Mask") {
             self.in_columns = true;
-            return rows.heading(text);
+            return rows.detail();
         }
         if text.starts_with("Destinations") || text.starts_with("Summary") || text.is_empty() {
-            return rows.heading(text);
+            return rows.detail();
         }
         if let Some(name) = table_name(text) {
             let done = self.finish(rows);
             self.in_columns = false;
             rows.table(name);
-            return done.and_then(|()| rows.heading(text));
+            return done.and_then(|()| rows.detail());
         }
         if let Some(destination) = field(line, "Destination") {
             self.in_columns = false;
             let done = self.finish(rows);
+            // It is read when the record ends.
+            rows.ignore(destination);
             self.record = Some(VerboseRoute {
                 line: rows.line(),
                 destination: destination.to_owned(),
@@ -99,7 +101,7 @@ impl Grammar for HuaweiVrp {
         }
         let known = text.starts_with("Route Flags") || text.starts_with("---");
         if known {
-            rows.heading(text)
+            rows.detail()
         } else {
             Err(not_a_route(line))
         }
@@ -117,7 +119,7 @@ impl HuaweiVrp {
     fn row(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         if text.starts_with("---") {
-            return rows.heading(text);
+            return rows.detail();
         }
         let at_hop = words
             .iter()

@@ -225,7 +225,7 @@ fn a_second_prefix_in_a_line_is_an_error() {
     ] {
         let error = error(text, &STRICT);
         assert!(
-            error.contains("\"10.9.0.0/16\": a second prefix"),
+            error.contains("\"10.9.0.0/16\": a prefix where none is expected"),
             "{error}"
         );
     }

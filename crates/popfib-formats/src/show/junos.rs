@@ -90,7 +90,7 @@ impl Grammar for Junos {
             if !line.starts_with([' ', '\t']) {
                 rows.leave_out_route(" of other tables than inet.0 and inet6.0");
             }
-            return rows.detail();
+            return rows.free_text();
         }
         if text.starts_with("Prefix") && text.contains("Nexthop") {
             self.is_neighbour = true;

@@ -95,7 +95,7 @@ impl Account {
 }
 
 /// The words of `text` that are prefixes with a length, up to what begins a comment.
-pub(crate) fn prefixes_of(text: &str) -> impl Iterator<Item = &str> {
+fn prefixes_of(text: &str) -> impl Iterator<Item = &str> {
     const COMMENTS: [&str; 5] = ["#", "!", "//", "/*", ";;"];
     let may_have_any = text.contains('/');
     let words = text.split(|c: char| c.is_whitespace() || ",;\"'()[]{}=|*+>".contains(c));

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use popfib_formats::LookupTable;
@@ -84,11 +85,20 @@ pub(crate) fn files() -> Arg {
         .help_heading(None::<&str>)
         .action(ArgAction::Append)
         .num_args(0..)
+        // That there is this argument is known by its default: asked for one that a command does not have, clap fails in debug
+        // builds and has none in release builds.
+        .default_value("")
+        .hide_default_value(true)
         .conflicts_with_all(["tables", "live"])
         .help("Tables or images to read; the same as --table")
         .long_help(
             "Tables or images to read; the same as --table\n\nWithout either, a pipe or file on standard input is the table.",
         )
+}
+
+/// Whether no file is named by the argument of [`files`].
+fn is_default(matches: &ArgMatches) -> bool {
+    matches.value_source(FILES) == Some(ValueSource::DefaultValue)
 }
 
 impl Args for TablesArgs {
@@ -108,12 +118,12 @@ impl FromArgMatches for TablesArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given = GivenArgs::from_arg_matches(matches)?;
         let places = match matches.try_get_many::<String>(FILES) {
-            Ok(Some(files)) => {
+            Ok(Some(files)) if !is_default(matches) => {
                 given.tables = files.cloned().collect();
                 places(matches, FILES)
             }
             // The tables are the whole input. All options are about the one on standard input, which is after them.
-            Ok(None) if given.tables.is_empty() && given.live.is_none() => {
+            Ok(Some(_)) if given.tables.is_empty() && given.live.is_none() => {
                 let stdin = table_on_stdin().map(|path| path.display().to_string());
                 given.tables.extend(stdin);
                 vec![usize::MAX; given.tables.len()]

@@ -61,10 +61,8 @@ struct popfib_any_size {
 struct popfib_fib {
 	__u32 root, arena; /* where they begin */
 	__u32 root_bits, page_bits, value_bits, value_mask;
-	__u32 flat_bits; /* that a flat block below the root resolves */
-	__u32 children; /* where the list begins that halves with CHILD number */
 	__u32 in_use; /* 0: there is no such Fib */
-	__u32 of_loader[7];
+	__u32 of_loader[9];
 };
 
 struct popfib_header {
@@ -81,7 +79,6 @@ struct popfib_header {
 #define POPFIB_PLACE (POPFIB_WIDE - 1)
 #define POPFIB_FLAT_PLACE (POPFIB_FLAT - 2)
 #define POPFIB_HALF 1u
-#define POPFIB_CHILD (1u << 15)
 
 /* The row that word `place` is in. */
 static __always_inline const struct popfib_row *popfib_row(void *table, __u32 place)
@@ -151,18 +148,14 @@ static __always_inline __u32 popfib_answer4(void *table, const struct popfib_fib
 
 	rest <<= root_bits;
 	if ((pointer & (POPFIB_NODE | POPFIB_WIDE | POPFIB_FLAT)) == (POPFIB_NODE | POPFIB_FLAT)) {
-		__u32 bits = fib->flat_bits & 31;
-		__u32 slot = rest >> 1 >> (63 - bits);
+		__u32 slot = rest >> 58;
 		__u32 place = fib->arena + (pointer & POPFIB_FLAT_PLACE);
 
-		rest <<= bits;
-		if (pointer & POPFIB_HALF) {
+		rest <<= 6;
+		if (pointer & POPFIB_HALF)
 			pointer = popfib_word(table, place + slot / 2) >> slot % 2 * 16 & 0xffff;
-			if (pointer & POPFIB_CHILD)
-				pointer = popfib_word(table, fib->children + (pointer & (POPFIB_CHILD - 1)));
-		} else {
+		else
 			pointer = popfib_word(table, place + slot);
-		}
 	}
 #pragma unroll
 	for (int level = 0; level < 6; level++) {

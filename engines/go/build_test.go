@@ -245,6 +245,7 @@ func TestFlatBlocks(t *testing.T) {
 	arena[0] = 1
 	for reason, broken := range map[string][]byte{
 		"leads nowhere": flat([]uint32{to | 16, 7}, arena, 0, []uint32{0}, arena[:3]),
+		"size fastest":  flat([]uint32{to | 16 | bitHalf}, arena, 0, []uint32{0}, arena[:3]),
 		"has two":       flat([]uint32{to | 16, to | 16 | bitHalf}, arena, 0, []uint32{0}, arena[:3]),
 		"0xa0000010":    flat([]uint32{to | 80, to | 80}, arena, 0, []uint32{to | 16}, arena[:40]),
 		"begin with":    flat([]uint32{to | 80, to | 80}, arena, 0, []uint32{0}, []uint32{1, 0, 1}),

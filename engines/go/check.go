@@ -48,7 +48,7 @@ func newFib(description, root, arena *section, width uint, maxAnswer uint64) (*f
 	f := &fib{
 		root: root.bytes, arena: arena.bytes,
 		rootBits: uint(d[0]), pageBits: uint(d[1]), valueBits: uint(d[2]), isFlat: d[6] == 1,
-		routes: u64(d, 24), flatBits: stride,
+		routes: u64(d, 24),
 	}
 	f.maxAnswer = uint32(min(maxAnswer, 1<<d[3]-1, 1<<31-1))
 	if f.routes > maxRoutes {
@@ -74,9 +74,9 @@ func newFib(description, root, arena *section, width uint, maxAnswer uint64) (*f
 	}
 	if width <= 32 && f.isFlat {
 		if f.rootBits == 0 {
-			f.flatBits = min(maxDirectBits, width)
+			return nil, description.broken(0, "size fastest is no longer read; compile the table again")
 		}
-		if f.rootBits+f.flatBits > width {
+		if f.rootBits+stride > width {
 			return nil, description.broken(0, "its blocks resolve more bits than keys have")
 		}
 	}

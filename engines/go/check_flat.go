@@ -12,21 +12,16 @@ const (
 
 // flatTable verifies a table of keys of up to 32 bits: every entry of the root leads to a flat block.
 func (c *checker) flatTable() *layoutError {
-	depth := c.rootBits + c.flatBits
-	if c.rootBits == 0 && word(c.root, 0)&bitHalf != 0 {
-		if err := c.childList(depth); err != nil {
-			return err
-		}
-	}
+	depth := c.rootBits + stride
 	// A bit for each place that a block without halves, and one with, may have.
 	seen := make([]uint64, c.words/flatLine/32+1)
 	for at := range uint(len(c.root) / 4) {
 		entry := word(c.root, at)
 		place, isHalf := uint64(entry&flatPlace), entry&bitHalf != 0
-		length := uint64(1) << c.flatBits
+		length := uint64(1) << stride
 		number := place / flatLine * 2
 		if isHalf {
-			length = (length + 1) / 2
+			length /= 2
 			number++
 		}
 		if entry&pointerBits != toFlat || place%flatLine != 0 || place+length > c.words {
@@ -47,14 +42,12 @@ func (c *checker) flatTable() *layoutError {
 				}
 				continue
 			}
-			// Unless one block is the whole table there is no list, and so no number of a child.
 			for _, half := range [2]uint32{value & 0xffff, value >> 16} {
-				if half < halfChild {
-					if err := c.answer(half); err != nil {
-						return err
-					}
-				} else if uint(half&^halfChild) >= uint(len(c.children)/4) {
+				if half >= halfEnd {
 					return nowhere(half)
+				}
+				if err := c.answer(half); err != nil {
+					return err
 				}
 			}
 		}
@@ -63,36 +56,6 @@ func (c *checker) flatTable() *layoutError {
 		}
 	}
 	return c.rest()
-}
-
-// childList takes the list of pointers to blocks that the halves number.
-func (c *checker) childList(depth uint) *layoutError {
-	last := c.words - 1
-	first := uint64(word(c.arena, uint(last)))
-	if first == 0 || first > c.words {
-		return nowhere(uint32(first))
-	}
-	length := uint64(word(c.arena, uint(first-1)))
-	if first+length > c.words {
-		return nowhere(uint32(first))
-	}
-	if err := c.own(last, 1); err != nil {
-		return err
-	}
-	if err := c.own(first-1, length+1); err != nil {
-		return err
-	}
-	c.children = c.arena[first*4 : (first+length)*4]
-	for n := range uint(length) {
-		child := word(c.children, n)
-		if child < bitNode {
-			return nowhere(child)
-		}
-		if err := c.pointer(child, depth); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // longFlatTable verifies a table of longer keys, all of whose blocks are flat. They are verified from the

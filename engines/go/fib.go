@@ -18,8 +18,8 @@ const (
 	placeMask = bitWide - 1
 	pageMask  = bitNode - 1
 	flatMask  = bitFlat - 2
-	// Of an entry of 16 bits: its lower bits number a child.
-	halfChild = 1 << 15
+	// Entries of 16 bits are below this.
+	halfEnd = 1 << 15
 )
 
 // A fib is what keys of one width are looked up in.
@@ -28,10 +28,6 @@ type fib struct {
 	rootBits    uint
 	pageBits    uint
 	valueBits   uint
-	// For keys of up to 32 bits: how many bits a flat block resolves.
-	flatBits uint
-	// The list of pointers that a block of halves leads to.
-	children []byte
 	// What the description says besides, for the checks.
 	isFlat    bool
 	maxAnswer uint32
@@ -62,11 +58,11 @@ func (f *fib) lookup4(key uint32) uint32 {
 // below4 is the answer below a pointer of the root, by what is left of the key.
 func (f *fib) below4(p, rest uint32) uint32 {
 	if p&bitFlat != 0 {
-		p = f.flatEntry(p, uint(rest>>((32-f.flatBits)&31)))
+		p = f.flatEntry(p, uint(rest>>26))
 		if p < bitNode {
 			return p
 		}
-		rest <<= f.flatBits & 31
+		rest <<= stride
 	}
 	// The same loop is in lookup6: as a function it would be a call for each block.
 	arena := f.arena
@@ -135,9 +131,5 @@ func (f *fib) flatEntry(p uint32, slot uint) uint32 {
 		return word(f.arena, place+slot)
 	}
 	at := place*4 + slot*2
-	half := binary.LittleEndian.Uint16(f.arena[at : at+2])
-	if half < halfChild {
-		return uint32(half)
-	}
-	return word(f.children, uint(half&^halfChild))
+	return uint32(binary.LittleEndian.Uint16(f.arena[at : at+2]))
 }

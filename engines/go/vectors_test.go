@@ -21,7 +21,7 @@ import (
 func forms() [][]string {
 	var forms [][]string
 	for _, keep := range []string{"routes", "prefixes", "values"} {
-		for _, size := range []string{"smallest", "balanced", "fastest"} {
+		for _, size := range []string{"smallest", "balanced"} {
 			for _, direct := range []string{"", "0", "5", "18"} {
 				form := []string{"--keep", keep, "--size", size}
 				if direct != "" {
@@ -32,8 +32,7 @@ func forms() [][]string {
 		}
 	}
 	// The largest tables, and pages.
-	forms = append(forms, []string{"--keep", "values", "--direct-bits", "24"}, []string{"--keep", "prefixes", "--size", "balanced", "--direct-bits", "20"},
-		[]string{"--keep", "values", "--size", "fastest", "--direct-bits", "24"})
+	forms = append(forms, []string{"--keep", "values", "--direct-bits", "24"}, []string{"--keep", "prefixes", "--size", "balanced", "--direct-bits", "20"})
 	return append(forms, []string{"--no-aggregation"}, []string{"--no-aggregation", "--direct-bits", "0"})
 }
 

@@ -10,7 +10,7 @@
 //! | 4, 5 | values: place, number |
 //! | 6 | what the values are, a [`ValueKind`] |
 //! | 7, 8 | texts of the values: place of their ends, bytes of all. The texts begin at the row after the ends; no bytes: none |
-//! | 16 + 16 * kind | of each [`FibKind`]: places of root and arena, bits of root, pages and values, mask of values, bits of a flat block, place of children, 1 if it is there; words of the arena in use, and that it has; routes |
+//! | 16 + 16 * kind | of each [`FibKind`]: places of root and arena, bits of root, pages and values, mask of values, 1 if it is there; words of the arena in use, and that it has; routes |
 
 /// Words of a row.
 pub(crate) const ROW: usize = 1024;
@@ -22,7 +22,7 @@ pub(crate) const TAIL: usize = 66;
 pub(crate) const STORED: usize = ROW + TAIL;
 
 pub(crate) const MAGIC: u32 = 0x4246_4f50;
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// A word of row 0 that is 0: the root of a Fib that is not there.
 pub(crate) const NOTHING: u32 = ROW as u32 - 1;
@@ -89,11 +89,11 @@ macro_rules! fib_header {
         }
 
         impl FibHeader {
-            pub(crate) fn to_words(self) -> [u32; 12] {
+            pub(crate) fn to_words(self) -> [u32; 10] {
                 [$(self.$word),+]
             }
 
-            pub(crate) fn of_words(words: [u32; 12]) -> Self {
+            pub(crate) fn of_words(words: [u32; 10]) -> Self {
                 let [$($word),+] = words;
                 Self { $($word),+ }
             }
@@ -101,8 +101,8 @@ macro_rules! fib_header {
     };
 }
 fib_header!(
-    root, arena, root_bits, page_bits, value_bits, value_mask, flat_bits, children, is_there,
-    arena_len, arena_room, routes
+    root, arena, root_bits, page_bits, value_bits, value_mask, is_there, arena_len, arena_room,
+    routes
 );
 
 impl FibHeader {

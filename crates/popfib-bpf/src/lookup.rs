@@ -8,7 +8,6 @@ const WIDE: u32 = 1 << 30;
 const FLAT: u32 = 1 << 29;
 const PLACE: u32 = WIDE - 1;
 const FLAT_PLACE: u32 = FLAT - 2;
-const CHILD: u32 = 1 << 15;
 
 /// The answer for the address whose first bit is the highest of `rest`.
 pub(crate) fn answer(words: &impl Words, kind: FibKind, mut rest: u128) -> u32 {
@@ -29,16 +28,12 @@ pub(crate) fn answer(words: &impl Words, kind: FibKind, mut rest: u128) -> u32 {
     }
     let is_short = kind.width() == 32;
     if is_short && pointer & (NODE | WIDE | FLAT) == NODE | FLAT {
-        let slot = take(fib.flat_bits);
+        let slot = take(6);
         let place = fib.arena.wrapping_add(pointer & FLAT_PLACE);
-        if pointer & 1 == 0 {
-            pointer = at(place, slot);
-        } else {
-            pointer = at(place, slot / 2) >> (slot % 2 * 16) & 0xffff;
-            if pointer & CHILD != 0 {
-                pointer = at(fib.children, pointer & (CHILD - 1));
-            }
-        }
+        pointer = match pointer & 1 {
+            0 => at(place, slot),
+            _ => at(place, slot / 2) >> (slot % 2 * 16) & 0xffff,
+        };
     }
     for _ in 0..kind.width().div_ceil(6) {
         if pointer & NODE == 0 {

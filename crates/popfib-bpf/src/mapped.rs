@@ -78,24 +78,13 @@ impl<'a> FibSource<'a> {
             WordSource::Table(table) => return table.fib(kind),
             WordSource::Fib(words) => words,
         };
-        let (root_bits, value_bits) = (words.root_bits(), words.value_bits());
-        let is_short = kind.width() == 32 && words.is_flat();
+        let value_bits = words.value_bits();
         let arena_len = words.arena().len();
         FibHeader {
-            root_bits: root_bits.into(),
+            root_bits: words.root_bits().into(),
             page_bits: words.page_bits().into(),
             value_bits: value_bits.into(),
             value_mask: u32::MAX >> (32 - value_bits),
-            flat_bits: match (is_short, root_bits) {
-                (false, _) => 0,
-                (true, 0) => 24,
-                (true, _) => 6,
-            },
-            // Only such a block has children that are numbered; the last word says where their list is.
-            children: match (is_short, root_bits) {
-                (true, 0) => words.arena().next_back().unwrap_or(0),
-                _ => 0,
-            },
             is_there: 1,
             arena_len: arena_len as u32,
             arena_room: arena_len.saturating_add(self.spare).min(u32::MAX as usize) as u32,
@@ -161,10 +150,8 @@ impl Plan {
             if header.is_there == 0 {
                 continue;
             }
-            let children = header.children.wrapping_sub(header.arena);
             header.root = place(1 << header.root_bits)?;
             header.arena = place(header.arena_room as usize)?;
-            header.children = header.arena.wrapping_add(children);
             headers[kind as usize] = header;
         }
         Ok(Self {
@@ -381,7 +368,7 @@ impl MappedTable {
 
     /// Stores the number of routes of a Fib, for display alone.
     pub fn set_routes(&self, kind: FibKind, routes: usize) {
-        self.store_at((kind.words() + 11) as u32, routes as u32);
+        self.store_at((kind.words() + 9) as u32, routes as u32);
     }
 
     /// What the values are.

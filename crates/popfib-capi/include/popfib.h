@@ -121,7 +121,7 @@ struct popfib_config {
     uint32_t next_hop_bits; /* width of the elements that bulk lookups write: 16 or 32; 0 is 32 */
     uint32_t direct_bits;   /* leading bits that the direct table resolves, 1 to 24; 0 chooses by the number
                              * of routes, which is nearly always best */
-    uint32_t flags;         /* POPFIB_KEEP_PREFIXES, and POPFIB_BALANCED or POPFIB_FASTEST; or 0 */
+    uint32_t flags;         /* POPFIB_KEEP_PREFIXES, POPFIB_BALANCED, both or 0 */
     const char *kernel;     /* kernel of bulk lookups, by a name from popfib_kernel_list(); NULL for the one
                              * that the environment variable POPFIB_KERNEL names, or else the best for this CPU */
     popfib_allocate_fn allocate; /* where all memory of the table and its readers comes from, handles included, */
@@ -136,13 +136,11 @@ struct popfib_config {
 
 /* More memory for fewer steps of a lookup; the answers are the same. Measure which is quickest with your tables and
  * caches.
- * Balanced: a large IPv4 table takes some 8 MiB instead of 3, and a large IPv6 table of an image about three times the
- * memory too, unless it would take more than 12 MiB; all other tables stay as they are. Fastest: a large IPv4 table of an
- * image takes 32 MiB, or 64 if its next hops exceed 32,767; all other tables are as the balanced ones.
- * With either flag, the table of an image is compiled from the image's routes, unless the image has it of that size
- * (`popfib compile --size`); without a flag it is as the image has it. */
+ * A large IPv4 table takes some 8 MiB instead of 3, and a large IPv6 table of an image about three times the memory too,
+ * unless it would take more than 12 MiB; all other tables stay as they are.
+ * With the flag, the table of an image is compiled from the image's routes, unless the image has it of that size
+ * (`popfib compile --size`); without it, it is as the image has it. */
 #define POPFIB_BALANCED 2u
-#define POPFIB_FASTEST 4u
 
 #define POPFIB_CONFIG_INIT(family) { sizeof(struct popfib_config), (family), 0, 0, 0, NULL, NULL, NULL, NULL }
 

@@ -94,9 +94,6 @@ const KEEP_PREFIXES: u32 = 1;
 /// `POPFIB_BALANCED`.
 const BALANCED: u32 = 2;
 
-/// `POPFIB_FASTEST`.
-const FASTEST: u32 = 4;
-
 /// What is generic about a table: its family, and the width of its next hops (narrow is 16 bits, wide 32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableType {
@@ -121,7 +118,6 @@ impl CConfig {
         match self.flags & !KEEP_PREFIXES {
             0 => Ok(Size::Smallest),
             BALANCED => Ok(Size::Balanced),
-            FASTEST => Ok(Size::Fastest),
             _ => Err(Errno::INVALID),
         }
     }

@@ -404,8 +404,6 @@ pub(crate) enum SizeArg {
     Smallest,
     /// About three times the bytes, and fewer steps, where that is at most 12 MiB
     Balanced,
-    /// 32 MiB or more for IPv4, and a step for most addresses
-    Fastest,
 }
 
 impl From<SizeArg> for popfib::Size {
@@ -413,7 +411,6 @@ impl From<SizeArg> for popfib::Size {
         match size {
             SizeArg::Smallest => Self::Smallest,
             SizeArg::Balanced => Self::Balanced,
-            SizeArg::Fastest => Self::Fastest,
         }
     }
 }

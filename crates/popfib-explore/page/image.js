@@ -233,6 +233,9 @@ class Fib {
     if (this.rootBits > 24 || this.pageBits > 8 || this.valueBits > 32 || this.root.length !== 2 ** this.rootBits) {
       refuse("the FIB is damaged");
     }
+    if (this.isFlat && this.rootBits === 0 && width <= 32) {
+      refuse("size fastest is no longer read; compile the table again");
+    }
     // The routes, where the image keeps them.
     const kept = [32, 33, 34].map((kind) => sections.get(`${width} ${kind}`));
     this.kept = kept.every(Boolean) && this.routes > 0 ? { addresses: words(kept[0]), lengths: kept[1], numbers: words(kept[2]) } : null;
@@ -258,11 +261,10 @@ class Fib {
         refuse("the FIB is damaged");
       }
       if (this.isFlat && (pointer >>> 29) & 1) {
-        const size = this.flatBits(used);
-        index = bitsOf(key, used, size);
-        see?.({ kind: "flat", offset: used, bits: size, index });
+        index = bitsOf(key, used, 6);
+        see?.({ kind: "flat", offset: used, bits: 6, index });
         pointer = this.flat(pointer, index);
-        used += size;
+        used += 6;
         continue;
       }
       const place = pointer & 0x3fffffff;
@@ -275,18 +277,12 @@ class Fib {
     return pointer ?? refuse("the FIB is damaged");
   }
 
-  /** The bits that a flat block resolves. */
-  flatBits(used) {
-    return used > 0 || this.width > 32 ? 6 : 24;
-  }
-
   flat(pointer, slot) {
     const place = pointer & 0x1ffffffe;
     if (!(pointer & 1)) {
       return this.arena[place + slot];
     }
-    const half = (this.arena[place + (slot >> 1)] >>> ((slot & 1) * 16)) & 0xffff;
-    return half < 0x8000 ? half : this.arena[this.arena[this.arena.length - 1] + (half & 0x7fff)];
+    return (this.arena[place + (slot >> 1)] >>> ((slot & 1) * 16)) & 0xffff;
   }
 
   /** The run that a slot of a block is in, counted from 0. */
@@ -343,9 +339,8 @@ class Fib {
         refuse("the FIB is damaged");
       }
       if (this.isFlat && (pointer >>> 29) & 1) {
-        const size = this.flatBits(used);
-        for (let slot = 0; slot < 1 << size; slot++) {
-          slotOf(used, size, slot, slot + 1, this.flat(pointer, slot));
+        for (let slot = 0; slot < 64; slot++) {
+          slotOf(used, 6, slot, slot + 1, this.flat(pointer, slot));
         }
         return;
       }

@@ -252,6 +252,14 @@ test("damaged images are refused, or answer without an endless loop", () => {
     }
   }
   assert.ok(refused > 100);
+  const removed = copy();
+  const view = new DataView(removed.buffer);
+  for (let line = 64; line < 64 + 32 * view.getUint32(12, true); line += 32) {
+    if (view.getUint16(line + 4, true) === 32 && view.getUint16(line + 6, true) === 48) {
+      removed[view.getUint32(line + 8, true) + 6] = 1;
+    }
+  }
+  assert.throws(() => readImage(removed, false), /size fastest is no longer read/);
   for (const length of [0, 7, 63, 64, 100, 5000]) {
     assert.throws(() => readImage(copy().slice(0, length), true), /no image|cut off/);
   }

@@ -18,8 +18,8 @@ from tables import IPV4, IPV6, POPFIB, popfib
 COUNT = 1 << 20
 DATA = os.path.join(kernel.TOP, "../shared/data/tables")
 IS_QUICK = os.environ.get("POPFIB_QUICK") == "1"
-FORMS = [[], ["--size", "balanced"], ["--size", "fastest"], ["--direct-bits", "18", "--size", "balanced"],
-         ["--direct-bits", "24", "--size", "balanced"], ["--direct-bits", "24", "--size", "fastest"], ["--direct-bits", "0"],
+FORMS = [[], ["--size", "balanced"], ["--direct-bits", "18", "--size", "balanced"],
+         ["--direct-bits", "24", "--size", "balanced"], ["--direct-bits", "0"],
          ["--direct-bits", "3"], ["--no-aggregation", "--direct-bits", "17"]]
 
 # Routes of a family, and different values.
@@ -133,7 +133,7 @@ class Hostile(unittest.TestCase):
         tables.write(f"{FOLDER}/base.txt", *routes.items())
         count = 1 << 17
         addresses = {width: [numbers.getrandbits(width) for _ in range(count)] for width in (IPV4, IPV6)}
-        for form in (["--size", "fastest", "--direct-bits", "24"], ["--direct-bits", "18", "--size", "balanced"], [])[IS_QUICK:]:
+        for form in (["--direct-bits", "24"], ["--direct-bits", "18", "--size", "balanced"], [])[IS_QUICK:]:
             image = f"{FOLDER}/hostile.fib"
             popfib("compile", f"{FOLDER}/base.txt", "-o", image, *form)
             for damage in ("all", "header", "words", "pointers", "ones"):

@@ -22,7 +22,6 @@ impl Algorithm {
         let poptries = [
             Self::Popfib(Size::Smallest),
             Self::Popfib(Size::Balanced),
-            Self::Popfib(Size::Fastest),
             Self::Poptrie,
             Self::PoptrieBasic,
         ];
@@ -52,11 +51,6 @@ impl Algorithm {
                 "popfib-balanced",
                 "popfib balanced",
                 "popfib's own layout with flat blocks",
-            ),
-            Self::Popfib(Size::Fastest) => (
-                "popfib-fastest",
-                "popfib fastest",
-                "popfib's own layout as one flat block (IPv4)",
             ),
             Self::Popfib(_) => ("popfib", "popfib", "popfib's own layout of Poptrie"),
             Self::Poptrie => ("poptrie", "Poptrie", "Poptrie in the paper's layout"),

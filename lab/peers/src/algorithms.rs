@@ -54,7 +54,6 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
     let mut best = |name: &str, options| all.push(popfib(name.into(), options, Kernel::best()));
     let options = Options::default();
     best("popfib-balanced", options.clone().size(Size::Balanced));
-    best("popfib-fastest", options.clone().size(Size::Fastest));
     for (name, size) in [
         ("popfib-matches", Size::Smallest),
         ("popfib-matches-balanced", Size::Balanced),

@@ -11,7 +11,6 @@ use core::sync::atomic::Ordering::Relaxed;
 use std::println;
 
 use super::{Kernel, KernelError, KernelKind, LAST_RUN};
-use crate::fib::flat::FlatKind;
 use crate::fib::layout::{FibView, FibWord, HALF, IDLE_BLOCK, NODE, STRIDE, words};
 use crate::fib::lookup::lookup_each;
 use crate::memory::Global;
@@ -183,20 +182,14 @@ fn odd_tables<A: Address, L: Leaf>() {
     }
 }
 
-/// Flat tables, of both kinds and widths of entries, beside those that are not.
+/// Flat tables, of both widths of entries, beside those that are not.
 fn flat_tables<A: Address, L: Leaf>() {
     let mut random = Random(5 + u64::from(A::WIDTH));
     let mut widths = [0; 2];
     let is_long = A::WIDTH > 32;
     let last = (A::WIDTH - STRIDE).min(18);
     let first = if is_long { 0 } else { 1 };
-    let shared = (first..=last.min(rounds(12, 18))).map(|root_bits| (FlatKind::Shared, root_bits));
-    let largest = if is_long {
-        (FlatKind::Shared, 24)
-    } else {
-        (FlatKind::One, last)
-    };
-    for (kind, root_bits) in shared.chain([largest]) {
+    for root_bits in (first..=last.min(rounds(12, 18))).chain(is_long.then_some(24)) {
         for (count, max) in [
             (0, 1),
             (1, 1),
@@ -214,27 +207,18 @@ fn flat_tables<A: Address, L: Leaf>() {
                 .aggregation(random.below(2) == 0)
                 .size(Size::Smallest);
             let plain = Fib::<A, L>::compile(&rib, &options).expect("fits");
-            let compile = |max| Fib::<A, L>::flat(&rib, &options, kind, max, Global).expect("fits");
+            let compile = |max| Fib::<A, L>::flat(&rib, &options, max, Global).expect("fits");
             let flat = compile(usize::MAX).expect("there is no limit");
             let probes = probes(&mut random, &rib, 2001);
             let expected: Vec<L> = probes.iter().map(|probe| plain.lookup(*probe)).collect();
             let found: Vec<L> = probes.iter().map(|probe| flat.lookup(*probe)).collect();
-            assert_eq!(
-                found, expected,
-                "{root_bits} bits, {kind:?}, {count} routes"
-            );
-            assert_eq!(
-                flat.direct_bits(),
-                root_bits + if kind == FlatKind::One { STRIDE } else { 0 }
-            );
-            let slices = (root_bits == 5 || kind == FlatKind::One) && count == 3000;
-            compare(&flat, &probes, slices);
-            if kind == FlatKind::Shared {
-                let bytes = flat.bytes();
-                assert!(compile(bytes).is_some());
-                // Of long keys, tables without blocks have a root only.
-                assert!(is_long && count < 40 || compile(bytes / 2).is_none());
-            }
+            assert_eq!(found, expected, "{root_bits} bits, {count} routes");
+            assert_eq!(flat.direct_bits(), root_bits);
+            compare(&flat, &probes, root_bits == 5 && count == 3000);
+            let bytes = flat.bytes();
+            assert!(compile(bytes).is_some());
+            // Of long keys, tables without blocks have a root only.
+            assert!(is_long && count < 40 || compile(bytes / 2).is_none());
             let is_half = |entry: &FibWord| entry.load(Relaxed) & HALF != 0;
             let halves = flat
                 .arrays()

@@ -12,10 +12,8 @@
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
 //! 6. In a flat table of keys of up to 32 bits, all entries of the root lead to flat blocks, which begin at cache lines and
-//!    lie inside the arena; two may lead to the same one. There are no pages. Either the key has the 6 bits of a slot
-//!    below those of the root, or the root has one entry, whose block resolves all direct bits that the key can have. The
-//!    entries of a block are pointers, or halves. Halves are next hops of the leaf's width and, if one block is the whole
-//!    table, numbers of children: of pointers to blocks, in a list whose place the last word of the arena says.
+//!    lie inside the arena; two may lead to the same one. There are no pages, the root has some bits, and the key the 6 of a
+//!    slot below them. The entries of a block are pointers, or halves: next hops of the leaf's width below 2^15.
 //! 7. In a flat table of longer keys, all blocks are flat, have 64 pointers, begin at cache lines and lie inside the arena.
 //!    Several pointers may lead to the same block, at several depths; those in blocks lead to lower places, so a lookup ends.
 
@@ -29,8 +27,7 @@ use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{
-    FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, WIDE,
-    flat_stride, root_bits,
+    FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, WIDE, root_bits,
 };
 use crate::address::Address;
 use crate::next_hop::Leaf;
@@ -109,7 +106,7 @@ pub(crate) fn check_answers<A: Address>(
     checker.own(0, IDLE_BLOCK.len())?;
     if view.is_flat {
         return match A::WIDTH {
-            ..=32 => checker.flat_table(flat_stride::<A>(view.root_bits)),
+            ..=32 => checker.flat_table(),
             33.. => checker.long_flat_table(),
         };
     }
@@ -145,12 +142,9 @@ pub(crate) fn check_shape<A: Address>(view: FibView<'_>) -> Result<(), CheckErro
             .map(load)
             .take(IDLE_BLOCK.len())
             .eq(IDLE_BLOCK);
-    // Asked only of bits that fit, which those of a damaged image may not.
-    let may_be_flat = || {
-        A::WIDTH > 32
-            || view.page_bits == 0 && view.root_bits + flat_stride::<A>(view.root_bits) <= A::WIDTH
-    };
-    if is_shaped && (!view.is_flat || may_be_flat()) {
+    let may_be_flat =
+        A::WIDTH > 32 || view.page_bits == 0 && (1..=A::WIDTH - STRIDE).contains(&view.root_bits);
+    if is_shaped && (!view.is_flat || may_be_flat) {
         Ok(())
     } else {
         Err(CheckError::Shape)

@@ -6,8 +6,7 @@
 //! by a hash and a few probes; if there is none, it is added. Of the 262,144 blocks below 18
 //! bits of an IPv4 table of 2026, some 48,000 are different.
 //!
-//! A table is flat where that pays, else it has blocks with `runs` throughout: see [`suits`] and [`FlatKind`].
-//! The largest and fastest is one flat block over 24 bits: the blocks below 18 bits, one after the other.
+//! A table is flat where that pays, else it has blocks with `runs` throughout: see [`is_asked`] and [`MAX_BYTES`].
 
 use allocator_api2::vec::Vec;
 
@@ -15,68 +14,50 @@ use super::Options;
 use super::compile::{self, CompiledArrays, form};
 use super::flat_block::{FlatBlock, runs_and_leaves};
 use super::index::FlatBlockIndex;
-use super::layout::{CHILD, FLAT, HALF, LINE, MAX_DIRECT_BITS, MAX_WORDS, NODE, flat_len};
+use super::layout::{LINE, MAX_DIRECT_BITS, MAX_WORDS, flat_len};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::Leaf;
 use crate::rib::Rib;
 
-/// Where the flat blocks are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FlatKind {
-    /// Below the root, equal ones once.
-    Shared,
-    /// One, in place of a root: its entries are numbered by all direct bits.
-    One,
-}
+/// The most bytes of flat blocks and what lies deeper, with which a table is flat. Many routes of single hosts, or very many
+/// different next hops, would make tens of MiB, which no cache near a core holds.
+pub(crate) const MAX_BYTES: usize = 12 << 20;
 
-impl FlatKind {
-    /// The most bytes of shared blocks and what lies deeper, with which a table is flat. Many routes of single hosts, or very
-    /// many different next hops, would make tens of MiB of shared blocks, which no cache near a core holds.
-    pub(crate) const fn max_bytes(self) -> usize {
-        match self {
-            Self::Shared => 12 << 20,
-            Self::One => 128 << 20,
-        }
-    }
-}
-
-/// Whether a table is flat of this kind: with `direct_bits`, and those that were asked for. With fewer, as small tables
-/// have, IPv4 routes would go on below the flat blocks.
-pub(crate) fn suits<A: Address>(kind: FlatKind, direct_bits: u8, asked: Option<u8>) -> bool {
-    // Shared blocks end there: at /24, where most IPv4 routes end.
+/// Whether a table of `rib` is to be flat, unless it is too large. With fewer direct bits, as small tables have, IPv4 routes
+/// would go on below the flat blocks, which end at /24, where most do.
+pub(crate) fn is_asked<A: Address>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    options: &Options,
+) -> Result<bool, CompileError> {
+    let direct_bits = compile::direct_bits::<A>(options.asked_direct_bits(), rib.len())?;
     let end = MAX_DIRECT_BITS.min(A::WIDTH);
-    let is_large = direct_bits + STRIDE == end;
-    match kind {
-        FlatKind::Shared if A::WIDTH > 32 => direct_bits == end,
-        FlatKind::Shared => is_large,
-        FlatKind::One => A::WIDTH <= 32 && asked.map_or(is_large, |asked| asked == end),
-    }
+    let suits = if A::WIDTH > 32 {
+        direct_bits == end
+    } else {
+        direct_bits + STRIDE == end
+    };
+    Ok(suits && options.is_balanced())
 }
 
-/// Compiles `rib` flat, with room for next hops up to `highest`; `None` if shared blocks and what lies deeper take more than `max_bytes`.
+/// Compiles `rib` flat, with room for next hops up to `highest`; `None` if blocks and what lies deeper take more than `max_bytes`.
 ///
-/// A key of up to 32 bits has at least [`STRIDE`] bits below those of the root, which has some. One block is made of those that lie
-/// below a root with [`STRIDE`] bits less than there can be direct bits.
+/// A key of up to 32 bits has at least [`STRIDE`] bits below those of the root, which has some.
 pub(crate) fn flat<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
-    kind: FlatKind,
     highest: u32,
     max_bytes: usize,
     alloc: Al,
 ) -> Result<Option<CompiledArrays<Al>>, CompileError> {
-    let mut form = form::<A, L>(rib, options, highest)?;
-    if kind == FlatKind::One {
-        form.0 = A::WIDTH.min(MAX_DIRECT_BITS) - STRIDE;
-    }
+    let form = form::<A, L>(rib, options, highest)?;
     let max_words = (max_bytes / size_of::<u32>()).saturating_sub(1 << form.0);
     let max_words = max_words.min(MAX_WORDS);
     let compiled = if A::WIDTH > 32 {
         long::<A, L, Al>(rib, options, form, max_words, alloc)
     } else {
-        short::<A, L, Al>(rib, options, form, kind, max_words, alloc)
+        short::<A, L, Al>(rib, options, form, max_words, alloc)
     };
     match compiled {
         Ok(compiled) => Ok(Some(compiled)),
@@ -90,7 +71,6 @@ fn short<A: Address, L: Leaf, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
     form: (u8, u8, u8),
-    kind: FlatKind,
     max_words: usize,
     alloc: Al,
 ) -> Result<CompiledArrays<Al>, CompileError> {
@@ -102,7 +82,7 @@ fn short<A: Address, L: Leaf, Al: Allocator + Clone>(
         form,
         max_words,
         None,
-        alloc.clone(),
+        alloc,
         |fold, leaf, below| {
             let Some(vertex) = below else {
                 return flat.uniform(leaf);
@@ -112,10 +92,7 @@ fn short<A: Address, L: Leaf, Al: Allocator + Clone>(
             flat.add(&entries, fold.store.arena.words().len())
         },
     )?;
-    match kind {
-        FlatKind::Shared => flat.append_to(compiled),
-        FlatKind::One => flat.append_one_to(compiled, alloc),
-    }
+    flat.append_to(compiled)
 }
 
 /// As [`flat`], for keys of more than 32 bits: all blocks are flat, with entries of 32 bits, and equal ones are stored once. The root
@@ -127,7 +104,7 @@ fn long<A: Address, L: Leaf, Al: Allocator + Clone>(
     max_words: usize,
     alloc: Al,
 ) -> Result<CompiledArrays<Al>, CompileError> {
-    let blocks = (max_words / flat_len(STRIDE, 32)).max(1);
+    let blocks = (max_words / flat_len(32)).max(1);
     // Twice as many places as there may be blocks, but for tests without a limit.
     let index = FlatBlockIndex::new_in((blocks.ilog2() as u8 + 2).min(20), alloc.clone())?;
     let compiled = compile::of_form::<A, L, Al>(rib, options, form, max_words, Some(index), alloc)?;
@@ -215,64 +192,11 @@ impl<Al: Allocator + Clone> FlatBlocks<Al> {
         for pointer in &mut compiled.root {
             *pointer += first as u32;
         }
-        Ok(self.with_counts(compiled))
-    }
-
-    /// Appends one block, that of the root's one after the other, to the arena of deeper ones: with halves if they hold it, and then
-    /// with the list of children before it and its place after it.
-    fn append_one_to(
-        self,
-        mut compiled: CompiledArrays<Al>,
-        alloc: Al,
-    ) -> Result<CompiledArrays<Al>, CompileError> {
-        let (arena, root) = (&mut compiled.arena, &mut compiled.root);
-        let block = |pointer: u32| FlatBlock::read(pointer, |at| self.words[at]);
-        let mut count = 0;
-        let mut fits = true;
-        for pointer in root.iter().filter(|pointer| *pointer & HALF == 0) {
-            let block = block(*pointer);
-            count += block.children().count();
-            let mut entries = block.words().iter();
-            fits &= entries.all(|entry| entry & NODE != 0 || *entry < CHILD);
-        }
-        let is_half = fits && count <= CHILD as usize;
-        let bits = if is_half { 16 } else { 32 };
-        let mut list = Vec::new_in(alloc);
-        memory::reserve(&mut list, count)?;
-        let first = (arena.len() + 1 + count).next_multiple_of(LINE);
-        let end = first + root.len() * flat_len(STRIDE, bits);
-        memory::grow(arena, end + 1 - arena.len())?;
-        let before = arena.len() + 1;
-        arena.resize(first, 0);
-        for pointer in &*root {
-            let mut entries = block(*pointer).entries();
-            if !is_half {
-                arena.extend_from_slice(&entries);
-                continue;
-            }
-            for entry in entries.iter_mut().filter(|entry| **entry & NODE != 0) {
-                list.push(*entry);
-                *entry = CHILD | (list.len() - 1) as u32;
-            }
-            let (pairs, _) = entries.as_chunks::<2>();
-            arena.extend(pairs.iter().map(|[low, high]| low | high << 16));
-        }
-        arena[before - 1] = list.len() as u32;
-        arena[before..][..list.len()].copy_from_slice(&list);
-        arena.push(before as u32);
-        root.truncate(1);
-        root[0] = NODE | FLAT | first as u32 | if is_half { HALF } else { 0 };
-        compiled.root_bits = 0;
-        Ok(self.with_counts(compiled))
-    }
-
-    /// The table, which also counts the flat blocks.
-    fn with_counts(self, compiled: CompiledArrays<Al>) -> CompiledArrays<Al> {
-        CompiledArrays {
+        Ok(CompiledArrays {
             is_flat: true,
             nodes: compiled.nodes + self.nodes,
             leaves: compiled.leaves + self.leaves,
             ..compiled
-        }
+        })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `layout.rs` describes the format; an entry is a pointer here, as a slot is in `encode.rs`.
 
-use super::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, STRIDE, flat_len};
+use super::layout::{FLAT, FLAT_PLACE, HALF, HALF_END, NODE, flat_len};
 
 /// A flat block of 64 entries as it is stored.
 pub(crate) struct FlatBlock {
@@ -12,9 +12,9 @@ pub(crate) struct FlatBlock {
 }
 
 impl FlatBlock {
-    /// The block of `entries`: with halves if all are next hops below [`CHILD`].
+    /// The block of `entries`: with halves if all are next hops below [`HALF_END`].
     pub(crate) fn of(entries: &[u32; 64]) -> Self {
-        if entries.iter().fold(0, |all, entry| all | entry) >= CHILD {
+        if entries.iter().fold(0, |all, entry| all | entry) >= HALF_END {
             return Self::whole(entries);
         }
         let mut words = [0; 64];
@@ -49,10 +49,11 @@ impl FlatBlock {
     }
 
     pub(crate) fn words(&self) -> &[u32] {
-        &self.words[..flat_len(STRIDE, if self.is_half { 16 } else { 32 })]
+        &self.words[..flat_len(if self.is_half { 16 } else { 32 })]
     }
 
     /// The entries, pointers.
+    #[cfg(test)]
     pub(crate) fn entries(&self) -> [u32; 64] {
         if !self.is_half {
             return self.words;

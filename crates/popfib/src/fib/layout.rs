@@ -21,12 +21,11 @@
 //! exist only where there are routes; a whole table over, say, the first 24
 //! bits of IPv6 would be nearly empty.
 //!
-//! A table may be *flat* ([`FLAT`], made by `flat.rs`). There are three forms:
+//! A table may be *flat* ([`FLAT`], made by `flat.rs`). There are two forms:
 //!
 //! - Each entry of the root leads to a *flat block*, whose 64 entries are stored one by one, in 16 bits if these hold
 //!   them. Equal blocks are stored once. If the root itself would answer, it leads to a block of 64 equal entries, so
 //!   that a lookup reads two words and tests only the second. This takes three times the memory. Deeper blocks have `runs`.
-//! - Without root bits, one flat block of 2^24 entries is the table, as in DIR-24-8: a lookup reads one word.
 //! - Long keys keep root and pages, which are nearly empty. All blocks below are flat, and equal ones are stored
 //!   once, whatever lies above them.
 
@@ -58,8 +57,7 @@ pub(crate) const PLACE: u32 = WIDE - 1;
 /// bits only the root has such pointers.
 ///
 /// The entries of the block are pointers, or, if the pointer has the bit [`HALF`], halves of words: next hops below
-/// [`CHILD`], or, if the block is the whole table, with that bit the numbers of children. Those are words of a list, pointers to
-/// blocks: the last word of the arena says where the list begins, and the word before the list how long it is.
+/// [`HALF_END`].
 pub(crate) const FLAT: u32 = 1 << 29;
 
 /// The bit of such a pointer that says that entries have 16 bits. Flat blocks begin at cache lines, so no place has it.
@@ -68,25 +66,12 @@ pub(crate) const HALF: u32 = 1;
 /// The place that a pointer to a flat block contains.
 pub(crate) const FLAT_PLACE: u32 = FLAT - 1 - HALF;
 
-/// The bit of an entry of 16 bits that numbers a child.
-pub(crate) const CHILD: u32 = 1 << 15;
+/// Entries of 16 bits are below this.
+pub(crate) const HALF_END: u32 = 1 << 15;
 
-/// How many bits of an address a flat block resolves below a root of so many bits: those of a slot, or, if the root resolves
-/// none, all direct bits that there can be, as that block is the whole table.
-#[inline(always)]
-pub(crate) const fn flat_stride<A: Address>(root_bits: u8) -> u8 {
-    if root_bits > 0 {
-        STRIDE
-    } else if A::WIDTH < MAX_DIRECT_BITS {
-        A::WIDTH
-    } else {
-        MAX_DIRECT_BITS
-    }
-}
-
-/// The length in words of a flat block that resolves `stride` bits, whose entries have so many bits.
-pub(crate) const fn flat_len(stride: u8, bits: u8) -> usize {
-    ((bits as usize / 16) << stride).div_ceil(2)
+/// The length in words of a flat block whose entries have so many bits.
+pub(crate) const fn flat_len(bits: u8) -> usize {
+    (bits as usize / 16) << (STRIDE - 1)
 }
 
 /// Words of a cache line. No block that is shorter crosses one, and flat blocks begin at one.
@@ -148,11 +133,10 @@ pub(crate) struct FibView<'a> {
 }
 
 impl FibView<'_> {
-    /// The size that the arrays of this key are of.
-    pub(crate) fn size<A: Address>(&self) -> Size {
+    /// The size that the arrays are of.
+    pub(crate) fn size(&self) -> Size {
         match self.is_flat {
             false => Size::Smallest,
-            true if A::WIDTH <= 32 && self.root_bits == 0 => Size::Fastest,
             true => Size::Balanced,
         }
     }

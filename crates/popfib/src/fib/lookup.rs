@@ -16,9 +16,7 @@
 
 use core::sync::atomic::Ordering::Acquire;
 
-use super::layout::{
-    CHILD, FLAT, FLAT_PLACE, FibView, FibWord, HALF, NODE, PLACE, STRIDE, WIDE, flat_stride,
-};
+use super::layout::{FLAT, FLAT_PLACE, FibView, FibWord, HALF, NODE, PLACE, STRIDE, WIDE};
 use crate::address::Address;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 use crate::cpu::has_popcnt;
@@ -81,11 +79,10 @@ pub(crate) fn root_entry<A: Address>(view: FibView<'_>, address: A) -> u32 {
 /// The pointer that the flat block holds which the root's pointer leads to, and the address without the bits above it.
 #[inline(always)]
 fn flat_pointer<A: Address>(view: FibView<'_>, entry: u32, address: A) -> (u32, A) {
-    let stride = flat_stride::<A>(view.root_bits);
     let rest = address.skip_bits(view.root_bits);
     // SAFETY: invariant 6: a whole flat block begins there.
-    let pointer = unsafe { flat_value(view.arena, entry, rest.leading(stride)) };
-    (pointer, rest.skip_bits(stride))
+    let pointer = unsafe { flat_value(view.arena, entry, rest.leading(STRIDE)) };
+    (pointer, rest.skip_bits(STRIDE))
 }
 
 /// From the root's pointer down to the next hop. `rest` is the address without
@@ -167,17 +164,12 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
 #[inline(always)]
 unsafe fn flat_value(arena: &[FibWord], pointer: u32, slot: u32) -> u32 {
     let (place, slot) = ((pointer & FLAT_PLACE) as usize, slot as usize);
-    // SAFETY: as above; entries with the bit number a child.
+    // SAFETY: as above.
     unsafe {
         if pointer & HALF == 0 {
             return word(arena, place + slot);
         }
-        let half = word(arena, place + slot / 2) >> (slot % 2 * 16) & 0xffff;
-        if half & CHILD == 0 {
-            return half;
-        }
-        let children = word(arena, arena.len() - 1);
-        word(arena, (children + (half & !CHILD)) as usize)
+        word(arena, place + slot / 2) >> (slot % 2 * 16) & 0xffff
     }
 }
 

@@ -6,8 +6,8 @@
 use core::marker::PhantomData;
 
 use super::compile::{self, CompiledArrays};
-use super::flat::{self, FlatKind};
-use super::layout::{self, FibArrays, MAX_WORDS, flat_stride};
+use super::flat;
+use super::layout::{self, FibArrays, MAX_WORDS};
 use super::words::FibWords;
 use super::{CheckError, Size, check, lookup};
 use crate::address::Address;
@@ -69,13 +69,9 @@ impl Options {
         self
     }
 
-    /// How a table of these may be flat, the best first.
-    pub(crate) fn flat_kinds(&self) -> &'static [FlatKind] {
-        match self.size {
-            Size::Smallest => &[],
-            Size::Balanced => &[FlatKind::Shared],
-            Size::Fastest => &[FlatKind::One, FlatKind::Shared],
-        }
+    /// Whether a table of these may be flat.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.size == Size::Balanced
     }
 
     /// The requested direct bits; `None` if they follow the number of routes.
@@ -154,14 +150,10 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        for kind in options.flat_kinds() {
-            let direct_bits = compile::direct_bits::<A>(options.direct_bits, rib.len())?;
-            let max_bytes = kind.max_bytes();
-            if flat::suits::<A>(*kind, direct_bits, options.direct_bits)
-                && let Some(fib) = Self::flat(rib, options, *kind, max_bytes, alloc.clone())?
-            {
-                return Ok(fib);
-            }
+        if flat::is_asked(rib, options)?
+            && let Some(fib) = Self::flat(rib, options, flat::MAX_BYTES, alloc.clone())?
+        {
+            return Ok(fib);
         }
         let compiled = compile::compile::<A, L, Al>(rib, options, 0, MAX_WORDS, alloc.clone())?;
         Self::from_compiled(compiled, alloc)
@@ -171,11 +163,10 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
     pub(crate) fn flat(
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
-        kind: FlatKind,
         max_bytes: usize,
         alloc: Al,
     ) -> Result<Option<Self>, CompileError> {
-        let compiled = flat::flat::<A, L, Al>(rib, options, kind, 0, max_bytes, alloc.clone())?;
+        let compiled = flat::flat::<A, L, Al>(rib, options, 0, max_bytes, alloc.clone())?;
         let fib = compiled.map(|compiled| Self::from_compiled(compiled, alloc));
         fib.transpose()
     }
@@ -292,15 +283,12 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// The number of leading bits that tables resolve (the paper's s).
     pub fn direct_bits(&self) -> u8 {
         let view = self.arrays.view();
-        match self.size() {
-            Size::Fastest => flat_stride::<A>(0),
-            _ => view.root_bits + view.page_bits,
-        }
+        view.root_bits + view.page_bits
     }
 
     /// The size that it has: a smaller one than was asked for, where that does not suit the routes.
     pub fn size(&self) -> Size {
-        self.arrays.view().size::<A>()
+        self.arrays.view().size()
     }
 
     /// The number of nodes (the paper's "inodes"): blocks of 64 slots.

@@ -11,9 +11,4 @@ pub enum Size {
     /// tables with 24 (16,384 routes or more) get *flat* blocks, if they take at most 12 MiB with them. All others
     /// are as the smallest. Whether it is quicker depends on the caches (docs/performance.md): measure it.
     Balanced,
-    /// 32 MiB for an IPv4 table of 65,536 routes or more, or with 24 direct bits: one entry of 16 bits for each value of
-    /// the first 24 bits of an address, as in DIR-24-8, so that a lookup mostly reads one of them. It is 64 MiB if next hops
-    /// need more than 16 bits. All others, and tables whose routes change, are as the balanced. Fewest steps, but no
-    /// cache near a core holds it whole: measure it.
-    Fastest,
 }

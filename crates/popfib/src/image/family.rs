@@ -126,7 +126,7 @@ impl<A: Address> ImageFamily<A> {
         Options::default()
             .direct_bits(self.description.asked_direct_bits)
             .aggregation(self.description.aggregation)
-            .size(fib.map(|fib| fib.arrays().size::<A>()).unwrap_or_default())
+            .size(fib.map(|fib| fib.arrays().size()).unwrap_or_default())
     }
 
     /// The number of routes that the Fibs were compiled from.
@@ -307,6 +307,10 @@ unsafe fn read_fib<A: Address>(
     let (entry, bytes) = sections.get(id(kinds.description))?;
     let description =
         FibDescription::parse(bytes).ok_or_else(|| entry.broken(0, "it is malformed"))?;
+    if description.is_flat && description.root_bits == 0 && A::WIDTH <= 32 {
+        let reason = "size fastest is no longer read; compile the table again";
+        return Err(entry.broken(0, reason));
+    }
     let root = sections.array::<FibWord>(id(kinds.root))?;
     let arena = sections.array::<FibWord>(id(kinds.arena))?;
     let view = FibView {

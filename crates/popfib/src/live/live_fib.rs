@@ -390,7 +390,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
 
     /// The size that the Fib has: a smaller one than was asked for, where that does not suit the routes.
     pub fn size(&self) -> Size {
-        self.view().size::<A>()
+        self.view().size()
     }
 
     /// The Fib's memory. O(blocks and arrays that wait for readers).

@@ -7,8 +7,8 @@ use super::shared::SharedBlocks;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::Options;
-use crate::fib::compile::{self, compile};
-use crate::fib::flat::{self, FlatKind};
+use crate::fib::compile::compile;
+use crate::fib::flat;
 use crate::fib::layout::{FibArrays, FibView, FibWord, MAX_WORDS};
 use crate::memory::Allocator;
 use crate::next_hop::Leaf;
@@ -34,9 +34,8 @@ pub(super) fn compile_spacious<A: Address, L: Leaf, Al: Allocator + Clone>(
     let mut compiled = None;
     let is_asked = may_be_flat::<A>(rib, options)?;
     if is_asked {
-        let (kind, alloc) = (FlatKind::Shared, alloc.clone());
-        let bytes = kind.max_bytes();
-        compiled = flat::flat::<A, L, _>(rib, options, kind, highest, bytes, alloc)?;
+        let bytes = flat::MAX_BYTES;
+        compiled = flat::flat::<A, L, _>(rib, options, highest, bytes, alloc.clone())?;
     }
     let mut compiled = match compiled {
         Some(compiled) => compiled,
@@ -53,21 +52,17 @@ pub(super) fn compile_spacious<A: Address, L: Leaf, Al: Allocator + Clone>(
 }
 
 /// Whether a table of `rib` whose routes change has flat blocks, if these are not too large. Those of keys of more than 32 bits lie below
-/// each other, and a change would make all above again: they are not flat. Nor is one block, of which each short prefix would change megabytes.
+/// each other, and a change would make all above again: they are not flat.
 pub(super) fn may_be_flat<A: Address>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
 ) -> Result<bool, CompileError> {
-    let asked = options.asked_direct_bits();
-    let direct_bits = compile::direct_bits::<A>(asked, rib.len())?;
-    Ok(A::WIDTH <= 32
-        && !options.flat_kinds().is_empty()
-        && flat::suits::<A>(FlatKind::Shared, direct_bits, asked))
+    Ok(A::WIDTH <= 32 && flat::is_asked(rib, options)?)
 }
 
 /// Whether an arena of flat blocks with words to spare is longer than these may be.
 pub(super) fn is_too_large(words: usize) -> bool {
-    words * size_of::<FibWord>() > 2 * FlatKind::Shared.max_bytes()
+    words * size_of::<FibWord>() > 2 * flat::MAX_BYTES
 }
 
 /// A copy of the arrays with words to spare, at least so many, and which these are.

@@ -22,12 +22,11 @@ impl Form {
         Self {
             wide: index & 1 != 0,
             aggregation: index & 2 != 0,
-            size: [
-                Size::Smallest,
-                Size::Balanced,
-                Size::Fastest,
-                Size::Balanced,
-            ][index],
+            size: if index == 0 {
+                Size::Smallest
+            } else {
+                Size::Balanced
+            },
         }
     }
 
@@ -46,10 +45,6 @@ impl Form {
             size: Size::Balanced,
             ..default
         };
-        let fastest = Self {
-            size: Size::Fastest,
-            ..default
-        };
         let scattered = Self {
             aggregation: false,
             ..default
@@ -61,7 +56,6 @@ impl Form {
         vec![
             (default, None),
             (balanced, None),
-            (fastest, None),
             (default, Some(18)),
             (default, Some(16)),
             (default, Some(0)),

@@ -99,7 +99,6 @@ pub(crate) struct ReplayArgs {
 enum SizeArg {
     Smallest,
     Balanced,
-    Fastest,
 }
 
 impl From<SizeArg> for Size {
@@ -107,7 +106,6 @@ impl From<SizeArg> for Size {
         match size {
             SizeArg::Smallest => Self::Smallest,
             SizeArg::Balanced => Self::Balanced,
-            SizeArg::Fastest => Self::Fastest,
         }
     }
 }

@@ -134,7 +134,6 @@ fn all_algorithms_have_a_row_also_those_that_cannot_be_built() {
             [
                 "popfib",
                 "popfib-balanced",
-                "popfib-fastest",
                 "poptrie",
                 "poptrie-basic",
                 "radix",

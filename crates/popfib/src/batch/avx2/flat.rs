@@ -1,13 +1,12 @@
-//! Flat tables: a read of the root, if it has more than one entry, and one of a block for each lookup, as in `avx512/flat.rs`.
+//! Flat tables: a read of the root and one of a block for each lookup, as in `avx512/flat.rs`.
 
 use core::arch::x86_64::*;
-use core::sync::atomic::Ordering::Acquire;
 
 use super::vectors::gather_words;
 use super::{AHEAD, LANES, LINE, windows, write_next_hops};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, FibView, HALF, NODE, flat_stride};
+use crate::fib::layout::{FLAT_PLACE, FibView, HALF, NODE, STRIDE};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together.
@@ -41,22 +40,17 @@ fn group<A: Address, L: Leaf, const N: usize>(
         _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_byte_add(line * LINE).cast());
     }
     let root_shift = _mm_cvtsi32_si128(32 - i32::from(view.root_bits));
-    let slot_shift = _mm_cvtsi32_si128(32 - i32::from(flat_stride::<A>(view.root_bits)));
     let zero = _mm256_setzero_si256();
     let (mut pointers, mut slots) = ([zero; N], [zero; N]);
     for n in 0..N {
         // SAFETY: eight addresses; indices into the root have `root_bits` (invariant 1).
         unsafe {
             let (leading, following) = windows(addresses[n].as_ptr(), view.root_bits);
-            slots[n] = _mm256_srl_epi32(following, slot_shift);
-            pointers[n] = if view.root_bits == 0 {
-                _mm256_set1_epi32(view.root[0].load(Acquire) as i32)
-            } else {
-                gather_words(view.root.as_ptr(), _mm256_srl_epi32(leading, root_shift))
-            };
+            slots[n] = _mm256_srli_epi32::<{ 32 - STRIDE as i32 }>(following);
+            pointers[n] = gather_words(view.root.as_ptr(), _mm256_srl_epi32(leading, root_shift));
         }
     }
-    let (mut entries, mut ups) = ([zero; N], [zero; N]);
+    let mut entries = [zero; N];
     for n in 0..N {
         let places = _mm256_and_si256(pointers[n], _mm256_set1_epi32(FLAT_PLACE as i32));
         let half = _mm256_and_si256(pointers[n], _mm256_set1_epi32(HALF as i32));
@@ -64,17 +58,14 @@ fn group<A: Address, L: Leaf, const N: usize>(
         // SAFETY: invariant 6: whole flat blocks with these slots begin there.
         let words = unsafe { gather_words(view.arena.as_ptr(), index) };
         let down = _mm256_slli_epi32::<4>(_mm256_and_si256(slots[n], half));
-        // How far up the highest bit of an entry is from the sign.
-        ups[n] = _mm256_slli_epi32::<4>(half);
-        let bits = _mm256_srlv_epi32(_mm256_set1_epi32(-1), ups[n]);
+        let bits = _mm256_srlv_epi32(_mm256_set1_epi32(-1), _mm256_slli_epi32::<4>(half));
         entries[n] = _mm256_and_si256(_mm256_srlv_epi32(words, down), bits);
     }
     for n in 0..N {
         // SAFETY: eight next hops.
         unsafe { write_next_hops(next_hops[n].as_mut_ptr(), entries[n]) };
-        const { assert!(CHILD == 1 << 15 && NODE == 1 << 31) };
-        let signs = _mm256_sllv_epi32(entries[n], ups[n]);
-        let on = _mm256_movemask_ps(_mm256_castsi256_ps(signs));
+        const { assert!(NODE == 1 << 31, "the sign") };
+        let on = _mm256_movemask_ps(_mm256_castsi256_ps(entries[n]));
         if on != 0 {
             deeper(view, &addresses[n], &mut next_hops[n], on as u32);
         }

@@ -1,19 +1,18 @@
-//! Flat tables: a read of the root, if it has more than one entry, and one of a block for each lookup, and a test that nearly always fails.
+//! Flat tables: a read of the root and one of a block for each lookup, and a test that nearly always fails.
 //!
 //! Eight vectors advance together. Nothing depends on what was read but the addresses of the second reads, so the CPU overlaps
 //! these groups by itself. The few lanes that lead deeper are looked up again one by one.
 
 use core::arch::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_movepi32_mask,
-    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srlv_epi32,
+    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_srlv_epi32,
 };
-use core::sync::atomic::Ordering::Acquire;
 
 use super::AHEAD;
 use super::lanes::{LANES, all, gather_words, load, store};
 use crate::address::Address;
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{CHILD, FLAT_PLACE, FibView, HALF, NODE, flat_stride};
+use crate::fib::layout::{FLAT_PLACE, FibView, HALF, NODE, STRIDE};
 use crate::next_hop::Leaf;
 
 /// Vectors that advance together. Four are a tenth slower.
@@ -48,41 +47,36 @@ fn group<A: Address, L: Leaf, const N: usize>(
         _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line));
     }
     let zero = _mm512_setzero_si512();
-    let stride = flat_stride::<A>(view.root_bits);
     let (mut pointers, mut slots) = ([zero; N], [zero; N]);
     for n in 0..N {
         let mut keys = load(&addresses[n]);
         let index = keys.take::<A>(view.root_bits);
-        slots[n] = keys.take::<A>(stride);
-        pointers[n] = if view.root_bits == 0 {
-            all(view.root[0].load(Acquire))
-        } else {
-            // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
-            unsafe { gather_words(view.root.as_ptr(), index, !0, zero) }
-        };
+        slots[n] = keys.take::<A>(STRIDE);
+        // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
+        pointers[n] = unsafe { gather_words(view.root.as_ptr(), index, !0, zero) };
     }
-    let (mut entries, mut ups) = ([zero; N], [zero; N]);
+    let mut entries = [zero; N];
     for n in 0..N {
         // SAFETY: invariant 6: whole flat blocks begin there.
-        (entries[n], ups[n]) = unsafe { read(view, pointers[n], slots[n]) };
+        entries[n] = unsafe { read(view, pointers[n], slots[n]) };
     }
     for n in 0..N {
         store(entries[n], &mut next_hops[n]);
-        const { assert!(CHILD == 1 << 15 && NODE == 1 << 31) };
-        let on = _mm512_movepi32_mask(_mm512_sllv_epi32(entries[n], ups[n]));
+        const { assert!(NODE == 1 << 31, "the sign") };
+        let on = _mm512_movepi32_mask(entries[n]);
         if on != 0 {
             deeper(view, &addresses[n], &mut next_hops[n], on.into());
         }
     }
 }
 
-/// The entries `slots` of the blocks that `pointers` lead to, and how far up their highest bits are from the sign: 16 for halves.
+/// The entries `slots` of the blocks that `pointers` lead to.
 ///
 /// # Safety
 /// Flat blocks with these slots begin at the places.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-unsafe fn read(view: FibView<'_>, pointers: __m512i, slots: __m512i) -> (__m512i, __m512i) {
+unsafe fn read(view: FibView<'_>, pointers: __m512i, slots: __m512i) -> __m512i {
     let arena = view.arena.as_ptr();
     let places = _mm512_and_si512(pointers, all(FLAT_PLACE));
     let half = _mm512_and_si512(pointers, all(HALF));
@@ -91,7 +85,6 @@ unsafe fn read(view: FibView<'_>, pointers: __m512i, slots: __m512i) -> (__m512i
     // SAFETY: as this function's: as many words as slots, or half as many.
     let words = unsafe { gather_words(arena, index, !0, _mm512_setzero_si512()) };
     let down = _mm512_slli_epi32::<4>(_mm512_and_si512(slots, half));
-    let up = _mm512_slli_epi32::<4>(half);
-    let bits = _mm512_srlv_epi32(all(!0), up);
-    (_mm512_and_si512(_mm512_srlv_epi32(words, down), bits), up)
+    let bits = _mm512_srlv_epi32(all(!0), _mm512_slli_epi32::<4>(half));
+    _mm512_and_si512(_mm512_srlv_epi32(words, down), bits)
 }

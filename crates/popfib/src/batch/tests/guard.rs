@@ -5,7 +5,6 @@ use core::ptr;
 use core::slice;
 
 use super::{Random, kernels, probes, rib};
-use crate::fib::flat::FlatKind;
 use crate::fib::layout::{FibView, STRIDE};
 use crate::memory::Global;
 use crate::rounds::rounds;
@@ -84,20 +83,14 @@ fn all_reads_are_inside<A: Address, L: Leaf>() {
             let options = Options::default().direct_bits(Some(direct_bits));
             let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
             reads_are_inside(&mut random, &rib, &fib);
-            let last = A::WIDTH.saturating_sub(STRIDE).min(18);
-            let kinds = [
-                (FlatKind::Shared, direct_bits),
-                // Of 32 bits it is 32 MiB.
-                (FlatKind::One, if A::WIDTH < 32 { last } else { 0 }),
-            ];
-            for (kind, root_bits) in kinds {
-                if A::WIDTH > 32 && kind == FlatKind::Shared || (1..=last).contains(&root_bits) {
-                    let options = Options::default().direct_bits(Some(root_bits));
-                    let flat = Fib::<A, L>::flat(&rib, &options, kind, usize::MAX, Global);
-                    let flat = flat.expect("fits").expect("there is no limit");
-                    reads_are_inside(&mut random, &rib, &flat);
-                }
-            }
+            // The roots of flat tables of short keys have some bits, and leave those of a block.
+            let options = match A::WIDTH {
+                ..=32 => options.direct_bits(Some(direct_bits.clamp(1, A::WIDTH - STRIDE))),
+                33.. => options,
+            };
+            let flat = Fib::<A, L>::flat(&rib, &options, usize::MAX, Global);
+            let flat = flat.expect("fits").expect("there is no limit");
+            reads_are_inside(&mut random, &rib, &flat);
         }
     }
 }

@@ -4,44 +4,24 @@ use alloc::vec;
 
 use super::{CheckError, LayoutChecker, load, nowhere};
 use crate::fib::layout::{
-    CHILD, FLAT, FLAT_PLACE, FibView, FibWord, HALF, LINE, NODE, STRIDE, WIDE, flat_len,
+    FLAT, FLAT_PLACE, FibView, FibWord, HALF, HALF_END, LINE, NODE, STRIDE, WIDE, flat_len,
 };
 
 impl<'a> LayoutChecker<'a> {
-    /// All of a flat table, whose blocks resolve `stride` bits. A block that several entries of the root lead to is verified once.
-    pub(super) fn flat_table(&mut self, stride: u8) -> Result<(), CheckError> {
+    /// All of a flat table of keys of up to 32 bits. A block that several entries of the root lead to is verified once.
+    pub(super) fn flat_table(&mut self) -> Result<(), CheckError> {
         let FibView {
             root, root_bits, ..
         } = self.view;
         let arena: &'a [FibWord] = self.view.arena;
-        let depth = root_bits + stride;
-        let mut children = 0;
-        // One block with halves is followed by its list of children.
-        if root_bits == 0 && load(&root[0]) & HALF != 0 {
-            let last = arena.len() - 1;
-            let place = load(&arena[last]);
-            let first = place as usize;
-            let len = first.checked_sub(1).and_then(|before| arena.get(before));
-            let len = len.map_or(0, load) as usize;
-            let list = arena.get(first..first.saturating_add(len));
-            let list = list.filter(|_| first > 0).ok_or(nowhere(place))?;
-            self.own(last, 1)?;
-            self.own(first - 1, len + 1)?;
-            for child in list.iter().map(load) {
-                if child & NODE == 0 {
-                    return Err(nowhere(child));
-                }
-                self.child(child, depth)?;
-            }
-            children = len as u32;
-        }
+        let depth = root_bits + STRIDE;
         // A bit for each place that a block with halves, and one without, may have.
         let mut seen = vec![0u64; arena.len() / LINE / 32 + 1];
         for entry in root.iter().map(load) {
             let (place, is_half) = ((entry & FLAT_PLACE) as usize, entry & HALF != 0);
             let number = place / LINE * 2 + usize::from(is_half);
             let (word, bit) = (number / 64, 1 << (number % 64));
-            let len = flat_len(stride, if is_half { 16 } else { 32 });
+            let len = flat_len(if is_half { 16 } else { 32 });
             let Some(entries) = arena.get(place..place + len).filter(|_| {
                 entry & (NODE | WIDE | FLAT) == NODE | FLAT && place.is_multiple_of(LINE)
             }) else {
@@ -58,11 +38,10 @@ impl<'a> LayoutChecker<'a> {
                     continue;
                 }
                 for half in [entry & 0xffff, entry >> 16] {
-                    if half & CHILD == 0 {
-                        self.next_hop(half)?;
-                    } else if half & !CHILD >= children {
+                    if half >= HALF_END {
                         return Err(nowhere(half));
                     }
+                    self.next_hop(half)?;
                 }
             }
         }
@@ -102,8 +81,8 @@ impl<'a> LayoutChecker<'a> {
                 continue;
             };
             let place = line * LINE;
-            self.own(place, flat_len(STRIDE, 32))?;
-            for entry in arena[place..][..flat_len(STRIDE, 32)].iter().map(load) {
+            self.own(place, flat_len(32))?;
+            for entry in arena[place..][..flat_len(32)].iter().map(load) {
                 if entry & NODE != 0 && (entry & FLAT_PLACE) as usize >= place {
                     return Err(nowhere(entry));
                 }
@@ -119,7 +98,7 @@ impl<'a> LayoutChecker<'a> {
             return self.next_hop(pointer);
         }
         let place = (pointer & FLAT_PLACE) as usize;
-        let is_whole = place + flat_len(STRIDE, 32) <= self.view.arena.len();
+        let is_whole = place + flat_len(32) <= self.view.arena.len();
         if pointer & !FLAT_PLACE != NODE | FLAT || !place.is_multiple_of(LINE) || !is_whole {
             return Err(nowhere(pointer));
         }
@@ -290,52 +269,19 @@ mod tests {
         assert_eq!(check(both, 101 << 16, 9), pointer(101));
         assert_eq!(check(both, 9, 101), pointer(101));
         assert_eq!(check(both, 9, NODE | 1000), pointer(NODE | 1000));
-        // Halves lead nowhere, as there is no list.
-        assert_eq!(check(both, CHILD, 9), pointer(CHILD));
+        // Halves are next hops of fewer bits.
+        assert_eq!(check(both, HALF_END, 9), pointer(HALF_END));
         // No word belongs to two blocks, and no block is both.
         assert_eq!(check([HALVES | 16, HALVES | 32], 9, 9), shared(32));
         assert_eq!(check([HALVES | 48, WHOLE | 48], 9, 9), shared(48));
         assert_eq!(check(both, 9, NODE | 16), shared(16));
         let flat = check_flat(&both, &table(9, 9), false);
         assert_eq!(flat, pointer(HALVES | 16));
-        // A root that leaves less than a block.
-        let root = vec![HALVES | 16; 1 << 11];
-        assert_eq!(
-            check_flat(&root, &table(9, 9), true),
-            Err(CheckError::Shape)
-        );
-    }
-
-    #[test]
-    fn each_invariant_of_one_flat_block_is_noticed() {
-        // From word 4 on the list of one child, the child (two runs), from 16 on all 2^16 entries, and the list's place.
-        let end = 16 + (1 << 15);
-        let of = |changes: &[(usize, u32)], root: u32| {
-            let mut arena = IDLE_BLOCK.to_vec();
-            arena.extend([0, 1, NODE | 6, 3, 0, 0x21]);
-            arena.resize(16, 0);
-            arena.resize(end, 7 | 9 << 16);
-            arena.push(4 + 1);
-            for (at, word) in changes {
-                arena[*at] = *word;
-            }
-            check_flat(&[root], &arena[IDLE_BLOCK.len()..], true)
-        };
-        // Keys of 16 bits end with this block, so a child lies too deep; the list may have none.
-        let deep = CheckError::Depth { place: 6 };
-        assert_eq!(of(&[], HALVES | 16), Err(deep));
-        assert_eq!(of(&[(4, 0)], HALVES | 16), Ok(()));
-        assert_eq!(of(&[(4, 0), (20, 101)], HALVES | 16), pointer(101));
-        assert_eq!(of(&[(4, 0), (20, CHILD)], HALVES | 16), pointer(CHILD));
-        assert_eq!(of(&[(5, 7)], HALVES | 16), pointer(7));
-        assert_eq!(of(&[(4, 1 << 20)], HALVES | 16), pointer(5));
-        for place in [0, end as u32 + 1, u32::MAX] {
-            assert_eq!(of(&[(end, place)], HALVES | 16), pointer(place));
+        // A root that leaves less than a block, and none.
+        for entries in [1 << 11, 1] {
+            let root = vec![HALVES | 16; entries];
+            let found = check_flat(&root, &table(9, 9), true);
+            assert_eq!(found, Err(CheckError::Shape));
         }
-        assert_eq!(of(&[(4, 0), (end, 3), (2, 0)], HALVES | 16), shared(2));
-        // Its words are those of a block of halves; there are not so many whole ones.
-        assert_eq!(of(&[], WHOLE | 16), pointer(WHOLE | 16));
-        assert_eq!(of(&[(4, 0)], HALVES | 32), pointer(HALVES | 32));
-        assert_eq!(check_flat(&[HALVES], &[], true), pointer(0));
     }
 }

@@ -6,7 +6,7 @@ use core::cell::Cell;
 
 use super::{Random, options, random_prefix};
 use crate::fib::FibWords;
-use crate::fib::layout::{CHILD, FLAT, FLAT_PLACE, HALF, NODE, PLACE, STRIDE, WIDE};
+use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, HALF_END, NODE, PLACE, STRIDE, WIDE};
 use crate::live::Mirror;
 use crate::rounds::rounds;
 use crate::{Address, LiveFib, NextHop, Options, Prefix, Rib, Size};
@@ -87,7 +87,7 @@ impl<A: Address> SlowLookup<A> {
                 return word(place + slot);
             }
             let half = word(place + slot / 2)? >> (slot % 2 * 16) & 0xffff;
-            return (half < CHILD).then_some(half);
+            return (half < HALF_END).then_some(half);
         }
         let place = pointer & PLACE;
         let runs = u64::from(word(place)?) | u64::from(word(place + 1)?) << 32;

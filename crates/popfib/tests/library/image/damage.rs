@@ -208,6 +208,13 @@ fn errors_name_the_place() {
     );
     let text = broken(at(16, 16), &[0, 0, 0]);
     assert!(text.contains("16-bit FIB"), "{text}");
+    let text = broken(at(32, 16) + 6, &[1]);
+    assert!(
+        text.ends_with(
+            "(IPv4 FIB description): size fastest is no longer read; compile the table again"
+        ),
+        "{text}"
+    );
     let text = broken(at(0, 65), &u32_max);
     assert!(text.contains("(ends of texts of column 1)"), "{text}");
     let text = broken(at(0, 64), &[0xff]);

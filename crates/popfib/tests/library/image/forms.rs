@@ -57,11 +57,10 @@ pub(crate) fn one_width<A: Address>(count: usize, options: &Options, keep: Keep)
     writer.to_bytes()
 }
 
-/// An image with two tables of so many routes, which are flat, one with shared blocks and one that is a single block.
+/// An image with two tables of so many routes, of which the first is flat.
 pub(crate) fn two_tables(count: usize) -> Vec<u8> {
     let random = &mut Random(3);
     let mut writer = ImageWriter::new(0);
-    let flat = |bits, size| Options::default().direct_bits(Some(bits)).size(size);
     let source = Source {
         description: "two tables".into(),
         licence: "CC0".into(),
@@ -71,12 +70,12 @@ pub(crate) fn two_tables(count: usize) -> Vec<u8> {
     writer.table("balanced", &[source]).unwrap();
     writer.names(["a", "b", "c"]).unwrap();
     let routes = rib::<u8>(random, count, 3);
-    let options = flat(2, Size::Balanced);
+    let options = Options::default().direct_bits(Some(2)).size(Size::Balanced);
     writer.family(&routes, &options, Keep::Routes).unwrap();
     let sources = [Source::named("b.txt"), Source::named("c.txt")];
-    writer.table("fastest", &sources).unwrap();
+    writer.table("smallest", &sources).unwrap();
     let routes = rib::<u8>(random, count, 40);
-    let options = flat(8, Size::Fastest);
+    let options = Options::default().direct_bits(Some(8));
     writer.family(&routes, &options, Keep::Prefixes).unwrap();
     writer.to_bytes()
 }

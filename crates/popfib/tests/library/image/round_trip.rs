@@ -266,23 +266,23 @@ fn next_hops_that_leave_no_room_for_a_length_have_no_routes() {
     assert_eq!(family::<u128>(&image).fib().unwrap().lookup(5), max + 1);
 }
 
-/// Flat tables of both kinds and of long keys, in an image as they are compiled.
+/// Flat tables, those of long keys too, in an image as they are compiled.
 #[test]
 fn flat_tables_come_back() {
+    let flat = |bits| {
+        Options::default()
+            .direct_bits(Some(bits))
+            .size(Size::Balanced)
+    };
     for count in [0, 1, 40, 500] {
         for next_hops in [1, 40, 16_000_000] {
-            let flat = |bits, size| Options::default().direct_bits(Some(bits)).size(size);
-            round_trip::<u8>(1, count, next_hops, &flat(2, Size::Balanced));
-            round_trip::<u8>(2, count, next_hops, &flat(8, Size::Fastest));
-            round_trip::<u16>(3, count, next_hops, &flat(10, Size::Balanced));
-            round_trip::<u16>(4, count, next_hops, &flat(16, Size::Fastest));
+            round_trip::<u8>(1, count, next_hops, &flat(2));
+            round_trip::<u16>(3, count, next_hops, &flat(10));
         }
     }
-    let large = |size| Options::default().direct_bits(Some(18)).size(size);
-    round_trip::<u32>(5, 2000, 1000, &large(Size::Balanced));
-    let pages = Options::default().direct_bits(Some(24));
-    round_trip::<u64>(6, 2000, 1000, &pages.clone().size(Size::Balanced));
-    round_trip::<u128>(7, 2000, 1000, &pages.size(Size::Balanced));
+    round_trip::<u32>(5, 2000, 1000, &flat(18));
+    round_trip::<u64>(6, 2000, 1000, &flat(24));
+    round_trip::<u128>(7, 2000, 1000, &flat(24));
 }
 
 #[test]
@@ -290,10 +290,11 @@ fn each_table_of_an_image_is_found_by_its_name() {
     let image = Image::from_bytes(&two_tables(12)).unwrap();
     ask(&image, 1);
     let names: Vec<_> = image.tables().iter().map(ImageTable::name).collect();
-    assert_eq!(names, ["balanced", "fastest"]);
-    let [balanced, fastest] = ["balanced", "fastest"].map(|name| image.table(Some(name)).unwrap());
+    assert_eq!(names, ["balanced", "smallest"]);
+    let [balanced, smallest] =
+        ["balanced", "smallest"].map(|name| image.table(Some(name)).unwrap());
     assert_eq!(
-        (balanced.name_count(), fastest.name_count()),
+        (balanced.name_count(), smallest.name_count()),
         (Some(3), None)
     );
     let source = &balanced.sources()[0];
@@ -305,21 +306,21 @@ fn each_table_of_an_image_is_found_by_its_name() {
     ];
     assert_eq!(told, ["a.txt", "two tables", "CC0", "2026-11-26"]);
     let sources = [Source::named("b.txt"), Source::named("c.txt")];
-    assert_eq!(fastest.sources(), sources);
+    assert_eq!(smallest.sources(), sources);
     let random = &mut Random(3);
     let ribs = [3, 40].map(|next_hops| rib::<u8>(random, 12, next_hops));
-    for (table, rib) in [balanced, fastest].into_iter().zip(ribs) {
+    for (table, rib) in [balanced, smallest].into_iter().zip(ribs) {
         let family = table.family::<u8>().unwrap();
         for address in 0..=255 {
             assert_eq!(family.longest_match(address), rib.longest_match(address));
         }
     }
     let error = |name| image.table(name).unwrap_err().to_string();
-    let wanted = "an image of 2 tables, of which one is used: \"balanced\", \"fastest\"";
+    let wanted = "an image of 2 tables, of which one is used: \"balanced\", \"smallest\"";
     assert_eq!(error(None), wanted);
     assert_eq!(
         error(Some("x")),
-        "no table \"x\": \"balanced\", \"fastest\""
+        "no table \"x\": \"balanced\", \"smallest\""
     );
 }
 

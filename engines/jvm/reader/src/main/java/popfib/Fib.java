@@ -12,34 +12,28 @@ final class Fib {
     static final int PLACE_MASK = WIDE - 1;
     static final int PAGE_MASK = Integer.MAX_VALUE;
     static final int FLAT_MASK = FLAT - 2;
-    /** Of an entry of 16 bits: its lower bits number a child. */
-    static final int HALF_CHILD = 1 << 15;
+    /** Entries of 16 bits are below this. */
+    static final int HALF_END = 1 << 15;
     /** The bits that a block resolves. */
     static final int STRIDE = 6;
 
     /** Answers 0 to every key. */
-    static final Fib EMPTY = new Fib(new Bytes.Copied(new byte[4]), Bytes.NONE, 0, 0, 1, STRIDE, 0, 0);
+    static final Fib EMPTY = new Fib(new Bytes.Copied(new byte[4]), Bytes.NONE, 0, 0, 1, 0);
 
     private final Bytes root;
     private final Bytes arena;
     private final int rootBits;
     private final int pageBits;
     private final int valueBits;
-    /** For keys of up to 32 bits: how many bits a flat block resolves. */
-    private final int flatBits;
-    /** The list of pointers that a block of halves leads to begins at this byte of the arena. */
-    private final int children;
     /** How many routes it was compiled from. */
     final int routes;
 
-    Fib(Bytes root, Bytes arena, int rootBits, int pageBits, int valueBits, int flatBits, int children, int routes) {
+    Fib(Bytes root, Bytes arena, int rootBits, int pageBits, int valueBits, int routes) {
         this.root = root;
         this.arena = arena;
         this.rootBits = rootBits;
         this.pageBits = pageBits;
         this.valueBits = valueBits;
-        this.flatBits = flatBits;
-        this.children = children;
         this.routes = routes;
     }
 
@@ -59,11 +53,11 @@ final class Fib {
         Bytes arena = this.arena;
         int rest = (int) ((key & 0xFFFF_FFFFL) << rootBits);
         if ((p & FLAT) != 0) {
-            p = flatEntry(arena, p, rest >>> 32 - flatBits);
+            p = flatEntry(arena, p, rest >>> 32 - STRIDE);
             if (p >= 0) {
                 return p;
             }
-            rest <<= flatBits;
+            rest <<= STRIDE;
         }
         while (true) {
             int place = (p & PLACE_MASK) << 2;
@@ -134,7 +128,6 @@ final class Fib {
         if ((p & HALF) == 0) {
             return arena.word(place + slot << 2);
         }
-        int half = arena.word(place + (slot >>> 1) << 2) >>> ((slot & 1) << 4) & 0xFFFF;
-        return half < HALF_CHILD ? half : arena.word(children + ((half & HALF_CHILD - 1) << 2));
+        return arena.word(place + (slot >>> 1) << 2) >>> ((slot & 1) << 4) & 0xFFFF;
     }
 }

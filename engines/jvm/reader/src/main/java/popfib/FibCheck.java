@@ -19,12 +19,8 @@ class FibCheck {
     final int width;
     final int rootBits;
     final int pageBits;
-    final int flatBits;
     /** The arena has so many words. */
     final int words;
-    /** Where in the arena the list of children begins, in words, and how many there are. */
-    int children;
-    int childCount;
 
     private final Section arenaSection;
     private final int valueBits;
@@ -36,7 +32,7 @@ class FibCheck {
     private byte[] depths = new byte[64];
     private int pending;
 
-    FibCheck(Section arena, Bytes root, int width, int rootBits, int pageBits, int valueBits, int flatBits, int maxAnswer) {
+    FibCheck(Section arena, Bytes root, int width, int rootBits, int pageBits, int valueBits, int maxAnswer) {
         arenaSection = arena;
         this.root = root;
         this.arena = arena.bytes();
@@ -44,7 +40,6 @@ class FibCheck {
         this.rootBits = rootBits;
         this.pageBits = pageBits;
         this.valueBits = valueBits;
-        this.flatBits = flatBits;
         this.maxAnswer = maxAnswer;
         words = this.arena.length() / 4;
         owned = new long[words / 64 + 1];
@@ -83,16 +78,18 @@ class FibCheck {
             throw sections[2].broken(0, "it does not begin with the words 1, 0, 0");
         }
         boolean isShortAndFlat = isFlat && width <= 32;
-        int flatBits = isShortAndFlat && rootBits == 0 ? Math.min(MAX_DIRECT_BITS, width) : Fib.STRIDE;
-        if (isShortAndFlat && rootBits + flatBits > width) {
+        if (isShortAndFlat && rootBits == 0) {
+            throw description.broken(0, "size fastest is no longer read; compile the table again");
+        }
+        if (isShortAndFlat && rootBits + Fib.STRIDE > width) {
             throw description.broken(0, "its blocks resolve more bits than keys have");
         }
         int most = (int) Math.min(maxAnswer, d.at(3) == 16 ? 0xFFFF : Integer.MAX_VALUE);
-        FibCheck check = isFlat ? new FlatCheck(sections[2], root, width, rootBits, pageBits, valueBits, flatBits, most)
-                : new FibCheck(sections[2], root, width, rootBits, pageBits, valueBits, flatBits, most);
+        FibCheck check = isFlat ? new FlatCheck(sections[2], root, width, rootBits, pageBits, valueBits, most)
+                : new FibCheck(sections[2], root, width, rootBits, pageBits, valueBits, most);
         check.own(0, IDLE_WORDS);
         check.walk();
-        return new Fib(root, arena, rootBits, pageBits, valueBits, flatBits, check.children << 2, (int) routes);
+        return new Fib(root, arena, rootBits, pageBits, valueBits, (int) routes);
     }
 
     /** Walks from every pointer of the root. */

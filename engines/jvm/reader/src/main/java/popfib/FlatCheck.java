@@ -13,8 +13,8 @@ final class FlatCheck extends FibCheck {
     private static final int KIND = Integer.MIN_VALUE | Fib.WIDE | Fib.FLAT;
     private static final int TO_FLAT = Integer.MIN_VALUE | Fib.FLAT;
 
-    FlatCheck(Section arena, Bytes root, int width, int rootBits, int pageBits, int valueBits, int flatBits, int maxAnswer) {
-        super(arena, root, width, rootBits, pageBits, valueBits, flatBits, maxAnswer);
+    FlatCheck(Section arena, Bytes root, int width, int rootBits, int pageBits, int valueBits, int maxAnswer) {
+        super(arena, root, width, rootBits, pageBits, valueBits, maxAnswer);
     }
 
     @Override
@@ -28,17 +28,14 @@ final class FlatCheck extends FibCheck {
 
     /** Keys of up to 32 bits: every entry of the root leads to a flat block. */
     private void walkShort() throws InvalidImageException {
-        int depth = rootBits + flatBits;
-        if (rootBits == 0 && (root.word(0) & Fib.HALF) != 0) {
-            childList(depth);
-        }
+        int depth = rootBits + Fib.STRIDE;
         // A bit for each place that a block without halves, and one with, may have.
         long[] seen = new long[words / LINE / 32 + 1];
         for (int at = 0; at < root.length(); at += 4) {
             int entry = root.word(at);
             int place = entry & PLACE;
             boolean isHalf = (entry & Fib.HALF) != 0;
-            int length = isHalf ? (1 << flatBits) + 1 >>> 1 : 1 << flatBits;
+            int length = isHalf ? SLOTS / 2 : SLOTS;
             int number = place / LINE * 2 + (isHalf ? 1 : 0);
             if ((entry & KIND) != TO_FLAT || place % LINE != 0 || place > words - length) {
                 throw nowhere(entry);
@@ -63,36 +60,10 @@ final class FlatCheck extends FibCheck {
     }
 
     private void half(int half) throws InvalidImageException {
-        if (half < Fib.HALF_CHILD) {
-            answer(half);
-        } else if ((half & Fib.HALF_CHILD - 1) >= childCount) {
-            // Unless one block is the whole table there is no list, and so no number of a child.
+        if (half >= Fib.HALF_END) {
             throw nowhere(half);
         }
-    }
-
-    /** Takes the list of pointers to blocks that the halves number. */
-    private void childList(int depth) throws InvalidImageException {
-        int last = words - 1;
-        int first = word(last);
-        if (first <= 0 || first > words) {
-            throw nowhere(first);
-        }
-        int length = word(first - 1);
-        if (length < 0 || length > words - first) {
-            throw nowhere(first);
-        }
-        own(last, 1);
-        own(first - 1, length + 1);
-        children = first;
-        childCount = length;
-        for (int n = 0; n < length; n++) {
-            int child = word(first + n);
-            if (child >= 0) {
-                throw nowhere(child);
-            }
-            pointer(child, depth);
-        }
+        answer(half);
     }
 
     /**

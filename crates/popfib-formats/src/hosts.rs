@@ -7,6 +7,8 @@
 //! A table of addresses, whose values are the first names. Of several lines for one address
 //! the last answers: of a list that leads names to `0.0.0.0` one route is left.
 
+use std::iter;
+
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
@@ -53,6 +55,10 @@ impl Grammar for Hosts {
         }
         let name = words.next();
         let name = name.ok_or_else(|| format!("no name after {}", quote(address.as_bytes())))?;
+        // Other names follow, but no other address.
+        if let Some(other) = iter::once(name).chain(words).find(|word| is_address(word)) {
+            return Err(format!("{}: a second address", quote(other.as_bytes())));
+        }
         // The zone of a link-local address is no part of it.
         let prefix = rows.prefix(address.split('%').next().unwrap_or_default())?;
         rows.element(prefix, name)

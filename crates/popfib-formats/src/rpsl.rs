@@ -74,7 +74,8 @@ fn attribute(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once(':')?;
     let is_name = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let value = value.split('#').next().unwrap_or_default();
-    (!name.is_empty() && name.bytes().all(is_name)).then_some((name, value.trim()))
+    let is_named = name.starts_with(|c: char| c.is_ascii_lowercase());
+    (is_named && name.bytes().all(is_name)).then_some((name, value.trim()))
 }
 
 /// Whether an attribute begins an object that is a route.
@@ -117,10 +118,13 @@ impl Rpsl {
     }
 
     /// Puts the attribute that ended into the record.
-    fn attribute_ended(&mut self) {
+    fn attribute_ended(&mut self) -> Result<(), String> {
         let value = self.value.trim();
         if self.route.is_none() || value.is_empty() || is_route(&self.name) {
-            return;
+            return Ok(());
+        }
+        if self.name == "origin" && value.contains(char::is_whitespace) {
+            return Err(format!("{}: more than an AS", quote(value.as_bytes())));
         }
         let value = match self.is_origin && self.name == "origin" {
             true => without_as(value),
@@ -129,11 +133,12 @@ impl Rpsl {
         if let Some(column) = self.record.column(&self.name) {
             self.record.put(column, CellKind::Text, value);
         }
+        Ok(())
     }
 
     /// Hands out the route of the object that ended.
     fn object_ended(&mut self, rows: &mut RouteRows) {
-        self.attribute_ended();
+        let ended = self.attribute_ended();
         self.name.clear();
         self.value.clear();
         self.is_between = true;
@@ -141,7 +146,7 @@ impl Rpsl {
             return;
         };
         rows.absent();
-        let found = rows.prefix(&prefix);
+        let found = ended.and_then(|()| rows.prefix(&prefix));
         let found = found.and_then(|prefix| rows.element(prefix, self.record.finish()));
         if let Err(reason) = found {
             // Nothing of it belongs to the next.
@@ -164,6 +169,9 @@ impl Grammar for Rpsl {
         }
         if let Some(more) = line.strip_prefix([' ', '\t', '+']) {
             // Long ones are cut where a value would be too long.
+            if self.name.is_empty() {
+                return Err(format!("{}: not an attribute", quote(line.as_bytes())));
+            }
             let more = more.split('#').next().unwrap_or_default().trim();
             if self.route.is_some()
                 && !more.is_empty()
@@ -175,20 +183,20 @@ impl Grammar for Rpsl {
             return rows.free_text();
         }
         let Some((name, value)) = attribute(line) else {
-            // What another class has is not looked at.
+            // What another class has is not looked at, unless it is a prefix.
             return match self.route {
                 Some(_) => Err(format!("{}: not an attribute", quote(line.as_bytes()))),
-                None => rows.free_text(),
+                None => rows.detail(),
             };
         };
-        self.attribute_ended();
+        let ended = self.attribute_ended();
         if self.is_between {
             self.is_between = false;
             self.route = is_route(name).then(|| (rows.line(), value.to_owned()));
         }
         name.clone_into(&mut self.name);
         value.clone_into(&mut self.value);
-        rows.free_text()
+        ended.and_then(|()| rows.free_text())
     }
 
     fn end(&mut self, rows: &mut RouteRows) {

@@ -228,10 +228,13 @@ impl Delimited {
             "" => Err(format!("field {} is missing", n + 1)),
             cell => Ok(cell),
         };
-        if let Some(columns) = layout.heading
-            && (columns..fields.len()).any(|n| !fields.get(n).is_empty())
-        {
-            return Err("more fields than the heading has names".to_owned());
+        if let Some(columns) = layout.heading {
+            if (columns..fields.len()).any(|n| !fields.get(n).is_empty()) {
+                return Err("more fields than the heading has names".to_owned());
+            }
+            if fields.len() < columns {
+                return Err("fewer fields than the heading has names".to_owned());
+            }
         }
         if !self.is_clear && layout.may_be_list(fields, self.prefixes_only) {
             return Err(two_elements(line));

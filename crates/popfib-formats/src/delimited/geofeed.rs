@@ -9,6 +9,7 @@
 
 use super::fields::CsvFields;
 use super::fixed::FixedColumns;
+use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::record::RecordText;
@@ -85,6 +86,10 @@ impl Grammar for Geofeed {
         }
         self.fields.split(line)?;
         let prefix = rows.prefix(self.fields.get(0).trim())?;
+        let country = self.fields.get(1).trim();
+        if !country.is_empty() && !is_country(country.as_bytes()) {
+            return Err(format!("{}: not a country", quote(country.as_bytes())));
+        }
         rows.absent();
         rows.element(prefix, self.columns.of(|n| self.fields.get(n))?)
     }

@@ -20,7 +20,7 @@ use crate::words::may_be_element;
 /// Where the columns are.
 pub(super) struct CsvLayout {
     pub(super) source: AddressColumns,
-    /// The columns of values, the most telling first; none in a list.
+    /// The columns of values: the most telling one, or those that were asked for; none in a list.
     pub(super) values: Vec<usize>,
     /// How many columns the heading names, if there is one.
     pub(super) heading: Option<usize>,
@@ -84,10 +84,8 @@ impl CsvLayout {
         };
         match prefixes_only {
             true => may_be_element(fields.get(value).trim()),
-            false => {
-                let is_prefix = |n| is_prefix(fields.get(n).trim());
-                fields.len() > 2 && is_prefix(value) && (0..fields.len()).all(is_prefix)
-            }
+            // A next hop has no length.
+            false => is_prefix(fields.get(value).trim()),
         }
     }
 
@@ -96,7 +94,10 @@ impl CsvLayout {
         let has_prefix = |&n: &usize| is_prefix(row.get(n).trim());
         let is_name = |n: usize| {
             let is_sign = |c: char| c.is_alphanumeric() || " _-./()".contains(c);
-            heading.get(n).chars().all(is_sign) && heading.get(n).parse::<IpAddr>().is_err()
+            heading.get(n).chars().all(is_sign)
+                && heading.get(n).parse::<IpAddr>().is_err()
+                && heading.get(n).parse::<u128>().is_err()
+                && !is_prefix(heading.get(n).trim())
         };
         let mut found = (0..row.len()).filter(has_prefix);
         let is_heading =
@@ -160,18 +161,18 @@ impl CsvLayout {
     /// With the values that a heading names.
     fn with_heading(source: AddressColumns, fields: &CsvFields) -> Self {
         let columns = || (0..fields.len()).filter(|&n| !source.uses(n));
-        let mut named: Vec<_> = columns()
-            .filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)))
-            .collect();
-        named.sort_unstable();
-        let mut values: Vec<_> = named.into_iter().map(|(_, n)| n).collect();
+        let named = columns().filter_map(|n| Some((rank(fields.get(n), VALUE)?, n)));
         // No known name: the first column that says nothing of the addresses.
-        if values.is_empty() {
-            values.extend(columns().find(|&n| !is_place(fields.get(n))));
-        }
+        let other = || columns().find(|&n| !is_place(fields.get(n)));
+        let value = named.min().map(|(_, n)| n).or_else(other);
+        // MaxMind: where a network is, or where it is registered.
+        let is = |n: usize, name: &str| rank(fields.get(n), &[name]).is_some();
+        let registered = value
+            .filter(|&n| is(n, "geonameid"))
+            .and_then(|_| columns().find(|&n| is(n, "registeredcountrygeonameid")));
         Self {
             source,
-            values,
+            values: value.into_iter().chain(registered).collect(),
             heading: Some(fields.len()),
         }
     }

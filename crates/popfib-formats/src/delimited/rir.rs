@@ -12,6 +12,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::fixed::FixedColumns;
+use super::is_country;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
@@ -88,6 +89,9 @@ impl Grammar for Delegations {
                 return Err(format!("{line}: not a line of delegated statistics"));
             }
         };
+        if !(fields[1].is_empty() || is_country(fields[1].as_bytes())) {
+            return Err(format!("{}: not a country", quote(fields[1].as_bytes())));
+        }
         let field = |n| fields.get(n).copied().unwrap_or_default();
         rows.absent();
         rows.elements_of(span, self.columns.of(field)?)

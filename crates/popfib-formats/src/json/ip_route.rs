@@ -99,6 +99,12 @@ fn words(members: &[(Cow<'_, str>, RecordNode<'_>)], line: &mut String) -> Resul
                 }
                 continue;
             }
+            ("dst" | "via" | "dev" | "metric" | "table", RecordNode::Array(_)) => {
+                return Err(format!(
+                    "{}: a list where a word should be",
+                    quote(key.as_bytes())
+                ));
+            }
             (_, RecordNode::Array(inner)) => {
                 line.extend([" ", key, " - ["]);
                 for node in inner {

@@ -199,6 +199,10 @@ impl Grammar for JsonLists {
 
     fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let json = json.trim();
+        if key.is_empty() && is_prefix(&self.key) {
+            let name = quote(self.key.as_bytes());
+            return Err(format!("{name}: a prefix is the name of a list"));
+        }
         // What has a key is a member that was not opened.
         match (json.as_bytes().first(), self.keys) {
             (_, OuterKeys::Prefixes) if !key.is_empty() => return self.value_of(key, json, rows),

@@ -75,6 +75,10 @@ impl Grammar for RouterJson {
             RecordNode::Map(_) | RecordNode::Array(_) => {
                 Err(format!("{}: no routes of a router", quote(key.as_bytes())))
             }
+            _ if is_long_prefix(key) => Err(format!(
+                "{}: nothing about this prefix",
+                quote(key.as_bytes())
+            )),
             node => {
                 self.about(key, node, rows);
                 rows.detail()
@@ -198,8 +202,16 @@ fn eos(prefix: &str, row: &RecordNode<'_>, rows: &mut RouteRows) -> Result<(), S
     let Some(RecordNode::Array(vias)) = row.at("vias") else {
         return Err(format!("no next hop after \"{prefix}\""));
     };
-    let mut hops = vias.iter();
-    let hop = hops.find_map(|via| first_of(via, &["nexthopAddr", "vtepAddr", "interface"]));
+    let hops = ["nexthopAddr", "vtepAddr", "interface"];
+    let is_text =
+        |via: &RecordNode<'_>, path: &&str| via.at(path).is_none() || text(via, path).is_some();
+    if !vias
+        .iter()
+        .all(|via| hops.iter().all(|path| is_text(via, path)))
+    {
+        return Err(format!("a next hop that is no text after \"{prefix}\""));
+    }
+    let hop = vias.iter().find_map(|via| first_of(via, &hops));
     let is_dropped = || text(row, "routeAction").filter(|action| *action != "forward");
     match hop.or_else(is_dropped) {
         Some(hop) => rows.route(prefix, hop),

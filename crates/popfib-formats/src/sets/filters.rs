@@ -175,7 +175,12 @@ impl Filters {
                     .position(|w| OPENERS.contains(&w.as_str()));
                 let policy = self.words.iter().position(|w| w == "policy-statement");
                 match opener {
-                    Some(at) => self.begin(at + 1, "}"),
+                    // One word is the name.
+                    Some(at) if at + 2 == count => self.begin(at + 1, "}"),
+                    Some(_) => {
+                        let text = quote(self.words.join(" ").as_bytes()).to_string();
+                        return Err(format!("{text}: not the name of a list"));
+                    }
                     None if word(0) == "table" && word(1).starts_with('<') => self.begin(1, "}"),
                     // `prefix { ... }` of OpenBGPD, which has no name.
                     None if count == 1 && word(0) == "prefix" => self.begin(usize::MAX, "}"),
@@ -189,6 +194,10 @@ impl Filters {
                 self.words.clear();
             }
             "[" if count >= 2 && word(count - 1) == "=" => {
+                if word(0) == "define" && count != 3 || count == 2 && word(0) == "define" {
+                    let text = quote(self.words.join(" ").as_bytes()).to_string();
+                    return Err(format!("{text}: not the name of a list"));
+                }
                 self.begin(count - 2, "]");
                 self.words.clear();
             }

@@ -45,13 +45,20 @@ impl Grammar for Iptables {
         // The packets and bytes that a rule met: `iptables-save -c`.
         words.next_if(|word| word.starts_with('[') && word.ends_with(']'));
         let chain = match (words.next(), words.next()) {
-            (Some("-A" | "--append"), Some(chain)) => chain,
+            (Some("-A" | "--append"), Some(chain)) if !chain.starts_with('-') => chain,
             (None, _) | (Some("COMMIT"), None) => return rows.detail(),
-            (Some(word), _) if word.starts_with(['*', ':', '#']) => return rows.free_text(),
+            (Some(word), _) if word.starts_with('#') => return rows.free_text(),
+            (Some(word), _) if word.starts_with(['*', ':']) => return rows.detail(),
             _ => return Err(format!("{}: not a rule", quote(line.trim().as_bytes()))),
         };
         // The address, and whether a `!` stands before its option (`! -s 10.0.0.0/8`).
         let (mut found, mut is_negated, mut before) = (None, false, "");
+        if words
+            .peek()
+            .is_some_and(|word| !word.starts_with(['-', '!']))
+        {
+            return Err(format!("{}: not a rule", quote(line.trim().as_bytes())));
+        }
         while let Some(word) = words.next() {
             let is_source = matches!(word, "-s" | "--source" | "--src" | "--src-range");
             let is_target = matches!(word, "-d" | "--destination" | "--dst" | "--dst-range");

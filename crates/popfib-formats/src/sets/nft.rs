@@ -176,6 +176,16 @@ impl NftText {
             }
             ("{", name, "table", _) | ("{", name, _, "table") => name.clone_into(&mut self.table),
             ("{", name, table, _) => match self.statement {
+                // `set a {`, `add set ip t a {`: one word is its name.
+                NftStatement::Set
+                    if !(matches!(table, "set" | "map")
+                        || line.contains("add") && !third.is_empty()) =>
+                {
+                    return Err(format!(
+                        "{}: not the name of a set",
+                        quote(line.trim().as_bytes())
+                    ));
+                }
                 NftStatement::Set => self.named(name),
                 NftStatement::Elements => {
                     table.clone_into(&mut self.table);

@@ -153,6 +153,10 @@ impl PrefixLists {
         let Some((name, rest)) = words.split_first() else {
             return words;
         };
+        if matches!(*name, "seq" | "index" | "permit" | "deny") {
+            // There is no name.
+            return words;
+        }
         name.trim_end_matches(':').clone_into(&mut self.name);
         match rest {
             ["description" | "remark", ..] | [_, "entries"] => &[],

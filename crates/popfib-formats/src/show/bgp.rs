@@ -25,6 +25,7 @@
 use popfib::IpPrefix;
 
 use crate::as_path::as_number;
+use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
@@ -249,7 +250,12 @@ impl Grammar for BgpTable {
                 line: rows.line(),
                 awaits: AwaitedPart::of(best),
             });
-            if let Some((_, hop)) = word_at(line, start + word.len()) {
+            if let Some((at, hop)) = word_at(line, start + word.len()) {
+                // A name may be a next hop, but not before another.
+                let next = word_at(line, at + hop.len());
+                if !is_address(hop) && next.is_some_and(|(_, next)| is_address(next)) {
+                    return Err(not_a_route(line));
+                }
                 network.hop(hop, columns.path(line), rows)?;
             }
             return Ok(());
@@ -305,6 +311,9 @@ impl BgpNetwork {
         if let AwaitedPart::NextHop = self.awaits {
             // Metric, preference and weight come after it, and are passed over.
             let hop = next_hop(hop.split('@').next().unwrap_or_default())?;
+            if hop.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(format!("{}: not a next hop", quote(hop.as_bytes())));
+            }
             self.awaits = AwaitedPart::Path(hop.to_owned());
             // If no AS path is asked for, its line is not waited for, as it may not come.
             self.path(as_path.or((!rows.wants_origin()).then_some("")), rows);

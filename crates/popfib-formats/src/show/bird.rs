@@ -15,12 +15,13 @@
 
 use popfib::IpPrefix;
 
+use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
-use crate::words::{next_hop, not_a_route};
+use crate::words::{is_address, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "bird",
@@ -86,8 +87,10 @@ impl Grammar for Bird {
             };
             let mut words = line.split_ascii_whitespace();
             match (words.next(), words.next()) {
-                (Some("via" | "dev"), Some(hop)) => {
-                    let hop = next_hop(hop)?;
+                (Some(key @ ("via" | "dev")), Some(hop)) => {
+                    if key == "via" && !is_address(hop) {
+                        return Err(format!("{}: not an address", quote(hop.as_bytes())));
+                    }
                     best.next_hop.get_or_insert_with(|| hop.to_owned());
                 }
                 (Some("BGP.as_path:" | "bgp_path:"), _) => {

@@ -143,7 +143,10 @@ impl Grammar for Junos {
             } else {
                 rows.unused(prefix);
             }
-        } else if entry.starts_with('>') && hop(entry).is_none() {
+        } else if is_prefix && !entry.is_empty()
+            || entry.starts_with(['*', '+'])
+            || entry.starts_with('>') && hop(entry).is_none()
+        {
             return Err(not_a_route(line));
         } else if let Some(active) = &mut self.active
             && let Some(hop) = hop(entry)

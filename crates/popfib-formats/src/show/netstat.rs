@@ -83,6 +83,9 @@ impl Grammar for Netstat {
         let [destination, gateway, flags, _, ..] = words[..] else {
             return Err(not_a_route(line));
         };
+        if !flags.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return Err(not_a_route(line));
+        }
         let interface = words.get(self.interface).ok_or_else(|| not_a_route(line))?;
         let destination = self.full(destination);
         let AddressSpan::Prefix(prefix) = rows.span(&destination)? else {

@@ -16,6 +16,7 @@
 
 use popfib::IpPrefix;
 
+use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
@@ -164,6 +165,9 @@ fn hop(path: &str) -> Result<&str, String> {
     if is_own && !interface.is_empty() && !interface.starts_with('[') {
         Ok(interface)
     } else {
-        next_hop(gateway)
+        match gateway.contains(char::is_whitespace) {
+            true => Err(format!("{}: not a next hop", quote(gateway.as_bytes()))),
+            false => next_hop(gateway),
+        }
     }
 }

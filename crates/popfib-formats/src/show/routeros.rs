@@ -79,6 +79,7 @@ impl Grammar for RouterOs {
         // `A` for active, with letters for what made the route and for its type: `DAc`.
         let is_active = flags.clone().any(|word| word.contains('A'));
         let value = match value(line, "gateway") {
+            Some(gateways) if gateways.contains('=') => return Err(not_a_route(line)),
             Some(gateways) => usable(gateways, line),
             None => {
                 let has = |flag| flags.clone().any(|word| word.contains(flag));

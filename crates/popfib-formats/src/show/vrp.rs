@@ -97,7 +97,7 @@ impl Grammar for HuaweiVrp {
             return rows.detail();
         }
         if self.in_columns {
-            return self.row(text, rows);
+            return self.row(line, rows);
         }
         let known = text.starts_with("Route Flags") || text.starts_with("---");
         if known {
@@ -116,7 +116,8 @@ impl Grammar for HuaweiVrp {
 
 impl HuaweiVrp {
     /// A row of columns; of `Flags`, which VRP has before the next hop, some are empty.
-    fn row(&mut self, text: &str, rows: &mut RouteRows) -> Result<(), String> {
+    fn row(&mut self, line: &str, rows: &mut RouteRows) -> Result<(), String> {
+        let text = line.trim();
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         if text.starts_with("---") {
             return rows.detail();
@@ -128,7 +129,8 @@ impl HuaweiVrp {
             .map(|at| at + 1);
         if !words[0].contains('/') || !looks_like_prefix(words[0]) {
             // One more next hop: the address and interface alone, or with a protocol.
-            let more = self.has_row && words.iter().any(|w| is_address(w));
+            let is_indented = line.starts_with([' ', '\t']);
+            let more = self.has_row && is_indented && words.iter().any(|w| is_address(w));
             return if more {
                 rows.detail()
             } else {

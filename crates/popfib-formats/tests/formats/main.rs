@@ -36,6 +36,7 @@ mod routers;
 mod sets;
 mod smallest;
 mod text_format;
+mod tokens;
 mod tools;
 mod updates;
 mod vrps;

@@ -312,7 +312,7 @@ impl BgpNetwork {
             // Metric, preference and weight come after it, and are passed over.
             let hop = next_hop(hop.split('@').next().unwrap_or_default())?;
             if hop.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(format!("{}: not a next hop", quote(hop.as_bytes())));
+                return Err(format!("{}: not an address", quote(hop.as_bytes())));
             }
             self.awaits = AwaitedPart::Path(hop.to_owned());
             // If no AS path is asked for, its line is not waited for, as it may not come.

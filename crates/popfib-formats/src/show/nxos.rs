@@ -166,7 +166,7 @@ fn hop(path: &str) -> Result<&str, String> {
         Ok(interface)
     } else {
         match gateway.contains(char::is_whitespace) {
-            true => Err(format!("{}: not a next hop", quote(gateway.as_bytes()))),
+            true => Err(format!("{}: not an address", quote(gateway.as_bytes()))),
             false => next_hop(gateway),
         }
     }

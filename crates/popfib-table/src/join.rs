@@ -326,7 +326,7 @@ impl Records {
 }
 
 fn filled<A: Family>(
-    routes: &mut Vec<(Prefix<A>, u32)>,
+    routes: &mut [(Prefix<A>, u32)],
     records: &Records,
     rows: &mut InternedCodeLists,
 ) {

@@ -224,6 +224,9 @@ fn only<T: Any + Clone + Send + Sync>(
     Ok(values.pop())
 }
 
+/// A table, and the other records of prefixes that have several.
+type WithOthers = (LookupTable, OtherRecords);
+
 impl TablesArgs {
     /// Whether a table is named, in place of the built-in one.
     pub(crate) fn is_given(&self) -> bool {
@@ -381,7 +384,7 @@ impl TablesArgs {
         reads: impl Iterator<Item = &'r ReadArgs>,
         all: bool,
         of_image: fn(OpenedImage) -> Result<LookupTable, Failure>,
-    ) -> Result<Vec<(Option<String>, (LookupTable, OtherRecords))>, Failure> {
+    ) -> Result<Vec<(Option<String>, WithOthers)>, Failure> {
         let mut tables: Vec<(Option<String>, _)> = Vec::new();
         let given = self.given.tables.iter().zip(&self.conditions);
         for ((table, conditions), read) in given.zip(reads) {

@@ -291,7 +291,7 @@ impl<'a> CodedHop<'a> {
         if text.ends_with("(!)") || words().any(|word| word == "inactive") {
             return Ok(Some(Self::Unusable));
         }
-        if words().last() == Some("tunneled") {
+        if words().next_back() == Some("tunneled") {
             return Ok(Some(Self::Tunneled));
         }
         if let Some(via) = rest.strip_prefix("via ") {

@@ -127,7 +127,7 @@ impl<A: Address> NextHopMap<A> {
         assert_eq!(addresses.len(), next_hops.len());
         // Numbers are taken apart while they are in the cache: a long column would come by two times more.
         for (addresses, numbers) in addresses.chunks(PART).zip(next_hops.chunks_mut(PART)) {
-            self.answer_batch(addresses, numbers);
+            self.0.answer_batch(addresses, numbers);
             for number in numbers {
                 *number /= LongestFib::<A>::LENGTHS;
             }
@@ -161,27 +161,10 @@ impl<A: Address> NextHopMap<A> {
         for (chunk, addresses) in addresses.chunks(numbers.len()).enumerate() {
             let first = chunk * numbers.len();
             let numbers = &mut numbers[..addresses.len()];
-            self.answer_batch(addresses, numbers);
+            self.0.answer_batch(addresses, numbers);
             for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
                 found(first + at, LongestFib::<A>::matched(*address, *number));
             }
-        }
-    }
-
-    /// The numbers that answer, of next hops and lengths.
-    fn answer_batch(&self, addresses: &[A], numbers: &mut [u32]) {
-        self.0.answer_batch(addresses, numbers);
-        if numbers.contains(&ASK) {
-            self.ask_all(addresses, numbers);
-        }
-    }
-
-    /// The Rib's answers in place of [`ASK`].
-    #[cold]
-    fn ask_all(&self, addresses: &[A], numbers: &mut [u32]) {
-        let asked = addresses.iter().zip(numbers);
-        for (address, number) in asked.filter(|(_, number)| **number == ASK) {
-            *number = self.0.ask(*address);
         }
     }
 

@@ -116,9 +116,8 @@ pub(crate) const DEEPER: [(f64, f64); 2] = [(0.221, 0.0166), (0.325, 0.218)];
 /// Section 4.2: making a random address, in nanoseconds.
 pub(crate) const XORSHIFT_NS: f64 = 1.22;
 
-/// Section 4.9, an hour of updates of one peer: updates, microseconds each, and replaced by each:
-/// top-level entries, leaves, nodes.
-pub(crate) const UPDATES: (u32, f64, [f64; 3]) = (23_446, 2.51, [0.041, 6.05, 0.48]);
+/// Section 4.9, an hour of updates of one peer: updates, microseconds each.
+pub(crate) const UPDATES: (u32, f64) = (23_446, 2.51);
 
 /// Section 4.9: inserting REAL-Tier1-A in random order: microseconds a route.
 pub(crate) const INSERTION_US: f64 = 5.10;

@@ -82,7 +82,7 @@ impl FlatBlock {
 pub(crate) fn runs_and_leaves(entries: &[u32; 64]) -> (usize, usize) {
     const { assert!(NODE == 1 << 31, "counted by that bit") };
     let (mut runs, mut nodes) = (1, entries[0] >> 31);
-    // No branches, so that the loop becomes vectors: each change of a route comes here.
+    // No branches, so that the loop becomes vectors.
     for at in 1..64 {
         let begins = u32::from(entries[at] != entries[at - 1]);
         runs += begins;

@@ -24,7 +24,7 @@ pub(crate) use epochs::Epochs;
 pub(crate) use limbo::Limbo;
 pub(crate) use live_fib::{LiveFib, last_of_each};
 
-pub use crate::patch::{Changes, Replaced};
+pub use crate::patch::Changes;
 pub use live_fib::LiveBytes;
 pub use map::{
     Group, GroupError, GroupGuard, GroupReader, IpMapGuard, IpMapReader, IpMapSweep, LiveGroups,

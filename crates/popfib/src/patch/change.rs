@@ -23,7 +23,7 @@ use core::sync::atomic::Ordering;
 
 use super::shared::SharedBlocks;
 use super::space::Space;
-use super::{BlockPlace, Replaced, SwitchedWord};
+use super::{BlockPlace, SwitchedWord};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
@@ -52,8 +52,6 @@ pub(super) struct PatchLog<Al: Allocator> {
     pub(super) retired: Vec<BlockPlace, Al>,
     /// Blocks and pages that were built: place and length.
     pub(super) built: Vec<BlockPlace, Al>,
-    /// What the patch replaces, as the paper counts it.
-    pub(super) replaced: Replaced,
 }
 
 impl<Al: Allocator + Clone> PatchLog<Al> {
@@ -63,7 +61,6 @@ impl<Al: Allocator + Clone> PatchLog<Al> {
             arena: Vec::new_in(alloc.clone()),
             retired: Vec::new_in(alloc.clone()),
             built: Vec::new_in(alloc.clone()),
-            replaced: Replaced::default(),
         }
     }
 
@@ -78,7 +75,6 @@ impl<Al: Allocator + Clone> PatchLog<Al> {
         self.arena.clear();
         self.retired.clear();
         self.built.clear();
-        self.replaced = Replaced::default();
     }
 }
 
@@ -178,7 +174,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     fn set_entry(&mut self, at: u32, pointer: u32) -> Result<(), CompileError> {
         if pointer != self.root(at) {
             push(&mut self.log.root, (at, pointer))?;
-            self.log.replaced.direct_entries += 1;
         }
         Ok(())
     }
@@ -410,7 +405,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             return Ok(page[0]);
         }
         let place = self.write_new(page)?;
-        self.log.replaced.direct_entries += page.len() as u64;
         Ok(NODE | place)
     }
 
@@ -419,8 +413,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         let words = &mut words[..encoding.len()];
         encoding.write(words);
         let place = self.write_new(words)?;
-        self.log.replaced.nodes += 1;
-        self.log.replaced.leaves += encoding.leaves() as u64;
         Ok(encoding.pointer(place))
     }
 
@@ -493,8 +485,6 @@ impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
         let slots = (first, count);
         let block = OneValueBlock::new(self.view.value_bits, slots, compile::pointer(slot), around);
         let place = self.write_new(block.words())?;
-        self.log.replaced.nodes += 1;
-        self.log.replaced.leaves += block.leaves() as u64;
         Ok(block.pointer(place))
     }
 }

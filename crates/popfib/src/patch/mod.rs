@@ -163,23 +163,10 @@ impl<Al: Allocator + Clone> Home for UnsharedArrays<Al> {
 pub struct Changes {
     /// Routes announced and withdrawn that changed an answer, and so the Fib.
     pub patches: u64,
-    /// What these replaced, those aside that compiled the table again.
-    pub replaced: Replaced,
     /// How often the table was moved to a new arena because the old one was full.
     pub moves: u64,
     /// How often it was compiled again for another form.
     pub compiles: u64,
-}
-
-/// How much of the Fib changes have replaced so far, as the paper's section 4.9 counts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Replaced {
-    /// Entries of the root table and of pages.
-    pub direct_entries: u64,
-    /// Nodes (blocks) that were built.
-    pub nodes: u64,
-    /// Leaves in these.
-    pub leaves: u64,
 }
 
 /// A Fib whose routes change; the Rib is handed in.
@@ -518,9 +505,6 @@ impl<H: Home> PatchTarget<'_, H> {
                 home.retire(space, &mut log.retired);
                 home.stored(&log.built, &log.root, &log.arena);
                 changes.patches += 1;
-                changes.replaced.direct_entries += log.replaced.direct_entries;
-                changes.replaced.nodes += log.replaced.nodes;
-                changes.replaced.leaves += log.replaced.leaves;
             }
             Err(_) => {
                 if let Some(shared) = shared {

@@ -156,11 +156,6 @@ struct Report {
     changed: u64,
     changed_mean_us: f64,
     changed_p99_us: f64,
-    /// What one of those replaced, as the paper's section 4.9 counts it, where it
-    /// did not compile the FIB again.
-    direct_entries: f64,
-    leaves: f64,
-    nodes: f64,
     /// Steps that were left at the end, all of them and the longest.
     steps_us: f64,
     step_max_us: f64,
@@ -286,11 +281,6 @@ fn report(
     let mut counts = ipv4.counts.clone();
     counts.append(&ipv6.counts);
     let (of_4, of_6) = (ipv4.changes(), ipv6.changes());
-    let patches = of_4.patches + of_6.patches;
-    let per_patch = |of: fn(&popfib::live::Replaced) -> u64| {
-        let sum = of(&of_4.replaced) + of(&of_6.replaced);
-        decimals(sum as f64 / patches.max(1) as f64)
-    };
     Ok(Report {
         updates: counts.all.count(),
         announced: counts.announced,
@@ -305,9 +295,6 @@ fn report(
         changed: counts.changing.count(),
         changed_mean_us: decimals(counts.changing.mean_us()),
         changed_p99_us: decimals(counts.changing.percentile_us(0.99)),
-        direct_entries: per_patch(|replaced| replaced.direct_entries),
-        leaves: per_patch(|replaced| replaced.leaves),
-        nodes: per_patch(|replaced| replaced.nodes),
         steps_us: decimals(counts.steps.mean_us() * counts.steps.count() as f64),
         step_max_us: decimals(counts.steps.max_us()),
         longest_run_us: decimals(counts.longest_run.as_secs_f64() * 1e6),
@@ -358,7 +345,6 @@ fn text(report: &Report) -> String {
          each        mean {:.3} us, median {:.3}, 99 % within {:.3}, longest {:.3} ({:.3} without waiting for the core)\n\
          {changed} changed an answer\n\
          each        mean {:.3} us, 99 % within {:.3}\n\
-         replaced    {:.3} direct entries, {:.2} leaves, {:.2} nodes each\n\
          table       {} routes, FIB of {} bytes, {:.3} of a fresh one; {} moves, {} compilations\n",
         report.mean_us,
         report.p50_us,
@@ -367,9 +353,6 @@ fn text(report: &Report) -> String {
         report.longest_run_us,
         report.changed_mean_us,
         report.changed_p99_us,
-        report.direct_entries,
-        report.leaves,
-        report.nodes,
         report.routes,
         report.fib_bytes,
         report.fib_bytes as f64 / report.fresh_bytes as f64,

@@ -21,10 +21,6 @@ pub(crate) struct Stream {
     pub(crate) p99_us: f64,
     pub(crate) max_us: f64,
     pub(crate) total_ms: f64,
-    /// What an update replaced, on average.
-    pub(crate) direct_entries: f64,
-    pub(crate) leaves: f64,
-    pub(crate) nodes: f64,
     /// Answers compared with the routes afterwards, and those that were wrong.
     pub(crate) verified: u64,
     pub(crate) mismatches: u64,
@@ -63,8 +59,6 @@ fn stream<A: TrafficAddress>(
     times.apply(table, updates)?;
     let mut mismatches = 0;
     let verified = check_answers(table, |_, _, _| mismatches += 1);
-    let changes = table.changes();
-    let each = |count: u64| count as f64 / updates.len().max(1) as f64;
     Ok(Stream {
         name: name.to_owned(),
         announced: times.announced,
@@ -75,9 +69,6 @@ fn stream<A: TrafficAddress>(
         p99_us: times.all.percentile_us(0.99),
         max_us: times.all.max_us(),
         total_ms: times.all.mean_us() * times.all.count() as f64 / 1e3,
-        direct_entries: each(changes.replaced.direct_entries),
-        leaves: each(changes.replaced.leaves),
-        nodes: each(changes.replaced.nodes),
         verified,
         mismatches,
     })

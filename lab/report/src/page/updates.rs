@@ -7,7 +7,7 @@ use crate::paper;
 use crate::results::{Family, Results, pick};
 use crate::sheet::Sheet;
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 11] = [
     "updates",
     "announced",
     "withdrawn",
@@ -17,9 +17,6 @@ const COLUMNS: [&str; 14] = [
     "99 %, µs",
     "longest, µs",
     "all, ms",
-    "top-level entries",
-    "leaves",
-    "nodes",
     "verified",
     "wrong",
 ];
@@ -32,11 +29,11 @@ pub(super) fn updates(results: &Results) -> Section {
         sheet.rows = streams.iter().map(measured).collect();
         let of_paper = match place.family {
             Family::Ipv4 => {
-                let (updates, mean, replaced) = paper::UPDATES;
+                let (updates, mean) = paper::UPDATES;
                 let hour = "paper: RV-linx-p52, an hour";
                 let full = "paper: REAL-Tier1-A, random order";
-                sheet.row(of_paper(hour, Some(updates), mean, Some(replaced)));
-                sheet.row(of_paper(full, None, paper::INSERTION_US, None));
+                sheet.row(of_paper(hour, Some(updates), mean));
+                sheet.row(of_paper(full, None, paper::INSERTION_US));
                 words::UPDATES_OF_PAPER
             }
             Family::Ipv6 => "The paper has no updates of IPv6.",
@@ -58,28 +55,17 @@ fn measured(stream: &Stream) -> Vec<String> {
         number(stream.p99_us, 3),
         number(stream.max_us, 1),
         number(stream.total_ms, 1),
-        number(stream.direct_entries, 3),
-        number(stream.leaves, 2),
-        number(stream.nodes, 2),
         count(stream.verified),
         count(stream.mismatches),
     ]
 }
 
-/// A row of the paper's figures: updates, microseconds each, and what each replaced.
-fn of_paper(
-    name: &str,
-    updates: Option<u32>,
-    mean: f64,
-    replaced: Option<[f64; 3]>,
-) -> Vec<String> {
+/// A row of the paper's figures: updates, and microseconds each.
+fn of_paper(name: &str, updates: Option<u32>, mean: f64) -> Vec<String> {
     let mut cells = vec![NONE.to_owned(); COLUMNS.len()];
     cells[0] = name.to_owned();
     cells[1] = or_none(updates, count);
     cells[4] = number(mean, 2);
     cells[8] = or_none(updates, |n| number(f64::from(n) * mean / 1e3, 1));
-    for (cell, figure) in cells[9..12].iter_mut().zip(replaced.into_iter().flatten()) {
-        *cell = number(figure, 3);
-    }
     cells
 }

@@ -73,11 +73,10 @@ pub(super) const SYN: &str = "SYN1 splits each prefix shorter than /24 into two 
      those shorter than /24, /20 and /16 into two, four and eight; part i leads to next hop n + i.";
 
 pub(super) const UPDATES: &str = "Poptrie with s = 18 as a live table of popfib: Rib and Fib together, while readers \
-     may look up. Times include reading the clock, about 25 ns. Replaced entries, leaves and nodes are per update.";
+     may look up. Times include reading the clock, about 25 ns.";
 
 pub(super) const UPDATES_OF_PAPER: &str = "The paper's hour of updates is of another table with other routes; the \
-     share of updates that replace nothing decides the mean. A change rebuilds the whole node, so more leaves are \
-     replaced than in the paper.";
+     share of updates that replace nothing decides the mean.";
 
 pub(super) const SMALL_TABLES: &str = "No table has 100,000 routes: if a table fits into the first caches, the \
      paper's comparison says little.";

@@ -8,7 +8,7 @@ use super::{Patch, push};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
-use crate::fib::flat_block::{FlatBlock, runs_and_leaves};
+use crate::fib::flat_block::FlatBlock;
 use crate::fib::layout::FLAT_PLACE;
 use crate::fold::Fold;
 use crate::memory::Allocator;
@@ -58,11 +58,6 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
         let pointer = block.pointer(self.write_new(block.words())?);
         if let Some(shared) = &mut self.shared {
             shared.note(at, pointer);
-        }
-        let (runs, leaves) = runs_and_leaves(&entries);
-        if runs > 1 {
-            self.log.replaced.nodes += 1;
-            self.log.replaced.leaves += leaves as u64;
         }
         Ok(pointer)
     }

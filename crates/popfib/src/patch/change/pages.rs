@@ -46,7 +46,6 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
             return self.store_page(pointer, page, Some((prefix, depth)));
         }
         push(&mut self.log.arena, (at, new))?;
-        self.log.replaced.direct_entries += 1;
         Ok(pointer)
     }
 
@@ -65,7 +64,6 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
         for (entry, at) in page.iter().zip(first..) {
             if *entry != self.word(at) {
                 push(&mut self.log.arena, (at, *entry))?;
-                self.log.replaced.direct_entries += 1;
             }
         }
         Ok(pointer)

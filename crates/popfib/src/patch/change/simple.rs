@@ -7,7 +7,7 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::cpu::counted;
 use crate::fib::encode::{self, MAX_PUT, block_len};
-use crate::fib::layout::{NODE, PLACE, WIDE};
+use crate::fib::layout::PLACE;
 use crate::memory::Allocator;
 
 impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
@@ -44,23 +44,10 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
         // The last step of a patch: nothing fails after it, so what is written here never has to be forgotten.
         if self.is_unshared && len == old_len {
             self.write(place, words);
-            self.count_block(pointer, words);
             return Ok(Some(pointer));
         }
         let new = self.write_new(words)?;
-        self.count_block(pointer, words);
         push(&mut self.log.retired, (place, old_len as u32))?;
         Ok(Some(pointer & !PLACE | new))
-    }
-
-    /// Counts a block that was built.
-    fn count_block(&mut self, pointer: u32, words: &[u32]) {
-        let mut leaves = u64::from(words[0].count_ones() + words[1].count_ones());
-        if pointer & WIDE != 0 {
-            let values = words[encode::HEAD..].iter();
-            leaves = values.filter(|value| **value & NODE == 0).count() as u64;
-        }
-        self.log.replaced.nodes += 1;
-        self.log.replaced.leaves += leaves;
     }
 }

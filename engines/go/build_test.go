@@ -122,7 +122,7 @@ func TestWhatCannotBeBuilt(t *testing.T) {
 // Routes of the built-in table, in their order and in any, and the command's answers from both.
 func TestBuiltRealTable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.fib")
-	run(t, "", "compile", "-o", path)
+	run(t, "", "compile", "-o", path, "--table", "built-in")
 	table := open(t, path)
 	routes := func(yield func(netip.Prefix, string) bool) {
 		for prefix, record := range table.All() {

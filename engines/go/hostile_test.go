@@ -305,8 +305,8 @@ func TestErrorsNameFileAndReason(t *testing.T) {
 		{nil, "not a popfib image"},
 		{[]byte("10.0.0.0/8 x\n"), "not a popfib image"},
 		{good[:20], "byte 20 (header): cut off at byte 20 of 64"},
-		{good[:5000], "byte 5000 (header): cut off at byte 5000 of 7244"},
-		{append(append([]byte(nil), good...), 1, 2), "byte 7244 (header): 2 bytes follow the image's 7244"},
+		{good[:5000], "byte 5000 (header): cut off at byte 5000 of 7892"},
+		{append(append([]byte(nil), good...), 1, 2), "byte 7892 (header): 2 bytes follow the image's 7892"},
 		{changed(func(b []byte) []byte { b[8] = 2; return b }), "an image of version 2.0; this program reads version 3: make it again with `popfib compile`"},
 		{changed(func(b []byte) []byte { b[8] = 4; b[10] = 7; return b }), "an image of version 4.7; this program reads version 3: make it again with `popfib compile`"},
 		{changed(func(b []byte) []byte { b[17] ^= 1; return b }), "byte 0 (header): the checksum does not match"},
@@ -333,7 +333,7 @@ func TestErrorsNameFileAndReason(t *testing.T) {
 		t.Error(err)
 	}
 	var format *FormatError
-	if _, err := FromBytes(good[:len(good)-1]); !errors.As(err, &format) || format.Offset != 7243 {
+	if _, err := FromBytes(good[:len(good)-1]); !errors.As(err, &format) || format.Offset != 7891 {
 		t.Error(err)
 	}
 	if _, err := FromBytes(nil); !errors.Is(err, ErrNotImage) {

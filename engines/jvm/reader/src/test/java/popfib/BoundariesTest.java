@@ -23,7 +23,7 @@ final class BoundariesTest {
     @TestFactory
     List<DynamicTest> ofRealTables() {
         Command.path();
-        List<String> files = new ArrayList<>(List.of(""));
+        List<String> files = new ArrayList<>(List.of("built-in"));
         String more = System.getenv("POPFIB_TABLES");
         if (more != null && !more.isEmpty()) {
             files.addAll(Arrays.asList(more.split(":")));
@@ -33,11 +33,7 @@ final class BoundariesTest {
 
     private void ask(String file) throws Exception {
         Path path = folder.resolve("routes.fib");
-        List<String> arguments = new ArrayList<>(List.of("compile", "-o", path.toString(), "--keep", "routes"));
-        if (!file.isEmpty()) {
-            arguments.addAll(List.of("--table", file));
-        }
-        Command.run("", arguments.toArray(String[]::new));
+        Command.run("", "compile", "-o", path.toString(), "--keep", "routes", "--table", file);
         PopfibTable whole = PopfibTable.open(path);
         List<String> addresses = new ArrayList<>();
         StringBuilder input = new StringBuilder();

@@ -221,18 +221,31 @@ impl AddressSearch<'_> {
             });
         }
         let dot = self.line[at..run].iter().position(|&byte| byte == b'.');
-        // Times are not looked at again: nine groups are longer, and no five digits end in two after a colon.
-        let is_long = end - start > 14 || end - start > 8 && self.line[end - 3] != b':';
-        if (is_long || dot.is_some())
-            && let Some(found) = self.ipv6_with_port(start, end)
+        let dot = dot.map(|dot| at + dot);
+        // Neither times nor hardware addresses are looked at again, whose first and last groups have two digits.
+        let is_colon = |at: usize| self.byte(at) == b':';
+        let is_long = end - start > 8 && !(is_colon(end - 3) && is_colon(start + 2));
+        if (is_long || dot.is_some() || text == b"::")
+            && let Some(step) = self.odd_ipv6(start..end, dot.is_some())
         {
-            return SearchStep::Found(found);
-        }
-        if start > 0 && self.is_bracketed_gap(start - 1) {
-            return self.bracketed(at);
+            return step;
         }
         // An IPv4 address may end it: `12:30:01:1.2.3.4`.
-        SearchStep::On(dot.map_or(run, |dot| at + dot))
+        SearchStep::On(dot.unwrap_or(run))
+    }
+
+    /// What is in `range`, which is no address as a whole: one with a port, or a part of one with separators in brackets.
+    #[inline(never)]
+    fn odd_ipv6(&mut self, range: Range<usize>, has_dot: bool) -> Option<SearchStep> {
+        let Range { start, end } = range;
+        if &self.line[range] == b"::" {
+            let is_gap = start > 0 && self.is_bracketed_gap(start - 1);
+            return is_gap.then(|| self.bracketed(start));
+        }
+        // Nine groups are longer than a year and a time, and five digits do not end in two after a colon.
+        let is_long = has_dot || end - start > 14 || self.byte(end - 3) != b':';
+        let found = is_long.then(|| self.ipv6_with_port(start, end));
+        found.flatten().map(SearchStep::Found)
     }
 
     /// The IPv6 address whose port ends at `end`. It is asked of what is no address as a whole, so that the port is no group.

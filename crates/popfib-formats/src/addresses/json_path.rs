@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,6 +26,10 @@ pub(super) enum PathOutcome {
 /// Calls `each` with where every value stands that `path` leads to in the object `line`: keys with a dot after each but the
 /// last, and of an array each element, or the one of a number in the path. A key may have dots of its own.
 pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)) -> PathOutcome {
+    if let Some(range) = outermost(line, path) {
+        each(range);
+        return PathOutcome::Found;
+    }
     let json = unmarked(line);
     let Ok(text) = std::str::from_utf8(json) else {
         return PathOutcome::NotJson;
@@ -50,6 +54,30 @@ pub(super) fn values(line: &[u8], path: &str, each: &mut dyn FnMut(Range<usize>)
         _ if is_found => PathOutcome::Found,
         [b'{' | b'[', ..] if is_read => PathOutcome::Absent,
         _ => PathOutcome::NotJson,
+    }
+}
+
+/// Where the string stands that is the outermost member called `key`, if nothing before it in `line` is nested: as in most lines, whose
+/// values need not all be read then.
+fn outermost(line: &[u8], key: &str) -> Option<Range<usize>> {
+    let mut rest = line.strip_prefix(b"{")?;
+    loop {
+        let quote = memchr(b'"', rest)?;
+        let start = line.len() - rest.len() + quote + 1;
+        let name = line[start..].strip_prefix(key.as_bytes());
+        let value = name.and_then(|name| name.strip_prefix(b"\""));
+        let value = value.and_then(|value| value.trim_ascii_start().strip_prefix(b":"));
+        if let Some(value) = value {
+            let before = &line[1..start - 1];
+            let is_key = matches!(before.trim_ascii_end().last(), None | Some(b','));
+            let is_nested = memchr2(b'{', b'[', before).is_some();
+            let value = value.trim_ascii_start();
+            let from = line.len() - value.len();
+            let end = memchr2(b'"', b'\\', value.strip_prefix(b"\"")?)?;
+            let is_plain = value[end + 1] == b'"';
+            return (is_key && !is_nested && is_plain).then_some(from..from + end + 2);
+        }
+        rest = &rest[quote + 1..];
     }
 }
 
@@ -311,6 +339,28 @@ mod tests {
                 expected,
                 "{line}"
             );
+        }
+    }
+
+    #[test]
+    fn the_short_way_gives_what_the_long_one_does() {
+        for line in [
+            r#"{"ip":"1.2.3.4","x":1}"#,
+            r#"{ "x" : 1 , "ip" : "1.2.3.4" }"#,
+            r#"{"x":"ip","y":{"ip":"::2"},"ip":"::1"}"#,
+            r#"{"x":",\"ip\":\"::2\"","ip":"::1"}"#,
+            r#"{"x":"{,","ip":"::1"}"#,
+            r#"{"x":["ip",{"ip":"::2"}],"ip":"::1"}"#,
+            r#"{"ip":"\u0031.2.3.4"}"#,
+            r#"{"ip":1,"ip":"::1"}"#,
+            r#"{"ip":["::1"]}"#,
+        ] {
+            let mut long = Vec::new();
+            // Blanks before it are not what the short way takes.
+            values(format!(" {line}").as_bytes(), "ip", &mut |range| {
+                long.push(line[range.start - 1..range.end - 1].to_owned());
+            });
+            assert_eq!(found(line, "ip"), long, "{line}");
         }
     }
 

@@ -96,7 +96,7 @@ fn columns(table: &RouteTable) -> Result<Vec<TableColumn>, WriteError> {
             });
             columns.collect()
         }
-        None if table.is_list() => Vec::new(),
+        None if table.is_list() || table.route_count() == 0 => Vec::new(),
         None => vec![TableColumn {
             name: table.column.as_deref().unwrap_or("next_hop").to_owned(),
             data_type: text_type(),

@@ -56,12 +56,12 @@ def test_load_warns_of_what_the_table_lacks(tmp_path, recwarn):
     path = tmp_path / "routes\n.csv"
     path.write_text("prefix,service\n10.0.0.0/8,AMAZON\n10.0.0.0/8,S3\n10.1.0.0/16,\n10.2.0.0/99,EC2\n")
     t = popfib.load(path, skip_invalid=True)
-    assert list(t.items()) == [("10.0.0.0/8", "S3")]
+    assert list(t.items()) == [("10.0.0.0/8", "S3"), ("10.1.0.0/16", None)]
     assert all(warning.category is UserWarning and warning.filename == __file__ for warning in recwarn)
     assert [str(warning.message).rpartition(": ")[2] for warning in recwarn] == [
         "1 route replaced by a later line for the same prefix",
         "1 invalid line skipped",
-        "1 row without a value left out",
+        "1 route without a value",
     ]
     assert str(recwarn[0].message).startswith(str(tmp_path / r"routes\n.csv: "))
     with warnings.catch_warnings(), pytest.raises(UserWarning, match="replaced"):
@@ -75,7 +75,7 @@ def test_load_has_the_options_of_the_command():
     options = set(re.findall(r"pub\(crate\) (\w+):", body))
     assert len(options) > 10
     # A table that is loaded has one column, and values of any type.
-    options = options - {"columns"} | {"column", "decode", "path"}
+    options = options - {"columns", "is_list"} | {"column", "decode", "path"}
     # Those by which a table is the one of a later time are options of `popfib convert` alone.
     converts = (TOP / "crates/popfib-cli/src/convert.rs").read_text()
     later = set(re.findall(r"    (updates|until): ", converts))

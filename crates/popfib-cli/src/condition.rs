@@ -3,8 +3,7 @@
 //! A condition is asked of each different value of its column and not of each record. A record then needs no more than a look at the
 //! code of its value.
 //!
-//! All columns of a file are read for it, not only those of the conditions: a record without a value in any column that is read is
-//! left out, and a wider prefix would answer for it.
+//! All columns of a file are read for it, not only those of the conditions: which of them is the value is known only then.
 
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
@@ -131,8 +130,8 @@ pub(crate) fn arg() -> Arg {
         )
 }
 
-/// The columns to read for these conditions, as `--columns` has them. Conditions on others than the value need all columns: with fewer,
-/// a record without a value in them would be left out, and then a wider prefix would answer for it.
+/// The columns to read for these conditions, as `--columns` has them. Conditions on others than the value need all columns, of which
+/// one is the value.
 pub(crate) fn columns(conditions: &[Condition]) -> Vec<String> {
     match conditions.iter().all(|condition| condition.column == VALUE) {
         true => Vec::new(),

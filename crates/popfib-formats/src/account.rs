@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use crate::error::quote;
 use crate::names::note_left_out;
-use crate::words::{looks_like_prefix, not_a_route};
+use crate::words::{is_long_prefix, not_a_route};
 
 /// What a grammar said of the current piece, and what it left out of all so far.
 #[derive(Debug, Default)]
@@ -84,7 +84,8 @@ impl Account {
         let read = self.read.borrow();
         // What is in quotes is a comment or a description.
         let mut prefixes = text.split('"').step_by(2).flat_map(prefixes_of);
-        match prefixes.find(|prefix| !read.contains(prefix)) {
+        let is_read = |prefix: &&str| prefixes_of(&read).any(|known| known == *prefix);
+        match prefixes.find(|prefix| !is_read(prefix)) {
             Some(prefix) => Err(format!(
                 "{}: a prefix where none is expected",
                 quote(prefix.as_bytes())
@@ -101,5 +102,5 @@ fn prefixes_of(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| c.is_whitespace() || ",;\"'()[]{}=|*+>".contains(c));
     words
         .take_while(move |word| may_have_any && !COMMENTS.iter().any(|sign| word.starts_with(sign)))
-        .filter(|word| word.contains('/') && looks_like_prefix(word))
+        .filter(|word| is_long_prefix(word))
 }

@@ -57,6 +57,9 @@ const MIN_BLOCK: u32 = 12;
 /// The type of the block that begins a section of pcapng.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
+/// How many kinds of packets a note names.
+const MOST_KINDS: usize = 8;
+
 /// The type of a block of pcapng that is obsolete.
 const PACKET_BLOCK: u32 = 2;
 
@@ -402,10 +405,12 @@ impl AddressSource for PcapAddresses {
     }
 
     fn notes(&self) -> Vec<String> {
-        let kinds = self.not_ip.iter();
-        let kinds: Vec<_> = kinds
-            .map(|(&kind, count)| format!("{count} {}", link::kind(kind)))
-            .collect();
+        // A damaged file may have any number of kinds.
+        let kinds = self.not_ip.iter().take(MOST_KINDS);
+        let kinds = kinds.map(|(&kind, count)| format!("{count} {}", link::kind(kind)));
+        let others = self.not_ip.values().skip(MOST_KINDS).sum::<u64>();
+        let others = (others > 0).then(|| format!("{others} of others"));
+        let kinds: Vec<_> = kinds.chain(others).collect();
         let which = format!(" without an IP address ({})", kinds.join(", "));
         note_left_out(self.not_ip.values().sum(), "packet", &which)
     }

@@ -214,6 +214,8 @@ impl Grammar for PrefixObjects {
         if json.trim().is_empty() {
             return Ok(());
         }
+        // Any member may be a column.
+        rows.free_text()?;
         // One pass for what nearly all files need; those below, over a tree of the object, are for places that names
         // don't tell.
         let mut parser = serde_json::Deserializer::from_str(json);

@@ -25,7 +25,7 @@ use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
-use crate::words::{is_address, is_long_prefix, is_preamble, looks_like_prefix, not_a_route};
+use crate::words::{is_address, is_long_prefix, is_preamble, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "junos",
@@ -114,7 +114,7 @@ impl Grammar for Junos {
             return Err("this is a summary: it counts routes and lists none".to_owned());
         }
         let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
-        let is_prefix = first.contains('/') && looks_like_prefix(first);
+        let is_prefix = is_long_prefix(first);
         let entry = if is_prefix { rest.trim_start() } else { text };
         if !line.starts_with([' ', '\t']) && !is_prefix {
             if is_preamble(text) {
@@ -210,9 +210,7 @@ impl Junos {
     /// A row of `show route terse`: flags, prefix, protocol, preference and metrics, next hop.
     fn terse(&mut self, line: &str, rows: &mut RouteRows) -> Result<(), String> {
         let words: Vec<_> = line.split_ascii_whitespace().collect();
-        let at = words
-            .iter()
-            .position(|word| word.contains('/') && looks_like_prefix(word));
+        let at = words.iter().position(|word| is_long_prefix(word));
         let Some(at) = at.filter(|at| *at < 3) else {
             // One more next hop of the route above, or a path of its prefix that is not active.
             let goes_on = line.starts_with([' ', '\t']);

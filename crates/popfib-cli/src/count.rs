@@ -28,7 +28,7 @@ use crate::destination::{Destination, form_by_name};
 use crate::failure::Failure;
 use crate::output::note;
 use crate::program::Verdict;
-use crate::stream::answers::{self, Ask, LazyRouteNumbers};
+use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::form::text;
 use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
@@ -331,16 +331,7 @@ impl AddressCounter<'_> {
         let tables = self.tables.iter().zip(numbers);
         for (((table, numbers), numbered), routes) in tables.zip(numbered).zip(routes) {
             if !table.is_by_routes() {
-                let selected = table.selected.as_deref();
-                let kernel = self.kernel;
-                answers::look_up(
-                    &table.table,
-                    selected,
-                    Ask::Value,
-                    kernel,
-                    addresses,
-                    numbers,
-                )?;
+                table.look_up(Ask::Value, self.kernel, addresses, numbers)?;
                 continue;
             }
             let before = routes.len();

@@ -15,7 +15,7 @@ use popfib_table::Records;
 
 use super::AnnotateArgs;
 use crate::failure::Failure;
-use crate::stream::answers::{self, Ask, LazyRouteNumbers};
+use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::lines::Query;
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
@@ -153,17 +153,7 @@ fn numbers<'f, A: Family>(
     answers: &mut ParquetAnswers,
 ) -> Result<&'f [u32], Failure> {
     match table.with_prefixes {
-        false => {
-            let selected = table.selected.as_deref();
-            answers::look_up(
-                &table.table,
-                selected,
-                Ask::Value,
-                kernel,
-                addresses,
-                numbers,
-            )?;
-        }
+        false => table.look_up(Ask::Value, kernel, addresses, numbers)?,
         true => {
             let before = answers.last() as usize;
             let push = |prefix: &str, record: NextHop| answers.push(prefix, record);

@@ -193,8 +193,8 @@ impl ClickhouseFunction {
             true => Ask::Match,
             false => Ask::Value,
         };
-        answers::look_up(table, None, ask, kernel, batch.ipv4(), &mut self.ipv4)?;
-        answers::look_up(table, None, ask, kernel, batch.ipv6(), &mut self.ipv6)?;
+        answers::look_up(table, ask, kernel, batch.ipv4(), &mut self.ipv4)?;
+        answers::look_up(table, ask, kernel, batch.ipv6(), &mut self.ipv6)?;
         let rows = &mut self.rows;
         rows.clear();
         let (mut of_4, mut of_6) = (&self.ipv4[..], &self.ipv6[..]);

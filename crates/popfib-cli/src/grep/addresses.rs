@@ -63,14 +63,7 @@ impl Grep<'_> {
         } = &self.searched;
         for (table, counts) in tables.iter().zip(selected) {
             let numbers = &mut self.numbers;
-            answers::look_up(
-                &table.table,
-                None,
-                Ask::Value,
-                self.kernel,
-                addresses,
-                numbers,
-            )?;
+            answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
             for (hit, &number) in hits.iter_mut().zip(&*numbers) {
                 *hit |= counts[number as usize];
             }

@@ -18,10 +18,9 @@ pub(crate) enum Ask {
     Match,
 }
 
-/// Puts the number of each address's answer into `numbers`. Only the `selected` records are answers, if these are given.
+/// Puts the number of each address's answer into `numbers`.
 pub(crate) fn look_up<A: Family>(
     table: &Table,
-    selected: Option<&[bool]>,
     ask: Ask,
     kernel: Kernel,
     addresses: &[A],
@@ -34,16 +33,30 @@ pub(crate) fn look_up<A: Family>(
         Ask::Value => family.value_numbers(kernel, addresses, numbers)?,
         Ask::Match => family.match_numbers(kernel, addresses, numbers)?,
     }
-    if let Some(selected) = selected {
-        for number in numbers {
-            let record = match ask {
-                Ask::Value => *number,
-                Ask::Match => FamilyTable::<A>::value_of_match(*number),
-            };
-            *number *= u32::from(selected[record as usize]);
-        }
-    }
     Ok(())
+}
+
+impl NamedTable {
+    /// As [`look_up`], where only the records that its conditions select are answers.
+    pub(crate) fn look_up<A: Family>(
+        &self,
+        ask: Ask,
+        kernel: Kernel,
+        addresses: &[A],
+        numbers: &mut Vec<u32>,
+    ) -> Result<(), Failure> {
+        look_up(&self.table, ask, kernel, addresses, numbers)?;
+        if let Some(selected) = &self.selected {
+            for number in numbers {
+                let record = match ask {
+                    Ask::Value => *number,
+                    Ask::Match => FamilyTable::<A>::value_of_match(*number),
+                };
+                *number *= u32::from(selected[record as usize]);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The routes of one family, numbered when its first address comes.

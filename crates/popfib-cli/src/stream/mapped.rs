@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use popfib::Kernel;
 use popfib_formats::AddressBatch;
 
-use super::answers::{self, Ask};
+use super::answers::Ask;
 use super::table::NamedTable;
 use crate::failure::Failure;
 use crate::output::note;
@@ -48,11 +48,7 @@ impl MappedMisses {
             let mut hits = vec![false; addresses.len()];
             let mut numbers = Vec::new();
             for table in tables {
-                let NamedTable {
-                    table, selected, ..
-                } = table;
-                let selected = selected.as_deref();
-                answers::look_up(table, selected, Ask::Value, kernel, addresses, &mut numbers)?;
+                table.look_up(Ask::Value, kernel, addresses, &mut numbers)?;
                 let numbers = hits.iter_mut().zip(&numbers);
                 numbers.for_each(|(hit, &number)| *hit |= number != 0);
             }

@@ -11,7 +11,7 @@ use popfib::{IpPrefix, Kernel, NextHop};
 use popfib_table::{FamilyTable, PrefixText};
 
 use super::answer_texts::{AnswerTextsBuilder, AnyAnswerTexts};
-use super::answers::{self, Ask};
+use super::answers::Ask;
 use super::form::AnswerForm;
 use super::output_buffer::OutputBuffer;
 use super::table::NamedTable;
@@ -53,9 +53,7 @@ impl<'l, A: Family> FamilyAnswers<'l, A> {
     ) -> Result<Self, Failure> {
         numbers.resize_with(tables.len(), Vec::new);
         for ((table, texts), numbers) in tables.iter().zip(texts).zip(&mut *numbers) {
-            let selected = table.selected.as_deref();
-            let ask = texts.ask();
-            answers::look_up(&table.table, selected, ask, kernel, addresses, numbers)?;
+            table.look_up(texts.ask(), kernel, addresses, numbers)?;
         }
         Ok(Self {
             addresses,

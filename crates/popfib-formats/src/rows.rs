@@ -308,6 +308,11 @@ impl RouteRows {
         ""
     }
 
+    /// Elements have records, of which any may have none of the columns: that is no list without values.
+    pub(crate) fn may_lack(&mut self) {
+        self.may_lack = true;
+    }
+
     /// Whether elements have values, if only ones that are absent.
     pub(crate) fn has_values(&self) -> bool {
         self.is_bare == Some(false)
@@ -319,13 +324,14 @@ impl RouteRows {
             ("", true) => self.push(prefix, ""),
             ("", false) if self.may_lack => self.push(prefix, ""),
             ("", false) => return Err(format!("no value after \"{prefix}\"")),
-            (value, true) => {
+            (value, true) if !self.may_lack => {
                 let value = quote(value.as_bytes());
                 return Err(format!(
                     "a value in a list, the first element of which has none: {value}"
                 ));
             }
-            (value, false) => {
+            (value, _) => {
+                self.is_bare = Some(false);
                 let value = checked(value)?;
                 self.push(prefix, value);
             }

@@ -31,7 +31,7 @@ const SLICE: usize = 8;
 /// So many bytes of lines are enough for a while.
 const ENOUGH: usize = 64 << 10;
 
-/// The rows of a file, each as an object of JSON in a line of its own.
+/// The rows of a file, each as an object of JSON in a line of its own. What is null is left out.
 pub struct ParquetRows {
     file: File,
     metadata: ArrowReaderMetadata,
@@ -129,9 +129,7 @@ fn write(batch: RecordBatch, lines: &mut Vec<u8>) -> Result<Option<RecordBatch>>
     let mut at = 0;
     while at < batch.num_rows() && lines.len() < ENOUGH {
         let slice = batch.slice(at, SLICE.min(batch.num_rows() - at));
-        let writer = WriterBuilder::new()
-            .with_explicit_nulls(true)
-            .with_encoder_factory(Arc::new(FloatEncoders));
+        let writer = WriterBuilder::new().with_encoder_factory(Arc::new(FloatEncoders));
         let mut writer = writer.build::<_, LineDelimited>(&mut *lines);
         writer.write(&slice)?;
         at += slice.num_rows();

@@ -70,8 +70,8 @@ fn columns_of_every_type() {
     let mut lines = ParquetRows::open(&path).unwrap();
     lines.read_to_string(&mut text).unwrap();
     let wanted = r#"{"network":"10.0.0.0/8","asn":64500,"name":"a\tb","tags":["x","y"],"rate":2,"up":true}
-{"network":"10.1.0.0/16","asn":null,"name":"","tags":null,"rate":null,"up":null}
-{"network":"2001:db8::/32","asn":7,"name":null,"tags":[],"rate":0.1,"up":false}
+{"network":"10.1.0.0/16","name":"","rate":null}
+{"network":"2001:db8::/32","asn":7,"tags":[],"rate":0.1,"up":false}
 "#;
     assert_eq!(text, wanted);
     let input = Input::from_reader("t", ParquetRows::open(&path).unwrap());

@@ -259,6 +259,7 @@ impl Grammar for PrefixObjects {
         let value = match &mut self.leaves {
             None => found.value,
             Some(leaves) => {
+                rows.may_lack();
                 let mut members = match node(json).map_err(|e| reason(&e))? {
                     RecordNode::Map(members) => members,
                     _ => Vec::new(),

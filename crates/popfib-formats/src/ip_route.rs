@@ -25,6 +25,7 @@ use crate::input::head_lines;
 use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
+use crate::words::is_one_of;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ip-route",
@@ -52,11 +53,6 @@ const FLAGS: &str = "cache csum key linkdown notify offload offload_failed onlin
 /// The words with a value of an encapsulation. `table` is one where packets of segment routing end.
 const ENCAP: &str = "action csum-mode dst endpoint flavors freq geneve_opts headroom hmac hook-type hoplimit id ident-type if_id \
     iif in link_dev mode nh4 nh6 oif out segs src tc tos ttl vrftable";
-
-/// Whether `word` is one of these words.
-fn is_one_of(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
-}
 
 /// Whether the first line is a destination and a key of a route with its value, as only `ip route` prints them.
 fn detect(head: &[u8]) -> bool {

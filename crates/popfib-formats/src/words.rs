@@ -59,6 +59,11 @@ pub(crate) fn is_long_prefix(word: &str) -> bool {
     word.contains('/') && looks_like_prefix(word)
 }
 
+/// Whether `word` is one of `words`, which have a blank between them.
+pub(crate) fn is_one_of(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
+
 /// The name of the table of a VRF in an address family; only the families of other routes than unicast count.
 pub(crate) fn table_of(family: &str, vrf: &str) -> String {
     match family.trim() {

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::node::OrderedMembers;
 use super::reason;
 use crate::error::quote;
+use crate::words::is_one_of;
 
 pub(crate) type MemberPairs<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
@@ -71,7 +72,7 @@ impl<'a> Members<'a> {
 
     /// An error if anything is left but what is known to be of no effect: names with blanks between them.
     pub(crate) fn end(&self, known: &str) -> Result<(), String> {
-        let unknown = |name: &&Cow<'_, str>| !known.split(' ').any(|known| known == &***name);
+        let unknown = |name: &&Cow<'_, str>| !is_one_of(known, name);
         match self.0.keys().find(unknown) {
             None => Ok(()),
             Some(name) => Err(format!(

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::node::OrderedMembers;
+use super::members::pairs;
 use super::{first_byte, keys, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
@@ -128,7 +128,7 @@ impl Grammar for NftJson {
 impl NftJson {
     /// Reads an object of the rule set, or the command about one.
     fn object(&mut self, json: &str, depth: u8, rows: &mut RouteRows) -> Result<(), String> {
-        for (kind, of) in members(json)? {
+        for (kind, of) in pairs(json)? {
             let is_command = depth == 0;
             match &*kind {
                 "set" | "map" | "element" => self.set(of.get(), rows)?,
@@ -151,7 +151,7 @@ impl NftJson {
 
     /// Reads a command that takes away this object.
     fn removal(&mut self, json: &str, command: &str, rows: &RouteRows) -> Result<(), String> {
-        for (kind, of) in members(json)? {
+        for (kind, of) in pairs(json)? {
             let name = || {
                 serde_json::from_str::<NftName>(of.get())
                     .ok()
@@ -176,7 +176,7 @@ impl NftJson {
         let is_invalid = |e| reason(&e);
         let (mut table, mut name, mut is_other, mut elements) =
             (String::new(), None, false, Vec::new());
-        for (key, value) in members(json)? {
+        for (key, value) in pairs(json)? {
             let value = value.get();
             match &*key {
                 "table" => table = serde_json::from_str(value).map_err(is_invalid)?,
@@ -202,12 +202,6 @@ impl NftJson {
         }
         Ok(())
     }
-}
-
-/// The members of an object, in their order.
-fn members(json: &str) -> Result<Vec<(Cow<'_, str>, &RawValue)>, String> {
-    let members: OrderedMembers = serde_json::from_str(json).map_err(|e| reason(&e))?;
-    Ok(members.0)
 }
 
 /// What a command takes away.

@@ -163,6 +163,12 @@ impl Filters {
         self.filled.add(&self.name);
     }
 
+    /// The error of a list whose name is missing or more than a word.
+    fn no_name(&self) -> String {
+        let words = self.words.join(" ");
+        format!("{}: not the name of a list", quote(words.as_bytes()))
+    }
+
     /// A token outside of a list. Junos has prefixes here, too: in `set` commands, and in the `route-filter`s of a policy.
     fn outside(&mut self, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         let word = |n: usize| self.words.get(n).map_or("", String::as_str);
@@ -177,10 +183,7 @@ impl Filters {
                 match opener {
                     // One word is the name.
                     Some(at) if at + 2 == count => self.begin(at + 1, "}"),
-                    Some(_) => {
-                        let text = quote(self.words.join(" ").as_bytes()).to_string();
-                        return Err(format!("{text}: not the name of a list"));
-                    }
+                    Some(_) => return Err(self.no_name()),
                     None if word(0) == "table" && word(1).starts_with('<') => self.begin(1, "}"),
                     // `prefix { ... }` of OpenBGPD, which has no name.
                     None if count == 1 && word(0) == "prefix" => self.begin(usize::MAX, "}"),
@@ -194,9 +197,8 @@ impl Filters {
                 self.words.clear();
             }
             "[" if count >= 2 && word(count - 1) == "=" => {
-                if word(0) == "define" && count != 3 || count == 2 && word(0) == "define" {
-                    let text = quote(self.words.join(" ").as_bytes()).to_string();
-                    return Err(format!("{text}: not the name of a list"));
+                if word(0) == "define" && count != 3 {
+                    return Err(self.no_name());
                 }
                 self.begin(count - 2, "]");
                 self.words.clear();

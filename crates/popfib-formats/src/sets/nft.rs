@@ -94,8 +94,10 @@ struct NftText {
 /// What the words since the last bracket begin.
 #[derive(Default)]
 enum NftStatement {
-    /// A set or a map.
+    /// A set or a map in its table.
     Set,
+    /// One by a command, `add set ip t a {`.
+    AddedSet,
     /// Elements that are added to one.
     Elements,
     /// What takes away a set or some of its elements, a table, or all that there is.
@@ -176,17 +178,14 @@ impl NftText {
             }
             ("{", name, "table", _) | ("{", name, _, "table") => name.clone_into(&mut self.table),
             ("{", name, table, _) => match self.statement {
-                // `set a {`, `add set ip t a {`: one word is its name.
-                NftStatement::Set
-                    if !(matches!(table, "set" | "map")
-                        || line.contains("add") && !third.is_empty()) =>
-                {
+                // One word is its name.
+                NftStatement::Set if !matches!(table, "set" | "map") => {
                     return Err(format!(
                         "{}: not the name of a set",
                         quote(line.trim().as_bytes())
                     ));
                 }
-                NftStatement::Set => self.named(name),
+                NftStatement::Set | NftStatement::AddedSet => self.named(name),
                 NftStatement::Elements => {
                     table.clone_into(&mut self.table);
                     self.named(name);
@@ -200,9 +199,8 @@ impl NftText {
             }
             ("table", "delete" | "destroy", ..) => self.statement = NftStatement::TableRemoval,
             ("ruleset", "flush", ..) => self.statement = NftStatement::AllRemoval,
-            ("set" | "map", "", ..) | ("set" | "map", "add" | "create", "", _) => {
-                self.statement = NftStatement::Set;
-            }
+            ("set" | "map", "", ..) => self.statement = NftStatement::Set,
+            ("set" | "map", "add" | "create", "", _) => self.statement = NftStatement::AddedSet,
             (kind, "type", ..) => self.is_other = !matches!(kind, "ipv4_addr" | "ipv6_addr"),
             // `type ipv4_addr . inet_service`: an address and a port.
             (".", _, "type", _) => self.is_other = true,

@@ -136,47 +136,16 @@ impl AwaitedPart {
 const STATUS: &str = " *>=|&#^+-~abcdefhilmrstxINVRSEeCkLq";
 
 /// The first words of lines that end a table or say something about it.
-const HEADINGS: [&str; 28] = [
-    "BGP ",
-    "For address family",
-    "Address Family",
-    "Peer ",
-    "VRF",
-    "Can't find ",
-    "AF-Private ",
-    "Neighbor ",
-    "---",
-    "===",
-    "!",
-    "Status",
-    "Route status",
-    "Router ",
-    "Route Distinguisher",
-    "Path type",
-    "Origin codes",
-    "AS Path",
-    "AS path",
-    "Nexthop codes",
-    "RPKI",
-    "Default local",
-    "Displayed",
-    "Total ",
-    "Processed ",
-    "Non-stop",
-    "Table ID",
-    "Instance ",
-];
+const HEADINGS: &str = "BGP |For address family|Address Family|Peer |VRF|Can't find |AF-Private |Neighbor |---|===|!|Router |AS path|\
+                        Route Distinguisher|Default local|Displayed|Total |Processed |Non-stop|Table ID|Instance ";
 
-/// Those of [`HEADINGS`] that explain letters, on several lines.
-const LEGENDS: [&str; 7] = [
-    "Status",
-    "Route status",
-    "Path type",
-    "Origin codes",
-    "AS Path",
-    "Nexthop codes",
-    "RPKI",
-];
+/// Those that explain letters, on several lines.
+const LEGENDS: &str = "Status|Route status|Path type|Origin codes|AS Path|Nexthop codes|RPKI";
+
+/// Whether `text` begins with one of the words of a list.
+fn begins(text: &str, words: &str) -> bool {
+    words.split('|').any(|word| text.starts_with(word))
+}
 
 impl Grammar for BgpTable {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
@@ -186,7 +155,8 @@ impl Grammar for BgpTable {
             return rows.detail();
         }
         let text = line.trim();
-        if is_preamble(text) || HEADINGS.iter().any(|heading| text.starts_with(heading)) {
+        let is_legend = begins(text, LEGENDS);
+        if is_preamble(text) || is_legend || begins(text, HEADINGS) {
             self.end(rows);
             // Those of a VPN stand below the heading of the columns.
             if !["Route Distinguisher", "AF-Private"]
@@ -195,7 +165,7 @@ impl Grammar for BgpTable {
             {
                 self.columns = None;
             }
-            self.in_legend = LEGENDS.iter().any(|legend| text.starts_with(legend));
+            self.in_legend = is_legend;
             if let Some(family) = family(text) {
                 family.clone_into(&mut self.family);
                 rows.table(&table_of(family, ""));

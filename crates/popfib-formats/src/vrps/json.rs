@@ -24,6 +24,7 @@ use crate::items::Items;
 use crate::json::members::Members;
 use crate::json::{first_byte, reason};
 use crate::registry::FormatCapabilities;
+use crate::words::is_one_of;
 
 pub(super) const FORMAT: VrpEntry = VrpEntry {
     name: "json",
@@ -87,7 +88,7 @@ impl VrpSource for VrpObjects {
             let key = self.items.key();
             if !key.is_empty() {
                 // About the file, or other objects of the RPKI.
-                let is_known = OTHERS.split(' ').any(|known| known == key);
+                let is_known = is_one_of(OTHERS, key);
                 if is_known || !matches!(self.items.bytes(), [b'[' | b'{', _, _, ..]) {
                     continue;
                 }

@@ -19,6 +19,7 @@ use crate::input::head_lines;
 use crate::lines::{Lines, text};
 use crate::origins::without_as;
 use crate::registry::FormatCapabilities;
+use crate::words::is_one_of;
 
 pub(super) const FORMAT: VrpEntry = VrpEntry {
     name: "text",
@@ -108,7 +109,7 @@ fn read(words: &[&str], mask: bool) -> Result<Option<AnyVrp>, String> {
     let [prefix, pairs @ ..] = words else {
         return Ok(None);
     };
-    let is_title = TITLES.split(' ').any(|title| title == *prefix);
+    let is_title = is_one_of(TITLES, prefix);
     if is_title {
         return match pairs.iter().find(|word| word.contains('/')) {
             None => Ok(None),

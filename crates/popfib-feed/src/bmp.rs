@@ -10,19 +10,22 @@
 mod open;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use popfib_formats::bgp::{BgpChange, BgpForm, BgpUpdate};
 
 use self::open::SessionForms;
 use crate::left_out::{LeftOutByReason, LeftOutMessages};
+use crate::memory_budget::{BudgetShare, MemoryBudget};
 use crate::message_buffer::MessageBuffer;
 use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
-    Commit, DecodeError, Decoder, MessageCounts, PathChange, Stream, StreamEvent, StreamId,
-    Streams, Transaction,
+    Commit, DecodeError, Decoder, MAX_STREAMS, MessageCounts, PathChange, Stream, StreamEvent,
+    StreamId, Streams, Transaction,
 };
 
 const HEADER: usize = 6;
@@ -54,9 +57,20 @@ pub struct BmpDecoder {
 }
 
 impl BmpDecoder {
-    /// Makes the decoder of a new connection.
+    /// Makes the decoder of a new connection, which shares its memory with no other.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes the decoder of a new connection, whose peers and unfinished messages draw from the memory budget of the
+    /// [tables](crate::Tables::memory_budget).
+    pub fn within(budget: &Arc<MemoryBudget>) -> Self {
+        let mut decoder = Self {
+            buffer: MessageBuffer::within(budget),
+            ..Self::default()
+        };
+        decoder.reader.share = BudgetShare::new(budget);
+        decoder
     }
 
     /// The name of the router (sysName), once it has sent it.
@@ -67,16 +81,24 @@ impl BmpDecoder {
 
 impl Decoder for BmpDecoder {
     fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError> {
-        self.buffer.push(bytes);
-        while let Some(message) = self.buffer.next(HEADER, length)? {
-            self.transaction.clear();
-            self.reader.message(message, &mut self.transaction)?;
-            if !self.transaction.is_empty() {
-                self.transaction.settle();
-                commit(&self.reader.streams.0, &mut self.transaction);
+        let Self {
+            buffer,
+            reader,
+            transaction,
+        } = self;
+        buffer.push(bytes, HEADER, length, |message| {
+            transaction.clear();
+            reader.message(message, transaction)?;
+            if !transaction.is_empty() {
+                transaction.settle();
+                commit(&reader.streams.0, transaction);
             }
-        }
-        Ok(())
+            Ok(())
+        })
+    }
+
+    fn is_begun(&self) -> bool {
+        self.buffer.is_begun()
     }
 
     fn streams(&self) -> &[Stream] {
@@ -116,9 +138,15 @@ struct BmpPeer {
     streams: [Option<StreamId>; POLICIES.len()],
 }
 
+/// About the heap bytes of a peer in a hash table.
+const PEER_BYTES: usize = 2 * size_of::<(BmpPeerKey, BmpPeer)>();
+
 #[derive(Debug, Default)]
 struct BmpReader {
+    /// As many as streams at most. Those that have no routes leave with their Peer Down.
     peers: HashMap<BmpPeerKey, BmpPeer>,
+    /// What peers and streams take.
+    share: BudgetShare,
     router: Option<String>,
     shared: SharedTargets,
     streams: Streams,
@@ -158,21 +186,41 @@ impl BmpReader {
                 if let Some(peer) = self.peers.get(&head.key) {
                     let streams = peer.streams.iter().flatten();
                     streams.for_each(|&stream| to.event(StreamEvent::Down(stream)));
+                    if to.is_empty() {
+                        self.peers.remove(&head.key);
+                        // Less is never refused.
+                        let _ = self.share.set(self.share.bytes() - PEER_BYTES);
+                    }
                 }
                 Ok(())
             }
             _ => {
                 match open::forms(rest, head.kind == LOC_RIB) {
-                    Some(session) => self.peers.entry(head.key).or_default().session = session,
+                    Some(session) => self.peer(&head.key)?.session = session,
                     None => {
                         let about = || head.about();
                         self.leave_out("the OPENs of a Peer Up are invalid", about, rest);
                     }
                 }
-                let peer = self.peers.entry(head.key).or_default();
-                let streams = peer.streams.iter().flatten();
+                let peer = self.peers.get(&head.key);
+                let streams = peer.iter().flat_map(|peer| peer.streams.iter().flatten());
                 streams.for_each(|&stream| to.event(StreamEvent::Up(stream)));
                 Ok(())
+            }
+        }
+    }
+
+    /// The peer of this key, old or new.
+    fn peer(&mut self, key: &BmpPeerKey) -> Result<&mut BmpPeer, DecodeError> {
+        let count = self.peers.len();
+        match self.peers.entry(*key) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(_) if count == MAX_STREAMS => {
+                Err(DecodeError(format!("more than {MAX_STREAMS} peers")))
+            }
+            Entry::Vacant(place) => {
+                take(&mut self.share, PEER_BYTES)?;
+                Ok(place.insert(BmpPeer::default()))
             }
         }
     }
@@ -200,7 +248,8 @@ impl BmpReader {
         to: &mut Transaction,
     ) -> Result<(), DecodeError> {
         let policy = head.policy();
-        let peer = self.peers.entry(head.key).or_default();
+        let peer = self.peer(&head.key)?;
+        let known = peer.streams[policy];
         let SessionForms {
             forms,
             may_have_two_byte_as,
@@ -209,12 +258,14 @@ impl BmpReader {
             has_two_byte_as: head.flags & HAS_TWO_BYTE_AS != 0 && head.kind != LOC_RIB,
             ..forms[usize::from(matches!(policy, 2 | 3))]
         };
-        let stream = match peer.streams[policy] {
+        let stream = match known {
             Some(stream) => stream,
             None => {
                 let (table, name) = head.names(policy);
+                let bytes = 2 * size_of::<Stream>() + table.len() + name.len();
+                take(&mut self.share, bytes)?;
                 let stream = self.streams.add(table, name)?;
-                peer.streams[policy] = Some(stream);
+                self.peer(&head.key)?.streams[policy] = Some(stream);
                 stream
             }
         };
@@ -250,7 +301,7 @@ impl BmpReader {
         let mut changes = std::mem::take(&mut self.changes);
         changes.clear();
         let result = match BgpUpdate::read(message, form, &mut changes) {
-            Ok(Some(update)) => self.take(&update, stream, &changes, to),
+            Ok(Some(update)) => self.apply(&update, stream, &changes, to),
             Ok(None) => {
                 self.counts.other += 1;
                 Ok(())
@@ -261,7 +312,7 @@ impl BmpReader {
         result
     }
 
-    fn take(
+    fn apply(
         &mut self,
         update: &BgpUpdate<'_>,
         stream: StreamId,
@@ -323,6 +374,16 @@ impl BmpReader {
     fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Result<Target, &'static str> {
         update.pack_path(next_hop, &mut self.packed)?;
         self.shared.packed(&self.packed)
+    }
+}
+
+/// Takes memory for a peer or a stream.
+fn take(share: &mut BudgetShare, bytes: usize) -> Result<(), DecodeError> {
+    match share.set(share.bytes() + bytes) {
+        true => Ok(()),
+        false => Err(DecodeError(
+            "no memory is left for another peer: all connections together have too many".to_owned(),
+        )),
     }
 }
 

@@ -15,7 +15,8 @@ use popfib::IpPrefix;
 use popfib_formats::bgp::BgpPath;
 use popfib_formats::updates::UpdateKind;
 
-/// One command splits a prefix into at most 2 to the power of this many.
+/// One command has at most this many prefixes, and splits one into at most 2 to the power of this many.
+const MAX_PREFIXES: usize = 1 << MAX_SPLIT;
 const MAX_SPLIT: u8 = 16;
 
 /// A command, without its verb.
@@ -112,7 +113,11 @@ pub(crate) fn read(
                 command.prefixes = split(prefix, to)?;
             }
             "nlri" if kind == ExabgpForm::Attributes => {
-                command.prefixes = words.by_ref().map(prefix).collect::<Result<_, _>>()?;
+                let some = words.by_ref().take(MAX_PREFIXES).map(prefix);
+                command.prefixes = some.collect::<Result<_, _>>()?;
+                if words.next().is_some() {
+                    return Err("nlri: more than 65,536 prefixes".to_owned());
+                }
             }
             "label" | "rd" | "route-distinguisher" => {
                 list(words, name)?;

@@ -8,7 +8,6 @@ use popfib_formats::updates::Message;
 use popfib_formats::{Change, ReadError, UpdateSource};
 
 use crate::shared_targets::SharedTargets;
-use crate::target::Target;
 use crate::transaction::{
     DecodeError, PathChange, Stream, StreamEvent, StreamId, Streams, Transaction,
 };
@@ -19,8 +18,6 @@ use crate::transaction::{
 pub struct FileUpdates {
     streams: Streams,
     peers: HashMap<Option<(IpAddr, u32)>, StreamId>,
-    names: HashMap<Box<str>, Target>,
-    sweep_names_at: usize,
     shared: SharedTargets,
     invalid: Option<(IpPrefix, &'static str)>,
 }
@@ -76,18 +73,7 @@ impl FileUpdates {
                     None
                 }
             },
-            (Change::Announce(name), None) => Some(match self.names.get(name) {
-                Some(target) => target.clone(),
-                None => {
-                    if self.names.len() >= self.sweep_names_at {
-                        self.names.retain(|_, target| !target.is_unused());
-                        self.sweep_names_at = (self.names.len() * 2).max(1024);
-                    }
-                    let target = Target::name(name);
-                    self.names.insert(name.into(), target.clone());
-                    target
-                }
-            }),
+            (Change::Announce(name), None) => Some(self.shared.named(name)),
         };
         to.change(PathChange {
             stream,

@@ -38,7 +38,7 @@ impl FpmDecoder {
     /// [tables](crate::Tables::memory_budget).
     pub fn within(budget: &Arc<MemoryBudget>) -> Self {
         Self {
-            buffer: MessageBuffer::default(),
+            buffer: MessageBuffer::within(budget),
             routes: RouteMessages::new(budget),
             transaction: Transaction::default(),
         }
@@ -47,35 +47,43 @@ impl FpmDecoder {
 
 impl Decoder for FpmDecoder {
     fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError> {
-        self.buffer.push(bytes);
-        while let Some(frame) = self.buffer.next(HEADER, length)? {
+        let Self {
+            buffer,
+            routes,
+            transaction,
+        } = self;
+        buffer.push(bytes, HEADER, length, |frame| {
             let kind = frame[1];
             let mut rest = &frame[HEADER..];
             if kind != 1 {
-                self.routes.counts.messages += 1;
-                self.routes.counts.other += 1;
-                continue;
+                routes.counts.messages += 1;
+                routes.counts.other += 1;
+                return Ok(());
             }
-            self.transaction.clear();
+            transaction.clear();
             while !rest.is_empty() {
                 match netlink::message(&mut rest) {
-                    Ok(message) => self.routes.message(message, &mut self.transaction)?,
+                    Ok(message) => routes.message(message, transaction)?,
                     Err(reason) => {
-                        self.routes.leave_out(reason, rest);
+                        routes.leave_out(reason, rest);
                         break;
                     }
                 }
             }
             // If a next-hop object has changed, its routes have changed, too.
-            if self.routes.take_changed() {
-                self.transaction.change_objects();
+            if routes.take_changed() {
+                transaction.change_objects();
             }
-            if !self.transaction.is_empty() {
-                self.transaction.settle();
-                commit(&self.routes.streams.0, &mut self.transaction);
+            if !transaction.is_empty() {
+                transaction.settle();
+                commit(&routes.streams.0, transaction);
             }
-        }
-        Ok(())
+            Ok(())
+        })
+    }
+
+    fn is_begun(&self) -> bool {
+        self.buffer.is_begun()
     }
 
     fn streams(&self) -> &[Stream] {

@@ -43,7 +43,7 @@ pub use feeds::ConnectionId;
 pub use fpm::FpmDecoder;
 pub use journal::BestPathChange;
 pub use kernel::{KernelReader, KernelStep};
-pub use memory_budget::MemoryBudget;
+pub use memory_budget::{BudgetShare, MemoryBudget};
 pub use table_info::{BestRoutes, Limits};
 pub use table_view::TableView;
 pub use tables::Tables;

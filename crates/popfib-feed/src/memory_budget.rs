@@ -1,7 +1,15 @@
-//! [`MemoryBudget`]: one count of all that feeds make the tables hold, and whether the limit allows more. Tables and decoders share it, as
-//! a router can fill either.
+//! [`MemoryBudget`]: one count of all that feeds make the process hold, and whether the limit allows more. Tables, decoders and buffers
+//! draw from it, as a router can fill each of them.
+//!
+//! What connections hold besides tables has a limit of its own, so that a full table refuses no router, and no connection takes the room
+//! of routes.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Heap bytes that all connections together may hold besides tables; and how many of these may be for a moment only.
+const MAX_SHARES: usize = 32 << 20;
+const MAX_BRIEF: usize = MAX_SHARES / 2;
 
 /// Heap bytes of all targets of the process.
 static TARGETS: AtomicUsize = AtomicUsize::new(0);
@@ -21,8 +29,10 @@ pub struct MemoryBudget {
     most_of_source: AtomicUsize,
     /// How much was refused by others than the tables.
     refused: AtomicU64,
-    /// Heap bytes of tables, lookup structures and sources.
+    /// Heap bytes of tables, lookup structures, sources and shares.
     counted: AtomicUsize,
+    /// Those of shares.
+    shared: AtomicUsize,
 }
 
 impl Default for MemoryBudget {
@@ -33,6 +43,7 @@ impl Default for MemoryBudget {
             most_of_source: AtomicUsize::new(usize::MAX),
             refused: AtomicU64::new(0),
             counted: AtomicUsize::new(0),
+            shared: AtomicUsize::new(0),
         }
     }
 }
@@ -79,5 +90,67 @@ impl MemoryBudget {
                 .counted()
                 .saturating_add(TARGETS.load(Ordering::Relaxed))
                 >= most
+    }
+}
+
+/// What one connection holds besides tables. Dropping it gives that back.
+#[derive(Debug)]
+pub struct BudgetShare {
+    budget: Arc<MemoryBudget>,
+    bytes: usize,
+    most: usize,
+}
+
+impl Default for BudgetShare {
+    /// Of a budget of its own.
+    fn default() -> Self {
+        Self::new(&Arc::default())
+    }
+}
+
+impl BudgetShare {
+    /// For what stays as long as the connection, such as peers. Holds nothing yet.
+    pub fn new(budget: &Arc<MemoryBudget>) -> Self {
+        Self {
+            budget: budget.clone(),
+            bytes: 0,
+            most: MAX_SHARES,
+        }
+    }
+
+    /// For what is needed for a moment, such as a buffer: it leaves peers a half. Holds nothing yet.
+    pub fn brief(budget: &Arc<MemoryBudget>) -> Self {
+        let mut share = Self::new(budget);
+        share.most = MAX_BRIEF;
+        share
+    }
+
+    /// Heap bytes that it holds.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Holds this many heap bytes from now on: ask before they are allocated. Returns false, and nothing changes, if all connections
+    /// would hold more than they may, which is 32 MiB, or 16 MiB of what is brief.
+    #[must_use = "what is refused must not be allocated"]
+    pub fn set(&mut self, bytes: usize) -> bool {
+        let replace = |all: usize| {
+            let all = all - self.bytes + bytes;
+            (all <= self.most || bytes <= self.bytes).then_some(all)
+        };
+        let shared = &self.budget.shared;
+        let done = shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, replace);
+        if done.is_ok() {
+            self.budget.change(self.bytes, bytes);
+            self.bytes = bytes;
+        }
+        done.is_ok()
+    }
+}
+
+impl Drop for BudgetShare {
+    fn drop(&mut self) {
+        // Less is never refused.
+        let _ = self.set(0);
     }
 }

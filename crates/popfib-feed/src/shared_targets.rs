@@ -30,6 +30,15 @@ impl SharedTargets {
         }
     }
 
+    /// The target of this name.
+    pub(crate) fn named(&mut self, name: &str) -> Target {
+        let is_same = |known: &Target| known.as_name() == Some(name);
+        match self.targets.find(Target::hash_of_name(name), is_same) {
+            Some(known) => known.clone(),
+            None => self.add(Target::name(name)),
+        }
+    }
+
     /// The target of packed attributes of BGP.
     ///
     /// # Errors

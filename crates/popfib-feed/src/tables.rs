@@ -27,7 +27,7 @@ use crate::freshness::{Freshness, PathStatus};
 use crate::memory_budget::MemoryBudget;
 use crate::table_info::{DroppedPaths, Limits, Totals};
 use crate::table_view::{PublishedCounts, TableView};
-use crate::transaction::{PathChange, Stream, StreamEvent, Transaction, TransactionPart};
+use crate::transaction::{PathChange, Stream, StreamEvent, StreamId, Transaction, TransactionPart};
 
 /// The number of changes and events that are applied at a time, and of sources, feeds and tables that are visited.
 const PIECE: usize = 256;
@@ -241,11 +241,51 @@ impl Tables {
         now: Instant,
     ) {
         let source = match change.target {
+            None if change.stream == StreamId::PEERS => {
+                return self.withdraw_peers(id, streams, prefix, &change, now);
+            }
             None => Ok(self.find(id, streams, change.stream)),
             Some(_) => self.open(id, streams, change.stream, now),
         };
         self.totals.refused += u64::from(source.is_err());
         let Ok(Some(number)) = source else { return };
+        self.change_of(id, number, prefix, change, now);
+    }
+
+    /// Withdraws the paths of this prefix and identifier of all peers of a connection, of whose streams the first one tells the table.
+    fn withdraw_peers<A: Family>(
+        &mut self,
+        id: ConnectionId,
+        streams: &[Stream],
+        prefix: Prefix<A>,
+        change: &PathChange,
+        now: Instant,
+    ) {
+        let table = streams.first().map(|stream| &*stream.table);
+        let Some(&table) = table.and_then(|name| self.table_names.get(name)) else {
+            return;
+        };
+        let paths = A::of(&self.tables.at(table).families).paths.paths(prefix);
+        let of_feed = paths.filter(|path| {
+            let source = self.sources.at(path.source.into());
+            let is_peer = source.feed == id.feed && !source.name.peer.is_empty();
+            is_peer && path.id == change.path && self.may_change(id, path.source)
+        });
+        let numbers: Vec<u16> = of_feed.map(|path| path.source).collect();
+        for number in numbers {
+            self.change_of(id, number, prefix, change.clone(), now);
+        }
+    }
+
+    /// Applies a change of a path of a source.
+    fn change_of<A: Family>(
+        &mut self,
+        id: ConnectionId,
+        number: u16,
+        prefix: Prefix<A>,
+        change: PathChange,
+        now: Instant,
+    ) {
         let is_full = self.totals.paths >= self.limits.max_paths || self.budget.is_full();
         let source = self.sources.at_mut(number.into());
         let is_peer_full = source.valid_paths() >= self.limits.max_peer_paths;

@@ -81,7 +81,7 @@ impl Target {
         let number = NextHop::new(number).expect("between 1 and the highest");
         let is_restored = false;
         let hash = match &kind {
-            TargetKind::Name(name) => HASHER.hash_one(name),
+            TargetKind::Name(name) => Self::hash_of_name(name),
             TargetKind::Hops(hops) => HASHER.hash_one(hops),
             TargetKind::Object(id, objects) => HASHER.hash_one((id, Arc::as_ptr(objects))),
             TargetKind::Path { bytes, .. } => Self::hash_of_path(bytes),
@@ -202,6 +202,11 @@ impl Target {
     /// The hash of its content: equal targets have the same.
     pub(crate) fn content_hash(&self) -> u64 {
         self.0.hash
+    }
+
+    /// The [hash](Self::content_hash) of the target of this name.
+    pub(crate) fn hash_of_name(name: &str) -> u64 {
+        HASHER.hash_one(name)
     }
 
     /// The [hash](Self::content_hash) of the target with these packed attributes.

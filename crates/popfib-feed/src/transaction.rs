@@ -20,6 +20,12 @@ pub struct Stream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId(pub u32);
 
+impl StreamId {
+    /// All streams of the connection that have the name of a peer, in the table of its first stream: to withdraw their paths, after what
+    /// takes the place of these.
+    pub const PEERS: Self = Self(u32::MAX);
+}
+
 /// One change of one path of a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathChange {
@@ -218,6 +224,11 @@ pub trait Decoder {
     /// # Errors
     /// The connection has to be closed. `commit` was called for the transactions before the error.
     fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError>;
+
+    /// Whether the beginning of a message has arrived, and not its end: the other side must not leave it at that.
+    fn is_begun(&self) -> bool {
+        false
+    }
 
     /// The streams found so far; the list only grows.
     fn streams(&self) -> &[Stream];

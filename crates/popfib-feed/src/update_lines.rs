@@ -49,13 +49,13 @@ struct UpdateLineReader {
     /// What was left out without being invalid, by its kind.
     left_out: BTreeMap<UpdateKind, u64>,
     peers: HashMap<Option<IpAddr>, StreamId>,
-    /// The streams of peers that ExaBGP commands named.
-    neighbors: Vec<StreamId>,
+    /// Whether commands have named a neighbor.
+    has_neighbors: bool,
     streams: Streams,
     shared: SharedTargets,
     counts: MessageCounts,
-    /// The last target, since successive lines of a source often have the same one.
-    last: Option<(String, Target)>,
+    /// The last name, since successive lines of a source often have the same one.
+    last: Option<Target>,
 }
 
 impl UpdateLinesDecoder {
@@ -271,17 +271,13 @@ impl UpdateLineReader {
                 false => None,
             };
             let stream = self.stream(peer)?;
-            if peer.is_some() && !self.neighbors.contains(&stream) {
-                self.neighbors.push(stream);
-            }
+            self.has_neighbors |= peer.is_some();
             for prefix in prefixes {
-                if peer.is_none() {
-                    // It is for all neighbors, and takes the place of what is only for one.
-                    for &neighbor in &self.neighbors {
-                        to.change(change(neighbor, prefix, id, None));
-                    }
-                }
                 to.change(change(stream, prefix, id, target.clone()));
+                if peer.is_none() && self.has_neighbors {
+                    // It is for all neighbors, and takes the place of what is only for one.
+                    to.change(change(StreamId::PEERS, prefix, id, None));
+                }
             }
             return Ok(());
         }
@@ -308,13 +304,12 @@ impl UpdateLineReader {
         if value.contains(char::is_control) {
             return Err("a value with a control character".to_owned());
         }
-        if let Some((name, target)) = &self.last
-            && name == value
-        {
-            return Ok(target.clone());
+        let is_same = |last: &&Target| last.as_name() == Some(value);
+        if let Some(last) = self.last.as_ref().filter(is_same) {
+            return Ok(last.clone());
         }
-        let target = Target::name(value);
-        self.last = Some((value.to_owned(), target.clone()));
+        let target = self.shared.named(value);
+        self.last = Some(target.clone());
         Ok(target)
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use popfib_feed::info::MessageCounts;
-use popfib_feed::{BmpDecoder, ConnectionId, Decoder, FpmDecoder};
+use popfib_feed::{BmpDecoder, BudgetShare, ConnectionId, Decoder, FpmDecoder};
 use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
 };
@@ -20,7 +20,12 @@ use super::feeding::Feeding;
 use super::state::FollowState;
 use super::threads;
 
+/// The size of the buffer of a connection at first, and of one that fills it.
+const SMALL_BUFFER: usize = 8 << 10;
 const BUFFER: usize = 64 << 10;
+
+/// The time within which a message that has begun has to end: nobody holds memory and a place by a part of one for longer.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The name of the FPM feed, and the prefix of the names of BMP feeds.
 pub(super) const FPM: &str = "FPM";
@@ -102,7 +107,10 @@ pub(super) fn bmp(
         let id = state.tables().joined(&name, Instant::now());
         Ok((name, id))
     };
-    listen(state, BMP, address, open, || Box::new(BmpDecoder::new()))
+    let budget = state.tables().memory_budget().clone();
+    listen(state, BMP, address, open, move || {
+        Box::new(BmpDecoder::within(&budget))
+    })
 }
 
 /// Opens a listener and reads its connections. `open` decides which feed a connection belongs to, or why it is refused.
@@ -138,7 +146,7 @@ fn listen(
         note(format_args!("{protocol}: {peer} connected"));
         let (served, decoder, all_known) = (state.clone(), make(), known.clone());
         let read = move || {
-            let reason = serve(&served, &name, id, &stream, decoder);
+            let reason = serve(&served, &name, id, &stream, decoder, PATIENCE);
             let mut all = all_known.lock().unwrap_or_else(PoisonError::into_inner);
             all.retain(|(other, _)| *other != id);
             drop(all);
@@ -175,21 +183,38 @@ fn serve(
     id: ConnectionId,
     mut stream: &TcpStream,
     mut decoder: Box<dyn Decoder + Send>,
+    patience: Duration,
 ) -> String {
-    let mut buffer = vec![0; BUFFER];
+    let late = "a message did not end within a minute";
+    let mut share = BudgetShare::brief(&state.tables().memory_budget().clone());
+    let mut buffer = vec![0; SMALL_BUFFER];
     let mut counts = MessageCounts::default();
     let mut left_out = Vec::new();
+    let _ = stream.set_read_timeout(Some(patience));
+    // Not earlier than that the message at hand began.
+    let mut began = Instant::now();
     let reason = loop {
         let read = match stream.read(&mut buffer) {
             Ok(0) => break "closed by the other side".to_owned(),
             Ok(read) => read,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => break error.to_string(),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => break error.to_string(),
+            Err(_) if decoder.is_begun() => break late.to_owned(),
+            Err(_) => continue,
         };
+        if read == buffer.len() && read < BUFFER && share.set(BUFFER) {
+            buffer.resize(BUFFER, 0);
+        }
+        if !decoder.is_begun() {
+            began = Instant::now();
+        }
         let mut feeding = Feeding::new(state, id);
         let result = decoder.push(&buffer[..read], &mut |streams, transaction| {
             feeding.add(streams, transaction);
         });
+        if decoder.counts().messages > counts.messages {
+            began = Instant::now();
+        }
         feeding.finish(decoder.streams());
         let is_current = state.tables().is_current(id);
         catch_up::publish(state, stream);
@@ -201,9 +226,57 @@ fn serve(
         if !is_current {
             break "a new connection took over, or the feed is no longer followed".to_owned();
         }
+        if decoder.is_begun() && began.elapsed() > patience {
+            break late.to_owned();
+        }
     };
     let now = Instant::now();
     state.publish(now, false);
     state.tables().disconnected(id, now);
     reason
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::thread;
+
+    use popfib_feed::Tables;
+
+    use super::*;
+
+    /// One sends a part of a message and stays, the other a byte now and then.
+    #[test]
+    fn a_message_that_does_not_end_ends_its_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let patience = Duration::from_millis(200);
+        for drips in [false, true] {
+            let mut router = TcpStream::connect(address).unwrap();
+            let (stream, _) = listener.accept().unwrap();
+            let reading = thread::spawn(move || {
+                let state = FollowState::new(Tables::default());
+                let id = state.tables().joined("router", Instant::now());
+                let decoder = Box::new(BmpDecoder::new());
+                let begin = Instant::now();
+                let reason = serve(&state, "router", id, &stream, decoder, patience);
+                (reason, begin.elapsed())
+            });
+            // A whole message; a silence after it is no reason.
+            router.write_all(b"\x03\0\0\0\x06\x05").unwrap();
+            thread::sleep(2 * patience);
+            router.write_all(b"\x03\0\x01\0\0\x05").unwrap();
+            while drips && !reading.is_finished() {
+                let _ = router.write_all(b"x");
+                thread::sleep(patience / 20);
+            }
+            let (reason, took) = reading.join().unwrap();
+            assert_eq!(reason, "a message did not end within a minute");
+            assert!(
+                (5 * patience / 2..20 * patience).contains(&took),
+                "{took:?}"
+            );
+        }
+    }
 }

@@ -178,7 +178,7 @@ impl Tables {
     }
 
     /// Whether what the connection says of a source counts: it does unless another connection that has not ended sends it, too.
-    fn may_change(&self, id: ConnectionId, number: u16) -> bool {
+    pub(super) fn may_change(&self, id: ConnectionId, number: u16) -> bool {
         let source = self.sources.at(number.into());
         let is_other = source.owner != id.connection && source.is_claimed;
         let feed = self.feeds.at(id.feed);

@@ -59,6 +59,9 @@ pub(super) fn asn(value: Option<&RawValue>) -> Result<u32, String> {
     parsed(text, "an AS number")
 }
 
+/// The maximum number of changes of a line: a change takes ten times the bytes of the shortest prefix.
+const MAX_CHANGES: usize = 1 << 16;
+
 /// Adds a change of a prefix.
 pub(super) fn add_change(
     prefix: &str,
@@ -67,6 +70,9 @@ pub(super) fn add_change(
     mask: bool,
     to: &mut LineUpdates,
 ) -> Result<(), String> {
+    if to.changes.len() == MAX_CHANGES {
+        return Err("more than 65,536 prefixes in a line".to_owned());
+    }
     to.changes.push(BgpChange {
         prefix: parse_prefix(prefix, mask)?,
         id,

@@ -63,6 +63,8 @@ pub(crate) enum SourceEvent {
     Joined {
         connection: u64,
         others: Arc<[u64]>,
+        /// Whether the paths are right, as far as is known.
+        is_right: bool,
         at: Instant,
     },
     /// The connection has ended, and the successor comes in its place.

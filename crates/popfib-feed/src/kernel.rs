@@ -2,8 +2,9 @@
 //!
 //! A dump requests next-hop objects, IPv4 routes and IPv6 routes, one after the other. The kernel makes each part of its answer when there
 //! is room in the socket's queue, and puts messages about changes into the same queue. So the result is right if all are applied in this
-//! order. The kernel does not report all changes: IPv4 routes vanish with their interface or next-hop object, and messages that do not fit
-//! into a full queue are lost. Then everything is requested again, and routes that are not sent again are removed.
+//! order. The kernel does not report all changes: IPv4 routes vanish with their interface, its addresses or their next-hop object. Then
+//! everything is requested again, and routes that are not sent again are removed. Messages that do not fit into a full queue are lost; as
+//! what is left in it is older, that ends the reader.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ const DONE: u16 = 3;
 const OVERRUN: u16 = 4;
 const NEW_LINK: u16 = 16;
 const DELETE_LINK: u16 = 17;
+const NEW_ADDRESS: u16 = 20;
+const DELETE_ADDRESS: u16 = 21;
 
 /// The number of the main table.
 const MAIN: u32 = 254;
@@ -42,8 +45,8 @@ pub struct KernelReader {
     /// How many requests of the dump have been answered.
     answered: usize,
     was_interrupted: bool,
-    /// Whether each interface was up.
-    links: HashMap<u32, bool>,
+    /// The last state of each interface.
+    links: HashMap<u32, u32>,
 }
 
 /// What the caller has to do after a datagram.
@@ -64,9 +67,9 @@ impl Default for KernelReader {
 }
 
 impl KernelReader {
-    /// The groups that the socket has to join before the first dump, as bits of its address: links,
+    /// The groups that the socket has to join before the first dump, as bits of its address: links, IPv4 addresses,
     /// routes of both families, next-hop objects.
-    pub const GROUPS: u32 = 1 | 0x40 | 0x400 | 1 << 31;
+    pub const GROUPS: u32 = 1 | 0x10 | 0x40 | 0x400 | 1 << 31;
 
     /// Makes the reader of an open socket, without limits of memory.
     pub fn new() -> Self {
@@ -92,13 +95,6 @@ impl KernelReader {
         self.request()
     }
 
-    /// Call this when messages were lost. A dump in progress does not count, since it may lack routes that have changed meanwhile.
-    ///
-    /// The next dump must not begin before the queue has been seen empty: until then, the kernel goes on dropping messages.
-    pub fn lost_messages(&mut self) {
-        self.was_interrupted = true;
-    }
-
     fn routes_of_kernel(&mut self) -> &mut KernelRoutes {
         self.routes.kernel_mut().expect("it is made for a kernel")
     }
@@ -116,7 +112,7 @@ impl KernelReader {
     /// Reads a datagram and calls `commit` with its changes. At the end of a dump, all streams are complete.
     ///
     /// # Errors
-    /// The kernel refuses to dump its routes.
+    /// The kernel refuses to dump its routes, or messages were lost. A reader of another socket has to go on.
     pub fn push(
         &mut self,
         mut datagram: &[u8],
@@ -146,9 +142,9 @@ impl KernelReader {
                         )));
                     }
                 },
-                OVERRUN => next = KernelStep::Dump,
-                NEW_LINK | DELETE_LINK => {
-                    if self.link(message.kind == NEW_LINK, message.body) {
+                OVERRUN => return Err(DecodeError("messages were lost".to_owned())),
+                NEW_LINK | DELETE_LINK | NEW_ADDRESS | DELETE_ADDRESS => {
+                    if self.interface(message.kind, message.body) {
                         next = KernelStep::Dump;
                     }
                 }
@@ -201,24 +197,36 @@ impl KernelReader {
         next
     }
 
-    /// Stores the state of an interface. Returns whether its routes may be gone, or may be used again.
-    fn link(&mut self, is_there: bool, body: &[u8]) -> bool {
-        const UP_AND_RUNNING: u32 = 0x41;
-        let Some(&[_, _, _, _, i0, i1, i2, i3, f0, f1, f2, f3]) = body.first_chunk::<12>() else {
-            self.routes
-                .leave_out("a link is shorter than its header", body);
+    /// Takes a message about an interface or one of its IPv4 addresses. Returns whether routes may be gone, or may be used again.
+    fn interface(&mut self, kind: u16, body: &[u8]) -> bool {
+        /// Up, running, and with a carrier: each is a reason for which the kernel drops routes or next hops.
+        const STATE: u32 = 0x1_0041;
+        let Some((&[_, _, _, _, i0, i1, i2, i3], rest)) = body.split_first_chunk::<8>() else {
+            let reason = "a message about an interface is shorter than its header";
+            self.routes.leave_out(reason, body);
             return false;
         };
         self.routes.counts.messages += 1;
         let index = u32::from_ne_bytes([i0, i1, i2, i3]);
-        let flags = u32::from_ne_bytes([f0, f1, f2, f3]);
-        if !is_there {
-            self.links.remove(&index);
-            return true;
+        // The parts of a dump that are still to come may have routes of any interface.
+        let is_used = self.is_dumping() || self.routes.interfaces.contains(&index);
+        match kind {
+            NEW_LINK => {
+                let flags = rest.first_chunk().map(|flags| u32::from_ne_bytes(*flags));
+                let state = flags.unwrap_or_default() & STATE;
+                // Of an interface that was not heard of before, the state before is not known.
+                self.links.insert(index, state) != Some(state) && is_used
+            }
+            DELETE_LINK => {
+                self.links.remove(&index);
+                self.routes.interfaces.remove(&index);
+                is_used
+            }
+            // Next hops of an interface that has an address again are used again.
+            NEW_ADDRESS => is_used,
+            // Routes of other interfaces may name it as their source.
+            _ => true,
         }
-        let is_up = flags & UP_AND_RUNNING == UP_AND_RUNNING;
-        // Of an interface that was not heard of before, it is not known whether it was up.
-        self.links.insert(index, is_up) != Some(is_up)
     }
 
     /// The messages that were left out so far, by reason.

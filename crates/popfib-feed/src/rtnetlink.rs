@@ -4,7 +4,7 @@
 //! objects. An object can change later without a message for any of its routes, so a route refers to the object and not to its current
 //! content.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ pub(crate) struct RouteMessages {
     has_changed: bool,
     /// Only for the kernel, whose routes differ by metric; FRR sends only the route that it chose.
     kernel: Option<KernelRoutes>,
+    /// The interfaces that the kernel's routes and next-hop objects have named.
+    pub(crate) interfaces: HashSet<u32>,
     pub(crate) streams: Streams,
     pub(crate) counts: MessageCounts,
     pub(crate) left_out: LeftOutByReason,
@@ -90,6 +92,7 @@ impl RouteMessages {
             tables: HashMap::new(),
             has_changed: false,
             kernel: None,
+            interfaces: HashSet::new(),
             streams: Streams::default(),
             counts: MessageCounts::default(),
             left_out: LeftOutByReason::default(),
@@ -238,6 +241,7 @@ impl RouteMessages {
             && matches!(parts.kind, 0..=1);
         let target = is_new.then(|| self.target(parts)).transpose()?.flatten();
         let all: Vec<NetlinkHop> = hops.iter().map(|&(hop, _)| hop).collect();
+        self.interfaces.extend(all.iter().map(|hop| hop.interface));
         let content = (
             (parts.kind, parts.protocol, parts.scope, parts.object),
             (&all, parts.source, parts.metrics),
@@ -338,6 +342,9 @@ impl RouteMessages {
             Ok(())
         })?;
         let id = id.ok_or("a next hop without a number")?;
+        if self.kernel.is_some() {
+            self.interfaces.insert(hop.interface);
+        }
         self.has_changed = true;
         if members.len() > MAX_HOPS {
             self.objects.remove(id);

@@ -1,8 +1,10 @@
 //! `--netlink`: messages of this machine's kernel about its routes in, changes of the tables out.
 //!
-//! A dump gives all routes; messages report the changes after it. If messages are lost, another dump is needed.
+//! A dump gives all routes; messages report the changes after it. If messages are lost, a new socket and another dump are needed. As the
+//! kernel drops some routes without a message, they are also compared by a dump now and then.
 
 use std::sync::Arc;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use popfib_feed::info::MessageCounts;
@@ -13,15 +15,16 @@ use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::sockopt::{
     Timeout, set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_timeout,
 };
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, recv, send, socket};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, recvfrom, send, socket};
 
 use crate::failure::Failure;
 use crate::output::note;
 
 use super::KERNEL as NAME;
 use super::feeding::Feeding;
+use super::lock::cpu_time;
 use super::state::FollowState;
-use super::threads;
+use super::{catch_up, threads};
 
 /// Enough for the messages of 588,000 routes; the system's default lost some of 10,000.
 const QUEUE: usize = 64 << 20;
@@ -29,31 +32,42 @@ const QUEUE: usize = 64 << 20;
 /// The buffer size: a part of a dump is 32 KiB at most.
 const DATAGRAM: usize = 128 << 10;
 
-/// The interval at which a waiting dump is checked.
+/// The intervals at which the thread looks whether a dump is due that is wanted, and whether one is due otherwise or it should end.
 const SOON: Duration = Duration::from_millis(50);
-
-/// The interval at which the thread checks whether it should end.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The minimum time between two dumps, if messages are lost repeatedly.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The time between the first two dumps in a row, and between all later ones.
+const PAUSE: Duration = Duration::from_millis(250);
+const LONG_PAUSE: Duration = Duration::from_secs(2);
+
+/// The time between a message that routes may have vanished and the dump: the kernel sends it before it drops them.
+const SETTLED: Duration = Duration::from_millis(50);
+
+/// When the kernel's routes are compared although no message says that they differ: this long after a dump that one has caused, then
+/// at intervals of this time and of this many times the CPU time of the last dump.
+const SURE: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_secs(60);
+const REST_PER_COST: u32 = 100;
+
+/// For how long a loss that occurs again and again is not reported again.
+const SAID_FOR: Duration = Duration::from_secs(60);
 
 /// Opens the socket, and reads it in a thread.
 pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
-    let failed = |error: Errno| format!("netlink: {error}");
-    // Protocol 0 is NETLINK_ROUTE.
-    let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None).map_err(failed)?;
-    // Only CAP_NET_ADMIN allows more than the system's limit; without it, lost messages cause another dump.
-    if set_socket_recv_buffer_size_force(&socket, QUEUE).is_err() {
-        let _ = set_socket_recv_buffer_size(&socket, QUEUE);
-    }
-    bind(&socket, &SocketAddrNetlink::new(0, KernelReader::GROUPS)).map_err(failed)?;
+    let mut socket = open().map_err(|reason| format!("netlink: {reason}"))?;
     note("netlink: following the kernel's routes");
     let (following, state) = (state, state.clone());
     let id = state.tables().connected(NAME, Instant::now());
     let read = move || {
-        let reason = serve(&state, &socket, id);
-        note(format_args!("netlink: {reason}"));
+        let mut feed = KernelFeed::new(&state, id);
+        while let Err(reason) = feed.serve(&socket) {
+            // What is left in the queue is older than what was lost, and goes with the socket.
+            socket = match feed.open_again(reason) {
+                Some(socket) => socket,
+                None => break,
+            };
+        }
+        note("netlink: no longer followed");
     };
     if let Err(reason) = threads::start(read) {
         following.tables().disconnected(id, Instant::now());
@@ -62,76 +76,171 @@ pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the socket until an error; returns the reason.
-fn serve(state: &FollowState, socket: &OwnedFd, mut id: ConnectionId) -> String {
-    let mut kernel = KernelReader::within(&state.tables().memory_budget().clone());
-    let mut buffer = vec![0; DATAGRAM];
-    let mut counts = MessageCounts::default();
-    let mut left_out = Vec::new();
-    let mut wants_dump = true;
-    let mut dumped: Option<Instant> = None;
-    // After messages were lost, the kernel drops all others until the queue has been empty once, and what is in the queue is older
-    // than what was lost. A dump before that would confirm routes that are gone.
-    let mut is_drained = true;
-    loop {
-        if !state.tables().is_current(id) {
-            break "no longer followed".to_owned();
+fn open() -> Result<OwnedFd, Errno> {
+    // Protocol 0 is NETLINK_ROUTE.
+    let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
+    // Only CAP_NET_ADMIN allows more than the system's limit; without it, lost messages cause another dump.
+    if set_socket_recv_buffer_size_force(&socket, QUEUE).is_err() {
+        let _ = set_socket_recv_buffer_size(&socket, QUEUE);
+    }
+    bind(&socket, &SocketAddrNetlink::new(0, KernelReader::GROUPS))?;
+    Ok(socket)
+}
+
+/// Why messages were lost or cannot be read.
+type Loss = String;
+
+/// The feed of the kernel, over all of its sockets.
+struct KernelFeed<'s> {
+    state: &'s FollowState,
+    id: ConnectionId,
+    /// When the last dump began that a message or a loss has caused, and the minimum time from there to the next one.
+    dumped: Option<Instant>,
+    pause: Duration,
+    /// The last loss that was reported, and when.
+    said: Option<(Loss, Instant)>,
+}
+
+impl<'s> KernelFeed<'s> {
+    fn new(state: &'s FollowState, id: ConnectionId) -> Self {
+        Self {
+            state,
+            id,
+            dumped: None,
+            pause: PAUSE,
+            said: None,
         }
-        let is_due = dumped.is_none_or(|dumped| dumped.elapsed() >= PAUSE);
-        if wants_dump && is_due && is_drained && !kernel.is_dumping() {
-            // A dump begins a generation; routes that are not in it are removed at its end.
-            if dumped.is_some() {
-                id = state.tables().connected(NAME, Instant::now());
-            }
-            if let Err(error) = send(socket, &kernel.dump(), SendFlags::empty()) {
-                break error.to_string();
-            }
-            wants_dump = false;
-            dumped = Some(Instant::now());
-        }
-        let timeout = if wants_dump { SOON } else { LOOK };
-        if let Err(error) = set_socket_timeout(socket, Timeout::Recv, Some(timeout)) {
-            break error.to_string();
-        }
-        let flags = match is_drained {
-            true => RecvFlags::empty(),
-            false => RecvFlags::DONTWAIT,
+    }
+
+    /// All routes will be sent again. Returns false if they are no longer wanted.
+    fn begin(&mut self, is_right: bool) -> bool {
+        let mut tables = self.state.tables();
+        let next = tables.sends_again(self.id, is_right, Instant::now());
+        self.id = next.unwrap_or(self.id);
+        next.is_some()
+    }
+
+    /// When a dump that is wanted now may begin.
+    fn due(&self) -> Instant {
+        let now = Instant::now();
+        let earliest = self.dumped.map_or(now, |dumped| dumped + self.pause);
+        earliest.max(now + SETTLED)
+    }
+
+    /// Notes that such a dump begins.
+    fn dumps(&mut self) {
+        let is_in_a_row = |dumped: Instant| dumped.elapsed() < 2 * LONG_PAUSE;
+        self.pause = match self.dumped.is_some_and(is_in_a_row) {
+            true => (self.pause * 2).min(LONG_PAUSE),
+            false => PAUSE,
         };
-        let read = match recv(socket, &mut buffer[..], flags) {
-            Ok((read, _)) => read,
-            Err(Errno::AGAIN) => {
-                is_drained = true;
-                continue;
+        self.dumped = Some(Instant::now());
+    }
+
+    /// Opens a new socket after a loss; until its dump is through, the known routes are stale. `None` if they are no longer wanted.
+    fn open_again(&mut self, mut reason: Loss) -> Option<OwnedFd> {
+        loop {
+            let is_known =
+                |(said, at): &(Loss, Instant)| *said == reason && at.elapsed() < SAID_FOR;
+            if !self.said.as_ref().is_some_and(is_known) {
+                note(format_args!(
+                    "netlink: {reason}; asking again for all routes"
+                ));
+                self.said = Some((reason, Instant::now()));
             }
-            Err(Errno::INTR) => continue,
-            Err(Errno::NOBUFS) => {
-                note(
-                    "netlink: the kernel's messages did not fit into the buffer; asking again for all routes",
-                );
-                kernel.lost_messages();
-                wants_dump = true;
-                is_drained = false;
-                continue;
+            if !self.begin(false) {
+                return None;
             }
-            Err(error) => break error.to_string(),
-        };
-        let mut feeding = Feeding::new(state, id);
-        let next = kernel.push(&buffer[..read], &mut |streams, transaction| {
-            feeding.add(streams, transaction);
-            feeding.finish(streams);
-        });
-        state.publish(Instant::now(), kernel.is_dumping());
-        state.count(NAME, &mut counts, kernel.counts());
-        state.leave_out(NAME, &mut left_out, kernel.left_out());
-        match next {
-            Ok(KernelStep::Read) => {}
-            Ok(KernelStep::Send(request)) => {
-                if let Err(error) = send(socket, &request, SendFlags::empty()) {
-                    break error.to_string();
+            sleep(self.due() - Instant::now());
+            match open() {
+                Ok(socket) => return Some(socket),
+                Err(error) => reason = error.to_string(),
+            }
+            self.dumps();
+        }
+    }
+
+    /// Reads a socket until a loss, or until its routes are no longer wanted.
+    fn serve(&mut self, socket: &OwnedFd) -> Result<(), Loss> {
+        let failed = |error: Errno| error.to_string();
+        let state = self.state;
+        let mut kernel = KernelReader::within(&state.tables().memory_budget().clone());
+        let mut buffer = vec![0; DATAGRAM];
+        let mut counts = MessageCounts::default();
+        let mut left_out = Vec::new();
+        // When the next dump begins, whether the routes known by then are right as far as is known, and whether tables know that they
+        // are not; the CPU time at which the last one began.
+        let mut next = Some(Instant::now());
+        let (mut is_right, mut is_stale) = (false, true);
+        let mut began = cpu_time();
+        loop {
+            if !state.tables().is_current(self.id) {
+                return Ok(());
+            }
+            if !kernel.is_dumping() && next.is_some_and(|next| next <= Instant::now()) {
+                // A dump begins a generation; routes that are not in it are removed at its end.
+                if !self.begin(is_right) {
+                    return Ok(());
+                }
+                if !is_right {
+                    self.dumps();
+                }
+                began = cpu_time();
+                send(socket, &kernel.dump(), SendFlags::empty()).map_err(failed)?;
+                next = None;
+            } else if !is_right && !is_stale && !kernel.is_dumping() {
+                is_stale = true;
+                if !self.begin(false) {
+                    return Ok(());
                 }
             }
-            Ok(KernelStep::Dump) => wants_dump = true,
-            Err(error) => break error.to_string(),
+            let timeout = if is_right { LOOK } else { SOON };
+            set_socket_timeout(socket, Timeout::Recv, Some(timeout)).map_err(failed)?;
+            let read = recvfrom(socket, &mut buffer[..], RecvFlags::empty());
+            let (read, from) = match read {
+                Ok((read, _, from)) => (read, from),
+                Err(Errno::AGAIN | Errno::INTR) => continue,
+                Err(Errno::NOBUFS) => {
+                    return Err("the kernel's messages did not fit into the buffer".to_owned());
+                }
+                Err(error) => return Err(error.to_string()),
+            };
+            // Other processes may send to the socket, too.
+            let from = from.map(SocketAddrNetlink::try_from);
+            if !matches!(from, Some(Ok(from)) if from.pid() == 0) {
+                continue;
+            }
+            let was_dumping = kernel.is_dumping();
+            let mut feeding = Feeding::new(state, self.id);
+            let step = kernel.push(&buffer[..read], &mut |streams, transaction| {
+                feeding.add(streams, transaction);
+                feeding.finish(streams);
+            });
+            match kernel.is_dumping() {
+                true => state.publish(Instant::now(), true),
+                false => catch_up::publish(state, socket),
+            }
+            state.count(NAME, &mut counts, kernel.counts());
+            state.leave_out(NAME, &mut left_out, kernel.left_out());
+            match step.map_err(|error| error.to_string())? {
+                KernelStep::Read => {}
+                KernelStep::Send(request) => {
+                    send(socket, &request, SendFlags::empty()).map_err(failed)?;
+                }
+                KernelStep::Dump if next.is_some() && !is_right => {}
+                KernelStep::Dump => {
+                    next = Some(self.due());
+                    (is_right, is_stale) = (false, false);
+                }
+            }
+            if was_dumping && !kernel.is_dumping() && next.is_none() {
+                let rest = match is_right {
+                    true => REST.max(REST_PER_COST * (cpu_time() - began)),
+                    false => SURE,
+                };
+                next = Some(Instant::now() + rest);
+                is_right = true;
+            }
         }
     }
 }

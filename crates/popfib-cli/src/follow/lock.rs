@@ -104,7 +104,7 @@ impl<T> Drop for LockHold<'_, T> {
 }
 
 /// The CPU time of this thread so far.
-fn cpu_time() -> Duration {
+pub(super) fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(
         u64::try_from(time.tv_sec).unwrap_or_default(),

@@ -15,12 +15,31 @@ impl Tables {
     pub fn connected(&mut self, name: &str, now: Instant) -> ConnectionId {
         let feed = self.feed(name, now);
         self.end_all(feed);
-        self.joined(name, now)
+        self.begin_connection(feed, false, now)
+    }
+
+    /// Like [`connected`](Self::connected), when a connection that is [current](Self::is_current) is about to send all routes once more;
+    /// otherwise `None`. If the known paths are right as far as is known (`is_right`), they go on to count as fresh.
+    pub fn sends_again(
+        &mut self,
+        id: ConnectionId,
+        is_right: bool,
+        now: Instant,
+    ) -> Option<ConnectionId> {
+        let is_current = self.is_current(id);
+        is_current.then(|| {
+            self.end_all(id.feed);
+            self.begin_connection(id.feed, is_right, now)
+        })
     }
 
     /// Like [`connected`](Self::connected), but other connections of the feed stay, with the streams that the new one does not send.
     pub fn joined(&mut self, name: &str, now: Instant) -> ConnectionId {
         let feed = self.feed(name, now);
+        self.begin_connection(feed, false, now)
+    }
+
+    fn begin_connection(&mut self, feed: usize, is_right: bool, now: Instant) -> ConnectionId {
         self.totals.connections += 1;
         let connection = self.totals.connections;
         let known = self.feeds.at_mut(feed);
@@ -30,6 +49,7 @@ impl Tables {
         let event = SourceEvent::Joined {
             connection,
             others: others.collect(),
+            is_right,
             at: now,
         };
         known.is_followed = true;

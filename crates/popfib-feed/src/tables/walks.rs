@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::{PIECE, Tables};
 use crate::feeds::{FeedWalk, SourceEvent};
+use crate::freshness::Freshness;
 use crate::transaction::Stream;
 
 impl Tables {
@@ -124,8 +125,14 @@ impl Tables {
             SourceEvent::Joined {
                 connection,
                 ref others,
+                is_right,
                 at,
-            } if !others.contains(&source.owner) => self.begin(number, connection, at),
+            } if !others.contains(&source.owner) => {
+                self.begin(number, connection, at);
+                if is_right {
+                    self.edit_both(number, Freshness::compared);
+                }
+            }
             SourceEvent::Ended {
                 connection,
                 successor,

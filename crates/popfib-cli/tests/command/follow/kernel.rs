@@ -11,11 +11,11 @@ use super::Follow;
 use crate::common::popfib;
 
 /// A network namespace with routes of its own, and `popfib follow --netlink` in it.
-struct Namespace(Follow);
+pub(super) struct Namespace(pub(super) Follow);
 
 impl Namespace {
     /// `None` where this user may not make one, or there is no `ip`.
-    fn start(name: &str, routes: &str) -> Option<Self> {
+    pub(super) fn start(name: &str, routes: &str) -> Option<Self> {
         Self::start_by(name, "", routes)
     }
 
@@ -49,13 +49,13 @@ impl Namespace {
         Some(namespace)
     }
 
-    fn sh(&mut self, commands: &str) {
+    pub(super) fn sh(&mut self, commands: &str) {
         let stdin = self.0.child.stdin.as_mut().expect("a pipe");
         writeln!(stdin, "{commands}").unwrap();
     }
 
     /// What a command prints.
-    fn read(&mut self, command: &str) -> String {
+    pub(super) fn read(&mut self, command: &str) -> String {
         let path = self.0.socket.with_extension("out");
         let place = path.display();
         self.sh(&format!("{command} > {place}.new; mv {place}.new {place}"));
@@ -72,7 +72,7 @@ impl Namespace {
 
     /// Runs commands, then expects what the answers lead to, or `-`.
     #[track_caller]
-    fn leads(&mut self, commands: &str, table: &str, answers: &[(&str, &str, &str)]) {
+    pub(super) fn leads(&mut self, commands: &str, table: &str, answers: &[(&str, &str, &str)]) {
         self.sh(commands);
         let mut lines = format!("table {table}\n");
         let mut expected = String::from("ok\n");
@@ -176,7 +176,7 @@ fn routes_of_the_kernel() {
 }
 
 /// Two more interfaces, with addresses in 192.0.3.0/24, 192.0.4.0/24, 2001:db8:3::/64 and 2001:db8:4::/64.
-const THREE: &str = "for i in 3 4; do ip link add w$i index 1$i type veth peer name x$i; \
+pub(super) const THREE: &str = "for i in 3 4; do ip link add w$i index 1$i type veth peer name x$i; \
     ip addr add 192.0.$i.2/24 dev w$i; ip addr add 2001:db8:$i::2/64 dev w$i nodad; ip link set w$i up; ip link set x$i up; done";
 
 #[test]
@@ -256,7 +256,9 @@ fn used(json: &str) -> String {
 
 #[test]
 fn any_changes_of_routes_with_one_prefix_leave_the_kernels_choice() {
-    let before = format!("{THREE}; ip link add d0 type dummy");
+    let before = format!(
+        "{THREE}; ip link add d0 type dummy; ip addr add 192.0.9.1/24 dev d0; ip link set d0 up"
+    );
     let Some(mut kernel) = Namespace::start("same-prefix", &before) else {
         return;
     };
@@ -321,21 +323,22 @@ fn any_changes_of_routes_with_one_prefix_leave_the_kernels_choice() {
 
 #[test]
 fn a_route_between_the_next_hops_of_another_is_used_when_they_are_deleted() {
-    let Some(mut kernel) = Namespace::start("between", THREE) else {
+    let before = format!("{THREE}; ip link add d0 type dummy; ip addr add 192.0.9.1/24 dev d0");
+    let Some(mut kernel) = Namespace::start("between", &before) else {
         return;
     };
     let of = |hop| [("2001:db8:77::1", "2001:db8:77::/48", hop)];
-    for (link, deleted) in [
-        ("d0", "via 2001:db8:3::1 dev w3"),
-        ("d1", "dev w4 metric 1024"),
+    for (state, deleted) in [
+        ("up", "via 2001:db8:3::1 dev w3"),
+        ("down", "dev w4 metric 1024"),
     ] {
         let add = "ip -6 route append 2001:db8:77::/48 via 2001:db8:3::1 dev w3; \
             ip -6 route append 2001:db8:77::/48 dev v0; \
             ip -6 route append 2001:db8:77::/48 via 2001:db8:4::1 dev w4";
         let hops = "2001:db8:3::1 dev 13, 2001:db8:4::1 dev 14";
         kernel.leads(add, "main", &of(hops));
-        // A new link makes a dump, which does not have the route through v0.
-        let dumped = format!("ip link add {link} type dummy; sleep 1");
+        // A change of a link with routes makes a dump, which does not have the route through v0.
+        let dumped = format!("ip link set d0 {state}; sleep 1");
         kernel.leads(&dumped, "main", &of(hops));
         let deleted = format!("ip -6 route del 2001:db8:77::/48 {deleted}");
         kernel.leads(&deleted, "main", &of("dev 7"));

@@ -5,6 +5,8 @@ mod greedy;
 mod hostile;
 #[cfg(target_os = "linux")]
 mod kernel;
+#[cfg(target_os = "linux")]
+mod kernel_losses;
 mod limits;
 mod reload;
 mod restart;

@@ -241,7 +241,11 @@ pub(super) fn serve(
         return refuse(client, "404 Not Found", "no such table");
     }
     match (request.method.as_str(), request.path.as_str()) {
-        ("GET", "/metrics") => respond(client, "200 OK", TEXT, metrics::text(state).as_bytes()),
+        ("GET", "/metrics") => {
+            let mut body = HttpBody::new(client, TEXT);
+            metrics::write(state, &mut body)?;
+            body.finish()
+        }
         ("GET", "/health") => {
             let health = state.health();
             let status = match health {
@@ -250,17 +254,18 @@ pub(super) fn serve(
             };
             respond(client, status, TEXT, health.text().as_bytes())
         }
-        ("GET", "/tables") => respond(client, "200 OK", JSON, &tables(state)),
+        ("GET", "/tables") => tables(state, client),
         ("GET", "/paths") => paths(state, &session, &request, client),
         ("GET", "/lookup") => {
-            let mut answers = Vec::new();
-            for address in request.get("address") {
-                lookup(state, &mut session, address, &mut answers);
+            let mut addresses = request.get("address").peekable();
+            if addresses.peek().is_none() {
+                return refuse(client, "400 Bad Request", "no address");
             }
-            match answers.is_empty() {
-                true => refuse(client, "400 Bad Request", "no address"),
-                false => respond(client, "200 OK", JSON, &answers),
+            let mut body = HttpBody::new(client, JSON);
+            for address in addresses {
+                body.write_all(&lookup(state, &mut session, address))?;
             }
+            body.finish()
         }
         ("POST", "/lookup") => lookup_lines(state, &mut session, &request, reader, client),
         ("GET", _) => {
@@ -278,6 +283,60 @@ fn respond(client: &mut impl Write, status: &str, kind: &str, body: &[u8]) -> io
     );
     client.write_all(head.as_bytes())?;
     client.write_all(body)
+}
+
+/// A body that is made as the client reads it, in chunks if it is longer than a part.
+struct HttpBody<'c, W> {
+    client: &'c mut W,
+    kind: &'static str,
+    part: Vec<u8>,
+    is_begun: bool,
+}
+
+impl<'c, W: Write> HttpBody<'c, W> {
+    fn new(client: &'c mut W, kind: &'static str) -> Self {
+        Self {
+            client,
+            kind,
+            part: Vec::new(),
+            is_begun: false,
+        }
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        if !self.is_begun {
+            return respond(self.client, "200 OK", self.kind, &self.part);
+        }
+        self.flush()?;
+        self.client.write_all(b"0\r\n\r\n")
+    }
+}
+
+impl<W: Write> Write for HttpBody<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.part.extend_from_slice(bytes);
+        if self.part.len() > PART {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    /// Sends a chunk.
+    fn flush(&mut self) -> io::Result<()> {
+        let kind = self.kind;
+        if !std::mem::replace(&mut self.is_begun, true) {
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n";
+            write!(self.client, "{head}Content-Type: {kind}\r\n\r\n")?;
+        }
+        // An empty chunk would be the last.
+        if !self.part.is_empty() {
+            write!(self.client, "{:x}\r\n", self.part.len())?;
+            self.part.extend_from_slice(b"\r\n");
+            self.client.write_all(&self.part)?;
+            self.part.clear();
+        }
+        Ok(())
+    }
 }
 
 fn refuse(client: &mut impl Write, status: &str, error: &str) -> io::Result<()> {
@@ -350,20 +409,20 @@ fn line(value: &impl Serialize) -> Vec<u8> {
     line
 }
 
-fn tables(state: &FollowState) -> Vec<u8> {
-    let tables = state.table_infos();
-    let of = |table: &popfib_feed::info::TableInfo| {
+fn tables(state: &FollowState, client: &mut impl Write) -> io::Result<()> {
+    let mut body = HttpBody::new(client, JSON);
+    state.each_table(|table| {
         let [ipv4, ipv6] = [0, 1].map(|family| HttpFamilySize {
             prefixes: table.prefixes[family],
             paths: table.paths[family],
         });
-        line(&HttpTable {
+        body.write_all(&line(&HttpTable {
             name: &table.name,
             ipv4,
             ipv6,
-        })
-    };
-    tables.iter().flat_map(of).collect()
+        }))
+    })?;
+    body.finish()
 }
 
 fn paths(
@@ -376,23 +435,22 @@ fn paths(
     let Some(prefix) = prefix.and_then(|prefix| prefix.parse().ok()) else {
         return refuse(client, "400 Bad Request", "no prefix");
     };
-    let paths = session.paths(state, prefix);
-    let of = |path: &popfib_feed::info::PathInfo| {
-        line(&HttpPath {
+    let mut body = HttpBody::new(client, JSON);
+    session.each_path(state, prefix, |path| {
+        body.write_all(&line(&HttpPath {
             feed: &path.feed,
             peer: &path.peer,
             path_id: path.id,
             stale: path.is_older,
             next_hop: path.target.to_string(),
-        })
-    };
-    let body: Vec<u8> = paths.iter().flat_map(of).collect();
-    respond(client, "200 OK", JSON, &body)
+        }))
+    })?;
+    body.finish()
 }
 
-/// Appends the answer for an address, or the error.
-fn lookup(state: &FollowState, session: &mut ClientSession, text: &str, to: &mut Vec<u8>) {
-    let line = match text.parse::<IpAddr>() {
+/// The answer for an address, or the error.
+fn lookup(state: &FollowState, session: &mut ClientSession, text: &str) -> Vec<u8> {
+    match text.parse::<IpAddr>() {
         Ok(address) => session.look_up(state, address, |found| {
             let (prefix, value) = found.unzip();
             line(&HttpLookup {
@@ -406,11 +464,10 @@ fn lookup(state: &FollowState, session: &mut ClientSession, text: &str, to: &mut
             address: Some(text),
             error: "not an IP address",
         }),
-    };
-    to.extend_from_slice(&line);
+    }
 }
 
-/// Answers the addresses of a body, one line for each line. The answer is sent in parts, since it may be long.
+/// Answers the addresses of a body, one line for each line.
 fn lookup_lines(
     state: &FollowState,
     session: &mut ClientSession,
@@ -429,30 +486,14 @@ fn lookup_lines(
     if request.expects {
         client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: {JSON}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
-    );
-    client.write_all(head.as_bytes())?;
-    let mut answers = Vec::new();
-    for text in String::from_utf8_lossy(&body).lines() {
-        lookup(state, session, text.trim(), &mut answers);
-        if answers.len() > PART {
-            write_part(client, &answers)?;
-            answers.clear();
-        }
+    let mut asked = vec![0; length];
+    reader.read_exact(&mut asked)?;
+    let mut body = HttpBody::new(client, JSON);
+    for text in asked.split_inclusive(|byte| *byte == b'\n') {
+        let text = String::from_utf8_lossy(text);
+        body.write_all(&lookup(state, session, text.trim()))?;
     }
-    if !answers.is_empty() {
-        write_part(client, &answers)?;
-    }
-    client.write_all(b"0\r\n\r\n")
-}
-
-fn write_part(client: &mut impl Write, part: &[u8]) -> io::Result<()> {
-    client.write_all(format!("{:x}\r\n", part.len()).as_bytes())?;
-    client.write_all(part)?;
-    client.write_all(b"\r\n")
+    body.finish()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Metrics: counts of the state in, Prometheus's text format out, for HTTP and for `stats` on the socket.
 
 use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
 use popfib_feed::info::MessageCounts;
@@ -39,13 +40,12 @@ impl MetricsText {
 /// One of the counts of a feed.
 type FeedCount = fn(&MessageCounts) -> u64;
 
-/// All counts, in the text format of Prometheus.
-pub(super) fn text(state: &FollowState) -> String {
+/// Writes all counts, in the text format of Prometheus: in parts, as there may be many tables.
+pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> {
     let tables = state.tables();
     let totals = tables.totals();
     let bytes = tables.bytes();
     drop(tables);
-    let infos = state.table_infos();
     let health = state.health();
     let hold = state.longest_hold().as_micros() as u64;
     let clients = state.clients.load(Ordering::Relaxed) as u64;
@@ -136,12 +136,13 @@ pub(super) fn text(state: &FollowState) -> String {
         text.value(name, &[], value);
     }
     text.metric("prefixes", "Prefixes of a table.");
-    for info in infos {
+    state.each_table(|info| {
         for (family, prefixes) in ["ipv4", "ipv6"].into_iter().zip(info.prefixes) {
             let labels = [("table", &*info.name), ("family", family)];
             text.value("prefixes", &labels, prefixes);
         }
-    }
+        to.write_all(std::mem::take(&mut text.0).as_bytes())
+    })?;
     let of_feeds: [(&str, FeedCount, &str); 4] = [
         ("feed_messages_total", |c| c.messages, "Messages or lines."),
         (
@@ -174,7 +175,7 @@ pub(super) fn text(state: &FollowState) -> String {
     for (feed, reason, count) in state.reasons().counts() {
         text.value(name, &[("feed", feed), ("reason", reason)], count);
     }
-    text.0
+    to.write_all(text.0.as_bytes())
 }
 
 /// The counts of the tables of BPF programs.

@@ -7,7 +7,7 @@
 //!
 //! It is text, so that a shell and `nc` can ask; packed addresses are for programs that ask for millions.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -40,44 +40,45 @@ pub(super) enum SocketStep {
     Http,
 }
 
-/// Appends the answer to a line.
+/// Writes the answer to a line, as far as the client reads it: what is long is made in parts.
 pub(super) fn answer(
     state: &FollowState,
     session: &mut ClientSession,
     line: &[u8],
-    to: &mut Vec<u8>,
-) -> SocketStep {
+    to: &mut impl Write,
+) -> io::Result<SocketStep> {
     let Ok(line) = str::from_utf8(line) else {
-        to.extend_from_slice(b"error: not UTF-8\n");
-        return SocketStep::Line;
+        to.write_all(b"error: not UTF-8\n")?;
+        return Ok(SocketStep::Line);
     };
     let line = line.trim();
     let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();
-    // Writing to a Vec cannot fail.
-    let _ = match command {
+    match command {
         "" => Ok(()),
-        "quit" => return SocketStep::Quit,
+        "quit" => return Ok(SocketStep::Quit),
         "lookup" => lookup(state, session, rest, to),
         "paths" => paths(state, session, rest, to),
         "table" if session.choose(state, rest) => writeln!(to, "ok"),
         "table" => writeln!(to, "error: {}: no such table", quoted(rest)),
         "tables" => tables(state, to),
-        "stats" => writeln!(to, "{}", metrics::text(state)),
+        "stats" => metrics::write(state, to).and_then(|()| writeln!(to)),
         "bulk4" | "bulk6" => match rest.parse() {
             Ok(count) if count <= MAX_ADDRESSES => {
                 let is_ipv6 = command == "bulk6";
-                return SocketStep::Packed { count, is_ipv6 };
+                return Ok(SocketStep::Packed { count, is_ipv6 });
             }
             _ => {
                 // The connection is closed, since the number of bytes that follow is not known.
-                let _ = writeln!(to, "error: not a number up to {MAX_ADDRESSES}");
-                return SocketStep::Quit;
+                writeln!(to, "error: not a number up to {MAX_ADDRESSES}")?;
+                return Ok(SocketStep::Quit);
             }
         },
         "watch" => match (rest.parse(), session.table(state)) {
-            (Ok(covered), Some(table)) => return SocketStep::Watch(table, Some(covered)),
-            (Err(_), Some(table)) if rest.is_empty() => return SocketStep::Watch(table, None),
+            (Ok(covered), Some(table)) => return Ok(SocketStep::Watch(table, Some(covered))),
+            (Err(_), Some(table)) if rest.is_empty() => {
+                return Ok(SocketStep::Watch(table, None));
+            }
             (_, None) => writeln!(to, "error: there is no table yet"),
             _ => writeln!(to, "error: {}: not a prefix", quoted(rest)),
         },
@@ -85,16 +86,16 @@ pub(super) fn answer(
         "image" => match session.image(state) {
             Ok(image) if rest.parse() == Ok(image.version) => writeln!(to, "same"),
             Ok(image) => {
-                let _ = writeln!(to, "image {} {}", image.version, image.bytes.len());
-                return SocketStep::Image(image);
+                writeln!(to, "image {} {}", image.version, image.bytes.len())?;
+                return Ok(SocketStep::Image(image));
             }
             Err(reason) => writeln!(to, "error: {}", quoted(&reason)),
         },
-        _ if rest.contains(" HTTP/1.") => return SocketStep::Http,
+        _ if rest.contains(" HTTP/1.") => return Ok(SocketStep::Http),
         _ if rest.is_empty() => lookup(state, session, command, to),
         _ => writeln!(to, "error: {}: no such command", quoted(command)),
-    };
-    SocketStep::Line
+    }?;
+    Ok(SocketStep::Line)
 }
 
 /// Appends how many values have numbers, then the number of each address.
@@ -125,15 +126,16 @@ fn lookup(
     state: &FollowState,
     session: &mut ClientSession,
     text: &str,
-    to: &mut Vec<u8>,
-) -> std::io::Result<()> {
+    to: &mut impl Write,
+) -> io::Result<()> {
     let Ok(address) = text.parse::<IpAddr>() else {
         return writeln!(to, "error: {}: not an IP address", quoted(text));
     };
-    session.look_up(state, address, |found| match found {
-        Some((prefix, target)) => writeln!(to, "{address}\t{prefix}\t{target}{}", mark(target)),
-        None => writeln!(to, "{address}\t-\t-"),
-    })
+    let answer = session.look_up(state, address, |found| match found {
+        Some((prefix, target)) => format!("{address}\t{prefix}\t{target}{}\n", mark(target)),
+        None => format!("{address}\t-\t-\n"),
+    });
+    to.write_all(answer.as_bytes())
 }
 
 /// The field after a value that is from a snapshot and was not confirmed by its source.
@@ -149,35 +151,34 @@ fn paths(
     state: &FollowState,
     session: &ClientSession,
     text: &str,
-    to: &mut Vec<u8>,
-) -> std::io::Result<()> {
+    to: &mut impl Write,
+) -> io::Result<()> {
     let Ok(prefix) = text.parse::<IpPrefix>() else {
         return writeln!(to, "error: {}: not a prefix", quoted(text));
     };
-    for path in session.paths(state, prefix) {
+    session.each_path(state, prefix, |path| {
         let peer = if path.peer.is_empty() {
             "-"
         } else {
-            &path.peer
+            &path.peer[..]
         };
         let age = if path.is_older { "stale" } else { "fresh" };
         let feed = Escaped(&path.feed);
-        writeln!(to, "{feed}\t{peer}\t{}\t{age}\t{}", path.id, path.target)?;
-    }
+        writeln!(to, "{feed}\t{peer}\t{}\t{age}\t{}", path.id, path.target)
+    })?;
     writeln!(to)
 }
 
-fn tables(state: &FollowState, to: &mut Vec<u8>) -> std::io::Result<()> {
-    let tables = state.table_infos();
-    for table in tables {
+fn tables(state: &FollowState, to: &mut impl Write) -> io::Result<()> {
+    state.each_table(|table| {
         let [ipv4, ipv6] = table.prefixes;
-        writeln!(to, "{}\t{ipv4}\t{ipv6}", table.name)?;
-    }
+        writeln!(to, "{}\t{ipv4}\t{ipv6}", table.name)
+    })?;
     writeln!(to)
 }
 
 /// Writes numbers and values, from a number on.
-fn values(session: &ClientSession, text: &str, to: &mut Vec<u8>) -> std::io::Result<()> {
+fn values(session: &ClientSession, text: &str, to: &mut impl Write) -> io::Result<()> {
     let Ok(first) = text.parse() else {
         return writeln!(to, "error: {}: not a number", quoted(text));
     };

@@ -1,6 +1,7 @@
 //! The state of one client: the table that it has chosen, and the numbers of the values that it was sent. Addresses come in; out
 //! come matches, numbers of values, paths and images of that table.
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -106,11 +107,16 @@ impl ClientSession {
         name.map(str::to_owned)
     }
 
-    /// The paths of exactly this prefix, the best first.
-    pub(super) fn paths(&self, state: &FollowState, prefix: IpPrefix) -> Vec<PathInfo> {
+    /// Passes the paths of exactly this prefix to `each`, the best first.
+    pub(super) fn each_path(
+        &self,
+        state: &FollowState,
+        prefix: IpPrefix,
+        each: impl FnMut(&PathInfo) -> io::Result<()>,
+    ) -> io::Result<()> {
         match self.table(state) {
-            Some(table) => state.paths(&table, prefix),
-            None => Vec::new(),
+            Some(table) => state.each_path(&table, prefix, each),
+            None => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -214,51 +214,51 @@ fn serve(state: &FollowState, mut client: UnixStream) -> io::Result<()> {
     let mut reader = BufReader::with_capacity(BUFFER, client.try_clone()?);
     let mut session = ClientSession::new(state);
     let mut line = Vec::new();
-    let mut packed = Vec::new();
-    let mut answers = Vec::new();
+    let (mut packed, mut numbers) = (Vec::new(), Vec::new());
+    // No more of an answer is made than the client reads.
+    let mut answers = BufWriter::with_capacity(BUFFER, client.try_clone()?);
     loop {
-        // A client gets all answers before more queries are read; answers may be longer than queries.
-        if answers.len() > BUFFER || !reader.buffer().contains(&b'\n') {
-            client.write_all(&answers)?;
-            answers.clear();
+        // A client gets all answers before more queries are read.
+        if !reader.buffer().contains(&b'\n') {
+            answers.flush()?;
         }
         line.clear();
         let most = MAX_LINE as u64 + 1;
         let read = (&mut reader).take(most).read_until(b'\n', &mut line)?;
         let is_whole = line.pop_if(|last| *last == b'\n').is_some();
         if line.len() > MAX_LINE {
-            answers.extend_from_slice(b"error: a line of more than 4096 bytes\n");
-            return client.write_all(&answers);
+            answers.write_all(b"error: a line of more than 4096 bytes\n")?;
+            return answers.flush();
         }
-        match protocol::answer(state, &mut session, &line, &mut answers) {
+        match protocol::answer(state, &mut session, &line, &mut answers)? {
             SocketStep::Line => {}
-            SocketStep::Quit => return client.write_all(&answers),
+            SocketStep::Quit => return answers.flush(),
             SocketStep::Image(image) => {
-                client.write_all(&answers)?;
-                answers.clear();
+                answers.flush()?;
                 send(&mut client, &image)?;
             }
             SocketStep::Packed { count, is_ipv6 } => {
                 packed.resize(count * if is_ipv6 { 16 } else { 4 }, 0);
                 if reader.buffer().len() < packed.len() {
-                    client.write_all(&answers)?;
-                    answers.clear();
+                    answers.flush()?;
                 }
                 reader.read_exact(&mut packed)?;
-                protocol::answer_packed(state, &mut session, is_ipv6, &packed, &mut answers);
+                numbers.clear();
+                protocol::answer_packed(state, &mut session, is_ipv6, &packed, &mut numbers);
+                answers.write_all(&numbers)?;
             }
             SocketStep::Watch(table, covered) => {
-                client.write_all(&answers)?;
+                answers.flush()?;
                 return watch::serve(state, &table, covered, &mut client);
             }
             SocketStep::Http => {
-                client.write_all(&answers)?;
+                answers.flush()?;
                 return http::serve(state, session, &line, &mut reader, &mut client, Trust::Own);
             }
         }
         if read == 0 || !is_whole {
             // The last line, without a newline.
-            return client.write_all(&answers);
+            return answers.flush();
         }
     }
 }

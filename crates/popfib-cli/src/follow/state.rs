@@ -2,6 +2,7 @@
 //! paths, images and counts for clients, and notes about problems.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -120,27 +121,41 @@ impl FollowState {
         tables.view(table.or_else(|| tables.default_table())?)
     }
 
-    /// All tables, ordered by name.
-    pub(super) fn table_infos(&self) -> Vec<TableInfo> {
-        let mut infos: Vec<TableInfo> = Vec::new();
+    /// Passes all tables to `each`, ordered by name: a few at a time, without the lock, so that it may write to a client.
+    pub(super) fn each_table(
+        &self,
+        mut each: impl FnMut(&TableInfo) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut last = None;
         loop {
-            let before = infos.len();
-            let last = infos.last().map(|info| info.name.clone());
             let tables = self.tables();
-            infos.extend(tables.tables_after(last.as_deref()).take(LISTED));
+            let some = tables.tables_after(last.as_deref()).take(LISTED);
+            let some: Vec<TableInfo> = some.collect();
             drop(tables);
-            if infos.len() < before + LISTED {
-                return infos;
+            some.iter().try_for_each(&mut each)?;
+            if some.len() < LISTED {
+                return Ok(());
             }
+            last = some.into_iter().next_back().map(|info| info.name);
         }
     }
 
-    /// The paths of exactly this prefix in a table, the best first.
-    pub(super) fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathInfo> {
+    /// Passes the paths of exactly this prefix in a table to `each`, the best first, as [`each_table`](Self::each_table) does.
+    pub(super) fn each_path(
+        &self,
+        table: &str,
+        prefix: IpPrefix,
+        mut each: impl FnMut(&PathInfo) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut query = PathsQuery::new(table, prefix);
-        let mut paths = Vec::new();
-        while query.next(&self.tables(), &mut paths) {}
-        paths
+        let mut some = Vec::new();
+        let mut has_more = true;
+        while has_more {
+            some.clear();
+            has_more = query.next(&self.tables(), &mut some);
+            some.iter().try_for_each(&mut each)?;
+        }
+        Ok(())
     }
 
     /// The longest time for which a thread has held the tables, as CPU time of that thread.

@@ -1,12 +1,13 @@
 //! Routers that misbehave: what they send costs themselves time, and the others next to none. What is bounded is the longest
 //! hold of the tables' lock, as CPU time, which does not depend on what else the machine does.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use super::Follow;
 use super::routers::{bgp, bmp, end_of_rib, up};
+use super::{Follow, memory};
 
 const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 9);
 
@@ -94,6 +95,53 @@ fn many_paths_of_one_prefix_cost_little_each() {
     );
     router.write_all(&down(PEER)).unwrap();
     paths(&follow, 0);
+}
+
+/// Paths that share 4 kB of communities, which are 10 kB as text: clients that do not read their answer of 20 MB take next to nothing,
+/// and one that does gets all of it.
+#[cfg(target_os = "linux")]
+#[test]
+fn answers_are_made_as_they_are_read() {
+    let (mut follow, mut router) = start("unread-paths", &["--metrics", "127.0.0.1:0"]);
+    let http = follow.connect("metrics on");
+    let mut body = vec![4, 0, 100, 0, 180, 192, 0, 2, 1, 12, 2, 10];
+    body.extend([69, 8, 0, 1, 1, 3, 0, 2, 1, 3]);
+    let open = bgp(1, &body);
+    router
+        .write_all(&bmp(3, PEER, &[&[0; 20][..], &open, &open].concat()))
+        .unwrap();
+    let mut attributes = vec![0x40, 1, 1, 0, 0x40, 2, 0, 0x40, 3, 4, 192, 0, 2, 1, 0xd0, 8];
+    attributes.extend(4000u16.to_be_bytes());
+    attributes.extend((0..1000u32).flat_map(|n| (0xffff_0000 | n).to_be_bytes()));
+    let paths_of = |id: u32| [&id.to_be_bytes()[..], &[8, 10]].concat();
+    let nlri: Vec<u8> = (0..2000).flat_map(paths_of).collect();
+    let length = attributes.len() as u16;
+    let update = [&[0, 0], &length.to_be_bytes()[..], &attributes, &nlri].concat();
+    router.write_all(&bmp(0, PEER, &bgp(2, &update))).unwrap();
+    paths(&follow, 2000);
+    let before = memory(&follow);
+    let mut unread = Vec::new();
+    for _ in 0..8 {
+        let mut client = UnixStream::connect(&follow.socket).unwrap();
+        client.write_all(b"paths 10.0.0.0/8\n").unwrap();
+        client.read_exact(&mut [0; 3]).unwrap();
+        unread.push(client);
+    }
+    let request = b"GET /paths?prefix=10.0.0.0/8 HTTP/1.1\r\n\r\n";
+    let mut answer = String::new();
+    let mut client = TcpStream::connect(http).unwrap();
+    client.write_all(request).unwrap();
+    client.read_to_string(&mut answer).unwrap();
+    let grown = memory(&follow) - before;
+    assert!(grown < 16 << 10, "{grown} KiB");
+    assert_eq!(answer.matches("\"path_id\":").count(), 2000);
+    assert!(answer.contains("chunked") && answer.ends_with("}\n\r\n0\r\n\r\n"));
+    let mut rest = String::new();
+    let mut client = unread.pop().unwrap();
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    client.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest.matches("\tfresh\t").count(), 2000);
+    assert!(rest.ends_with("\n\n"));
 }
 
 #[test]

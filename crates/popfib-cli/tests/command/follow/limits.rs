@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use popfib::Prefix;
 
-use super::{Follow, bad, frame, route_frame, run};
+use super::{Follow, bad, frame, memory, route_frame, run};
 
 /// `count` lines that announce 10.0.0.0/24 and so on.
 fn lines(count: u32) -> String {
@@ -222,9 +222,6 @@ fn a_line_of_ris_live_takes_memory_as_it_is_long() {
     let mut stdin = follow.child.stdin.take().unwrap();
     writeln!(stdin, "{line}\nannounce 10.0.0.0/8 east").unwrap();
     follow.expect("10.0.0.1\n", "10.0.0.1\t10.0.0.0/8\teast\n");
-    let status = format!("/proc/{}/status", follow.child.id());
-    let status = std::fs::read_to_string(status).unwrap();
-    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let most = most.unwrap().trim().trim_end_matches(" kB");
-    assert!(most.parse::<u32>().unwrap() < 64 << 10, "{most} KiB");
+    let most = memory(&follow);
+    assert!(most < 64 << 10, "{most} KiB");
 }

@@ -444,3 +444,12 @@ fn what_cannot_work_is_told_at_once() {
     let output = run(&["follow", "--updates", &cut, "--publish", "x.fib"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// The most memory that the process has had so far, in KiB.
+#[cfg(target_os = "linux")]
+fn memory(follow: &Follow) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", follow.child.id())).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let most = most.unwrap().trim().trim_end_matches(" kB");
+    most.parse().unwrap()
+}

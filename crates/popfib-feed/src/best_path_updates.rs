@@ -8,7 +8,7 @@ use popfib_formats::UpdateSource;
 
 use crate::file_updates::{FileUpdates, UpdateError};
 use crate::target::Target;
-use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction};
+use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction, TransactionPart};
 
 /// Applies updates to the paths of all peers. After each, the prefix has its best path: a withdrawal by one peer, or of one path
 /// identifier, leaves the paths of the others.
@@ -74,7 +74,7 @@ impl BestPathUpdates {
                 break change;
             }
             for event in self.transaction.events() {
-                if let StreamEvent::Down(stream) = *event {
+                if let TransactionPart::Event(StreamEvent::Down(stream)) = *event {
                     lose(&mut self.ipv4, stream, &mut self.lost);
                     lose(&mut self.ipv6, stream, &mut self.lost);
                 }

@@ -9,8 +9,8 @@
 
 mod open;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
     Commit, DecodeError, Decoder, MAX_STREAMS, MessageCounts, PathChange, Stream, StreamEvent,
-    StreamId, Streams, Transaction,
+    StreamId, Streams, Transaction, TransactionPart,
 };
 
 const HEADER: usize = 6;
@@ -127,7 +127,7 @@ fn length(head: &[u8]) -> Result<usize, DecodeError> {
     }
 }
 
-/// A peer of the router: its type, distinguisher and address.
+/// A peer of the router: its type, distinguisher and address, or the identifier of a router that shows its own table.
 type BmpPeerKey = (u8, [u8; 8], [u8; 16]);
 
 /// What is known about a peer.
@@ -139,12 +139,14 @@ struct BmpPeer {
 }
 
 /// About the heap bytes of a peer in a hash table.
-const PEER_BYTES: usize = 2 * size_of::<(BmpPeerKey, BmpPeer)>();
+const PEER_BYTES: usize = 2 * size_of::<(BmpPeerKey, BmpPeerKey, BmpPeer)>();
 
 #[derive(Debug, Default)]
 struct BmpReader {
     /// As many as streams at most. Those that have no routes leave with their Peer Down.
     peers: HashMap<BmpPeerKey, BmpPeer>,
+    /// Those that are up and have not sent routes yet.
+    silent: HashSet<BmpPeerKey>,
     /// What peers and streams take.
     share: BudgetShare,
     router: Option<String>,
@@ -181,17 +183,27 @@ impl BmpReader {
         };
         let head = BmpPeerHeader::read(head);
         match kind {
-            0 => self.routes(&head, rest, to),
+            0 => {
+                let done = self.routes(&head, rest, to);
+                self.silent(&head.key, false, to);
+                done
+            }
             2 => {
-                if let Some(peer) = self.peers.get(&head.key) {
-                    let streams = peer.streams.iter().flatten();
-                    streams.for_each(|&stream| to.event(StreamEvent::Down(stream)));
-                    if to.is_empty() {
-                        self.peers.remove(&head.key);
-                        // Less is never refused.
-                        let _ = self.share.set(self.share.bytes() - PEER_BYTES);
+                let known = self.peers.get(&head.key);
+                let streams = known.map_or([None; POLICIES.len()], |peer| peer.streams);
+                for &policy in head.policies() {
+                    match streams[policy] {
+                        Some(stream) => to.event(StreamEvent::Down(stream)),
+                        // An earlier connection may have sent routes of it.
+                        None => to.other_event(TransactionPart::Lost(head.stream(policy))),
                     }
                 }
+                if known.is_some() && streams == [None; POLICIES.len()] {
+                    self.peers.remove(&head.key);
+                    // Less is never refused.
+                    let _ = self.share.set(self.share.bytes() - PEER_BYTES);
+                }
+                self.silent(&head.key, false, to);
                 Ok(())
             }
             _ => {
@@ -205,6 +217,8 @@ impl BmpReader {
                 let peer = self.peers.get(&head.key);
                 let streams = peer.iter().flat_map(|peer| peer.streams.iter().flatten());
                 streams.for_each(|&stream| to.event(StreamEvent::Up(stream)));
+                let is_silent = peer.is_some() && to.is_empty();
+                self.silent(&head.key, is_silent, to);
                 Ok(())
             }
         }
@@ -222,6 +236,17 @@ impl BmpReader {
                 take(&mut self.share, PEER_BYTES)?;
                 Ok(place.insert(BmpPeer::default()))
             }
+        }
+    }
+
+    /// Notes whether a peer is up and has not sent routes yet, if that has changed.
+    fn silent(&mut self, key: &BmpPeerKey, is_silent: bool, to: &mut Transaction) {
+        let has_changed = match is_silent {
+            true => self.silent.insert(*key),
+            false => self.silent.remove(key),
+        };
+        if has_changed {
+            to.other_event(TransactionPart::Silent(!self.silent.is_empty()));
         }
     }
 
@@ -261,10 +286,10 @@ impl BmpReader {
         let stream = match known {
             Some(stream) => stream,
             None => {
-                let (table, name) = head.names(policy);
-                let bytes = 2 * size_of::<Stream>() + table.len() + name.len();
+                let Stream { table, peer } = head.stream(policy);
+                let bytes = 2 * size_of::<Stream>() + table.len() + peer.len();
                 take(&mut self.share, bytes)?;
-                let stream = self.streams.add(table, name)?;
+                let stream = self.streams.add(table, peer)?;
                 self.peer(&head.key)?.streams[policy] = Some(stream);
                 stream
             }
@@ -400,7 +425,11 @@ impl BmpPeerHeader {
         let mut distinguisher = [0; 8];
         distinguisher.copy_from_slice(&bytes[2..10]);
         let mut address = [0; 16];
-        address.copy_from_slice(&bytes[10..26]);
+        match kind {
+            // Several daemons of one address may show their tables.
+            LOC_RIB => address[12..].copy_from_slice(&bytes[30..34]),
+            _ => address.copy_from_slice(&bytes[10..26]),
+        }
         Self {
             kind,
             flags,
@@ -419,9 +448,17 @@ impl BmpPeerHeader {
         }
     }
 
+    /// The indices of all that the peer may have.
+    fn policies(&self) -> &'static [usize] {
+        match self.kind {
+            LOC_RIB => &[4],
+            _ => &[0, 1, 2, 3],
+        }
+    }
+
     /// The peer and its table, for messages that are left out.
     fn about(&self) -> String {
-        let (table, peer) = self.names(self.policy());
+        let Stream { table, peer } = self.stream(self.policy());
         match peer.is_empty() {
             true => format!("{table}, "),
             false => format!("peer {peer}, {table}, "),
@@ -429,7 +466,7 @@ impl BmpPeerHeader {
     }
 
     /// The names of the table and of the peer.
-    fn names(&self, policy: usize) -> (String, String) {
+    fn stream(&self, policy: usize) -> Stream {
         let (_, distinguisher, address) = self.key;
         let mut table = POLICIES[policy].to_owned();
         if distinguisher != [0; 8] {
@@ -452,13 +489,13 @@ impl BmpPeerHeader {
             };
         }
         let peer = match (self.kind, self.flags & IS_IPV6) {
-            (LOC_RIB, _) => String::new(),
-            (_, 0) => {
+            (LOC_RIB, _) if address == [0; 16] => String::new(),
+            (LOC_RIB, _) | (_, 0) => {
                 let [.., a, b, c, d] = address;
                 Ipv4Addr::new(a, b, c, d).to_string()
             }
             _ => Ipv6Addr::from(address).to_string(),
         };
-        (table, peer)
+        Stream { table, peer }
     }
 }

@@ -56,6 +56,8 @@ pub struct Tables {
     followed: BTreeSet<String>,
     totals: Totals,
     sums: FreshnessSums,
+    /// Connections whose first routes, or those of a peer that is up, are still to come; and since when.
+    silent: Vec<(ConnectionId, Instant)>,
     /// The last version that a table was given: no two are equal.
     version: u64,
     /// The time since which changes wait to be published, their number, and the tables that have some.
@@ -221,6 +223,13 @@ impl Tables {
             match transaction.take() {
                 None => return false,
                 Some(TransactionPart::Event(event)) => self.stream_event(id, streams, event, now),
+                Some(TransactionPart::Silent(is_silent)) => self.await_routes(id, is_silent, now),
+                Some(TransactionPart::Lost(stream)) => {
+                    let source = self.feeds.at(id.feed).sources.get(&stream).copied();
+                    if let Some(number) = source.filter(|&number| self.may_change(id, number)) {
+                        self.lose(number);
+                    }
+                }
                 Some(TransactionPart::Change(change)) => match change.prefix {
                     IpPrefix::V4(prefix) => self.change(id, streams, prefix, change, now),
                     IpPrefix::V6(prefix) => self.change(id, streams, prefix, change, now),

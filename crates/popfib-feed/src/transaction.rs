@@ -60,7 +60,8 @@ pub enum StreamEvent {
 #[derive(Debug, Default)]
 pub struct Transaction {
     changes: Vec<PathChange>,
-    events: Vec<StreamEvent>,
+    /// Without changes.
+    events: Vec<TransactionPart>,
     /// How many of the changes, and of the events, have been taken out.
     taken: [usize; 2],
     /// How many transactions were put together in this one; 0 is one.
@@ -74,6 +75,10 @@ pub struct Transaction {
 pub(crate) enum TransactionPart {
     Change(PathChange),
     Event(StreamEvent),
+    /// All routes of a stream are lost that earlier connections of the feed may have had.
+    Lost(Stream),
+    /// Whether peers are up and have not sent routes yet.
+    Silent(bool),
 }
 
 impl Transaction {
@@ -84,6 +89,11 @@ impl Transaction {
 
     /// Adds an event, which applies after all changes.
     pub fn event(&mut self, event: StreamEvent) {
+        self.other_event(TransactionPart::Event(event));
+    }
+
+    /// Adds another event, as [`event`](Self::event) does.
+    pub(crate) fn other_event(&mut self, event: TransactionPart) {
         self.events.push(event);
     }
 
@@ -117,8 +127,8 @@ impl Transaction {
         &self.changes
     }
 
-    /// The events of streams.
-    pub fn events(&self) -> &[StreamEvent] {
+    /// The events.
+    pub(crate) fn events(&self) -> &[TransactionPart] {
         &self.events
     }
 
@@ -171,9 +181,9 @@ impl Transaction {
                 ..*change
             }));
         }
-        if let Some(&event) = self.events.get(*events) {
+        if let Some(event) = self.events.get(*events) {
             *events += 1;
-            return Some(TransactionPart::Event(event));
+            return Some(event.clone());
         }
         self.clear();
         None

@@ -15,7 +15,9 @@ use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::sockopt::{
     Timeout, set_socket_recv_buffer_size, set_socket_recv_buffer_size_force, set_socket_timeout,
 };
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, bind, recvfrom, send, socket};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketType, bind, recv, recvfrom, send, socket,
+};
 
 use crate::failure::Failure;
 use crate::output::note;
@@ -49,23 +51,39 @@ const SURE: Duration = Duration::from_secs(1);
 const REST: Duration = Duration::from_secs(60);
 const REST_PER_COST: u32 = 100;
 
-/// For how long a loss that occurs again and again is not reported again.
-const SAID_FOR: Duration = Duration::from_secs(60);
-
 /// Opens the socket, and reads it in a thread.
 pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
-    let mut socket = open().map_err(|reason| format!("netlink: {reason}"))?;
+    let failed = |error: Errno| format!("netlink: {error}");
+    // Protocol 0 is NETLINK_ROUTE.
+    let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None).map_err(failed)?;
+    // Only CAP_NET_ADMIN allows more than the system's limit; without it, lost messages cause another dump.
+    if set_socket_recv_buffer_size_force(&socket, QUEUE).is_err() {
+        let _ = set_socket_recv_buffer_size(&socket, QUEUE);
+    }
+    bind(&socket, &SocketAddrNetlink::new(0, KernelReader::GROUPS)).map_err(failed)?;
     note("netlink: following the kernel's routes");
     let (following, state) = (state, state.clone());
     let id = state.tables().connected(NAME, Instant::now());
     let read = move || {
-        let mut feed = KernelFeed::new(&state, id);
-        while let Err(reason) = feed.serve(&socket) {
-            // What is left in the queue is older than what was lost, and goes with the socket.
-            socket = match feed.open_again(reason) {
-                Some(socket) => socket,
-                None => break,
-            };
+        let mut feed = KernelFeed {
+            state: &state,
+            socket,
+            id,
+            dumped: None,
+            pause: PAUSE,
+            said: String::new(),
+        };
+        while let Err(reason) = feed.serve() {
+            if feed.said != reason {
+                note(format_args!(
+                    "netlink: {reason}; asking again for all routes"
+                ));
+            }
+            feed.said = reason;
+            // Until the next dump is through, the known routes are stale.
+            feed.begin(false);
+            feed.throw_away();
+            sleep(feed.due() - Instant::now());
         }
         note("netlink: no longer followed");
     };
@@ -76,42 +94,19 @@ pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open() -> Result<OwnedFd, Errno> {
-    // Protocol 0 is NETLINK_ROUTE.
-    let socket = socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
-    // Only CAP_NET_ADMIN allows more than the system's limit; without it, lost messages cause another dump.
-    if set_socket_recv_buffer_size_force(&socket, QUEUE).is_err() {
-        let _ = set_socket_recv_buffer_size(&socket, QUEUE);
-    }
-    bind(&socket, &SocketAddrNetlink::new(0, KernelReader::GROUPS))?;
-    Ok(socket)
-}
-
-/// Why messages were lost or cannot be read.
-type Loss = String;
-
-/// The feed of the kernel, over all of its sockets.
+/// The feed of the kernel.
 struct KernelFeed<'s> {
     state: &'s FollowState,
+    socket: OwnedFd,
     id: ConnectionId,
     /// When the last dump began that a message or a loss has caused, and the minimum time from there to the next one.
     dumped: Option<Instant>,
     pause: Duration,
-    /// The last loss that was reported, and when.
-    said: Option<(Loss, Instant)>,
+    /// The loss that was reported, until the kernel's routes have been compared after it.
+    said: String,
 }
 
-impl<'s> KernelFeed<'s> {
-    fn new(state: &'s FollowState, id: ConnectionId) -> Self {
-        Self {
-            state,
-            id,
-            dumped: None,
-            pause: PAUSE,
-            said: None,
-        }
-    }
-
+impl KernelFeed<'_> {
     /// All routes will be sent again. Returns false if they are no longer wanted.
     fn begin(&mut self, is_right: bool) -> bool {
         let mut tables = self.state.tables();
@@ -137,31 +132,15 @@ impl<'s> KernelFeed<'s> {
         self.dumped = Some(Instant::now());
     }
 
-    /// Opens a new socket after a loss; until its dump is through, the known routes are stale. `None` if they are no longer wanted.
-    fn open_again(&mut self, mut reason: Loss) -> Option<OwnedFd> {
-        loop {
-            let is_known =
-                |(said, at): &(Loss, Instant)| *said == reason && at.elapsed() < SAID_FOR;
-            if !self.said.as_ref().is_some_and(is_known) {
-                note(format_args!(
-                    "netlink: {reason}; asking again for all routes"
-                ));
-                self.said = Some((reason, Instant::now()));
-            }
-            if !self.begin(false) {
-                return None;
-            }
-            sleep(self.due() - Instant::now());
-            match open() {
-                Ok(socket) => return Some(socket),
-                Err(error) => reason = error.to_string(),
-            }
-            self.dumps();
-        }
+    /// Throws away what is queued, after a loss: it is older than what was lost, and the kernel drops all messages until the queue has
+    /// been empty.
+    fn throw_away(&self) {
+        let read = || recv(&self.socket, &mut [0], RecvFlags::DONTWAIT);
+        while !matches!(read(), Err(error) if error != Errno::NOBUFS) {}
     }
 
-    /// Reads a socket until a loss, or until its routes are no longer wanted.
-    fn serve(&mut self, socket: &OwnedFd) -> Result<(), Loss> {
+    /// Reads until a loss, or until the routes are no longer wanted.
+    fn serve(&mut self) -> Result<(), String> {
         let failed = |error: Errno| error.to_string();
         let state = self.state;
         let mut kernel = KernelReader::within(&state.tables().memory_budget().clone());
@@ -186,7 +165,7 @@ impl<'s> KernelFeed<'s> {
                     self.dumps();
                 }
                 began = cpu_time();
-                send(socket, &kernel.dump(), SendFlags::empty()).map_err(failed)?;
+                send(&self.socket, &kernel.dump(), SendFlags::empty()).map_err(failed)?;
                 next = None;
             } else if !is_right && !is_stale && !kernel.is_dumping() {
                 is_stale = true;
@@ -195,8 +174,8 @@ impl<'s> KernelFeed<'s> {
                 }
             }
             let timeout = if is_right { LOOK } else { SOON };
-            set_socket_timeout(socket, Timeout::Recv, Some(timeout)).map_err(failed)?;
-            let read = recvfrom(socket, &mut buffer[..], RecvFlags::empty());
+            set_socket_timeout(&self.socket, Timeout::Recv, Some(timeout)).map_err(failed)?;
+            let read = recvfrom(&self.socket, &mut buffer[..], RecvFlags::empty());
             let (read, from) = match read {
                 Ok((read, _, from)) => (read, from),
                 Err(Errno::AGAIN | Errno::INTR) => continue,
@@ -218,14 +197,14 @@ impl<'s> KernelFeed<'s> {
             });
             match kernel.is_dumping() {
                 true => state.publish(Instant::now(), true),
-                false => catch_up::publish(state, socket),
+                false => catch_up::publish(state, &self.socket),
             }
             state.count(NAME, &mut counts, kernel.counts());
             state.leave_out(NAME, &mut left_out, kernel.left_out());
             match step.map_err(|error| error.to_string())? {
                 KernelStep::Read => {}
                 KernelStep::Send(request) => {
-                    send(socket, &request, SendFlags::empty()).map_err(failed)?;
+                    send(&self.socket, &request, SendFlags::empty()).map_err(failed)?;
                 }
                 KernelStep::Dump if next.is_some() && !is_right => {}
                 KernelStep::Dump => {
@@ -240,6 +219,7 @@ impl<'s> KernelFeed<'s> {
                 };
                 next = Some(Instant::now() + rest);
                 is_right = true;
+                self.said.clear();
             }
         }
     }

@@ -130,6 +130,7 @@ fn listen(
     let state = state.clone();
     let connections = RouterConnections::default();
     let known = connections.clone();
+    state.awaited().insert(protocol);
     let each = move |stream: TcpStream, peer: SocketAddr| {
         // Here and not in the thread of the connection, so that no feed connects after the listener is closed.
         let (name, id) = match open(&state, &known, peer) {
@@ -139,6 +140,7 @@ fn listen(
                 return;
             }
         };
+        state.awaited().remove(protocol);
         let stream = Arc::new(stream);
         keep_alive(&stream);
         let all = || known.lock().unwrap_or_else(PoisonError::into_inner);

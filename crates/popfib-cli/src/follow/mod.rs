@@ -107,6 +107,8 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         None => Tables::new(settings.limits()),
     };
     let state = Arc::new(FollowState::new(tables));
+    // With the routes of a snapshot, tables are whole before any router connects.
+    state.health();
     let mut running = RunningParts::new(&state);
     // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
@@ -139,6 +141,9 @@ pub(crate) fn run(args: &FollowArgs) -> Result<Verdict, Failure> {
         }
         if is_last {
             break;
+        }
+        if state.started.elapsed().as_secs() >= settings.idle {
+            state.awaited().clear();
         }
         state.health();
         let every = match &settings.publish {

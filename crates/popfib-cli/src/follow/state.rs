@@ -1,7 +1,7 @@
 //! The state that all threads share: the tables under a lock, and counts. Changes of feeds come in; out come views of tables,
 //! paths, images and counts for clients, and notes about problems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,8 @@ pub(super) struct FollowState {
     feeds: Mutex<BTreeMap<String, MessageCounts>>,
     reasons: Mutex<AllReasons>,
     troubles: Mutex<Troubles>,
+    /// Protocols of routers of which none has connected yet, for the idle time at most.
+    awaited: Mutex<BTreeSet<&'static str>>,
     /// Whether all tables were complete once.
     was_whole: AtomicBool,
     /// The image that clients share.
@@ -84,6 +86,7 @@ impl FollowState {
             feeds: Mutex::default(),
             reasons: Mutex::default(),
             troubles: Mutex::default(),
+            awaited: Mutex::default(),
             was_whole: AtomicBool::new(false),
             images: Images::default(),
             value_memory: Arc::default(),
@@ -165,14 +168,21 @@ impl FollowState {
 
     /// Whether answers agree with the routes of routers. Once all tables were complete, later ones do not make it `Loading` again.
     pub(super) fn health(&self) -> Health {
+        let is_awaited = !self.awaited().is_empty();
         let tables = self.tables();
-        let was_whole = self.was_whole.load(Ordering::Relaxed) || tables.is_whole();
+        let is_whole = tables.is_whole() && !is_awaited;
+        let was_whole = self.was_whole.load(Ordering::Relaxed) || is_whole;
         self.was_whole.store(was_whole, Ordering::Relaxed);
         match (was_whole, tables.is_fresh()) {
             (false, _) => Health::Loading,
             (true, false) => Health::Stale,
             (true, true) => Health::Ready,
         }
+    }
+
+    /// The protocols of which a router is awaited, before which tables are not whole.
+    pub(super) fn awaited(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The image of this table as it is now, for clients; `None` is the default table.

@@ -61,9 +61,20 @@ impl Tables {
             heard: now,
             streams: Vec::new(),
         });
+        let is_new = known.sources.is_empty();
         self.leave_event(feed, event);
         self.walk(feed, now);
-        ConnectionId { feed, connection }
+        let id = ConnectionId { feed, connection };
+        self.await_routes(id, is_new, now);
+        id
+    }
+
+    /// Waits for routes of a connection, or no longer.
+    pub(super) fn await_routes(&mut self, id: ConnectionId, is_silent: bool, now: Instant) {
+        self.silent.retain(|(known, _)| *known != id);
+        if is_silent {
+            self.silent.push((id, now));
+        }
     }
 
     /// Call this when the connection has ended. Its routes stay.
@@ -169,6 +180,7 @@ impl Tables {
                 let source = self.add_source(id.feed, name, id.connection, now);
                 let number = source.ok_or(TooManySources)?;
                 self.attach(id, at, number, now);
+                self.await_routes(id, false, now);
                 number
             }
             _ => return Ok(None),

@@ -150,12 +150,14 @@ impl Tables {
         self.budget.counted()
     }
 
-    /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known.
+    /// Whether there is a table, and no stream is still sending its routes for the first time, as far as is known. Connections and
+    /// peers that are up and have sent nothing yet are waited for until five seconds after the others.
     pub fn is_whole(&self) -> bool {
         self.is_published()
             && self.walking.is_empty()
             && self.sources.len() > 0
             && self.sums.loading == 0
+            && self.silent.is_empty()
     }
 
     /// Whether every known stream is connected and has sent all its routes, as far as is known.

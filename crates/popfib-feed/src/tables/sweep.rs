@@ -63,6 +63,15 @@ impl Tables {
 
     /// Ends the waits of sources that are over, of some sources at a time.
     fn wait(&mut self, now: Instant) {
+        let is_loading = self.sums.loading > 0;
+        let mut silent = std::mem::take(&mut self.silent);
+        silent.retain_mut(|(id, since)| {
+            if is_loading {
+                *since = now;
+            }
+            self.is_current(*id) && now.saturating_duration_since(*since) < SETTLED
+        });
+        self.silent = silent;
         let places = self.sources.places();
         if self.sums.sending == 0 {
             return;

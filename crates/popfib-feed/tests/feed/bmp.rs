@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
 use popfib_feed::{BmpDecoder, Decoder, Tables};
@@ -234,4 +234,102 @@ fn any_bytes_are_survived() {
     survives(|| Box::new(BmpDecoder::new()), &good, &mut random);
     let head = [3, 0x7f, 0xff, 0xff, 0xff, 0];
     assert!(BmpDecoder::new().push(&head, &mut |_, _| {}).is_err());
+}
+
+#[test]
+fn a_peer_is_down_although_this_connection_has_sent_nothing_of_it() {
+    let now = Instant::now();
+    let mut tables = Tables::new(limits());
+    let mut random = fastrand::Rng::with_seed(46);
+    let mut connect = |tables: &mut Tables, messages: &[Vec<u8>]| {
+        let id = tables.joined("bmp", now);
+        let mut decoder = BmpDecoder::new();
+        let bytes = messages.concat();
+        feed(tables, id, &mut decoder, &bytes, now, &mut random);
+        while tables.tick(now, usize::MAX) {}
+        id
+    };
+    let post = Peer {
+        flags: 0x40,
+        ..PEER
+    };
+    let first = [
+        announce(PEER, "10.1.0.0/16", 100, &[64500]),
+        announce(post, "10.2.0.0/16", 100, &[64500]),
+        announce(OTHER, "10.3.0.0/16", 100, &[64500]),
+    ];
+    let id = connect(&mut tables, &first);
+    tables.disconnected(id, now);
+    assert_eq!(tables.totals().paths, 3);
+    // Routes of the same message batch come after it.
+    let second = [
+        wire::bmp(2, Some(PEER), &[4]),
+        announce(PEER, "10.4.0.0/16", 100, &[64500]),
+    ];
+    connect(&mut tables, &second);
+    let only = |prefix| [format!("{prefix} 192.0.2.1 as-path 64500 local-pref 100")];
+    let of_other = "10.3.0.0/16 192.0.2.2 as-path 64500 local-pref 100";
+    let [new] = only("10.4.0.0/16");
+    assert_eq!(values(&tables, "pre-policy"), [of_other, &new]);
+    assert!(values(&tables, "post-policy").is_empty());
+}
+
+#[test]
+fn speakers_of_one_address_have_a_table_of_their_own_each() {
+    let own = |address| Peer {
+        kind: 3,
+        address,
+        ..PEER
+    };
+    let (one, two) = (own([192, 0, 2, 1]), own([192, 0, 2, 2]));
+    let mut messages = vec![
+        announce(one, "10.1.0.0/16", 100, &[64500]),
+        announce(one, "10.2.0.0/16", 100, &[64500]),
+        announce(two, "10.2.0.0/16", 100, &[64500, 64501]),
+        announce(two, "10.3.0.0/16", 100, &[64500]),
+    ];
+    let both = |tables: &Tables| {
+        let paths = tables.paths("loc-rib", "10.2.0.0/16".parse().unwrap());
+        paths.into_iter().map(|path| path.peer).collect::<Vec<_>>()
+    };
+    assert_eq!(both(&run(&messages).0), ["192.0.2.1", "192.0.2.2"]);
+    messages.push(wire::bmp(2, Some(two), &[6]));
+    let (tables, _) = run(&messages);
+    assert_eq!(both(&tables), ["192.0.2.1"]);
+    assert_eq!(values(&tables, "loc-rib").len(), 2);
+}
+
+#[test]
+fn tables_are_whole_when_all_peers_that_are_up_have_sent_theirs_or_are_silent() {
+    let start = Instant::now();
+    let second = |n| start + Duration::from_secs(n);
+    let end_of_rib = [&[0xff; 16][..], &[0, 23, 2, 0, 0, 0, 0]].concat();
+    let end = |peer| wire::bmp(0, Some(peer), &end_of_rib);
+    let up = |peer| wire::bmp(3, Some(peer), &wire::peer_up(false));
+    for is_silent in [false, true] {
+        let mut tables = Tables::new(limits());
+        let id = tables.joined("bmp", start);
+        let mut decoder = BmpDecoder::new();
+        let mut send = |tables: &mut Tables, messages: &[Vec<u8>], now| {
+            let mut commit =
+                |streams: &[_], changes: &mut _| tables.apply(id, streams, changes, now);
+            decoder.push(&messages.concat(), &mut commit).unwrap();
+            tables.tick(now, usize::MAX);
+        };
+        let first = [up(PEER), up(OTHER), announce(PEER, "10.1.0.0/16", 1, &[1])];
+        send(&mut tables, &first, start);
+        // Peer after peer may send its table: the silent one is waited for until the others are through.
+        for now in 0..20 {
+            let route = announce(PEER, &format!("10.{}.0.0/16", 100 + now), 1, &[1]);
+            send(&mut tables, &[route], second(now));
+        }
+        send(&mut tables, &[end(PEER)], second(20));
+        tables.tick(second(23), usize::MAX);
+        assert!(!tables.is_whole());
+        match is_silent {
+            true => drop(tables.tick(second(24), usize::MAX)),
+            false => send(&mut tables, &[wire::bmp(2, Some(OTHER), &[4])], second(23)),
+        }
+        assert!(tables.is_whole());
+    }
 }

@@ -182,8 +182,12 @@ pub(crate) fn bmp(kind: u8, peer: Option<Peer>, body: &[u8]) -> Vec<u8> {
         rest.extend([peer.kind, peer.flags]);
         rest.extend(peer.distinguisher.to_be_bytes());
         rest.extend([0; 12]);
+        // The router's own table has no address, but the router's identifier.
+        let is_own = peer.kind == 3;
+        rest.extend(if is_own { [0; 4] } else { peer.address });
+        rest.extend([0; 4]);
         rest.extend(peer.address);
-        rest.extend([0; 16]);
+        rest.extend([0; 8]);
     }
     rest.extend(body);
     let mut bytes = vec![3];

@@ -88,6 +88,35 @@ fn two_connections_of_one_address_with_other_peers_both_stay() {
     assert_eq!(follow.ask("10.1.0.0\n10.2.0.0\n"), both);
 }
 
+#[test]
+fn tables_are_not_whole_before_a_router_has_connected_to_each_listener() {
+    // Of IPv6, too.
+    let end = bmp(0, ONE, &bgp(2, &[0, 0, 0, 6, 0x80, 15, 3, 0, 2, 1]));
+    for idle in ["3600", "1"] {
+        let options = ["--bmp", "127.0.0.1:0", "--fpm", "127.0.0.1:0"];
+        let mut follow = Follow::start("awaited", &[&options[..], &["--idle", idle]].concat());
+        let address = follow.connect("BMP on");
+        follow.note("answering");
+        let all = [up(ONE), announce(ONE, 1), end_of_rib(ONE), end.clone()];
+        let _router = router(address, &all);
+        let answer = "10.1.0.0\t10.1.0.0/16\t192.0.2.1 as-path 64500\n";
+        follow.expect("10.1.0.0\n", answer);
+        let is_loading = || {
+            let health = follow.ask("GET /health HTTP/1.0\n\n");
+            health.ends_with("\nloading\n")
+        };
+        if idle == "3600" {
+            sleep(Duration::from_millis(300));
+            assert!(is_loading());
+        }
+        let begin = Instant::now();
+        while idle == "1" && is_loading() {
+            assert!(begin.elapsed() < Duration::from_secs(60));
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn places_of_routers_that_have_gone_are_used_again() {

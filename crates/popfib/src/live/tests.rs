@@ -403,3 +403,30 @@ fn changes_that_belong_together_leave_what_the_last_of_each_prefix_says() {
     ));
     assert!(table.rib().iter().eq(model.iter()));
 }
+
+/// Neighbouring prefixes through one gateway have few blocks: the words to spare are as many as routes or root entries allow, or each change
+/// would move or compile the table again.
+#[test]
+fn single_changes_of_a_table_that_compresses_well_are_patches() {
+    let hop = |n| NextHop::new(n).expect("not 0");
+    for direct_bits in [None, Some(0), Some(18)] {
+        for count in [256u32, 4096, 16_384, 65_536] {
+            let options = Options::default().direct_bits(direct_bits);
+            let mut table: LiveFib<u32> = LiveFib::new(options).expect("direct bits fit");
+            let prefix = |n: u32| Prefix::new_masked(0x0a00_0000 + (n << 8), 24).expect("24 bits");
+            let all = (0..count).map(|n| (prefix(n), Some(hop(1))));
+            table.apply(all).expect("routes fit");
+            let changes = 400;
+            for n in 0..changes {
+                let at = (n * 2 % count).wrapping_mul(if n < 200 { 1 } else { 997 }) % count;
+                table
+                    .announce(prefix(at), hop(2 - n / 100 % 2))
+                    .expect("a change");
+            }
+            let done = table.changes();
+            let work = done.compiles * u64::from(count) + (done.moves << direct_bits.unwrap_or(0));
+            assert!(work / u64::from(changes) < 2048, "{count} {done:?}");
+            assert!(table.bytes().free < 70_000 + 4 * count as usize);
+        }
+    }
+}

@@ -37,7 +37,7 @@ use crate::prefix::Prefix;
 use crate::rib::Rib;
 use change::{Patch, PatchLog};
 use shared::SharedBlocks;
-use spacious::{compile_spacious, is_too_large, spacious};
+use spacious::{compile_spacious, is_too_large, least_spare, spacious};
 use steps::Steps;
 
 #[cfg(all(test, loom))]
@@ -278,7 +278,7 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
             return full;
         }
         if let Err(CompileError::Words { .. }) = full
-            && self.make_room(rib.allocator())?
+            && self.make_room(rib)?
             && self.patch(rib, prefix, old, new).is_ok()
         {
             return Ok(());
@@ -364,24 +364,26 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         if !(suited(routes) || suited(routes * 2)) {
             return false;
         }
-        let arena = self.home.view().arena.len();
+        let view = self.home.view();
+        let arena = view.arena.len();
         let used = arena - self.space.free_words();
-        let spare = SPARE.max(2 * self.home.spare());
+        let spare = self.home.spare().max(least_spare(view.root.len(), routes));
+        let spare = SPARE.max(2 * spare);
         arena <= 4 * (used + spare) && (routes > 0 || arena <= spare)
     }
 
     /// Moves the table to a larger arena: as it is, or moved together where much of it is free. Flat blocks are not moved together:
     /// whether there is room now.
     #[cold]
-    fn make_room(&mut self, alloc: &H::Al) -> Result<bool, CompileError> {
+    fn make_room(&mut self, rib: &Rib<A, H::Al>) -> Result<bool, CompileError> {
+        let alloc = rib.allocator();
         let view = self.home.view();
         let len = view.arena.len();
+        let spare = (self.home.spare()).max(least_spare(view.root.len(), rib.len()));
         if self.space.free_words() < len / (2 * H::GROWTH) && !self.home.is_waiting() {
             // A table that grew will grow on. One whose blocks only change leaves holes of other
             // lengths than it needs: it is moved together, or it would grow without end.
-            let more = (len / H::GROWTH)
-                .max((len / 2).min(SPARE))
-                .max(self.home.spare());
+            let more = (len / H::GROWTH).max((len / 2).min(SPARE)).max(spare);
             let longer = (len + more).min(MAX_WORDS - 1);
             if self.shared.is_some() && is_too_large(longer) {
                 return Ok(false);
@@ -401,7 +403,7 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
                 arena: as_words(&mut compact.arena),
                 ..view
             };
-            let (arrays, space) = spacious(view, self.home.spare(), alloc.clone())?;
+            let (arrays, space) = spacious(view, spare, alloc.clone())?;
             self.home.publish(arrays)?;
             self.space = space;
         }

@@ -41,6 +41,7 @@ pub(super) fn compile_spacious<A: Address, L: Leaf, Al: Allocator + Clone>(
         Some(compiled) => compiled,
         None => compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?,
     };
+    let spare = spare.max(least_spare(compiled.view().root.len(), rib.len()));
     let (arrays, space) = spacious(compiled.view(), spare, alloc.clone())?;
     let shared = SharedBlocks::of(arrays.view(), alloc)?;
     Ok(SpaciousTable {
@@ -65,6 +66,12 @@ pub(super) fn is_too_large(words: usize) -> bool {
     words * size_of::<FibWord>() > 2 * flat::MAX_BYTES
 }
 
+/// Words that the arena of a table with so many routes has to spare at least. The blocks of one that compresses well are few, and an eighth
+/// of them would be full after a change or two, while to move the table takes the time of its root, and to compile it that of all routes.
+pub(super) fn least_spare(root_len: usize, routes: usize) -> usize {
+    (root_len / 16).max(routes / 32)
+}
+
 /// A copy of the arrays with words to spare, at least so many, and which these are.
 pub(super) fn spacious<Al: Allocator + Clone>(
     view: FibView<'_>,
@@ -72,7 +79,7 @@ pub(super) fn spacious<Al: Allocator + Clone>(
     alloc: Al,
 ) -> Result<(FibArrays<Al>, Space<Al>), CompileError> {
     let used = view.arena.len();
-    let len = (used + (used / 8).max(spare)).min(MAX_WORDS - 1);
+    let len = (used + spare.max(used / 8)).min(MAX_WORDS - 1);
     let arrays = FibArrays::with_arena(view, len, alloc)?;
     Ok((arrays, Space::new(len, used)))
 }

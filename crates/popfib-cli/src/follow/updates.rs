@@ -4,8 +4,9 @@
 //! the rest of a line; the other formats are read by popfib-formats.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -28,21 +29,25 @@ use super::{catch_up, listen, threads};
 const BUFFER: usize = 64 << 10;
 
 /// Opens the file and follows it in a thread, which ends at the end of the file. Its result is `Bad` if the file could not be read
-/// completely.
+/// completely. The thread opens a named pipe, since that waits for a writer.
 pub(super) fn follow(
     state: &Arc<FollowState>,
     path: &Path,
 ) -> Result<JoinHandle<Verdict>, Failure> {
     let name = name(path);
-    let file = match is_stdin(path) {
-        true => io::stdin().as_fd().try_clone_to_owned().map(File::from),
-        false => File::open(path),
+    let open = |path: &Path| {
+        let file = match is_stdin(path) {
+            true => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            false => File::open(path),
+        };
+        file.map_err(|error| format!("{}: {error}", self::name(path)))
     };
-    let file = file.map_err(|error| format!("{name}: {error}"))?;
-    let state = state.clone();
+    let is_pipe = path.metadata().is_ok_and(|m| m.file_type().is_fifo());
+    let file = (!is_pipe).then(|| open(path)).transpose()?;
+    let (state, place) = (state.clone(), path.to_owned());
     let read = move || {
-        let result = read(&state, &name, BufReader::with_capacity(BUFFER, file));
-        match result {
+        let file = file.map_or_else(|| open(&place), Ok);
+        match file.and_then(|file| read(&state, &name, file)) {
             Ok(()) => Verdict::Good,
             Err(reason) => {
                 note(reason);
@@ -69,30 +74,45 @@ pub(super) fn name(path: &Path) -> String {
     }
 }
 
-type UpdatesFile = BufReader<File>;
+/// The first bytes of a file, and the file after them.
+type UpdatesFile = BufReader<io::Chain<Cursor<Vec<u8>>, File>>;
 
 /// Reads a file to its end, as what its first bytes show.
-fn read(state: &FollowState, name: &str, mut reader: UpdatesFile) -> Result<(), String> {
+fn read(state: &FollowState, name: &str, mut file: File) -> Result<(), String> {
     let failed = |error: io::Error| format!("{name}: {error}");
-    match is_lines(reader.fill_buf().map_err(failed)?) {
+    let mut head = Vec::new();
+    let is_lines = loop {
+        let mut more = [0; 512];
+        let read = file.read(&mut more).map_err(failed)?;
+        head.extend(&more[..read]);
+        match is_lines(&head) {
+            Some(is_lines) => break is_lines,
+            None if read == 0 || head.len() > BUFFER => break read > 0,
+            None => {}
+        }
+    };
+    let reader = BufReader::with_capacity(BUFFER, Cursor::new(head).chain(file));
+    match is_lines {
         true => read_lines(state, name, reader).map_err(failed),
         false => read_format(state, name, reader),
     }
 }
 
-/// Whether a file that begins like this contains lines for [`UpdateLinesDecoder`].
-fn is_lines(head: &[u8]) -> bool {
-    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty() && line[0] != b'#');
-    first.is_some_and(|line| {
-        let words: [&[u8]; 4] = [b"{", b"announce ", b"withdraw ", b"neighbor "];
-        words.iter().any(|word| line.starts_with(word))
-    })
+/// Whether a file that begins like this contains lines for [`UpdateLinesDecoder`]; `None` if what has arrived does not show it yet.
+fn is_lines(head: &[u8]) -> Option<bool> {
+    const WORDS: [&[u8]; 4] = [b"{", b"announce ", b"withdraw ", b"neighbor "];
+    let mut lines = head
+        .split(|&byte| byte == b'\n')
+        .map(<[u8]>::trim_ascii_start);
+    let first = lines.find(|line| !line.is_empty() && line[0] != b'#')?;
+    let is_lines = WORDS.iter().any(|word| first.starts_with(word));
+    let is_part = lines.next().is_none() && WORDS.iter().any(|word| word.starts_with(first));
+    (is_lines || !is_part).then_some(is_lines)
 }
 
 /// Reads lines, as they arrive.
 fn read_lines(state: &FollowState, name: &str, mut reader: UpdatesFile) -> io::Result<()> {
-    let file = reader.get_ref().try_clone()?;
+    let file = reader.get_ref().get_ref().1.try_clone()?;
     let id = state.tables().connected(name, Instant::now());
     let mut decoder = UpdateLinesDecoder::new();
     let mut counts = MessageCounts::default();
@@ -133,8 +153,7 @@ fn read_lines(state: &FollowState, name: &str, mut reader: UpdatesFile) -> io::R
 
 /// Reads any other format, update by update.
 fn read_format(state: &FollowState, name: &str, reader: UpdatesFile) -> Result<(), String> {
-    let file = reader
-        .get_ref()
+    let file = (reader.get_ref().get_ref().1)
         .try_clone()
         .map_err(|error| format!("{name}: {error}"))?;
     let options = UpdateOptions::default();

@@ -8,6 +8,7 @@ mod kernel;
 #[cfg(target_os = "linux")]
 mod kernel_losses;
 mod limits;
+mod pipes;
 mod reload;
 mod restart;
 mod routers;

@@ -20,12 +20,12 @@ mod destination;
 mod diff;
 mod draw;
 mod explore;
-mod failure;
 #[cfg(unix)]
 mod follow;
 mod formats;
 mod grep;
-mod help;
+#[cfg(test)]
+mod help_tests;
 mod image;
 mod info;
 mod join;
@@ -38,16 +38,12 @@ mod path_conditions;
 mod paths;
 mod peers;
 mod places;
-mod program;
-mod progress;
 mod records;
 mod routes;
 mod rov;
 mod rows;
 mod screen;
 mod set;
-#[cfg(unix)]
-mod standard_files;
 mod stream;
 mod table;
 mod updates;
@@ -63,6 +59,9 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, CommandFactory, Parser, Subcommand};
 use colorchoice_clap::Color;
+#[cfg(unix)]
+use popfib_program::standard_files;
+use popfib_program::{failure, help, program, progress};
 
 use crate::failure::Failure;
 use crate::program::Verdict;

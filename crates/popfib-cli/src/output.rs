@@ -1,15 +1,15 @@
-//! Texts, rows and JSON in, standard output out, with its errors kept; and one-line notes on standard error.
+//! Texts, rows and JSON in, standard output out, with its errors kept.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 
-use anstyle::Style;
-use serde::{Serialize, Serializer};
+pub(crate) use popfib_program::message::{AsText, error, note, tell};
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::progress;
 use crate::rows::{RowField, RowForm, RowWriter};
-use crate::screen::{ERROR, Screen};
+use crate::screen::Screen;
 
 /// Standard output with a buffer and rows. Nothing is lost silently: every error, a full disk as much as a closed pipe, comes back as
 /// [`Failure::Output`], which `println!` would turn into a panic.
@@ -136,51 +136,5 @@ impl Write for StandardOutput {
 
     fn flush(&mut self) -> io::Result<()> {
         self.buffer.flush()
-    }
-}
-
-/// One line on standard error, whatever is in it: control characters are escaped.
-pub(crate) fn note(line: impl Display) {
-    tell_line(Style::new(), line);
-}
-
-/// The same for an error.
-pub(crate) fn error(line: impl Display) {
-    tell_line(ERROR, line);
-}
-
-fn tell_line(style: Style, line: impl Display) {
-    let mut text = format!("{} ", Screen::stderr().paint(style, "popfib:"));
-    for character in line.to_string().chars() {
-        if character.is_control() {
-            text.extend(character.escape_default());
-        } else {
-            text.push(character);
-        }
-    }
-    text.push('\n');
-    to_stderr(&text);
-}
-
-/// Writes to standard error, which has no buffer, in one piece: two programs that share it don't mix
-/// their lines. A standard error that is gone is no reason to stop.
-pub(crate) fn to_stderr(text: &str) {
-    let _ = progress::apart(true, || io::stderr().write_all(text.as_bytes()));
-}
-
-/// Notes what was left out of the source called `name`, or changed in it.
-pub(crate) fn tell(name: &str, remarks: &[String]) {
-    for line in remarks {
-        note(format_args!("{}: {line}", name.escape_debug()));
-    }
-}
-
-/// A value that is a string of JSON: its text.
-#[derive(Debug)]
-pub(crate) struct AsText<T>(pub T);
-
-impl<T: Display> Serialize for AsText<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
     }
 }

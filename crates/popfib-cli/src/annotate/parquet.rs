@@ -10,7 +10,7 @@ use popfib::family::Family;
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
-use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers, ParquetError};
+use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
 use popfib_table::Records;
 
 use super::AnnotateArgs;
@@ -19,12 +19,6 @@ use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::lines::Query;
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
-
-impl From<ParquetError> for Failure {
-    fn from(error: ParquetError) -> Self {
-        error.to_string().into()
-    }
-}
 
 /// Writes batches and their answers as columns of a Parquet file.
 pub(super) struct ParquetSink {
@@ -74,7 +68,8 @@ impl ParquetSink {
         let name = name.display().to_string();
         Ok(Self {
             query: query.clone(),
-            writer: ParquetAnnotator::new(&name, kept(source), &columns, &answers)?,
+            writer: ParquetAnnotator::new(&name, kept(source), &columns, &answers)
+                .map_err(|error| error.to_string())?,
             lookups: answers.iter().map(|_| TableLookup::default()).collect(),
             answers,
             taken: Vec::new(),
@@ -101,13 +96,17 @@ impl ParquetSink {
             .map(|lookup| &lookup.numbers[..])
             .collect();
         self.writer
-            .write(batch, kept(source), &numbers, &self.answers)?;
+            .write(batch, kept(source), &numbers, &self.answers)
+            .map_err(|error| error.to_string())?;
         self.writer.take(&mut self.taken);
         Ok(&self.taken)
     }
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Failure> {
-        Ok(self.writer.finish(&self.answers)?)
+        Ok(self
+            .writer
+            .finish(&self.answers)
+            .map_err(|error| error.to_string())?)
     }
 }
 

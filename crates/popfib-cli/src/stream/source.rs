@@ -112,7 +112,7 @@ impl StreamSource {
             [column] => column.clone(),
             _ => return Err("of a Parquet file, one --column can be looked up".into()),
         };
-        let source = ParquetAddresses::open(path, &column)?;
+        let source = ParquetAddresses::open(path, &column).map_err(|error| error.to_string())?;
         let source = source.skip_invalid(skip_invalid);
         Ok(Self::Parquet(Box::new(source), args.unmap))
     }
@@ -127,10 +127,10 @@ impl StreamSource {
     /// Replaces the content of `batch` by the next addresses; false at the end.
     pub(super) fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, Failure> {
         match self {
-            Self::File(file) => Ok(file.next_batch(batch)?),
+            Self::File(file) => Ok(file.next_batch(batch).map_err(|error| error.to_string())?),
             #[cfg(feature = "parquet")]
             Self::Parquet(file, unmaps) => {
-                let is_more = file.next_batch(batch)?;
+                let is_more = file.next_batch(batch).map_err(|error| error.to_string())?;
                 if *unmaps {
                     batch.unmap();
                 }

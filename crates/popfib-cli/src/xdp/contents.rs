@@ -38,7 +38,7 @@ pub(super) fn load(
             })
         })?,
     };
-    map.load(&table, &values, matches)?;
+    map.load(&table, &values, matches).map_err(super::failure)?;
     drop(bar);
     Ok(Verdict::Good)
 }

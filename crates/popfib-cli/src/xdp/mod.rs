@@ -61,7 +61,7 @@ impl PinArgs {
 
     /// The table that is loaded.
     fn table(&self) -> Result<MappedTable, Failure> {
-        Ok(self.open()?.table()?)
+        self.open().and_then(|map| map.table()).map_err(failure)
     }
 }
 
@@ -170,12 +170,10 @@ JSON, one object a line: packets, bytes, number, value (null for no match)."
     },
 }
 
-impl From<BpfError> for Failure {
-    fn from(error: BpfError) -> Self {
-        match error {
-            BpfError::Table(error) => error.into(),
-            _ => Self::Message(error.to_string()),
-        }
+fn failure(error: BpfError) -> Failure {
+    match error {
+        BpfError::Table(error) => error.into(),
+        _ => Failure::Message(error.to_string()),
     }
 }
 
@@ -188,7 +186,7 @@ pub(crate) fn run(args: XdpArgs) -> Result<Verdict, Failure> {
             table,
         } => {
             // Before minutes of reading.
-            let map = PinnedMap::open_or_create(&pin.pin.join(&pin.map))?;
+            let map = PinnedMap::open_or_create(&pin.pin.join(&pin.map)).map_err(failure)?;
             contents::load(&map, &table, matches, ids.as_deref())
         }
         XdpAction::Show { pin, json } => show(&pin, json),
@@ -313,7 +311,9 @@ struct XdpCount {
 
 fn stats(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
     let counts = pin.pin.join(format!("{}_counts", pin.map));
-    let counts = PinnedCounts::open(&counts)?.read()?;
+    let counts = PinnedCounts::open(&counts)
+        .and_then(|counts| counts.read())
+        .map_err(failure)?;
     let table = pin.table()?;
     // Counts are by value; the first number that has it gives its text.
     let numbers = (1..table.value_count()).rev();

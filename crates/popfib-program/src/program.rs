@@ -16,12 +16,12 @@ use colorchoice_clap::Color;
 
 use crate::failure::{self, Failure};
 use crate::help;
-use crate::output;
+use crate::message;
 use crate::screen::Screen;
 
 /// The answer of a command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// The answer is yes, or all is done: exit 0.
     Good,
     /// The answer is no: exit 1.
@@ -30,7 +30,7 @@ pub(crate) enum Verdict {
 
 impl Verdict {
     /// Whether the answer is yes.
-    pub(crate) fn good_if(is_yes: bool) -> Self {
+    pub fn good_if(is_yes: bool) -> Self {
         if is_yes { Self::Good } else { Self::Bad }
     }
 }
@@ -39,7 +39,7 @@ impl Verdict {
 const CLOSED_PIPE: u8 = 141;
 
 /// Parses the arguments, of which the first is the program, for `run`, and turns its result into an exit status.
-pub(crate) fn main<C: Parser>(
+pub fn main<C: Parser>(
     arguments: impl IntoIterator<Item = OsString>,
     run: impl FnOnce(C) -> Result<Verdict, Failure>,
 ) -> ExitCode {
@@ -66,8 +66,8 @@ pub(crate) fn main<C: Parser>(
         Err(failure) if failure.is_closed_pipe() => ExitCode::from(CLOSED_PIPE),
         Err(failure) => {
             match &failure {
-                Failure::Help(help) => output::to_stderr(help),
-                failure => output::error(failure),
+                Failure::Help(help) => message::to_stderr(help),
+                failure => message::error(failure),
             }
             ExitCode::from(2)
         }
@@ -85,7 +85,7 @@ fn parse<C: Parser>(mut command: Command, arguments: Vec<OsString>) -> Result<C,
 }
 
 /// The index of the first argument that is not about colours.
-pub(crate) fn first(arguments: &[OsString]) -> usize {
+pub fn first(arguments: &[OsString]) -> usize {
     let mut at = 1;
     while let Some(argument) = arguments.get(at).and_then(|argument| argument.to_str()) {
         at += match argument {

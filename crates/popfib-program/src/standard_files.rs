@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::os::fd::AsFd;
 
 /// What the system says of a standard stream.
-pub(crate) fn metadata(stream: impl AsFd) -> Option<Metadata> {
+pub fn metadata(stream: impl AsFd) -> Option<Metadata> {
     let file = stream.as_fd().try_clone_to_owned().map(File::from);
     file.and_then(|file| file.metadata()).ok()
 }

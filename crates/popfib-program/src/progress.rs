@@ -50,10 +50,10 @@ impl Terminal {
 
 /// A bar, which is erased when this is dropped.
 #[derive(Debug)]
-pub(crate) struct BarGuard(Option<(Sender<()>, JoinHandle<()>)>);
+pub struct BarGuard(Option<(Sender<()>, JoinHandle<()>)>);
 
 /// Draws the reading of a file on standard error from now on, if that is a terminal.
-pub(crate) fn watch(progress: Progress) -> BarGuard {
+pub fn watch(progress: Progress) -> BarGuard {
     let template = match progress.total() {
         Some(_) => "reading {wide_bar} {bytes}/{total_bytes} {eta}",
         None => "reading {spinner} {bytes}",
@@ -63,12 +63,12 @@ pub(crate) fn watch(progress: Progress) -> BarGuard {
 }
 
 /// The same for a step that does not know how far it is.
-pub(crate) fn step(what: &str) -> BarGuard {
+pub fn step(what: &str) -> BarGuard {
     draw(format!("{what} {{spinner}}"), None, || 0)
 }
 
 /// The same for `total` things, of which the work counts those that are done.
-pub(crate) fn counted(what: &str, total: u64) -> (BarGuard, Arc<AtomicU64>) {
+pub fn counted(what: &str, total: u64) -> (BarGuard, Arc<AtomicU64>) {
     let done = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&done);
     let template = format!("{what} {{wide_bar}} {{percent:>3}} % {{eta}}");
@@ -132,7 +132,7 @@ fn new_bar(template: &str, total: Option<u64>) -> ProgressBar {
 }
 
 /// Calls `write`, which writes other text to the terminal, without the bar; that comes again when a line has ended.
-pub(crate) fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
+pub fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
     let mut terminal = terminal();
     terminal.erase();
     terminal.is_in_line = !ends_line;
@@ -141,7 +141,7 @@ pub(crate) fn apart<T>(ends_line: bool, write: impl FnOnce() -> T) -> T {
 
 /// Whether there may be a bar while standard output is written: on a terminal both are written in turn, and a file is elsewhere. The
 /// reader of a pipe, however, may write to the same terminal at any time.
-pub(crate) fn is_apart() -> bool {
+pub fn is_apart() -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;

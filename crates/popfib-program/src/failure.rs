@@ -17,30 +17,30 @@ use popfib_table::TableError;
 static OPTIONS: OnceLock<Vec<String>> = OnceLock::new();
 
 /// Takes the options that the command has, so that no others are named as the next step.
-pub(crate) fn know_options(options: Vec<String>) {
+pub fn know_options(options: Vec<String>) {
     // One command runs in a process.
     let _ = OPTIONS.set(options);
 }
 
 /// Whether all options that a text names are this command's.
-pub(crate) fn has_options_of(text: &str) -> bool {
+pub fn has_options_of(text: &str) -> bool {
     let mut words = text.split(' ').filter_map(|word| word.strip_prefix("--"));
     let options = OPTIONS.get().map_or(&[][..], |options| options);
     words.all(|word| options.iter().any(|option| option == word))
 }
 
 /// What helps with a file of several tables.
-pub(crate) const CHOOSES: &str = "--vrf NAME chooses";
+pub const CHOOSES: &str = "--vrf NAME chooses";
 /// What helps with host bits that are set.
-pub(crate) const MASKS: &str = "--mask clears them";
+pub const MASKS: &str = "--mask clears them";
 /// What helps with an image that lacks something.
-pub(crate) const KEEPS: &str = "`popfib compile` keeps them unless --keep says less";
+pub const KEEPS: &str = "`popfib compile` keeps them unless --keep says less";
 /// Why there is no Parquet, and what helps.
-pub(crate) const NO_PARQUET: &str = "this popfib was built without Parquet; `cargo install popfib-cli --features parquet` builds it in";
+pub const NO_PARQUET: &str = "this popfib was built without Parquet; `cargo install popfib-cli --features parquet` builds it in";
 
 /// The reason of an exit with status 2.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// Nothing was asked for: the whole help.
     Help(String),
     /// Bad usage or input.
@@ -53,7 +53,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// The same without the option that helps with tables, for files of addresses that it does not help with.
-    pub(crate) fn without_step(self) -> Self {
+    pub fn without_step(self) -> Self {
         match self {
             Self::Read(error) => Self::Message(error.to_string()),
             other => other,
@@ -61,7 +61,7 @@ impl Failure {
     }
 
     /// Whether the reader of standard output has gone, which needs no message.
-    pub(crate) fn is_closed_pipe(&self) -> bool {
+    pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
@@ -113,7 +113,7 @@ impl From<TableError> for Failure {
 }
 
 /// The line of an error of a table, with what helps.
-pub(crate) fn of_table(error: &TableError) -> String {
+pub fn of_table(error: &TableError) -> String {
     match error {
         TableError::NoRoutes | TableError::NoValues => format!("{error}; {KEEPS}"),
         _ => error.to_string(),
@@ -162,14 +162,14 @@ fn next_step(error: &ReadError) -> Option<String> {
 }
 
 /// Whether the error is that bits are set after the length of a prefix.
-pub(crate) fn is_about_host_bits(error: &impl fmt::Display) -> bool {
+pub fn is_about_host_bits(error: &impl fmt::Display) -> bool {
     error
         .to_string()
         .ends_with(&PrefixError::HostBits.to_string())
 }
 
 /// The number in `AS64500`.
-pub(crate) fn as_number(text: &str) -> Option<u32> {
+pub fn as_number(text: &str) -> Option<u32> {
     let letters = text.get(..2)?;
     let number = letters
         .eq_ignore_ascii_case("as")
@@ -178,13 +178,13 @@ pub(crate) fn as_number(text: &str) -> Option<u32> {
 }
 
 /// The number of an AS, written as 64500 or AS64500.
-pub(crate) fn parse_asn(text: &str) -> Result<u32, String> {
+pub fn parse_asn(text: &str) -> Result<u32, String> {
     let number = as_number(text).or_else(|| text.parse().ok());
     number.ok_or_else(|| "an AS number, please: 64500 or AS64500".to_owned())
 }
 
 /// The commands that answer for an address, a prefix or an AS number, if `file` is one and no file: somebody left out the command.
-pub(crate) fn instead_of(file: &str) -> Option<String> {
+pub fn instead_of(file: &str) -> Option<String> {
     if let Some(number) = as_number(file) {
         return Some(format!(
             "`popfib routes --where value={number}` lists its routes"

@@ -1,0 +1,11 @@
+//! What the programs `popfib` and `popfibd` share: words of the command line in, an exit status out ([`program`]), with the help
+//! ([`help`]), notes and errors ([`message`], [`failure`]) and the bar ([`progress`]) that a terminal can show ([`screen`]).
+
+pub mod failure;
+pub mod help;
+pub mod message;
+pub mod program;
+pub mod progress;
+pub mod screen;
+#[cfg(unix)]
+pub mod standard_files;

@@ -97,7 +97,7 @@ test-flink:
 test-clickhouse *args:
     engines/clickhouse/test {{ args }}
 
-# popfib follow beside FRR, BIRD, GoBGP, ExaBGP and the kernel
+# popfibd beside FRR, BIRD, GoBGP, ExaBGP and the kernel
 test-daemons *args:
     scripts/test-daemons {{ args }}
 
@@ -221,9 +221,9 @@ bench-join *args:
 bench-logs *args:
     lab/bench/logs {{ args }}
 
-# popfib follow, as routers and clients see it
-bench-follow *args:
-    lab/bench/follow {{ args }}
+# popfibd, as routers and clients see it
+bench-popfibd *args:
+    lab/bench/popfibd {{ args }}
 
 # Bulk lookups from C beside Rust
 bench-c *args:

@@ -38,6 +38,7 @@ mod lookup;
 mod mapped;
 mod pinned;
 mod sys;
+mod value_ids;
 
 pub use counts::PinnedCounts;
 pub use error::BpfError;
@@ -46,3 +47,4 @@ pub use live::{MirrorCounts, MirroredTable};
 pub use load::ProgramValues;
 pub use mapped::{ArrayKind, FibSource, MappedTable, TableContents};
 pub use pinned::PinnedMap;
+pub use value_ids::{ValueIds, read_value_ids};

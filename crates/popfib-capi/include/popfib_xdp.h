@@ -80,7 +80,7 @@ struct popfib_xdp_info {
 /* What popfib_value() answers programs. */
 #define POPFIB_XDP_NUMBERS 0u  /* numbers of values in the table, or next hops */
 #define POPFIB_XDP_INTEGERS 1u /* the numbers that the values are */
-#define POPFIB_XDP_IDS 2u      /* numbers that a file gives them: popfib xdp load --ids, popfib follow --bpf-ids */
+#define POPFIB_XDP_IDS 2u      /* numbers that a file gives them: popfib xdp load --ids, popfibd --bpf-ids */
 
 /* Writes what is loaded to `info`, whose `size` is set: POPFIB_XDP_INFO_INIT does. O(1).
  * -E2BIG: the structure is longer than this version knows and not 0 there. */

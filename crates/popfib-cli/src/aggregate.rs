@@ -7,14 +7,14 @@ use clap::{Args, ValueEnum};
 use popfib::family::Family;
 use popfib::{NextHop, aggregate};
 use popfib_formats::RouteTable;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 
 use crate::args::{FileArgs, TableArgs, at_least_one};
 use crate::condition::{self, Condition};
 use crate::destination::DestinationArgs;
-use crate::failure::Failure;
 use crate::output::note;
-use crate::program::Verdict;
-use crate::progress;
 use crate::table::{self, counted};
 
 /// Write a smaller table with the same answers.

@@ -16,13 +16,14 @@ use popfib_formats::{
     ColumnSelection, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue,
     SPECIAL_TABLE_NAME, ValueRegex,
 };
+use popfib_program::failure::Failure;
+pub(crate) use popfib_program::files::is_stdin;
+#[cfg(unix)]
+use popfib_program::files::metadata;
 
-use crate::failure::Failure;
 #[cfg(unix)]
 use crate::output::note;
 use crate::screen::Screen;
-#[cfg(unix)]
-use crate::standard_files::metadata;
 
 /// Which table to read, and how.
 #[derive(Args, Clone, Debug)]
@@ -42,7 +43,7 @@ pub(crate) struct TableArgs {
     #[arg(long)]
     pub(crate) trust: bool,
 
-    /// Use the table of a running `popfib follow`
+    /// Use the table of a running `popfibd`
     ///
     /// SOCKET is its Unix socket; --vrf names one of its tables.
     #[arg(long, value_name = "SOCKET", conflicts_with = "table")]
@@ -123,11 +124,6 @@ impl FromArgMatches for FileArgs {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
-}
-
-/// Whether `path` stands for standard input.
-pub(crate) fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// Whether standard input may be a table: a pipe or a file, as other tools read them. A terminal would wait for somebody to type a
@@ -249,7 +245,7 @@ pub(crate) struct ReadArgs {
 
     /// Table to use of a file that has several
     ///
-    /// Its name, in a file, an image or a running `popfib follow`: a VRF, or a routing table of a kernel (main)
+    /// Its name, in a file, an image or a running `popfibd`: a VRF, or a routing table of a kernel (main)
     /// [default: a second table is an error].
     #[arg(long, value_name = "NAME")]
     pub(crate) vrf: Option<String>,

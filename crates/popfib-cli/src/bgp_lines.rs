@@ -6,9 +6,9 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 use popfib_formats::bgp::BgpPath;
+use popfib_program::failure::Failure;
 use serde::Serialize;
 
-use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput};
 use crate::rows::{RowField, RowForm};
 use crate::screen::PREFIX;

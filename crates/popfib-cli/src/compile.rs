@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use popfib::Options;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
 use crate::args::{KeepArg, SizeArg};
 use crate::destination::form_by_name;
-use crate::failure::Failure;
 use crate::image::ImagePlace;
-use crate::program::Verdict;
 use crate::stream::tables::{self, TablesArgs};
 
 /// Compile tables into an image, a file that is opened at once.

@@ -2,10 +2,10 @@
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
-use crate::failure::Failure;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
 
 /// Print a completion script for a shell.
 #[derive(Args)]

@@ -12,10 +12,10 @@ use clap::{Arg, ArgAction};
 use popfib::{IpPrefix, NextHop};
 use popfib_formats::text::no_column_message;
 use popfib_formats::{Escaped, RouteTable};
+use popfib_program::failure::Failure;
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar};
 
 use crate::args::ReadArgs;
-use crate::failure::Failure;
 use crate::output::note;
 
 /// The name that stands for the column with the value of a lookup, whatever that column is called.

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib_formats::UpdateFiles;
 use popfib_formats::text::parse_time;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, at_most_one_stdin, is_stdin};
 use crate::destination::DestinationArgs;
-use crate::failure::Failure;
-use crate::program::Verdict;
 use crate::table;
 
 /// Write a table in another format.

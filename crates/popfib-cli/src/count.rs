@@ -20,14 +20,14 @@ use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use popfib_table::Cell;
 
 use crate::args::{ReportArgs, ReportForm, kernel};
 use crate::condition;
 use crate::destination::{Destination, form_by_name};
-use crate::failure::Failure;
 use crate::output::note;
-use crate::program::Verdict;
 use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::form::text;
 use crate::stream::mapped::MappedMisses;

@@ -12,11 +12,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command};
 use popfib_formats::write::{Template, write_template};
 use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
+use popfib_program::failure::{Failure, NO_PARQUET};
+use popfib_program::progress;
 
 use crate::args::ReadArgs;
-use crate::failure::{Failure, NO_PARQUET};
 use crate::output::StandardOutput;
-use crate::progress;
 use crate::screen::Screen;
 
 /// In what form a table is written, and where.

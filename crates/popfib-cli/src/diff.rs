@@ -17,16 +17,16 @@ use popfib::diff::{AnswerChange, RouteChange};
 use popfib::family::Family;
 use popfib::{Address, IpPrefix, NextHop, diff};
 use popfib_formats::{Escaped, PeerFilter, RouteTable, RouteValue};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, at_most_one_stdin};
-use crate::failure::Failure;
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
-use crate::program::Verdict;
-use crate::progress;
 use crate::records::CellText;
 use crate::rov::read_vrps;
 use crate::rows::{RowField, RowForm};
@@ -111,7 +111,7 @@ pub(crate) struct DiffArgs {
 
     /// Print the updates that make OLD equal to NEW
     ///
-    /// In prefix order, IPv4 before IPv6. `popfib convert OLD --updates` and `popfib follow --updates` apply them.
+    /// In prefix order, IPv4 before IPv6. `popfib convert OLD --updates` and `popfibd --updates` apply them.
     #[arg(long, value_name = "FORM", value_enum, conflicts_with_all = ["effective", "summary", "json"])]
     updates: Option<updates::DiffUpdatesForm>,
 

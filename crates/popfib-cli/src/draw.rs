@@ -10,13 +10,13 @@ use popfib_draw::{
     hilbert_map, lookup_picture, radial_trees, themed,
 };
 use popfib_formats::RouteTable;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use popfib_table::{Column, ColumnType, Records};
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, is_built_in, is_stdin};
 use crate::destination::Destination;
-use crate::failure::Failure;
-use crate::program::Verdict;
-use crate::progress;
 use crate::records::{names, said, shown};
 use crate::table;
 

@@ -11,11 +11,11 @@ use popfib::Options;
 use popfib::image::Keep;
 use popfib_explore::special_purposes;
 use popfib_formats::{LookupTable, SPECIAL_TABLE_NAME};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
 use crate::destination::{Destination, form_by_name};
-use crate::failure::Failure;
 use crate::image::{created, image_of};
-use crate::program::Verdict;
 use crate::stream::tables::{self, TablesArgs};
 use crate::table::counted;
 

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use popfib_formats::{AddressFormat, Format, UpdateFormat};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use serde::Serialize;
 
-use crate::failure::Failure;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
 use crate::rows::{Alignment, RowField, RowForm};
 
 /// List the formats that can be read.

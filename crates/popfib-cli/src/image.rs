@@ -4,8 +4,6 @@
 //! An image is compiled already, so options that choose how a table is read are refused here, except those that choose a table of
 //! several, or columns.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -14,13 +12,14 @@ use popfib::{Image, ImageWriter, Options};
 use popfib_formats::image::table_of_image;
 use popfib_formats::text::rfc3339;
 use popfib_formats::{ColumnSelection, LoadOptions, LookupTable, RouteTable, load_image};
+use popfib_program::failure::{CHOOSES, Failure, KEEPS, of_table};
+use popfib_program::files::is_image_file;
+use popfib_program::progress;
 use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_embedded, is_stdin};
 use crate::destination::COMPRESSED;
-use crate::failure::{CHOOSES, Failure, KEEPS, of_table};
 use crate::output::tell;
-use crate::progress;
 
 /// A table of an image, and how long it took to open it.
 #[derive(Debug)]
@@ -74,15 +73,6 @@ pub(crate) fn open_file(
 /// Whether `path`, given for a table, is the file of an image.
 pub(crate) fn is_image_table(path: &Path) -> bool {
     !is_stdin(path) && !is_embedded(path) && is_image_file(path)
-}
-
-/// Whether the file is an image, by its beginning.
-pub(crate) fn is_image_file(path: &Path) -> bool {
-    let mut head = Vec::new();
-    // What is no regular file can be read only once.
-    let file = File::open(path).ok().filter(|_| path.is_file());
-    let read = file.map(|file| file.take(16).read_to_end(&mut head));
-    read.is_some_and(|read| read.is_ok()) && popfib_formats::image::is_image(&head)
 }
 
 impl OpenedImage {

@@ -9,15 +9,15 @@ use popfib::family::Family;
 use popfib::image::Source;
 use popfib::{Address, Prefix};
 use popfib_formats::text::rfc3339;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use popfib_table::{Column, FamilyTable, Records, TableError};
 use serde::Serialize;
 
 use crate::args::{FileArgs, TableArgs, is_embedded};
-use crate::failure::Failure;
 use crate::image::OpenedImage;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
-use crate::progress;
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::HEADING;
 use crate::table;

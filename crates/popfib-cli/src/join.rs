@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use popfib::Options;
 use popfib_formats::{Input, JoinFiles, WriteOptions};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 
 use crate::args::KeepArg;
 use crate::destination::{Destination, DestinationForm, DestinationFormParser, form_by_name};
-use crate::failure::Failure;
 use crate::image::ImagePlace;
 use crate::output::tell;
-use crate::program::Verdict;
-use crate::progress;
 use crate::table::open;
 
 /// Join tables: every address gets the values of all of them.

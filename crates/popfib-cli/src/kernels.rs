@@ -2,12 +2,12 @@
 
 use clap::Args;
 use popfib::Kernel;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use serde::Serialize;
 
 use crate::args;
-use crate::failure::Failure;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
 use crate::rows::RowField;
 
 /// List the kernels, which look up many addresses at a time.

@@ -20,8 +20,6 @@ mod destination;
 mod diff;
 mod draw;
 mod explore;
-#[cfg(unix)]
-mod follow;
 mod formats;
 mod grep;
 #[cfg(test)]
@@ -47,8 +45,6 @@ mod set;
 mod stream;
 mod table;
 mod updates;
-#[cfg(all(target_os = "linux", feature = "xdp"))]
-mod value_ids;
 mod verify;
 mod watch;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
@@ -57,18 +53,15 @@ mod xdp;
 use std::env;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 use colorchoice_clap::Color;
-#[cfg(unix)]
-use popfib_program::standard_files;
-use popfib_program::{failure, help, program, progress};
-
-use crate::failure::Failure;
-use crate::program::Verdict;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::{help, program};
 
 /// IP longest-prefix match: look up, annotate, search, count, compare, convert
 #[derive(Parser)]
-#[command(mut_arg("color", color))]
+#[command(mut_arg("color", help::color))]
 #[command(
     name = "popfib",
     version,
@@ -104,13 +97,6 @@ struct Cli {
     color: Color,
 }
 
-/// `--color` with our own help text, which `-h` leaves out.
-fn color(color: Arg) -> Arg {
-    color.hide_short_help(true).help(
-        "Use colours: on a terminal (auto), always or never. In auto, NO_COLOR and CLICOLOR_FORCE in the environment decide first",
-    )
-}
-
 #[derive(Subcommand)]
 enum PopfibCommand {
     Lookup(lookup::LookupArgs),
@@ -129,8 +115,6 @@ enum PopfibCommand {
     Paths(paths::PathsArgs),
     Updates(updates::UpdatesArgs),
     Peers(peers::PeersArgs),
-    #[cfg(unix)]
-    Follow(follow::FollowArgs),
     Watch(watch::WatchArgs),
     Draw(draw::DrawArgs),
     #[cfg(all(target_os = "linux", feature = "xdp"))]
@@ -155,8 +139,6 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         PopfibCommand::Verify(args) => verify::run(&args),
         PopfibCommand::Compile(args) => compile::run(&args),
         PopfibCommand::Join(args) => join::run(&args),
-        #[cfg(unix)]
-        PopfibCommand::Follow(args) => follow::run(&args),
         PopfibCommand::Watch(args) => watch::run(&args),
         PopfibCommand::Formats(args) => formats::run(&args),
         PopfibCommand::Kernels(args) => kernels::run(&args),

@@ -1,4 +1,4 @@
-//! A running `popfib follow` as its clients see it (`--live`): queries go to its Unix socket; matches, images of the current table and
+//! A running `popfibd` as its clients see it (`--live`): queries go to its Unix socket; matches, images of the current table and
 //! changes of its routes come back. `follow/protocol.rs` answers them, and says how.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use popfib::IpPrefix;
+use popfib_program::failure::Failure;
 
 use crate::args::ReadArgs;
-use crate::failure::Failure;
 use crate::image::OpenedImage;
 use crate::output::note;
 
@@ -30,14 +30,14 @@ fn connect(_: &Path) -> io::Result<Box<dyn ReadWrite>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Where a `popfib follow` answers, and which of its tables is meant.
+/// Where a `popfibd` answers, and which of its tables is meant.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowSocket {
     socket: PathBuf,
     table: Option<String>,
 }
 
-/// A connection to a `popfib follow`.
+/// A connection to a `popfibd`.
 pub(crate) struct FollowClient {
     name: String,
     stream: BufReader<Box<dyn ReadWrite>>,
@@ -204,9 +204,9 @@ impl FollowClient {
 }
 
 /// What helps if nobody answers at the socket.
-const ANSWERS: &str = "`popfib follow --socket FILE` answers there";
+const ANSWERS: &str = "`popfibd --socket FILE` answers there";
 
-const NO_ANSWER: &str = "this is no answer of popfib follow";
+const NO_ANSWER: &str = "this is no answer of popfibd";
 
 /// The table as it is now.
 pub(crate) fn open(socket: &Path, read: &ReadArgs) -> Result<OpenedImage, Failure> {

@@ -16,14 +16,14 @@ use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
 use popfib_formats::addresses::{AddressRun, FoundAddress, find_address};
 use popfib_formats::{AddressBatch, Escaped};
+use popfib_program::failure::{Failure, MASKS, as_number, instead_of};
+use popfib_program::program::Verdict;
 use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{TableArgs, kernel};
-use crate::failure::{Failure, MASKS, as_number, instead_of};
 use crate::live::FollowSocket;
 use crate::output::{AsText, StandardOutput, note};
-use crate::program::Verdict;
 use crate::records::{self, NEXT_HOP, NamedCell};
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Command};
 use clap_mangen::Man;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
-use crate::failure::Failure;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
 
 /// Write the manual pages.
 #[derive(Args)]

@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 
+use popfib_program::failure::Failure;
 pub(crate) use popfib_program::message::{AsText, error, note, tell};
+use popfib_program::progress;
 use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::progress;
 use crate::rows::{RowField, RowForm, RowWriter};
 use crate::screen::Screen;
 

@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use popfib_formats::bgp::BgpPath;
+use popfib_program::failure::parse_asn;
 use regex_lite::Regex;
-
-use crate::failure::parse_asn;
 
 #[derive(Args)]
 pub(crate) struct PathConditions {

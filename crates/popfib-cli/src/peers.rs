@@ -5,13 +5,13 @@ use std::net::IpAddr;
 
 use clap::Args;
 use popfib_formats::{LoadOptions, RouteValue, open_routes};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use serde::Serialize;
 
 use crate::args::DumpArgs;
-use crate::failure::Failure;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
-use crate::progress;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::table::{note_skipped, take_all};
 

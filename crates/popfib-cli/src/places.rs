@@ -7,10 +7,10 @@ use clap::Args;
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix, PrefixError};
 use popfib_formats::bgp::PrefixFilter;
+use popfib_program::failure::{Failure, MASKS};
 use popfib_table::Ribs;
 
 use crate::args::{ReadArgs, is_stdin};
-use crate::failure::{Failure, MASKS};
 use crate::table;
 
 /// The options that name prefixes.

@@ -9,15 +9,15 @@ use clap::Args;
 use popfib::family::ByFamily;
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use popfib_table::{Records, Ribs};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, may_be_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
-use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput, note};
 use crate::places::{PlaceArgs, Relation, set_of};
-use crate::program::Verdict;
 use crate::records::{self, CellText, NamedCell};
 use crate::rows::{RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};

@@ -18,15 +18,15 @@ use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::{
     Escaped, Input, LoadOptions, RouteTable, RouteValue, VrpTable, load_vrps, quote,
 };
+use popfib_program::failure::{Failure, parse_asn};
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use popfib_table::Dictionary;
 use serde::Serialize;
 
 use crate::args::{FILE, FileArgs, ReadArgs, TableArgs, at_most_one_stdin, is_built_in, is_stdin};
-use crate::failure::{Failure, parse_asn};
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
-use crate::program::Verdict;
-use crate::progress;
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{HEADING, PREFIX};
 use crate::table::{self, counted, note_skipped};

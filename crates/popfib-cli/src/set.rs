@@ -16,14 +16,14 @@ use popfib::algebra::{self, Coverage};
 use popfib::family::{ByFamily, PerFamily};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use serde::Serialize;
 
 use crate::args::{FamilyArg, ReadArgs, at_most_one_stdin};
 use crate::destination::{Destination, DestinationArgs};
-use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput, note};
-use crate::program::Verdict;
-use crate::progress;
 use crate::rows::RowField;
 use crate::screen::PREFIX;
 use crate::table::{self, counted};

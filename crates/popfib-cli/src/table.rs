@@ -12,16 +12,17 @@ use popfib_formats::{
     WriteOptions, default_table_of, load_for_lookups, load_from, load_prefixes, special_table,
     write_table,
 };
+#[cfg(not(feature = "parquet"))]
+use popfib_program::failure::NO_PARQUET;
+use popfib_program::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
+use popfib_program::progress;
 use popfib_table::Column;
 
 use crate::args::{ReadArgs, TableArgs, is_built_in, is_embedded, is_stdin};
 use crate::condition::{self, Condition, OtherRecords};
-#[cfg(not(feature = "parquet"))]
-use crate::failure::NO_PARQUET;
-use crate::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
 use crate::image::{self, OpenedImage};
+use crate::live;
 use crate::output::{self, note};
-use crate::{live, progress};
 
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
 pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {

@@ -11,17 +11,17 @@ use popfib_formats::updates::{Message, Session};
 use popfib_formats::{
     Change, Input, PeerFilter, Update, UpdateFormat, UpdateOptions, open_updates,
 };
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, at_most_one_stdin, is_stdin};
 use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
-use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput, note};
 use crate::path_conditions::PathConditions;
 use crate::places::PlaceArgs;
-use crate::program::Verdict;
-use crate::progress;
 use crate::rows::RowField;
 use crate::table::{note_skipped, take_all};
 

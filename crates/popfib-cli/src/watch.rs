@@ -1,19 +1,19 @@
-//! `popfib watch`: the changes of a live table, as lines, from the socket of a running `popfib follow` to standard output as they come.
+//! `popfib watch`: the changes of a live table, as lines, from the socket of a running `popfibd` to standard output as they come.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib::IpPrefix;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
-use crate::failure::Failure;
 use crate::live::FollowSocket;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
 
 /// Print the changes of a live table as they happen.
 ///
-/// The table is one of a running `popfib follow`. Lines are `announce PREFIX VALUE` and `withdraw PREFIX`, separated by tabs.
-/// `popfib follow --updates -` reads these lines if values are single words. Changes that came faster than
+/// The table is one of a running `popfibd`. Lines are `announce PREFIX VALUE` and `withdraw PREFIX`, separated by tabs.
+/// `popfibd --updates -` reads these lines if values are single words. Changes that came faster than
 /// they were read are lost; a line `# lost N changes` reports them. A changed next-hop object is not a change
 /// of its routes.
 #[derive(Args)]
@@ -22,7 +22,7 @@ Examples:
   popfib watch popfib.sock
   popfib watch popfib.sock --table loc-rib --covered 192.0.2.0/24")]
 pub(crate) struct WatchArgs {
-    /// Unix socket of the `popfib follow`
+    /// Unix socket of the `popfibd`
     #[arg(value_name = "SOCKET")]
     socket: PathBuf,
 

@@ -49,3 +49,10 @@ fn visible(arg: Arg) -> Arg {
         _ => arg,
     }
 }
+
+/// `--color` with our own help text, which `-h` leaves out.
+pub fn color(color: Arg) -> Arg {
+    color.hide_short_help(true).help(
+        "Use colours: on a terminal (auto), always or never. In auto, NO_COLOR and CLICOLOR_FORCE in the environment decide first",
+    )
+}

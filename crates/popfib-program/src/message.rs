@@ -2,12 +2,16 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use anstyle::Style;
 use serde::{Serialize, Serializer};
 
 use crate::progress;
 use crate::screen::{ERROR, Screen};
+
+/// The name of the program, which is before what it says.
+pub(crate) static NAME: OnceLock<String> = OnceLock::new();
 
 /// One line on standard error, whatever is in it: control characters are escaped.
 pub fn note(line: impl Display) {
@@ -20,7 +24,13 @@ pub fn error(line: impl Display) {
 }
 
 fn tell_line(style: Style, line: impl Display) {
-    let mut text = format!("{} ", Screen::stderr().paint(style, "popfib:"));
+    let mut text = format!(
+        "{} ",
+        Screen::stderr().paint(
+            style,
+            format_args!("{}:", NAME.get().map_or("popfib", |name| name))
+        )
+    );
     for character in line.to_string().chars() {
         if character.is_control() {
             text.extend(character.escape_default());

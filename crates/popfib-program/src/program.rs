@@ -45,8 +45,11 @@ pub fn main<C: Parser>(
 ) -> ExitCode {
     let arguments: Vec<_> = arguments.into_iter().collect();
     let color = color(&arguments);
+    let command = C::command();
+    // One program runs in a process.
+    let _ = message::NAME.set(command.get_name().to_owned());
     // Help is put together only if somebody asks for it: that takes longer than parsing the arguments.
-    let parsed = parse(C::command(), arguments.clone()).or_else(|error| match error.kind() {
+    let parsed = parse(command, arguments.clone()).or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             parse(help::arrange(C::command()), arguments)
         }

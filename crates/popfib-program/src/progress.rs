@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use popfib_formats::Progress;
 
 #[cfg(unix)]
-use crate::standard_files::metadata;
+use crate::files::metadata;
 
 /// After how long there is a bar, and how long it stays the same.
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -5,7 +5,7 @@
 //!
 //! Answers are numbers, so that a door makes its own form of each value once and finds it by the number: a text ready for the output
 //! line in the command, a string of 16 bytes in DuckDB, nothing in JavaScript. Not on this table stand C, whose next hops are the
-//! caller's numbers; Python's tables of objects, which change; and `popfib follow`, whose tables change while others look up.
+//! caller's numbers; Python's tables of objects, which change; and `popfibd`, whose tables change while others look up.
 //!
 //! Rejected: a map that follows its changes (`NextHopMap`) inside, for Python's sake: the command would compile it to look up three
 //! addresses. A Rib kept beside an image for what needs one: nothing asks for it twice.

@@ -1,4 +1,4 @@
-"""`popfib follow --bpf`: programs see routes as they change, and keep them when the process is killed."""
+"""`popfibd --bpf`: programs see routes as they change, and keep them when the process is killed."""
 
 import os
 import random
@@ -25,7 +25,7 @@ class Follow:
 
     def __init__(self, *options):
         self.log = tempfile.NamedTemporaryFile("w+", encoding="utf-8")
-        self.process = subprocess.Popen([POPFIB, "follow", "--updates", "-", "--bpf", kernel.BPFFS, *options], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([f"{POPFIB}d", "--updates", "-", "--bpf", kernel.BPFFS, *options], stdin=subprocess.PIPE,
                                         stderr=self.log, text=True)
 
     def write(self, *lines):
@@ -150,7 +150,7 @@ class LiveTables(unittest.TestCase):
             follow.write("announce 10.0.0.0/8 east", "announce 10.1.0.0/16 west", "announce 10.2.0.0/16 north")
             follow.end()
         self.assertEqual((value("10.0.0.1"), value("10.1.0.1"), value("10.2.0.1")), (3, 4, 0))
-        self.assertEqual(follow.notes(), "popfib: 'north' and perhaps other values have no number: programs get 0; --bpf-ids gives them "
+        self.assertEqual(follow.notes(), "popfibd: 'north' and perhaps other values have no number: programs get 0; --bpf-ids gives them "
                                          "some\n")
 
     def test_metrics(self):
@@ -195,7 +195,7 @@ class LiveTables(unittest.TestCase):
         refusals = (("/tmp", "no folder of a BPF file system"), (f"{kernel.BPFFS}/missing", "no folder"),
                     (f"{kernel.BPFFS}=main", "twice"))
         for folder, reason in refusals:
-            done = subprocess.run([POPFIB, "follow", "--updates", "-", "--bpf", folder, "--bpf", kernel.BPFFS], stdin=subprocess.DEVNULL,
+            done = subprocess.run([f"{POPFIB}d", "--updates", "-", "--bpf", folder, "--bpf", kernel.BPFFS], stdin=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True)
             self.assertIn(reason, done.stderr)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)

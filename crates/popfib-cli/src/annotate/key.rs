@@ -5,8 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use popfib_formats::Anonymizer;
-
-use crate::failure::Failure;
+use popfib_program::failure::Failure;
 
 /// Reads the key from a file, which has it as bytes or as hexadecimal digits.
 pub(super) fn read(path: &Path) -> Result<[u8; Anonymizer::KEY_LENGTH], Failure> {

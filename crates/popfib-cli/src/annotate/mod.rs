@@ -14,12 +14,12 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 use popfib_formats::{AddressBatch, Anonymizer};
+use popfib_program::failure::{Failure, NO_PARQUET};
+use popfib_program::program::Verdict;
 
 use crate::args::{PrefixLengths, kernel};
 use crate::condition;
 use crate::destination::{Destination, form_by_name};
-use crate::failure::{Failure, NO_PARQUET};
-use crate::program::Verdict;
 use crate::stream::follower::Follower;
 use crate::stream::lines::{LineBuffers, Query};
 use crate::stream::painter::Painter;

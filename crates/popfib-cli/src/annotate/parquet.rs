@@ -11,10 +11,10 @@ use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
 use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
+use popfib_program::failure::Failure;
 use popfib_table::Records;
 
 use super::AnnotateArgs;
-use crate::failure::Failure;
 use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::lines::Query;
 use crate::stream::source::StreamSource;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use popfib_formats::text::csv_field;
 use popfib_formats::{AddressBatch, Escaped};
+use popfib_program::failure::Failure;
 
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetSink;
 use super::{AnnotateArgs, AnnotateForm};
-use crate::failure::Failure;
 use crate::output::note;
 use crate::stream::LineLead;
 use crate::stream::form::{LineForm, OutputDialect};

@@ -9,10 +9,10 @@ use std::str::FromStr;
 
 use popfib::NextHop;
 use popfib_formats::Escaped;
+use popfib_program::failure::Failure;
 use popfib_table::{Cell, ColumnType, Records, Scalar};
 
 use super::native;
-use crate::failure::Failure;
 use crate::stream::answer_texts::{AnswerTextsBuilder, AnyAnswerTexts};
 use crate::stream::output_buffer::OutputBuffer;
 

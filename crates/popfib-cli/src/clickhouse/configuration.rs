@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 
 use popfib_formats::quote;
-
-use crate::failure::Failure;
+use popfib_program::failure::Failure;
 
 /// The XML of a function that returns a column of the type `returns`. Its command is the one that runs now, without the options
 /// that ask for XML.

@@ -16,14 +16,14 @@ use popfib::Kernel;
 use popfib::family::Family;
 use popfib_formats::addresses::AddressRun;
 use popfib_formats::{AddressBatch, quote};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use popfib_table::{FamilyTable, PrefixText, Records, Table};
 
 use self::column::{ClickhouseColumn, ClickhouseType};
 use crate::args::{TableArgs, kernel};
-use crate::failure::Failure;
 use crate::image::without_routes;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
 use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
 use crate::stream::output_buffer::OutputBuffer;

@@ -12,8 +12,8 @@ use std::net::IpAddr;
 
 use popfib_formats::addresses::{parse_address, parse_ipv4_at};
 use popfib_formats::{AddressBatch, Escaped};
+use popfib_program::failure::Failure;
 
-use crate::failure::Failure;
 use crate::stream::output_buffer::OutputBuffer;
 
 /// How many bytes are read at a time.

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use popfib::Prefix;
 use popfib::family::{ByFamily, Family, PerFamily};
+use popfib_program::failure::Failure;
 use popfib_table::{Cell, PrefixText, Scalar};
 
 use crate::args::PrefixLengths;
-use crate::failure::Failure;
 
 /// The name that stands for the addresses themselves in `--by`.
 const ADDRESS: &str = "address";

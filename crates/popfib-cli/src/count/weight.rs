@@ -8,9 +8,9 @@ use std::ops::AddAssign;
 
 use popfib_formats::addresses::{CsvRecord, LinePart, line_part};
 use popfib_formats::{AddressBatch, quote};
+use popfib_program::failure::Failure;
 use serde::{Serialize, Serializer};
 
-use crate::failure::Failure;
 use crate::stream::source::StreamSource;
 
 /// Billionths in one.

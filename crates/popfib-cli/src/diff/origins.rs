@@ -11,10 +11,10 @@ use popfib::rpki::Vrps;
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::{Escaped, RouteTable, VrpTable};
+use popfib_program::failure::Failure;
 use popfib_table::Ribs;
 use serde::Serialize;
 
-use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput};
 use crate::rov::{RovState, no_origin};
 use crate::rows::RowField;

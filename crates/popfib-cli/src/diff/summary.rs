@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use popfib_formats::Escaped;
+use popfib_program::failure::Failure;
 use serde::Serialize;
 
-use crate::failure::Failure;
 use crate::output::StandardOutput;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;

@@ -5,7 +5,8 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use crate::failure::Failure;
+use popfib_program::failure::Failure;
+
 use crate::output::{StandardOutput, note};
 
 /// The longest first line of a request, and the time that a client has for each read and write.

@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use popfib::family::Family;
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::AddressRun;
+use popfib_program::failure::Failure;
 
 use super::searched::SearchedTables;
 use super::{Grep, LineMatches};
-use crate::failure::Failure;
 use crate::stream::answers::{self, Ask};
 
 impl Grep<'_> {

@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use popfib::Kernel;
 use popfib_formats::AddressBatch;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
 use crate::args::{is_stdin, kernel};
 use crate::condition;
-use crate::failure::Failure;
 use crate::output::{StandardOutput, error, note};
-use crate::program::Verdict;
 use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
 use crate::stream::follower::Follower;
 use crate::stream::mapped::MappedMisses;

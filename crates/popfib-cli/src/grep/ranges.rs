@@ -7,8 +7,8 @@ use std::ops::Range;
 use popfib::family::Family;
 use popfib::{aggregate, algebra};
 use popfib_formats::addresses::find_span;
+use popfib_program::failure::Failure;
 
-use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 
 /// How a prefix or range inside a line has to relate to the addresses that are searched for.

@@ -2,9 +2,9 @@
 //!
 //! Patterns and lists become one table, since an address then costs one lookup for all of them.
 
+use popfib_program::failure::Failure;
 use popfib_table::{Table, TableBuilder};
 
-use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 use crate::table;
 

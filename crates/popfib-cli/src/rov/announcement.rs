@@ -5,12 +5,12 @@ use popfib::family::Family;
 use popfib::rpki::{Validity, Vrp, Vrps};
 use popfib::{IpPrefix, Prefix};
 use popfib_formats::VrpTable;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use serde::Serialize;
 
 use super::{RovState, VrpCell};
-use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput};
-use crate::program::Verdict;
 use crate::rows::RowField;
 use crate::screen::PREFIX;
 

@@ -7,14 +7,14 @@ use clap::Args;
 use popfib::algebra;
 use popfib_formats::Escaped;
 use popfib_formats::text::csv_field;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use serde::Serialize;
 
 use super::{SetList, load, prefixes};
 use crate::args::{FamilyArg, ReadArgs, ReportArgs, ReportForm};
-use crate::failure::Failure;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
-use crate::progress;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;
 

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::family::Family;
 use popfib::{IpPrefix, Prefix, algebra};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
 use super::{SetCommonArgs, SetList, SetRule, finish, load, parse_length, table_of};
 use crate::args::at_least_one;
-use crate::failure::Failure;
-use crate::program::Verdict;
 use crate::table;
 
 /// What messages say that the first argument is.

@@ -8,12 +8,12 @@ use clap::Args;
 use popfib::family::Family;
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use serde::Serialize;
 
 use crate::args::{self, ReadArgs};
-use crate::failure::Failure;
 use crate::output::{AsText, StandardOutput};
-use crate::program::Verdict;
 use crate::records::CellText;
 use crate::rows::RowField;
 use crate::screen::{PREFIX, VALUE};

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::Prefix;
 use popfib::family::Family;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 
 use super::{SetCommonArgs, SetList, SetRule, finish, load, parse_length, table_of};
 use crate::args;
-use crate::failure::Failure;
-use crate::program::Verdict;
 
 /// The maximum number of prefixes that are made: all /24 of IPv4. A few bytes of input can stand for more than any memory holds.
 const MOST: u64 = 1 << 24;

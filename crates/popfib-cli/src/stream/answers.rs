@@ -4,9 +4,9 @@
 
 use popfib::family::Family;
 use popfib::{Kernel, NextHop};
+use popfib_program::failure::Failure;
 use popfib_table::{FamilyTable, PrefixText, RouteNumbers, Table};
 
-use crate::failure::Failure;
 use crate::stream::table::NamedTable;
 
 /// What the number of an answer stands for.

@@ -1,4 +1,4 @@
-//! New tables for a stream while it goes on: paths of files that may be replaced, or the socket of a running `popfib follow`, in;
+//! New tables for a stream while it goes on: paths of files that may be replaced, or the socket of a running `popfibd`, in;
 //! the next state of the tables out, when there is one.
 //!
 //! Each batch is answered by one state, with the code and at the rate of a table that does not change. The table of another
@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use popfib_program::failure::Failure;
+
 use crate::args::{ReadArgs, TableArgs};
-use crate::failure::Failure;
 use crate::live::{FollowClient, FollowSocket};
 use crate::output::note;
 
@@ -120,7 +121,7 @@ impl<'a, T> Follower<'a, T> {
     }
 }
 
-/// The table of a running `popfib follow`, which is fetched as an image.
+/// The table of a running `popfibd`, which is fetched as an image.
 pub(super) struct FetchedTable {
     place: FollowSocket,
     with_prefixes: bool,

@@ -11,6 +11,7 @@ use popfib::Kernel;
 use popfib::family::Family;
 use popfib_formats::addresses::AddressRun;
 use popfib_formats::{AddressBatch, Anonymizer, Escaped};
+use popfib_program::failure::Failure;
 use popfib_table::write_ip;
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
@@ -22,7 +23,6 @@ use super::output_buffer::OutputBuffer;
 use super::rows::{LineLead, SplitRow};
 use super::table::NamedTable;
 use super::table_texts::{FamilyAnswers, TableTexts, indices, lead, no_texts, texts_of};
-use crate::failure::Failure;
 
 /// What is looked up for each address, and where.
 #[derive(Clone)]

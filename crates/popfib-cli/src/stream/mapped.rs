@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use popfib::Kernel;
 use popfib_formats::AddressBatch;
+use popfib_program::failure::Failure;
 
 use super::answers::Ask;
 use super::table::NamedTable;
-use crate::failure::Failure;
 use crate::output::note;
 
 /// How many there were so far. Threads add to the same count.

@@ -36,12 +36,12 @@ use clap::{Args, ValueEnum};
 use popfib::IpSet;
 use popfib_formats::addresses::{AddressPick, ColumnId, LinePart, PacketSide};
 use popfib_formats::{AddressBatch, AddressFormat, AddressOptions, Input};
+use popfib_program::failure::Failure;
+use popfib_program::progress;
 
 use crate::args::{ReadArgs, is_stdin};
-use crate::failure::Failure;
-use crate::progress;
 #[cfg(unix)]
-use crate::standard_files::metadata;
+use popfib_program::files::metadata;
 
 use self::seen::FilesSeen;
 use self::source::StreamSource;

@@ -12,10 +12,10 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use popfib_formats::AddressBatch;
+use popfib_program::failure::Failure;
 
 use super::lines::LineBuffers;
 use super::source::StreamSource;
-use crate::failure::Failure;
 
 /// Blocks for each thread: one to work on, and one that waits for its turn.
 const BLOCKS: usize = 2;

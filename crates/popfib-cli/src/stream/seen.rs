@@ -1,7 +1,8 @@
 //! What was found to look up in the files of a command: counts of each file in, notes and errors at the end out. So a file in
 //! which there was nothing to look up does not pass for one without a match.
 
-use crate::failure::Failure;
+use popfib_program::failure::Failure;
+
 use crate::output::note;
 
 /// What the files so far had to look up.

@@ -11,11 +11,11 @@ use popfib_formats::addresses::{AddressFinder, CsvDialect, LinePart};
 use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressSource, Input};
 #[cfg(feature = "parquet")]
 use popfib_parquet::ParquetAddresses;
+use popfib_program::failure::Failure;
+#[cfg(not(feature = "parquet"))]
+use popfib_program::failure::NO_PARQUET;
 
 use super::{InputArgs, ReadTextAs};
-use crate::failure::Failure;
-#[cfg(not(feature = "parquet"))]
-use crate::failure::NO_PARQUET;
 use crate::output::note;
 use crate::table::counted;
 
@@ -127,7 +127,7 @@ impl StreamSource {
     /// Replaces the content of `batch` by the next addresses; false at the end.
     pub(super) fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, Failure> {
         match self {
-            Self::File(file) => Ok(file.next_batch(batch).map_err(|error| error.to_string())?),
+            Self::File(file) => Ok(file.next_batch(batch)?),
             #[cfg(feature = "parquet")]
             Self::Parquet(file, unmaps) => {
                 let is_more = file.next_batch(batch).map_err(|error| error.to_string())?;

@@ -4,11 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use popfib::NextHop;
 use popfib_formats::text::no_column_message;
+use popfib_program::failure::Failure;
 use popfib_table::{Cell, Column, Records, Table};
 
 use crate::args::TableArgs;
 use crate::condition::OtherRecords;
-use crate::failure::Failure;
 use crate::image::{OpenedImage, without_routes};
 use crate::table;
 

@@ -8,6 +8,7 @@ use std::iter;
 
 use popfib::family::Family;
 use popfib::{IpPrefix, Kernel, NextHop};
+use popfib_program::failure::Failure;
 use popfib_table::{FamilyTable, PrefixText};
 
 use super::answer_texts::{AnswerTextsBuilder, AnyAnswerTexts};
@@ -15,7 +16,6 @@ use super::answers::Ask;
 use super::form::AnswerForm;
 use super::output_buffer::OutputBuffer;
 use super::table::NamedTable;
-use crate::failure::Failure;
 
 /// The texts of the answers of a table.
 pub(super) struct TableTexts {

@@ -11,10 +11,10 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use popfib_formats::LookupTable;
+use popfib_program::failure::Failure;
 
 use crate::args::{ReadArgs, is_stdin, table_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
-use crate::failure::Failure;
 use crate::image::{self, OpenedImage, is_image_table};
 use crate::{live, table};
 
@@ -52,7 +52,7 @@ struct GivenArgs {
     #[arg(long, requires = "tables")]
     trust: bool,
 
-    /// Use the table of a running `popfib follow`
+    /// Use the table of a running `popfibd`
     ///
     /// SOCKET is its Unix socket; --vrf names one of its tables.
     #[arg(long, value_name = "SOCKET", conflicts_with = "tables")]

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use popfib_bpf::{PinnedMap, ProgramValues};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 
 use crate::args::{FileArgs, TableArgs};
-use crate::failure::Failure;
-use crate::program::Verdict;
-use crate::progress;
 use crate::table;
-use crate::value_ids;
 
 /// Loads the table of `args` into the map.
 pub(super) fn load(
@@ -18,7 +17,7 @@ pub(super) fn load(
     matches: bool,
     ids: Option<&Path>,
 ) -> Result<Verdict, Failure> {
-    let ids = ids.map(|path| Ok::<_, Failure>((path, value_ids::read(path)?)));
+    let ids = ids.map(|path| Ok::<_, Failure>((path, popfib_bpf::read_value_ids(path)?)));
     let ids = ids.transpose()?;
     let args = TableArgs::clone(args).or_stdin(false);
     let table = match table::open_image(&args)? {

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use popfib_bpf::{BpfError, FibKind, MappedTable, PinnedCounts, PinnedMap, ValueKind};
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
 use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use crate::args::FileArgs;
-use crate::failure::Failure;
 use crate::lookup;
 use crate::output::StandardOutput;
-use crate::program::Verdict;
 use crate::records::NEXT_HOP;
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::verify::probes::ProbeArgs;

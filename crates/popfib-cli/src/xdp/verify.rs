@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use popfib::family::Family;
 use popfib_bpf::MappedTable;
+use popfib_program::failure::Failure;
+use popfib_program::program::Verdict;
+use popfib_program::progress;
 use popfib_table::Table;
 
 use crate::args::{FileArgs, TableArgs};
-use crate::failure::Failure;
 use crate::image::without_routes;
-use crate::program::Verdict;
-use crate::progress;
 use crate::table;
 use crate::verify::probes::ProbeArgs;
 use crate::verify::{self, Comparison, VerifyCount};

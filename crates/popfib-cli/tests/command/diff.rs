@@ -253,65 +253,6 @@ fn random(state: &mut u64, bound: u64) -> u64 {
     *state % bound
 }
 
-/// The updates between two random tables make one of the other.
-#[test]
-fn updates_make_one_table_of_the_other() {
-    let mut state = 0x2545_f491_4f6c_dd1d;
-    let mut table = |name: &str| {
-        let mut lines = String::from("0.0.0.0/0 192.0.2.1\n");
-        for at in 0..40 {
-            for prefix in [format!("10.{at}.0.0/16"), format!("2001:db8:{at}::/48")] {
-                if random(&mut state, 3) > 0 {
-                    let hop = random(&mut state, 4);
-                    lines += &format!("{prefix} 192.0.2.{hop}\n");
-                }
-            }
-        }
-        file(name, lines)
-    };
-    for round in 0..5 {
-        let [old, new] =
-            ["diff-random-old", "diff-random-new"].map(|name| table(&format!("{name}-{round}")));
-        let expected = run(&["convert", &new]);
-        for form in ["text", "exabgp"] {
-            let (updates, said) = different(&["diff", &old, &new, "--updates", form]);
-            assert!(said.contains("added"), "{said}");
-            let updates = match form {
-                "text" => updates,
-                // Lines of its commands are for a live table, which begins with the old routes.
-                _ => {
-                    let routes = run(&["convert", &old]);
-                    let routes = good(&routes).lines().map(|route| {
-                        let (prefix, hop) = route.split_once(' ').expect("a route");
-                        format!("announce route {prefix} next-hop {hop}\n")
-                    });
-                    routes.chain([updates]).collect()
-                }
-            };
-            let updates = file(&format!("diff-updates-{round}-{form}"), updates);
-            let made = match form {
-                "text" => run(&["convert", &old, "--updates", &updates]),
-                _ => {
-                    let image = format!("{updates}.fib");
-                    good(&run(&[
-                        "follow",
-                        "--updates",
-                        &updates,
-                        "--publish",
-                        &image,
-                    ]));
-                    run(&["convert", &image])
-                }
-            };
-            // What was applied is said on standard error.
-            assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
-            assert_eq!(stdout(&made), good(&expected), "{round} {form}");
-        }
-        let none = run(&["diff", &new, &new, "--updates", "text"]);
-        assert_eq!((none.status.code(), stdout(&none)), (Some(0), ""));
-    }
-}
-
 /// Against a scan over all routes of the old table.
 #[test]
 fn origins_are_those_of_a_scan() {

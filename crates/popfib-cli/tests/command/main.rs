@@ -11,8 +11,6 @@ mod count;
 mod diff;
 mod draw;
 mod explore;
-#[cfg(unix)]
-mod follow;
 mod formats;
 mod forms;
 mod full_disk;
@@ -26,6 +24,8 @@ mod lookup;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
+#[cfg(unix)]
+mod pseudo_terminal;
 mod recipes;
 mod refusals;
 mod reports;
@@ -41,4 +41,6 @@ mod usage;
 mod verify;
 
 /// What the tests run.
-const PROGRAM: &str = env!("CARGO_BIN_EXE_popfib");
+fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_popfib")
+}

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::PROGRAM;
 use crate::common::{file, good, path, run, stdout};
 use crate::lists::{on_its_own, taken};
+use crate::program;
 
 /// What the commands below a heading print, one after the other.
 fn printed(heading: &str) -> Vec<String> {
@@ -15,7 +15,7 @@ fn printed(heading: &str) -> Vec<String> {
     let guide = fs::read_to_string(guide).expect("the guide");
     let folder = path("recipes");
     fs::create_dir_all(&folder).expect("a folder");
-    let programs = Path::new(PROGRAM).parent().expect("a folder").display();
+    let programs = Path::new(program()).parent().expect("a folder").display();
     let mut below = "";
     let mut printed = Vec::new();
     let mut lines = guide.lines().peekable();

@@ -34,14 +34,23 @@ fn every_refusal_has_a_test() {
         let text = fs::read_to_string(file).expect("UTF-8");
         said.extend(text.lines().map(str::to_owned));
     }
-    for tests in ["popfib-cli/tests", "popfib-formats/tests"] {
+    for tests in [
+        "popfib-cli/tests",
+        "popfib-daemon/tests",
+        "popfib-formats/tests",
+    ] {
         for file in files(&crates.join(tests), "rs") {
             let text = fs::read_to_string(file).expect("UTF-8");
             said.extend(literals(&text).map(|literal| literal.text));
         }
     }
     let mut texts = Vec::new();
-    for of in ["popfib-cli", "popfib-formats"] {
+    for of in [
+        "popfib-cli",
+        "popfib-daemon",
+        "popfib-program",
+        "popfib-formats",
+    ] {
         for file in files(&crates.join(of).join("src"), "rs") {
             let text = fs::read_to_string(&file).expect("UTF-8");
             let (code, tests) = text
@@ -53,7 +62,7 @@ fn every_refusal_has_a_test() {
                 .expect("below")
                 .display()
                 .to_string();
-            if name.ends_with("/tests.rs") {
+            if name.ends_with("tests.rs") {
                 said.extend(literals(code).map(|literal| literal.text));
                 continue;
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::common::cases::{cases, check, status};
 use crate::common::directory;
-use crate::common::pseudo_terminal::PseudoTerminal;
+use crate::pseudo_terminal::PseudoTerminal;
 
 /// What the command shows in `folder`, an empty line as `\`, and its exit status.
 fn answer(command: &str, folder: &Path) -> String {

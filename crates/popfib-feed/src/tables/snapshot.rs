@@ -4,7 +4,7 @@
 //! contain the rest.
 //!
 //! ```text
-//! # popfib follow snapshot 1
+//! # popfibd snapshot 1
 //! #{"source":{"feed":"BMP 192.0.2.1","table":"pre-policy","peer":"192.0.2.9"}}
 //! #{"path":"04500300...."}
 //! 10.0.0.0/8  192.0.2.9  #0 0 0
@@ -34,7 +34,7 @@ use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::table_view::BestPathChangeOf;
 use crate::target::Target;
 
-const FIRST: &str = "# popfib follow snapshot 1";
+const FIRST: &str = "# popfibd snapshot 1";
 
 /// The maximum length of a line: names and paths are much shorter.
 const MAX_LINE: u64 = 1 << 20;
@@ -283,7 +283,7 @@ impl fmt::Display for SnapshotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read(error) => error.fmt(f),
-            Self::Other => f.write_str("not a snapshot of popfib follow"),
+            Self::Other => f.write_str("not a snapshot of popfibd"),
             Self::Damaged { line, reason } => write!(f, "line {line}: {reason}"),
         }
     }

@@ -249,7 +249,7 @@ fn what_is_no_snapshot_is_an_error_with_its_line() {
         ("#{\"path\":\"0g\"}", "line 2: not hexadecimal"),
         ("#{\"end\":7}", "line 3: it was cut off"),
     ] {
-        let text = format!("# popfib follow snapshot 1\n{line}\n");
+        let text = format!("# popfibd snapshot 1\n{line}\n");
         assert_eq!(
             restore(text.as_bytes(), limits()).unwrap_err().to_string(),
             reason

@@ -106,7 +106,7 @@ impl CandidatePaths for MrtTable {
         if *updates > 0 {
             let records = if *updates == 1 { "record" } else { "records" };
             notes.push(format!(
-                "{updates} {records} of updates left out (`popfib follow --updates` makes a table of them)"
+                "{updates} {records} of updates left out (`popfibd --updates` makes a table of them)"
             ));
         }
         notes.extend(others.notes("unicast routes"));

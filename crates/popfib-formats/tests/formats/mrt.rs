@@ -210,7 +210,7 @@ fn other_records_are_left_out_and_counted() {
     );
     assert_eq!(
         error(record(16, 4, b"an update"), &STRICT),
-        "t: there is no route in it; 1 record of updates left out (`popfib follow --updates` makes a table of them)"
+        "t: there is no route in it; 1 record of updates left out (`popfibd --updates` makes a table of them)"
     );
 }
 

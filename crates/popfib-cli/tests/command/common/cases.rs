@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::program;
 
 /// A command of the shell, and what it shall print, its exit status included.
 pub(crate) struct Case {
@@ -62,4 +64,25 @@ pub(crate) fn status(status: ExitStatus) -> String {
         Some(status) => format!("? {status}\n"),
         None => format!("? {status}\n"),
     }
+}
+
+/// What the command prints in `folder`, and its exit status.
+pub(crate) fn answer(command: &str, folder: &Path) -> String {
+    // Beside the command, or above it, is the daemon.
+    let mut programs = Path::new(program()).ancestors().skip(1);
+    let mut folder_of_programs = || programs.next().expect("a folder").display();
+    let (beside, above) = (folder_of_programs(), folder_of_programs());
+    let path = std::env::var("PATH").expect("a path");
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(folder)
+        .env("PATH", format!("{beside}:{above}:{path}"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell");
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text + &status(output.status)
 }

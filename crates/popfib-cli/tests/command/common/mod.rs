@@ -2,8 +2,6 @@
 #![allow(dead_code)] // each test file uses its part
 
 pub(crate) mod cases;
-#[cfg(unix)]
-pub(crate) mod pseudo_terminal;
 #[cfg(target_os = "linux")]
 pub(crate) mod small_disk;
 
@@ -12,7 +10,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use crate::PROGRAM;
+use crate::program;
 
 /// Both families, nested prefixes, a name as next hop, and a hole in 10.0.0.0/8's neighbourhood.
 pub(crate) const TABLE: &str = "\
@@ -25,7 +23,7 @@ pub(crate) const TABLE: &str = "\
 
 /// The command, to be run.
 pub(crate) fn popfib(args: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(args).stdin(Stdio::null());
     command
 }
@@ -38,7 +36,7 @@ pub(crate) fn without_reader(args: &[&str]) -> Command {
     let script = r#"mkfifo "$0"; exec 3<>"$0" 4>"$0" 3>&-; rm "$0"; exec "$@" >&4 4>&-"#;
     let mut command = Command::new("sh");
     command
-        .args(["-c", script, &path("fifo"), PROGRAM])
+        .args(["-c", script, &path("fifo"), program()])
         .args(args);
     command
 }
@@ -129,7 +127,9 @@ pub(crate) fn bad(output: &Output) -> &str {
     assert_eq!(output.status.code(), Some(2), "{text}");
     let line = text.strip_suffix('\n').expect("a line end");
     assert!(!line.contains('\n'), "one line: {text}");
-    line.strip_prefix("popfib: ")
+    let told = ["popfib: ", "popfibd: "];
+    told.iter()
+        .find_map(|name| line.strip_prefix(name))
         .unwrap_or_else(|| panic!("it names the command: {line}"))
 }
 

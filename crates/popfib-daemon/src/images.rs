@@ -1,0 +1,138 @@
+//! Views of live tables in, compiled images out: for files (`publish.rs`) and for clients that look up in their own process.
+//!
+//! An image is compiled on demand and not with each change, since compiling takes as long as a table is large. Clients share the
+//! last image of a table, so many of them take the memory of one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use popfib::family::Family;
+use popfib::image::{Keep, Source};
+use popfib::{ImageWriter, NextHop, Options};
+use popfib_feed::{BestRoutes, TableView, Target};
+use popfib_table::{TableBuilder, TableError};
+
+/// The minimum time between two images for clients, since each takes the time of a compilation.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The number of tables whose last image is kept.
+const KEPT: usize = 4;
+
+/// An image for clients, and the version of the tables that it was made from.
+pub(super) struct ClientImage {
+    pub(super) version: u64,
+    pub(super) bytes: Vec<u8>,
+    table: String,
+    /// When it was no longer the last image or the last but one.
+    old: OnceLock<Instant>,
+}
+
+impl ClientImage {
+    /// Whether two later images have been made.
+    pub(super) fn is_old(&self) -> bool {
+        self.old.get().is_some()
+    }
+
+    /// Whether that was this long ago.
+    pub(super) fn is_old_for(&self, time: Duration) -> bool {
+        self.old.get().is_some_and(|old| old.elapsed() >= time)
+    }
+}
+
+/// Why there is no image, as text for clients.
+pub(super) type NoImage = String;
+
+/// The images that were made last; clients share them.
+#[derive(Default)]
+pub(super) struct Images(Mutex<LastImages>);
+
+/// The last images, and those before them that clients still read.
+#[derive(Default)]
+struct LastImages {
+    /// When the last one was made.
+    last: Option<Instant>,
+    /// The last image of each of a few tables, in the order of their last use.
+    images: Vec<Arc<ClientImage>>,
+    /// Images that were replaced; clients may still be reading them.
+    replaced: Vec<Weak<ClientImage>>,
+}
+
+impl LastImages {
+    /// Takes out the image at this place. Those that were taken out before it are old from now on.
+    fn replace(&mut self, at: usize) {
+        let old = self.images.remove(at);
+        self.replaced.retain(|image| image.strong_count() > 0);
+        for image in self.replaced.iter().filter_map(Weak::upgrade) {
+            image.old.get_or_init(Instant::now);
+        }
+        self.replaced.push(Arc::downgrade(&old));
+    }
+}
+
+impl Images {
+    /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
+    /// request images.
+    pub(super) fn of(&self, view: Option<&TableView>) -> Result<Arc<ClientImage>, NoImage> {
+        let (name, now) = view.map_or(("", 0), |view| (view.name(), view.version()));
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = kept.images.iter().position(|image| image.table == name) {
+            if kept.images[at].version >= now {
+                let image = kept.images.remove(at);
+                kept.images.push(image.clone());
+                return Ok(image);
+            }
+            kept.replace(at);
+        } else if kept.images.len() >= KEPT {
+            kept.replace(0);
+        }
+        let wait = kept.last.map(|last| EVERY.saturating_sub(last.elapsed()));
+        thread::sleep(wait.unwrap_or_default());
+        let (version, writer) = compile(view).map_err(|error| error.to_string())?;
+        let image = Arc::new(ClientImage {
+            version,
+            bytes: writer.to_bytes(),
+            table: name.to_owned(),
+            old: OnceLock::new(),
+        });
+        kept.last = Some(Instant::now());
+        kept.images.push(image.clone());
+        Ok(image)
+    }
+}
+
+/// Compiles a table. Returns its version and its image, which has no routes if the table does not exist.
+pub(super) fn compile(view: Option<&TableView>) -> Result<(u64, ImageWriter), TableError> {
+    let name = view.map_or("", TableView::name);
+    let source = Source::named("popfibd");
+    let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), TableView::routes);
+    let mut collected = LiveImageRoutes::default();
+    collected.insert(ipv4);
+    collected.insert(ipv6);
+    let created = SystemTime::now().duration_since(UNIX_EPOCH);
+    let created = created.map_or(0, |since| since.as_secs());
+    let mut writer = ImageWriter::new(created);
+    writer.table(name, &[source])?;
+    let builder = collected.builder;
+    builder.write(&mut writer, &Options::default(), Keep::Routes)?;
+    Ok((version, writer))
+}
+
+/// Routes on their way into an image.
+#[derive(Default)]
+struct LiveImageRoutes {
+    builder: TableBuilder,
+    /// The number of each target's text, so that the text is made once and not for each route.
+    numbers: HashMap<Target, NextHop>,
+}
+
+impl LiveImageRoutes {
+    fn insert<A: Family>(&mut self, routes: BestRoutes<A>) {
+        for (prefix, target) in routes {
+            let number = self.numbers.entry(target);
+            let number = number.or_insert_with_key(|t| self.builder.value(&t.to_string()));
+            self.builder.insert_number(prefix, *number);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The settings of `popfibd`: options or a TOML file in, checked settings out.
+//!
+//! One struct serves both, so that each option has its key in the file.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use popfib_feed::Limits;
+use popfib_program::failure::Failure;
+use serde::Deserialize;
+
+use super::{listen, updates};
+
+/// The maximum size of a settings file.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The settings. The names of the options are the keys of the file.
+#[derive(Args, Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Settings {
+    /// Listen for FRR's zebra, usually on port 2620
+    ///
+    /// With its module dplane_fpm_nl or fpm.
+    #[arg(long, value_name = "ADDR")]
+    pub(super) fpm: Option<SocketAddr>,
+
+    /// Listen for routers' BMP, usually on port 11019
+    #[arg(long, value_name = "ADDR")]
+    pub(super) bmp: Option<SocketAddr>,
+
+    /// Follow the routes of this machine's kernel
+    ///
+    /// In all its tables.
+    #[cfg(target_os = "linux")]
+    #[arg(long)]
+    pub(super) netlink: bool,
+
+    /// Read updates; `-` is standard input
+    ///
+    /// MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands, JSON of RIS Live, ExaBGP and popfib updates.
+    #[arg(long, value_name = "FILE")]
+    pub(super) updates: Vec<PathBuf>,
+
+    /// Answer queries on this Unix socket
+    ///
+    /// One a line. Only this user may open it.
+    #[arg(long, value_name = "PATH")]
+    pub(super) socket: Option<PathBuf>,
+
+    /// Numeric ids of users that may also use the socket
+    ///
+    /// Besides this user and root; its permissions then allow everybody, and the user of each client is checked.
+    #[cfg(target_os = "linux")]
+    #[arg(hide_short_help = true, long, value_name = "UID", requires = "socket")]
+    pub(super) allow_uid: Vec<u32>,
+
+    /// Write the compiled table to this file
+    ///
+    /// When it has changed, as `popfib compile` does.
+    #[arg(long, value_name = "FILE")]
+    pub(super) publish: Option<PathBuf>,
+
+    /// Minimum time between two writes of the table, in milliseconds
+    #[arg(hide_short_help = true, long, value_name = "MS", default_value_t = Self::default().publish_every, requires = "publish")]
+    pub(super) publish_every: u64,
+
+    /// Table to write
+    ///
+    /// [default: the first of main, loc-rib, post-policy and pre-policy that exists]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "NAME",
+        requires = "publish"
+    )]
+    pub(super) publish_table: Option<String>,
+
+    /// Keep the table of BPF programs up to date: DIR[=TABLE]
+    ///
+    /// DIR is a folder of a BPF file system, as that of `popfib xdp load --pin`. Repeat it for other tables.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    #[arg(long, value_name = "DIR")]
+    pub(super) bpf: Vec<String>,
+
+    /// File with a number for each value, for programs: VALUE NUMBER
+    ///
+    /// As that of `popfib xdp load --ids`. Without it a value is the number that it is, or 0.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "bpf")]
+    pub(super) bpf_ids: Option<PathBuf>,
+
+    /// Start with the routes of this file; write it at the end
+    ///
+    /// They are marked as stale.
+    #[arg(long, value_name = "FILE")]
+    pub(super) snapshot: Option<PathBuf>,
+
+    /// Also write the snapshot every N seconds
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "SECONDS",
+        requires = "snapshot"
+    )]
+    pub(super) snapshot_every: Option<u64>,
+
+    /// Serve metrics for Prometheus by HTTP
+    ///
+    /// /metrics, /health (200 when all routes are loaded), and /lookup, /paths and /tables as JSON.
+    #[arg(long, value_name = "ADDR")]
+    pub(super) metrics: Option<SocketAddr>,
+
+    /// When routes that a reconnection did not announce go, in seconds
+    ///
+    /// After a reconnection, routes that were not announced again are removed this many seconds after the last one that was.
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value_t = Self::default().idle)]
+    pub(super) idle: u64,
+
+    /// Maximum number of paths in all tables
+    ///
+    /// More are refused and counted.
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Self::default().max_paths)]
+    pub(super) max_paths: usize,
+
+    /// Maximum number of paths of one peer in one table
+    ///
+    /// A peer that announces more is dropped until it comes up again.
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Self::default().max_peer_paths)]
+    pub(super) max_peer_paths: usize,
+
+    /// Maximum memory of tables, in MiB [default: no limit]
+    ///
+    /// More paths are refused and counted.
+    #[arg(hide_short_help = true, long, value_name = "MIB")]
+    pub(super) max_memory: Option<usize>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            fpm: None,
+            bmp: None,
+            #[cfg(target_os = "linux")]
+            netlink: false,
+            updates: Vec::new(),
+            socket: None,
+            #[cfg(target_os = "linux")]
+            allow_uid: Vec::new(),
+            publish: None,
+            publish_every: 1000,
+            publish_table: None,
+            #[cfg(all(target_os = "linux", feature = "xdp"))]
+            bpf: Vec::new(),
+            #[cfg(all(target_os = "linux", feature = "xdp"))]
+            bpf_ids: None,
+            snapshot: None,
+            snapshot_every: None,
+            metrics: None,
+            idle: limits.idle.as_secs(),
+            max_paths: limits.max_paths,
+            max_peer_paths: limits.max_peer_paths,
+            max_memory: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads a file. An error is one line that names the place in the file.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let name = path.display();
+        let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+        let length = fs::metadata(path).map_err(|error| failed(&error))?.len();
+        if length > MAX_FILE {
+            return Err(failed(&"more than 1 MiB of settings").into());
+        }
+        let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
+        let settings: Self = toml::from_str(&text).map_err(|error| {
+            let before = error.span().map_or(0, |span| span.start).min(text.len());
+            let line = text.as_bytes()[..before].iter().filter(|&&b| b == b'\n');
+            let message = error.message().replace('\n', ", ");
+            format!("{name}:{}: {message}", line.count() + 1)
+        })?;
+        settings.check().map_err(|reason| failed(&reason))?;
+        Ok(settings)
+    }
+
+    /// Checks that the settings make sense; otherwise returns the reason.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        if !self.listens() && self.updates.is_empty() {
+            return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates");
+        }
+        if !self.serves() && self.publish.is_none() && !self.has_programs() {
+            return Err("nobody could read the tables: give --socket, --publish or --metrics");
+        }
+        if self.snapshot_every == Some(0) {
+            return Err("a snapshot every 0 seconds");
+        }
+        #[cfg(all(target_os = "linux", feature = "xdp"))]
+        if super::bpf::has_same_map(&self.bpf) {
+            return Err("--bpf names a folder twice, and a map has one table");
+        }
+        Ok(())
+    }
+
+    /// Whether BPF programs get a table.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    fn has_programs(&self) -> bool {
+        !self.bpf.is_empty()
+    }
+    #[cfg(not(all(target_os = "linux", feature = "xdp")))]
+    fn has_programs(&self) -> bool {
+        false
+    }
+
+    /// Whether routes may arrive as long as the process runs.
+    pub(super) fn listens(&self) -> bool {
+        self.fpm.is_some() || self.bmp.is_some() || self.netlink()
+    }
+
+    /// Whether clients may connect as long as the process runs.
+    pub(super) fn serves(&self) -> bool {
+        self.socket.is_some() || self.metrics.is_some()
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn netlink(&self) -> bool {
+        self.netlink
+    }
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn netlink(&self) -> bool {
+        false
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn allowed(&self) -> &[u32] {
+        &self.allow_uid
+    }
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn allowed(&self) -> &[u32] {
+        &[]
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            idle: Duration::from_secs(self.idle),
+            max_paths: self.max_paths,
+            max_peer_paths: self.max_peer_paths,
+            max_bytes: self
+                .max_memory
+                .map_or(usize::MAX, |mib| mib.saturating_mul(1 << 20)),
+        }
+    }
+
+    /// Whether these settings include the feed of this name.
+    pub(super) fn follows(&self, feed: &str) -> bool {
+        match feed {
+            listen::FPM => self.fpm.is_some(),
+            super::state::KERNEL => self.netlink(),
+            _ if listen::is_router(feed) => self.bmp.is_some(),
+            _ => self.updates.iter().any(|path| updates::name(path) == feed),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The state that all threads share: the tables under a lock, and counts. Changes of feeds come in; out come views of tables,
+//! paths, images and counts for clients, and notes about problems.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use popfib::IpPrefix;
+use popfib_feed::info::{
+    DroppedPaths, LeftOutMessages, MessageCounts, PathInfo, PathsQuery, TableInfo,
+};
+use popfib_feed::{TableView, Tables};
+use popfib_program::message::note;
+
+use super::bulk::ValueMemory;
+use super::images::{ClientImage, Images, NoImage};
+use super::lock::{FairLock, LockHold};
+use super::reasons::AllReasons;
+
+/// The feed of this machine's kernel.
+pub(super) const KERNEL: &str = "kernel";
+
+/// How many paths are swept, and how many tables are listed, each time that the lock is taken for it.
+const SWEPT: usize = 256;
+const LISTED: usize = 256;
+
+/// The state that threads share.
+pub(super) struct FollowState {
+    tables: FairLock<Tables>,
+    feeds: Mutex<BTreeMap<String, MessageCounts>>,
+    reasons: Mutex<AllReasons>,
+    troubles: Mutex<Troubles>,
+    /// Protocols of routers of which none has connected yet, for the idle time at most.
+    awaited: Mutex<BTreeSet<&'static str>>,
+    /// Whether all tables were complete once.
+    was_whole: AtomicBool,
+    /// The image that clients share.
+    images: Images,
+    /// The memory of the values of clients that ask for packed addresses.
+    pub(super) value_memory: Arc<ValueMemory>,
+    /// The tables of BPF programs.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    pub(super) bpf: super::bpf_counts::AllBpfCounts,
+    /// Addresses answered.
+    pub(super) lookups: AtomicU64,
+    /// Clients connected to the Unix socket, by HTTP, and those of the latter that get more than `/health`.
+    pub(super) clients: AtomicUsize,
+    pub(super) http_connections: AtomicUsize,
+    pub(super) http_clients: AtomicUsize,
+    /// When the process began.
+    pub(super) started: Instant,
+}
+
+/// Whether answers agree with the routes of routers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Health {
+    /// There is no table, or a table is still being received for the first time since the process began.
+    Loading,
+    /// All tables are complete, but the current routes of some routers are not known, or not all of them.
+    Stale,
+    /// All routes are those of the routers, as far as is known.
+    Ready,
+}
+
+impl Health {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Loading => "loading\n",
+            Self::Stale => "stale\n",
+            Self::Ready => "ready\n",
+        }
+    }
+}
+
+/// The last report of problems, and its time.
+#[derive(Default)]
+struct Troubles {
+    said: Option<Instant>,
+    known: [u64; 4],
+}
+
+impl FollowState {
+    pub(super) fn new(tables: Tables) -> Self {
+        Self {
+            tables: FairLock::new(tables),
+            feeds: Mutex::default(),
+            reasons: Mutex::default(),
+            troubles: Mutex::default(),
+            awaited: Mutex::default(),
+            was_whole: AtomicBool::new(false),
+            images: Images::default(),
+            value_memory: Arc::default(),
+            #[cfg(all(target_os = "linux", feature = "xdp"))]
+            bpf: Default::default(),
+            lookups: AtomicU64::new(0),
+            clients: AtomicUsize::new(0),
+            http_connections: AtomicUsize::new(0),
+            http_clients: AtomicUsize::new(0),
+            started: Instant::now(),
+        }
+    }
+
+    /// Locks the tables. Keep the lock as short as possible, and never while reading or writing.
+    pub(super) fn tables(&self) -> LockHold<'_, Tables> {
+        self.tables.hold()
+    }
+
+    /// Publishes the changes so far to readers, without the lock: see [`Tables::hand_over`].
+    pub(super) fn publish(&self, now: Instant, is_behind: bool) {
+        let hand_over = || self.tables().hand_over(now, is_behind);
+        while hand_over().run() {}
+    }
+
+    /// Removes some of the routes that are gone; returns whether there is more to do at once.
+    pub(super) fn tick(&self, now: Instant) -> bool {
+        let swept = self.tables().sweep(now, SWEPT);
+        self.publish(now, swept.is_behind);
+        swept.has_more && !swept.is_round
+    }
+
+    /// What readers see of a table; `None` is the default table.
+    pub(super) fn view(&self, table: Option<&str>) -> Option<Arc<TableView>> {
+        let tables = self.tables();
+        tables.view(table.or_else(|| tables.default_table())?)
+    }
+
+    /// Passes all tables to `each`, ordered by name: a few at a time, without the lock, so that it may write to a client.
+    pub(super) fn each_table(
+        &self,
+        mut each: impl FnMut(&TableInfo) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut last = None;
+        loop {
+            let tables = self.tables();
+            let some = tables.tables_after(last.as_deref()).take(LISTED);
+            let some: Vec<TableInfo> = some.collect();
+            drop(tables);
+            some.iter().try_for_each(&mut each)?;
+            if some.len() < LISTED {
+                return Ok(());
+            }
+            last = some.into_iter().next_back().map(|info| info.name);
+        }
+    }
+
+    /// Passes the paths of exactly this prefix in a table to `each`, the best first, as [`each_table`](Self::each_table) does.
+    pub(super) fn each_path(
+        &self,
+        table: &str,
+        prefix: IpPrefix,
+        mut each: impl FnMut(&PathInfo) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut query = PathsQuery::new(table, prefix);
+        let mut some = Vec::new();
+        let mut has_more = true;
+        while has_more {
+            some.clear();
+            has_more = query.next(&self.tables(), &mut some);
+            some.iter().try_for_each(&mut each)?;
+        }
+        Ok(())
+    }
+
+    /// The longest time for which a thread has held the tables, as CPU time of that thread.
+    pub(super) fn longest_hold(&self) -> Duration {
+        self.tables.longest_hold()
+    }
+
+    /// Whether answers agree with the routes of routers. Once all tables were complete, later ones do not make it `Loading` again.
+    pub(super) fn health(&self) -> Health {
+        let is_awaited = !self.awaited().is_empty();
+        let tables = self.tables();
+        let is_whole = tables.is_whole() && !is_awaited;
+        let was_whole = self.was_whole.load(Ordering::Relaxed) || is_whole;
+        self.was_whole.store(was_whole, Ordering::Relaxed);
+        match (was_whole, tables.is_fresh()) {
+            (false, _) => Health::Loading,
+            (true, false) => Health::Stale,
+            (true, true) => Health::Ready,
+        }
+    }
+
+    /// The protocols of which a router is awaited, before which tables are not whole.
+    pub(super) fn awaited(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The image of this table as it is now, for clients; `None` is the default table.
+    pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<ClientImage>, NoImage> {
+        self.images.of(self.view(table).as_deref())
+    }
+
+    /// Adds the counts of a feed since `before`.
+    pub(super) fn count(&self, feed: &str, before: &mut MessageCounts, now: MessageCounts) {
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        if !feeds.contains_key(feed) {
+            feeds.insert(feed.to_owned(), MessageCounts::default());
+        }
+        if let Some(total) = feeds.get_mut(feed) {
+            total.messages += now.messages - before.messages;
+            total.invalid += now.invalid - before.invalid;
+            total.other += now.other - before.other;
+            total.unknown_next_hops += now.unknown_next_hops - before.unknown_next_hops;
+        }
+        *before = now;
+    }
+
+    /// Adds the messages that a connection of a feed has left out.
+    pub(super) fn leave_out(&self, feed: &str, before: &mut Vec<u64>, now: &[LeftOutMessages]) {
+        if !now.is_empty() {
+            self.reasons().add(feed, before, now);
+        }
+    }
+
+    /// Why messages were left out.
+    pub(super) fn reasons(&self) -> MutexGuard<'_, AllReasons> {
+        self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The counts of each feed.
+    pub(super) fn feeds(&self) -> BTreeMap<String, MessageCounts> {
+        let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.clone()
+    }
+
+    /// Reports problems since the last call, at most once a minute until the last one, and dropped peers at once.
+    pub(super) fn note_troubles(&self, is_last: bool) {
+        let dropped = self.tables().take_dropped();
+        for dropped in dropped {
+            match dropped {
+                DroppedPaths::Peer { feed, peer, table } => {
+                    let peer = match peer.is_empty() {
+                        true => feed,
+                        false => format!("{feed}, peer {peer}"),
+                    };
+                    note(format_args!(
+                        "{peer}: dropped from table {table}, with more paths than --max-peer-paths"
+                    ));
+                }
+                DroppedPaths::Feed(feed) => note(format_args!(
+                    "{feed}: its routes are removed: it has been away for the longest time, and its place among 65,536 peers is needed"
+                )),
+            }
+        }
+        let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_soon = |said: Instant| said.elapsed() < Duration::from_secs(60);
+        if !is_last && troubles.said.is_some_and(is_soon) {
+            return;
+        }
+        let feeds = self.feeds();
+        let totals = self.tables().totals();
+        let mut reasons = self.reasons();
+        let invalid: u64 = feeds.values().map(|counts| counts.invalid).sum();
+        let known = [
+            // Those with a reason are reported by it.
+            invalid.saturating_sub(reasons.sum()),
+            feeds.values().map(|counts| counts.unknown_next_hops).sum(),
+            totals.refused,
+            totals.failed,
+        ];
+        let what = [
+            "invalid messages or lines left out",
+            "routes name a next hop that was not announced: with `no fpm use-next-hop-groups`, zebra sends next hops with their routes",
+            "paths or next-hop objects refused: above --max-paths, --max-memory or 65,536 peers, or from a dropped peer",
+            "changes could not be published",
+        ];
+        for line in reasons.report() {
+            note(line);
+            troubles.said = Some(Instant::now());
+        }
+        drop(reasons);
+        for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {
+            if now > before {
+                note(format_args!("{} {what}", now - before));
+                troubles.said = Some(Instant::now());
+            }
+        }
+        troubles.known = known;
+    }
+}
+
+/// A client that is counted until this is dropped.
+pub(super) struct CountedClient<'s>(&'s AtomicUsize);
+
+impl<'s> CountedClient<'s> {
+    /// Counts a client, unless there are `most` already.
+    pub(super) fn enter(clients: &'s AtomicUsize, most: usize) -> Option<Self> {
+        let add = |clients: usize| (clients < most).then_some(clients + 1);
+        clients
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add)
+            .ok()?;
+        Some(Self(clients))
+    }
+}
+
+impl Drop for CountedClient<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

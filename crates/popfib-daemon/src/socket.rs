@@ -66,6 +66,19 @@ impl SocketUsers {
     }
 }
 
+/// Whether a user is one of those of the user namespace, of which the lines of `map` have the first and the number: all others appear as
+/// one. Without lines there is none.
+fn is_mapped(map: &str, user: u32) -> bool {
+    let has = |line: &str| {
+        let mut numbers = line.split_ascii_whitespace().map(str::parse::<u32>);
+        let (Some(Ok(first)), Some(Ok(count))) = (numbers.next(), numbers.nth(1)) else {
+            return false;
+        };
+        user.checked_sub(first).is_some_and(|after| after < count)
+    };
+    map.is_empty() || map.lines().any(has)
+}
+
 /// The user of the client's process when it connected; `None` if the system does not provide it.
 #[cfg(target_os = "linux")]
 fn user(client: &UnixStream) -> Option<u32> {
@@ -83,6 +96,12 @@ pub(super) fn listen(
     path: &Path,
     allowed: &[u32],
 ) -> Result<SocketFile, Failure> {
+    let users = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    if let Some(user) = allowed.iter().find(|user| !is_mapped(&users, **user)) {
+        return Err(format!(
+            "--allow-uid {user}: this process cannot tell this user from others: run it without a user namespace (PrivateUsers= of its unit)"
+        ).into());
+    }
     let failed = |error: io::Error| format!("--socket {}: {error}", path.display());
     let mode = if allowed.is_empty() { 0o600 } else { 0o666 };
     let listener = bind(path, mode).map_err(failed)?;
@@ -266,6 +285,26 @@ fn serve(state: &FollowState, mut client: UnixStream) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn users_outside_of_the_user_namespace_are_refused() {
+        let of = |map: &str| [0, 1000, 1001, 65_534].map(|user| is_mapped(map, user));
+        assert_eq!(of("         0          0 4294967295\n"), [true; 4]);
+        assert_eq!(of(""), [true; 4]);
+        let private = "         0          0          1\n      1000       1000          1\n";
+        assert_eq!(of(private), [true, true, false, false]);
+        if !fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| is_mapped(&map, 7)) {
+            return;
+        }
+        let state = Arc::new(FollowState::new(popfib_feed::Tables::default()));
+        let refused = listen(&state, Path::new("/nonexistent/s"), &[u32::MAX]);
+        assert_eq!(
+            refused.err().map(|failure| failure.to_string()).as_deref(),
+            Some(
+                "--allow-uid 4294967295: this process cannot tell this user from others: run it without a user namespace (PrivateUsers= of its unit)"
+            )
+        );
+    }
 
     #[test]
     fn what_a_process_of_the_same_number_left_is_in_nobodys_way() {

@@ -3,7 +3,7 @@
 use crate::common::input;
 use crate::mrt_file::{as_path, message, next_hop, path_attribute, record, session, update};
 use popfib_formats::bgp::{BgpPath, unpack_path};
-use popfib_formats::updates::Message;
+use popfib_formats::updates::{LineUpdates, Message, read_json};
 use popfib_formats::{Change, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 
 fn all_of(source: &mut dyn UpdateSource) -> Vec<String> {
@@ -172,6 +172,14 @@ fn json() {
     ] {
         assert!(in_full(silent).unwrap().is_empty());
     }
+    let many = RIS.replace(
+        "::/32\"",
+        &format!("::/32\"{}", ",\"::/0\"".repeat(1 << 16)),
+    );
+    assert_eq!(
+        read_json(&many, false, &mut LineUpdates::default()),
+        Err("more than 65,536 prefixes in a line".to_owned())
+    );
     for (line, reason) in [
         ("{}", "t:1: no object of RIS Live, ExaBGP or popfib updates"),
         (

@@ -2,8 +2,9 @@
 //!
 //! Each connection of a feed has a thread. It decodes messages, applies them under one lock in short pieces (`feeding.rs`,
 //! `lock.rs`), and publishes them without the lock. Each client has a thread that looks up in the live table without that lock, so
-//! neither waits for the other. Clients only take the lock to open a table, and for paths and counts. The main loop here removes
-//! routes that are gone, in steps (`FollowState::tick`), and writes image and snapshot.
+//! neither waits for the other. Clients only take the lock to open a table, and for paths and counts. Another thread removes routes
+//! that are gone, in steps (`FollowState::tick`), and the main loop here has image and snapshot written, each in a thread, so that no
+//! disk makes lost routes stay.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]
@@ -40,7 +41,8 @@ mod watch;
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use clap::{Command, CommandFactory, Parser};
@@ -131,27 +133,42 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     let mut running = RunningParts::new(&state);
     // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
-    let mut publisher = Publisher::of(&settings);
+    let sweeper = state.clone();
+    let sweep = move || {
+        loop {
+            if !sweeper.tick(Instant::now()) {
+                sleep(SWEEP);
+            }
+        }
+    };
+    threads::start::<()>(sweep)?;
+    let publisher = |settings: &Settings| Arc::new(Mutex::new(Publisher::of(settings)));
+    let mut image = publisher(&settings);
     let mut images = RegularWork::begun();
     let mut snapshots = RegularWork::begun();
     let mut request = None;
     loop {
-        let has_more = state.tick(Instant::now());
         let has_read_all = !settings.listens() && running.has_read_all();
         let is_ended = request == Some(SignalRequest::End);
         let is_last = is_ended || (has_read_all && !settings.serves());
+        while is_last && state.tick(Instant::now()) {}
         // At the end, the snapshot is written even if the image could not be.
         let mut published = Ok(());
-        if let Some(publisher) = &mut publisher {
+        if settings.publish.is_some() {
             let every = Duration::from_millis(settings.publish_every);
-            published = images.work(every, is_last, || {
-                publisher.publish(&state, is_last, has_read_all)
+            let (state, image) = (state.clone(), image.clone());
+            published = images.work(every, is_last, move || {
+                let mut image = image.lock().unwrap_or_else(PoisonError::into_inner);
+                image
+                    .as_mut()
+                    .map_or(Ok(()), |image| image.publish(&state, is_last, has_read_all))
             });
         }
-        if let Some(path) = &settings.snapshot {
+        if let Some(path) = settings.snapshot.clone() {
             let every = settings.snapshot_every.map(Duration::from_secs);
             let every = every.unwrap_or(Duration::MAX);
-            snapshots.work(every, is_last, || snapshot::write(path, &state))?;
+            let state = state.clone();
+            snapshots.work(every, is_last, move || snapshot::write(&path, &state))?;
         }
         state.note_troubles(is_last);
         published?;
@@ -166,7 +183,6 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
         }
         state.health();
         let every = match &settings.publish {
-            _ if has_more => Duration::ZERO,
             Some(_) => Duration::from_millis(settings.publish_every).clamp(MIN_TICK, TICK),
             None => TICK,
         };
@@ -189,7 +205,7 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
                         (settings.publish.clone(), settings.publish_table.clone())
                     };
                     if place(&new) != place(&settings) {
-                        publisher = Publisher::of(&new);
+                        image = publisher(&new);
                         images = RegularWork::due();
                     }
                     settings = new;
@@ -205,11 +221,12 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     }
 }
 
-/// When work is due that is done regularly, and at the end.
+/// When work is due that is done regularly, and at the end. It is done in a thread of its own, since it may wait for a disk.
 struct RegularWork {
     /// `None` if it is due at once.
     last: Option<Instant>,
     has_failed: bool,
+    thread: Option<JoinHandle<Result<(), String>>>,
 }
 
 impl RegularWork {
@@ -217,7 +234,7 @@ impl RegularWork {
     fn begun() -> Self {
         Self {
             last: Some(Instant::now()),
-            has_failed: false,
+            ..Self::due()
         }
     }
 
@@ -226,32 +243,51 @@ impl RegularWork {
         Self {
             last: None,
             has_failed: false,
+            thread: None,
         }
     }
 
-    /// Does the work if it is due. A failure is reported once, not each time that the disk is still full; at the end it is an error.
+    /// Begins the work if it is due; at the end, waits for it. A failure is reported once, not each time that the disk is still full; at
+    /// the end it is an error.
     fn work(
         &mut self,
         every: Duration,
         is_last: bool,
-        work: impl FnOnce() -> Result<(), String>,
+        work: impl FnOnce() -> Result<(), String> + Send + 'static,
     ) -> Result<(), Failure> {
-        if self.last.is_some_and(|last| last.elapsed() < every) && !is_last {
-            return Ok(());
+        let ended = self.thread.take_if(|t| is_last || t.is_finished());
+        let ended = ended.map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(_) => Err("a thread has panicked".to_owned()),
+        });
+        if is_last {
+            return Ok(work()?);
         }
-        match work() {
-            Ok(()) => self.has_failed = false,
-            Err(reason) if is_last => return Err(reason.into()),
-            Err(reason) if !self.has_failed => {
-                note(reason);
-                self.has_failed = true;
-            }
-            Err(_) => {}
+        let is_due = self.last.is_none_or(|last| last.elapsed() >= every);
+        let result = match ended {
+            None if self.thread.is_none() && is_due => match threads::start(work) {
+                Ok(thread) => {
+                    self.thread = Some(thread);
+                    return Ok(());
+                }
+                Err(reason) => Err(reason),
+            },
+            None => return Ok(()),
+            Some(result) => result,
+        };
+        if let Err(reason) = &result
+            && !self.has_failed
+        {
+            note(reason);
         }
+        self.has_failed = result.is_err();
         self.last = Some(Instant::now());
         Ok(())
     }
 }
+
+/// The interval of sweeps while nothing is gone.
+const SWEEP: Duration = Duration::from_millis(50);
 
 /// The interval of the main loop, and the shortest one, for images that are published more often.
 const TICK: Duration = Duration::from_millis(100);

@@ -12,13 +12,18 @@ use crate::restart::end;
 use crate::routers::{announce, bmp, router, up};
 use crate::{Follow, popfibd};
 
-#[test]
-fn a_named_pipe_without_a_writer_makes_nobody_wait() {
-    const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-    let pipe = path("pipe-of-updates");
+fn named_pipe(name: &str) -> String {
+    let pipe = path(name);
     let _ = fs::remove_file(&pipe);
     let made = Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
+    pipe
+}
+
+#[test]
+fn a_named_pipe_without_a_writer_makes_nobody_wait() {
+    const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+    let pipe = named_pipe("pipe-of-updates");
     let options = ["--updates", &pipe, "--bmp", "127.0.0.1:0"];
     let mut follow = Follow::start("pipe", &options);
     let address = follow.connect("BMP on");
@@ -66,4 +71,23 @@ fn the_first_write_to_a_pipe_may_end_anywhere() {
         assert_eq!(good(&answer), "10.1.0.1\t10.0.0.0/8\teast\n", "{first:?}");
         fs::remove_file(&image).unwrap();
     }
+}
+
+#[test]
+fn lost_routes_leave_while_the_image_waits_for_its_disk() {
+    const PEER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+    // Opening it to see whether it is an image waits for a writer.
+    let pipe = named_pipe("pipe-image");
+    let options = ["--publish", &pipe, "--bmp", "127.0.0.1:0"];
+    let mut follow = Follow::start("pipe-image", &options);
+    let address = follow.connect("BMP on");
+    follow.note("answering");
+    let mut router = router(address, &[up(PEER), announce(PEER, 1)]);
+    let answer = "10.1.0.0\t10.1.0.0/16\t192.0.2.1 as-path 64500\n";
+    follow.expect("10.1.0.0\n", answer);
+    sleep(Duration::from_millis(1200));
+    router.write_all(&bmp(2, PEER, &[4])).unwrap();
+    follow.expect("10.1.0.0\n", "10.1.0.0\t-\t-\n");
+    drop(follow);
+    fs::remove_file(&pipe).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use core::cmp::Ordering;
 use core::iter;
+use core::ops::Bound;
 
 use super::paths::{BestChange, MultiRib, NextBest, Path, link, link_mut, order};
 use super::sorted::SortedPlace;
@@ -78,6 +79,41 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             at = self.first.next(prefix);
         }
         None
+    }
+
+    /// Passes over some `count` paths, those that follow `after`, or the first ones, up to the first prefix that has a path for which
+    /// `is_one` returns true. Returns the position before that prefix, or after them (`None` at the beginning and the end), and whether
+    /// there is such a prefix. A prefix of many paths, and one at which the step before ended, count as such. Faster than
+    /// [`retain_some`](MultiRib::retain_some).
+    ///
+    /// O(key width / 6 + count).
+    pub fn skip_some(
+        &self,
+        after: Option<Position<A, P::Key>>,
+        count: usize,
+        mut is_one: impl FnMut(Prefix<A>, &P) -> bool,
+    ) -> (Option<Position<A, P::Key>>, bool) {
+        let begin = match &after {
+            None => Bound::Unbounded,
+            Some(Position { key: Some(_), .. }) => return (after, true),
+            Some(Position { prefix, .. }) => Bound::Excluded(*prefix),
+        };
+        let (mut last, mut left) = (after, count);
+        for (prefix, first) in self.first.range((begin, Bound::Unbounded)) {
+            if left == 0 {
+                return (last, false);
+            }
+            let is_many = link(&self.paths, first).rest.as_many().is_some();
+            let is_found = |path| {
+                left = left.saturating_sub(1);
+                is_one(prefix, path)
+            };
+            if is_many || self.chain(first).any(is_found) {
+                return (last, true);
+            }
+            last = Some(Position { prefix, key: None });
+        }
+        (None, false)
     }
 
     /// Keeps of a chain the paths with keys up to `after`, and those for which `keep` returns true. Returns the chain's first

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use popfib_program::message::note;
 
+use super::state::FollowState;
 use super::threads;
 
 /// A listener with its thread. Dropping it closes the listener, but not the connections that it has accepted.
@@ -20,6 +21,7 @@ pub(super) struct ListenerThread {
 
 /// Opens a listener, reports its address, and passes each connection to `each`, in a thread.
 pub(super) fn accept(
+    state: &Arc<FollowState>,
     what: &'static str,
     address: SocketAddr,
     mut each: impl FnMut(TcpStream, SocketAddr) + Send + 'static,
@@ -27,6 +29,7 @@ pub(super) fn accept(
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
     note(format_args!("{what} on {address}"));
+    let state = state.clone();
     let is_closed = Arc::new(AtomicBool::new(false));
     let closed = is_closed.clone();
     let accept = move || {
@@ -39,7 +42,8 @@ pub(super) fn accept(
                 Ok((stream, peer)) => each(stream, peer),
                 Err(error) => {
                     // Too many open files, or a connection that is closed already.
-                    note(format_args!("{what} on {address}: {error}"));
+                    let line = format_args!("on {address}: {error}");
+                    state.lines.note(what, None, line);
                     thread::sleep(Duration::from_secs(1));
                 }
             }

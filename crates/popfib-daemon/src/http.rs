@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use popfib::IpPrefix;
 use popfib_feed::Target;
 use popfib_program::failure::Failure;
-use popfib_program::message::{AsText, note};
+use popfib_program::message::AsText;
 use serde::Serialize;
 
 use super::accept::{ListenerThread, accept};
@@ -51,18 +51,19 @@ pub(super) fn listen(
     state: &Arc<FollowState>,
     address: SocketAddr,
 ) -> Result<ListenerThread, Failure> {
-    let state = state.clone();
-    let each = move |client, peer| {
-        let state = state.clone();
+    let (accepting, state) = (state, state.clone());
+    let each = move |client, peer: SocketAddr| {
+        let served = state.clone();
         let answer = move || {
             // A client that has gone is no error.
-            let _ = answer(&state, client);
+            let _ = answer(&served, client);
         };
         if let Err(reason) = threads::start(answer) {
-            note(format_args!("metrics: {peer} was refused: {reason}"));
+            let line = format_args!("{peer} was refused: {reason}");
+            state.lines.note("metrics", Some(peer.ip()), line);
         }
     };
-    let listener = accept("metrics", address, each);
+    let listener = accept(accepting, "metrics", address, each);
     Ok(listener.map_err(|error| format!("--metrics {address}: {error}"))?)
 }
 

@@ -1,9 +1,11 @@
 //! Views of live tables in, compiled images out: for files (`publish.rs`) and for clients that look up in their own process.
 //!
 //! An image is compiled on demand and not with each change, since compiling takes as long as a table is large. Clients share the
-//! last image of a table, so many of them take the memory of one.
+//! last image of a table, so many of them take the memory of one. Images for clients are made in one thread: an allocator keeps what a
+//! compilation took for the thread that had it.
 
 use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,6 +15,8 @@ use popfib::image::{Keep, Source};
 use popfib::{ImageWriter, NextHop, Options};
 use popfib_feed::{BestRoutes, TableView, Target};
 use popfib_table::{TableBuilder, TableError};
+
+use super::threads;
 
 /// The minimum time between two images for clients, since each takes the time of a compilation.
 const EVERY: Duration = Duration::from_secs(1);
@@ -44,9 +48,15 @@ impl ClientImage {
 /// Why there is no image, as text for clients.
 pub(super) type NoImage = String;
 
-/// The images that were made last; clients share them.
+/// A table, and where its image goes.
+type ImageRequest = (
+    Option<Arc<TableView>>,
+    Sender<Result<Arc<ClientImage>, NoImage>>,
+);
+
+/// The images that were made last, and the thread that makes them; clients share them.
 #[derive(Default)]
-pub(super) struct Images(Mutex<LastImages>);
+pub(super) struct Images(Mutex<Option<Sender<ImageRequest>>>);
 
 /// The last images, and those before them that clients still read.
 #[derive(Default)]
@@ -69,25 +79,21 @@ impl LastImages {
         }
         self.replaced.push(Arc::downgrade(&old));
     }
-}
 
-impl Images {
-    /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
-    /// request images.
-    pub(super) fn of(&self, view: Option<&TableView>) -> Result<Arc<ClientImage>, NoImage> {
+    /// As [`Images::of`].
+    fn of(&mut self, view: Option<&TableView>) -> Result<Arc<ClientImage>, NoImage> {
         let (name, now) = view.map_or(("", 0), |view| (view.name(), view.version()));
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = kept.images.iter().position(|image| image.table == name) {
-            if kept.images[at].version >= now {
-                let image = kept.images.remove(at);
-                kept.images.push(image.clone());
+        if let Some(at) = self.images.iter().position(|image| image.table == name) {
+            if self.images[at].version >= now {
+                let image = self.images.remove(at);
+                self.images.push(image.clone());
                 return Ok(image);
             }
-            kept.replace(at);
-        } else if kept.images.len() >= KEPT {
-            kept.replace(0);
+            self.replace(at);
+        } else if self.images.len() >= KEPT {
+            self.replace(0);
         }
-        let wait = kept.last.map(|last| EVERY.saturating_sub(last.elapsed()));
+        let wait = self.last.map(|last| EVERY.saturating_sub(last.elapsed()));
         thread::sleep(wait.unwrap_or_default());
         let (version, writer) = compile(view).map_err(|error| error.to_string())?;
         let image = Arc::new(ClientImage {
@@ -96,9 +102,35 @@ impl Images {
             table: name.to_owned(),
             old: OnceLock::new(),
         });
-        kept.last = Some(Instant::now());
-        kept.images.push(image.clone());
+        self.last = Some(Instant::now());
+        self.images.push(image.clone());
         Ok(image)
+    }
+}
+
+impl Images {
+    /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
+    /// request images.
+    pub(super) fn of(&self, view: Option<Arc<TableView>>) -> Result<Arc<ClientImage>, NoImage> {
+        let (to, image) = channel();
+        let mut maker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let maker = match &mut *maker {
+            Some(maker) => maker,
+            none => {
+                let (maker, requests) = channel::<ImageRequest>();
+                threads::start(move || {
+                    let mut kept = LastImages::default();
+                    // A client that has gone needs none.
+                    requests
+                        .iter()
+                        .for_each(|(view, to)| drop(to.send(kept.of(view.as_deref()))));
+                })?;
+                none.insert(maker)
+            }
+        };
+        let ended = "images are no longer made";
+        maker.send((view, to)).map_err(|_| ended)?;
+        image.recv().map_err(|_| ended)?
     }
 }
 

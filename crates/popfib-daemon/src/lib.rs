@@ -3,7 +3,8 @@
 //! Each connection of a feed has a thread. It decodes messages, applies them under one lock in short pieces (`feeding.rs`,
 //! `lock.rs`), and publishes them without the lock. Each client has a thread that looks up in the live table without that lock, so
 //! neither waits for the other. Clients only take the lock to open a table, and for paths and counts. Another thread removes routes
-//! that are gone, in steps (`FollowState::tick`). The main loop here writes image and snapshot, and may wait for their disk.
+//! that are gone, in steps (`FollowState::tick`), and the main loop here has image and snapshot written, each in a thread, so that no
+//! disk makes lost routes stay.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@ mod bpf;
 mod bpf_counts;
 mod bulk;
 mod catch_up;
+mod connection_lines;
 mod feeding;
 mod http;
 mod images;
@@ -40,15 +42,15 @@ mod watch;
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::thread::sleep;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use clap::{Command, CommandFactory, Parser};
 use colorchoice_clap::Color;
 use popfib_feed::Tables;
 use popfib_program::failure::Failure;
-use popfib_program::message::note;
+use popfib_program::message::{self, note};
 use popfib_program::program::Verdict;
 use popfib_program::{help, program};
 
@@ -102,7 +104,9 @@ struct DaemonArgs {
 
 /// The whole of `popfibd`, with the arguments of this process.
 pub fn main() -> ExitCode {
-    program::main(env::args_os(), |args: DaemonArgs| run(&args))
+    let code = program::main(env::args_os(), |args: DaemonArgs| run(&args));
+    message::wait_for_lines(Duration::from_millis(300));
+    code
 }
 
 /// Its options, for manual pages.
@@ -120,6 +124,7 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     if args.check {
         return Ok(Verdict::Good);
     }
+    message::write_apart();
     // Before everything that takes time, since SIGHUP ends a process that does not handle it.
     let signals = signals::listen(args.config.is_some())?;
     let tables = match &settings.snapshot {
@@ -133,14 +138,16 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
     let sweeper = state.clone();
-    threads::start::<()>(move || {
+    let sweep = move || {
         loop {
             if !sweeper.tick(Instant::now()) {
                 sleep(SWEEP);
             }
         }
-    })?;
-    let mut publisher = Publisher::of(&settings);
+    };
+    threads::start::<()>(sweep)?;
+    let publisher = |settings: &Settings| Arc::new(Mutex::new(Publisher::of(settings)));
+    let mut image = publisher(&settings);
     let mut images = RegularWork::begun();
     let mut snapshots = RegularWork::begun();
     let mut request = None;
@@ -151,16 +158,21 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
         while is_last && state.tick(Instant::now()) {}
         // At the end, the snapshot is written even if the image could not be.
         let mut published = Ok(());
-        if let Some(publisher) = &mut publisher {
+        if settings.publish.is_some() {
             let every = Duration::from_millis(settings.publish_every);
-            published = images.work(every, is_last, || {
-                publisher.publish(&state, is_last, has_read_all)
+            let (state, image) = (state.clone(), image.clone());
+            published = images.work(every, is_last, move || {
+                let mut image = image.lock().unwrap_or_else(PoisonError::into_inner);
+                image
+                    .as_mut()
+                    .map_or(Ok(()), |image| image.publish(&state, is_last, has_read_all))
             });
         }
-        if let Some(path) = &settings.snapshot {
+        if let Some(path) = settings.snapshot.clone() {
             let every = settings.snapshot_every.map(Duration::from_secs);
             let every = every.unwrap_or(Duration::MAX);
-            snapshots.work(every, is_last, || snapshot::write(path, &state))?;
+            let state = state.clone();
+            snapshots.work(every, is_last, move || snapshot::write(&path, &state))?;
         }
         state.note_troubles(is_last);
         published?;
@@ -197,8 +209,8 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
                         (settings.publish.clone(), settings.publish_table.clone())
                     };
                     if place(&new) != place(&settings) {
-                        publisher = Publisher::of(&new);
-                        images = RegularWork::default();
+                        image = publisher(&new);
+                        images = RegularWork::due();
                     }
                     settings = new;
                     note(format_args!("{}: read again", path.display()));
@@ -213,12 +225,12 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     }
 }
 
-/// When work is due that is done regularly, and at the end.
-#[derive(Default)]
+/// When work is due that is done regularly, and at the end. It is done in a thread of its own, since it may wait for a disk.
 struct RegularWork {
     /// `None` if it is due at once.
     last: Option<Instant>,
     has_failed: bool,
+    thread: Option<JoinHandle<Result<(), String>>>,
 }
 
 impl RegularWork {
@@ -226,29 +238,53 @@ impl RegularWork {
     fn begun() -> Self {
         Self {
             last: Some(Instant::now()),
-            ..Self::default()
+            ..Self::due()
         }
     }
 
-    /// Does the work if it is due. A failure is reported once, not each time that the disk is still full; at the end it is an error.
+    /// Due at once.
+    fn due() -> Self {
+        Self {
+            last: None,
+            has_failed: false,
+            thread: None,
+        }
+    }
+
+    /// Begins the work if it is due; at the end, waits for it. A failure is reported once, not each time that the disk is still full; at
+    /// the end it is an error.
     fn work(
         &mut self,
         every: Duration,
         is_last: bool,
-        work: impl FnOnce() -> Result<(), String>,
+        work: impl FnOnce() -> Result<(), String> + Send + 'static,
     ) -> Result<(), Failure> {
-        if self.last.is_some_and(|last| last.elapsed() < every) && !is_last {
-            return Ok(());
+        let ended = self.thread.take_if(|t| is_last || t.is_finished());
+        let ended = ended.map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(_) => Err("a thread has panicked".to_owned()),
+        });
+        if is_last {
+            return Ok(work()?);
         }
-        match work() {
-            Ok(()) => self.has_failed = false,
-            Err(reason) if is_last => return Err(reason.into()),
-            Err(reason) if !self.has_failed => {
-                note(reason);
-                self.has_failed = true;
-            }
-            Err(_) => {}
+        let is_due = self.last.is_none_or(|last| last.elapsed() >= every);
+        let result = match ended {
+            None if self.thread.is_none() && is_due => match threads::start(work) {
+                Ok(thread) => {
+                    self.thread = Some(thread);
+                    return Ok(());
+                }
+                Err(reason) => Err(reason),
+            },
+            None => return Ok(()),
+            Some(result) => result,
+        };
+        if let Err(reason) = &result
+            && !self.has_failed
+        {
+            note(reason);
         }
+        self.has_failed = result.is_err();
         self.last = Some(Instant::now());
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! TCP listeners for routers (FPM and BMP): their connections in, changes of the tables out. A thread reads each connection.
 
+use std::fmt::Arguments;
 use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +9,6 @@ use std::time::{Duration, Instant};
 use popfib_feed::info::MessageCounts;
 use popfib_feed::{BmpDecoder, BudgetShare, ConnectionId, Decoder, FpmDecoder};
 use popfib_program::failure::Failure;
-use popfib_program::message::note;
 use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
 };
@@ -126,7 +126,7 @@ fn listen(
     + 'static,
     make: impl Fn() -> Box<dyn Decoder + Send> + Send + 'static,
 ) -> Result<RouterListener, Failure> {
-    let state = state.clone();
+    let (accepting, state) = (state, state.clone());
     let connections = RouterConnections::default();
     let known = connections.clone();
     state.awaited().insert(protocol);
@@ -135,7 +135,8 @@ fn listen(
         let (name, id) = match open(&state, &known, peer) {
             Ok(feed) => feed,
             Err(reason) => {
-                note(format_args!("{protocol}: {reason}; refused {peer}"));
+                let line = format_args!("{reason}; refused {peer}");
+                state.lines.note(protocol, Some(peer.ip()), line);
                 return;
             }
         };
@@ -144,7 +145,10 @@ fn listen(
         keep_alive(&stream);
         let all = || known.lock().unwrap_or_else(PoisonError::into_inner);
         all().push((id, stream.clone()));
-        note(format_args!("{protocol}: {peer} connected"));
+        let note = move |state: &FollowState, line: Arguments<'_>| {
+            state.lines.note(protocol, Some(peer.ip()), line);
+        };
+        note(&state, format_args!("{peer} connected"));
         let (served, decoder, all_known) = (state.clone(), make(), known.clone());
         let read = move || {
             let reason = serve(&served, &name, id, &stream, decoder, PATIENCE);
@@ -152,15 +156,15 @@ fn listen(
             all.retain(|(other, _)| *other != id);
             drop(all);
             let _ = stream.shutdown(Shutdown::Both);
-            note(format_args!("{protocol}: {peer} disconnected: {reason}"));
+            note(&served, format_args!("{peer} disconnected: {reason}"));
         };
         if let Err(reason) = threads::start(read) {
-            note(format_args!("{protocol}: {peer} disconnected: {reason}"));
+            note(&state, format_args!("{peer} disconnected: {reason}"));
             all().retain(|(other, _)| *other != id);
             state.tables().disconnected(id, Instant::now());
         }
     };
-    let listener = accept(protocol, address, each)
+    let listener = accept(accepting, protocol, address, each)
         .map_err(|error| format!("{protocol} on {address}: {error}"))?;
     Ok(RouterListener {
         listener: Some(listener),

@@ -47,12 +47,14 @@ impl ClientSession {
         }
     }
 
-    /// Chooses the table for later queries; false if there is no table of this name. Then they have no match until there is one.
+    /// Chooses the table for later queries; false if there is no table of this name.
     pub(super) fn choose(&mut self, state: &FollowState, name: &str) -> bool {
-        self.reader = None;
+        let Some(view) = state.view(Some(name)) else {
+            return false;
+        };
+        self.reader = Some(ViewReader::of(view));
         self.table = Some(name.to_owned());
-        self.open(state);
-        self.reader.is_some()
+        true
     }
 
     /// Opens the table of this session, if it exists.

@@ -127,7 +127,7 @@ pub(super) fn listen(
                 Ok(client) => client,
                 Err(error) => {
                     // Too many open files.
-                    wait(&error);
+                    wait(&state, &error);
                     continue;
                 }
             };
@@ -135,13 +135,13 @@ pub(super) fn listen(
                 let _ = client.write_all(b"error: this user may not ask\n");
                 continue;
             }
-            let state = state.clone();
+            let served = state.clone();
             let serve = move || {
                 // A client that has gone is no error.
-                let _ = serve(&state, client);
+                let _ = serve(&served, client);
             };
             if let Err(reason) = threads::start(serve) {
-                wait(&reason);
+                wait(&state, &reason);
             }
         }
     };
@@ -150,8 +150,9 @@ pub(super) fn listen(
 }
 
 /// Reports why a client cannot be answered, and waits for others to leave.
-fn wait(reason: &dyn Display) {
-    note(format_args!("a client was refused: {reason}"));
+fn wait(state: &FollowState, reason: &dyn Display) {
+    let line = format_args!("a client was refused: {reason}");
+    state.lines.note("socket", None, line);
     thread::sleep(Duration::from_millis(100));
 }
 

@@ -15,6 +15,7 @@ use popfib_feed::{TableView, Tables};
 use popfib_program::message::note;
 
 use super::bulk::ValueMemory;
+use super::connection_lines::ConnectionLines;
 use super::images::{ClientImage, Images, NoImage};
 use super::lock::{FairLock, LockHold};
 use super::reasons::AllReasons;
@@ -32,6 +33,7 @@ pub(super) struct FollowState {
     feeds: Mutex<BTreeMap<String, MessageCounts>>,
     reasons: Mutex<AllReasons>,
     troubles: Mutex<Troubles>,
+    pub(super) lines: ConnectionLines,
     /// Protocols of routers of which none has connected yet, for the idle time at most.
     awaited: Mutex<BTreeSet<&'static str>>,
     /// Whether all tables were complete once.
@@ -88,6 +90,7 @@ impl FollowState {
             feeds: Mutex::default(),
             reasons: Mutex::default(),
             troubles: Mutex::default(),
+            lines: ConnectionLines::default(),
             awaited: Mutex::default(),
             was_whole: AtomicBool::new(false),
             images: Images::default(),
@@ -189,7 +192,7 @@ impl FollowState {
 
     /// The image of this table as it is now, for clients; `None` is the default table.
     pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<ClientImage>, NoImage> {
-        self.images.of(self.view(table).as_deref())
+        self.images.of(self.view(table))
     }
 
     /// Adds the counts of a feed since `before`.
@@ -227,6 +230,7 @@ impl FollowState {
 
     /// Reports problems since the last call, at most once a minute until the last one, and dropped peers at once.
     pub(super) fn note_troubles(&self, is_last: bool) {
+        self.lines.sum_up(is_last);
         let dropped = self.tables().take_dropped();
         for dropped in dropped {
             match dropped {

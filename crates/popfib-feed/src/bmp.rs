@@ -191,8 +191,7 @@ impl BmpReader {
             2 => {
                 let known = self.peers.get(&head.key);
                 let streams = known.map_or([None; POLICIES.len()], |peer| peer.streams);
-                let policies = if head.kind == LOC_RIB { 4..5 } else { 0..4 };
-                for policy in policies {
+                for &policy in head.policies() {
                     match streams[policy] {
                         Some(stream) => to.event(StreamEvent::Down(stream)),
                         // An earlier connection may have sent routes of it.
@@ -446,6 +445,14 @@ impl BmpPeerHeader {
                 let out = usize::from(self.flags & IS_OUT != 0);
                 out * 2 + usize::from(self.flags & IS_POST_POLICY != 0)
             }
+        }
+    }
+
+    /// The indices of all that the peer may have.
+    fn policies(&self) -> &'static [usize] {
+        match self.kind {
+            LOC_RIB => &[4],
+            _ => &[0, 1, 2, 3],
         }
     }
 

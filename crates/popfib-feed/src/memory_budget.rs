@@ -57,7 +57,7 @@ impl MemoryBudget {
 
     /// Whether a source may have `count` parts of next-hop objects. What it may not have is counted as refused.
     pub(crate) fn allows(&self, count: usize) -> bool {
-        let is_allowed = count <= self.most_of_source.load(Ordering::Relaxed) && !self.is_full();
+        let is_allowed = count <= self.most_of_source.load(Ordering::Relaxed) && !self.is_full(0);
         self.refused
             .fetch_add(u64::from(!is_allowed), Ordering::Relaxed);
         is_allowed
@@ -82,14 +82,11 @@ impl MemoryBudget {
         self.counted.load(Ordering::Relaxed)
     }
 
-    /// Whether there is no room for more.
-    pub(crate) fn is_full(&self) -> bool {
+    /// Whether there is no room for so many heap bytes more.
+    pub(crate) fn is_full(&self, more: usize) -> bool {
         let most = self.most.load(Ordering::Relaxed);
-        most < usize::MAX
-            && self
-                .counted()
-                .saturating_add(TARGETS.load(Ordering::Relaxed))
-                >= most
+        let taken = self.counted() + TARGETS.load(Ordering::Relaxed);
+        most < usize::MAX && taken.saturating_add(more) >= most
     }
 }
 

@@ -6,7 +6,7 @@ use popfib_formats::bgp::{BgpPath, pack_path};
 
 use crate::target::Target;
 
-/// Unused targets are looked for when all have this many bytes.
+/// Unused targets are looked for when all have this many bytes more than the last time, and a quarter more.
 const SWEEP_AT: usize = 256 << 10;
 
 /// The targets of a connection or a file.
@@ -69,7 +69,7 @@ impl SharedTargets {
         if self.bytes >= self.sweep_at {
             self.targets.retain(|known| !known.is_unused());
             self.bytes = self.targets.iter().map(Target::bytes).sum();
-            self.sweep_at = (self.bytes * 2).max(SWEEP_AT);
+            self.sweep_at = self.bytes + (self.bytes / 4).max(SWEEP_AT);
         }
         self.bytes += target.bytes();
         let added = target.clone();

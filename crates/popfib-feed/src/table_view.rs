@@ -105,10 +105,8 @@ impl TableView {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// All best paths in prefix order, those that another thread is about to publish among them, and their version. Readers and changes
-    /// of the tables do not wait meanwhile. O(routes).
+    /// All best paths in prefix order, and their version. Readers and changes of the tables do not wait meanwhile. O(routes).
     pub fn routes(&self) -> (u64, BestRoutes<u32>, BestRoutes<u128>) {
-        self.publish();
         let live = lock(&self.live);
         let version = self.version();
         match &*live {
@@ -139,6 +137,11 @@ impl TableView {
         let is_missing = |journal: &mut Journal| journal.end() <= from;
         let waited = self.changed.wait_timeout_while(journal, time, is_missing);
         drop(waited);
+    }
+
+    /// Heap bytes, as of the last publication.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// The number of prefixes of each family that readers see.
@@ -206,7 +209,7 @@ impl TableView {
 
 impl Drop for TableView {
     fn drop(&mut self) {
-        self.budget.change(self.bytes.load(Ordering::Relaxed), 0);
+        self.budget.change(self.bytes(), 0);
     }
 }
 

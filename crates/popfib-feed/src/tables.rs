@@ -35,6 +35,9 @@ const PIECE: usize = 256;
 /// A change that makes a source, and perhaps its table, takes as long as some others.
 const OPENED: usize = 4;
 
+/// About the heap bytes that a change takes until it is published, and in the lookup structures after that.
+const WAITING: usize = 128;
+
 /// The maximum number of paths of one prefix from one source; no router sends more.
 const MAX_PREFIX_PATHS: usize = 1 << 16;
 
@@ -295,12 +298,15 @@ impl Tables {
         change: PathChange,
         now: Instant,
     ) {
-        let is_full = self.totals.paths >= self.limits.max_paths || self.budget.is_full();
         let source = self.sources.at_mut(number.into());
         let is_peer_full = source.valid_paths() >= self.limits.max_peer_paths;
         let table = self.tables.at_mut(source.table);
         let key = (number, change.path);
         let family = A::of_mut(&mut table.families);
+        // What grows does so in parts: a route of any of them may need the next part, which is counted before.
+        let grown = (family.paths.bytes() + table.view.bytes()) / 5;
+        let next = grown + self.waiting_count * WAITING;
+        let is_full = self.totals.paths >= self.limits.max_paths || self.budget.is_full(next);
         let old = match A::of(&source.freshness) {
             // All are fresh: whether one is replaced is seen below, without a search.
             freshness if freshness.paths() == freshness.count(PathStatus::Fresh) => None,

@@ -252,3 +252,40 @@ fn short_routes_with_long_attributes_share_these() {
         assert!(most < 64 * MIB, "{name}: {most} bytes of {}", bytes.len());
     }
 }
+
+/// What tables take is counted before they grow, and lookup structures are made in no more than half as much again.
+#[test]
+fn tables_take_no_more_than_their_limit() {
+    let _turn = alone();
+    let most_bytes = 12 * MIB;
+    for values in [1, 1 << 20] {
+        let line = |n: u32| {
+            let (a, b, c) = (1 + (n >> 16), n >> 8 & 255, n & 255);
+            format!("announce {a}.{b}.{c}.0/24 {}\n", n % values)
+        };
+        let lines: String = (0..400_000).map(line).collect();
+        let (peak, (most, totals)) = peak(|| {
+            let mut all = Connected::new(Limits {
+                max_bytes: most_bytes,
+                ..Limits::default()
+            });
+            let mut decoder = UpdateLinesDecoder::new();
+            let mut most = 0;
+            let now = Instant::now();
+            for lines in lines.as_bytes().chunks(64 << 10) {
+                let commit = &mut |streams: &[_], transaction: &mut _| {
+                    while all.tables.take(all.id, streams, transaction, now) {}
+                };
+                decoder.push(lines, commit).unwrap();
+                // More has always arrived.
+                all.tables.publish(now, true);
+                most = most.max(all.tables.bytes());
+            }
+            all.tables.publish(now, false);
+            (most.max(all.tables.bytes()), all.tables.totals())
+        });
+        assert!(most <= most_bytes, "{most} bytes");
+        assert!(peak <= most_bytes * 3 / 2, "{peak} bytes");
+        assert!(totals.refused > 0 && totals.paths > 50_000, "{totals:?}");
+    }
+}

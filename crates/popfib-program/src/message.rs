@@ -3,6 +3,10 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{Builder, sleep};
+use std::time::{Duration, Instant};
 
 use anstyle::Style;
 use serde::{Serialize, Serializer};
@@ -45,7 +49,51 @@ fn tell_line(style: Style, line: impl Display) {
 /// Writes to standard error, which has no buffer, in one piece: two programs that share it don't mix
 /// their lines. A standard error that is gone is no reason to stop.
 pub fn to_stderr(text: &str) {
+    let Some(queue) = QUEUE.get() else {
+        return write(text);
+    };
+    QUEUED.fetch_add(1, Ordering::Relaxed);
+    if queue.try_send(text.to_owned()).is_err() {
+        QUEUED.fetch_sub(1, Ordering::Relaxed);
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn write(text: &str) {
     let _ = progress::apart(true, || io::stderr().write_all(text.as_bytes()));
+}
+
+/// Lines that wait for the thread that writes them; the number of those that it has got, and of those that were dropped.
+static QUEUE: OnceLock<SyncSender<String>> = OnceLock::new();
+static QUEUED: AtomicUsize = AtomicUsize::new(0);
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+const MAX_QUEUED: usize = 1000;
+
+/// Has a thread write all lines from now on, so that nobody waits for whoever reads standard error: while that does not go on, lines are
+/// dropped and counted. If there is no thread, they are written as before.
+pub fn write_apart() {
+    let (queue, lines) = sync_channel::<String>(MAX_QUEUED);
+    let pass = move || {
+        for line in lines {
+            write(&line);
+            let dropped = DROPPED.swap(0, Ordering::Relaxed);
+            if dropped > 0 {
+                write(&format!("{dropped} lines dropped, which nobody read\n"));
+            }
+            QUEUED.fetch_sub(1, Ordering::Relaxed);
+        }
+    };
+    if Builder::new().spawn(pass).is_ok() {
+        let _ = QUEUE.set(queue);
+    }
+}
+
+/// Waits until all lines are written, but no longer than this: at the end of a program.
+pub fn wait_for_lines(time: Duration) {
+    let begin = Instant::now();
+    while QUEUED.load(Ordering::Relaxed) > 0 && begin.elapsed() < time {
+        sleep(Duration::from_millis(1));
+    }
 }
 
 /// Notes what was left out of the source called `name`, or changed in it.

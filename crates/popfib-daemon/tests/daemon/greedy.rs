@@ -179,6 +179,54 @@ fn health_is_answered_while_others_read_slowly() {
     }
 }
 
+#[test]
+fn lines_about_connections_are_summed_up() {
+    let mut follow = Follow::start("many-lines", &["--bmp", "127.0.0.1:0"]);
+    let bmp = follow.connect("BMP on");
+    follow.note("answering");
+    for _ in 0..100 {
+        drop(TcpStream::connect(bmp).unwrap());
+    }
+    let begin = Instant::now();
+    while count(&follow, "popfib_connections_total") < 100 {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        sleep(Duration::from_millis(10));
+    }
+    super::restart::signal(&follow, "-TERM");
+    assert_eq!(follow.child.wait().unwrap().code(), Some(0));
+    let lines: Vec<String> = follow.notes.iter().collect();
+    assert_eq!(lines.len(), 21, "{lines:?}");
+    let sum = "more lines about connections of 127.0.0.1 in a minute\n";
+    assert!(lines[20].ends_with(sum), "{lines:?}");
+}
+
+/// Nobody reads its standard error, which is full: it is made, answers and ends all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_error_that_nobody_reads_makes_nobody_wait() {
+    let (unread, mut full) = std::io::pipe().unwrap();
+    full.write_all(&[b'x'; 1 << 16]).unwrap();
+    let socket = Follow::socket("full-pipe");
+    let mut command = super::popfibd(&["--bmp", "127.0.0.1:0", "--socket"]);
+    let mut child = command.arg(&socket).stderr(full).spawn().unwrap();
+    let begin = Instant::now();
+    let mut answer = [0; 64];
+    loop {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        if let Ok(mut client) = UnixStream::connect(&socket) {
+            client.write_all(b"10.1.2.3\n").unwrap();
+            let length = client.read(&mut answer).unwrap();
+            assert_eq!(&answer[..length], b"10.1.2.3\t-\t-\n");
+            break;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    let id = child.id().to_string();
+    Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    drop(unread);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn without_threads_clients_are_refused_and_the_next_are_answered() {

@@ -124,9 +124,10 @@ fn places_of_routers_that_have_gone_are_used_again() {
     let address = follow.connect("BMP on");
     follow.note("answering");
     for _ in 0..1100 {
-        drop(TcpStream::connect(address).unwrap());
         // One after the other: so many at a time would be refused.
-        follow.note(" disconnected");
+        let mut router = TcpStream::connect(address).unwrap();
+        router.shutdown(std::net::Shutdown::Write).unwrap();
+        router.read_to_end(&mut Vec::new()).unwrap();
     }
     let _router = router(address, &[up(ONE), announce(ONE, 1)]);
     let answer = "10.1.0.0\t10.1.0.0/16\t192.0.2.1 as-path 64500\n";

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use popfib::family::ByFamily;
 
-use super::{FeedTable, PIECE, Tables};
+use super::{FeedTable, PIECE, Tables, WAITING};
 use crate::table_view::{ChangeBatch, TableView};
 
 /// How long changes wait to be published, if they arrive faster than they can be published one by one.
@@ -61,7 +61,9 @@ impl Tables {
             old: std::mem::take(&mut self.old),
             has_more: false,
         };
-        if self.waiting.is_none_or(is_early) {
+        // Near the limit of memory none wait for others.
+        let is_near = self.budget.is_full(2 * WAITING * self.waiting_count);
+        if self.waiting.is_none_or(|since| is_early(since) && !is_near) {
             return publication;
         }
         for _ in 0..PIECE {

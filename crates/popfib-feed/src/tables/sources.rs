@@ -129,7 +129,7 @@ impl Tables {
         if let Some(&table) = self.table_names.get(name) {
             return Some(table);
         }
-        if self.budget.is_full() {
+        if self.budget.is_full(0) {
             return None;
         }
         // Without routes it is another version than with its first ones.

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::{PIECE, Tables};
 use crate::feeds::{FeedWalk, SourceEvent};
+use crate::freshness::Freshness;
 use crate::transaction::Stream;
 
 impl Tables {
@@ -128,7 +129,9 @@ impl Tables {
                 at,
             } if !others.contains(&source.owner) => {
                 self.begin(number, connection, at);
-                self.edit_both(number, |freshness| freshness.is_right = is_right);
+                if is_right {
+                    self.edit_both(number, Freshness::compared);
+                }
             }
             SourceEvent::Ended {
                 connection,

@@ -194,10 +194,7 @@ impl KernelFeed<'_> {
                 feeding.add(streams, transaction);
                 feeding.finish(streams);
             });
-            match kernel.is_dumping() {
-                true => state.publish(Instant::now(), true),
-                false => catch_up::publish(state, &self.socket),
-            }
+            catch_up::publish(state, &self.socket);
             state.count(NAME, &mut counts, kernel.counts());
             state.leave_out(NAME, &mut left_out, kernel.left_out());
             match step.map_err(|error| error.to_string())? {
@@ -212,10 +209,8 @@ impl KernelFeed<'_> {
                 }
             }
             if was_dumping && !kernel.is_dumping() && next.is_none() {
-                let rest = match is_right {
-                    true => REST.max(REST_PER_COST * (cpu_time() - began)),
-                    false => SURE,
-                };
+                let rest = REST.max(REST_PER_COST * (cpu_time() - began));
+                let rest = if is_right { rest } else { SURE };
                 next = Some(Instant::now() + rest);
                 is_right = true;
                 self.said.clear();

@@ -7,7 +7,7 @@ Looks up the same random hosts of random IPv4 routes as numbers and as text, and
 second, with the slowest and the fastest: by CPU time of ClickHouse and of the process that answers together, and by the
 clock. The answers of both are compared. With an image and columns of it that are texts or numbers, a tuple of these is compared
 with a function for each. FILE is read by popfib; the built-in table if not given. Needs chdb (PyPI) and
-`cargo build --release -p popfib-cli`.
+`cargo build --profile dist -p popfib-cli`.
 """
 
 import argparse
@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "engines/cl
 
 from engine import TOP, Engine  # noqa: E402
 
-POPFIB = TOP / "target/release/popfib"
+POPFIB = TOP / "target/dist/popfib"
 
 
 def cpu():

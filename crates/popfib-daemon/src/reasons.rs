@@ -15,6 +15,9 @@ struct LeftOutCount {
     first: String,
 }
 
+/// The maximum number of feeds and reasons that are counted by themselves, as feeds may be as many as addresses.
+const MAX_REASONS: usize = 1024;
+
 /// The reasons of all feeds.
 #[derive(Default)]
 pub(super) struct AllReasons(BTreeMap<FeedReason, LeftOutCount>);
@@ -28,7 +31,10 @@ impl AllReasons {
             if more == 0 {
                 continue;
             }
-            let key = (feed.to_owned(), left_out.reason);
+            let mut key = (feed.to_owned(), left_out.reason);
+            if self.0.len() >= MAX_REASONS && !self.0.contains_key(&key) {
+                key.0 = "others".to_owned();
+            }
             let count = self.0.entry(key).or_insert_with(|| LeftOutCount {
                 all: 0,
                 reported: 0,
@@ -66,5 +72,32 @@ impl AllReasons {
             }
         }
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feeds_beyond_the_most_are_one() {
+        let mut reasons = AllReasons::default();
+        let left_out = |count| LeftOutMessages {
+            reason: "odd",
+            count,
+            first: String::new(),
+        };
+        for feed in 0..2 * MAX_REASONS {
+            reasons.add(&feed.to_string(), &mut Vec::new(), &[left_out(3)]);
+        }
+        reasons.add("7", &mut vec![3], &[left_out(4)]);
+        assert_eq!(reasons.counts().count(), MAX_REASONS + 1);
+        assert_eq!(reasons.sum(), 3 * 2 * MAX_REASONS as u64 + 1);
+        assert!(
+            reasons
+                .counts()
+                .any(|count| count == ("others", "odd", 3 * MAX_REASONS as u64))
+        );
+        assert!(reasons.counts().any(|count| count == ("7", "odd", 4)));
     }
 }

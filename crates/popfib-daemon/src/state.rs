@@ -27,6 +27,10 @@ pub(super) const KERNEL: &str = "kernel";
 const SWEPT: usize = 256;
 const LISTED: usize = 256;
 
+/// The maximum number of feeds with counts of their own: a router is one by its address, and addresses are many. The name of all others.
+const MAX_FEEDS: usize = 1024;
+const OTHERS: &str = "others";
+
 /// The state that threads share.
 pub(super) struct FollowState {
     tables: FairLock<Tables>,
@@ -198,8 +202,14 @@ impl FollowState {
     /// Adds the counts of a feed since `before`.
     pub(super) fn count(&self, feed: &str, before: &mut MessageCounts, now: MessageCounts) {
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
-        if !feeds.contains_key(feed) {
-            feeds.insert(feed.to_owned(), MessageCounts::default());
+        let is_known = feeds.contains_key(feed);
+        let feed = if is_known || feeds.len() < MAX_FEEDS {
+            feed
+        } else {
+            OTHERS
+        };
+        if !is_known {
+            feeds.entry(feed.to_owned()).or_default();
         }
         if let Some(total) = feeds.get_mut(feed) {
             total.messages += now.messages - before.messages;

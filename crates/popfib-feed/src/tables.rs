@@ -346,6 +346,10 @@ impl Tables {
                     return;
                 };
                 self.totals.announced += 1;
+                if self.limits.max_bytes < usize::MAX {
+                    // Without memory for that, there may be some for one.
+                    let _ = family.paths.try_lengthen();
+                }
                 let paths = family.paths.path_count();
                 let path = StoredPath {
                     target,

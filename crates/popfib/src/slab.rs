@@ -11,9 +11,6 @@ use allocator_api2::vec::Vec;
 use crate::memory::{self, Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 
-/// From this number of places on, a slab does not double.
-const LONG: usize = 1 << 12;
-
 /// The highest number.
 const HIGHEST: u32 = u32::MAX >> 1;
 
@@ -69,12 +66,17 @@ impl<T, Al: Allocator + Clone> Slab<T, Al> {
         let number = u32::try_from(len + 1).ok().and_then(NextHop::new);
         let number = number.filter(|number| number.get() <= HIGHEST);
         let number = number.ok_or(OutOfMemory::new(usize::MAX))?;
-        if len == self.places.capacity() {
-            // Twice as long while it is short, then by an eighth, as a Rib does.
-            memory::reserve(&mut self.places, len.min(LONG).max(len / 8).max(4))?;
-        }
+        memory::grow(&mut self.places, 1)?;
         self.places.push(SlabPlace::Full(value));
         Ok(number)
+    }
+
+    /// Where there is room for none, makes room for an eighth more values and no more than that.
+    pub(crate) fn lengthen(&mut self) -> Result<(), OutOfMemory> {
+        match self.free.is_none() && self.places.len() == self.places.capacity() {
+            true => memory::reserve(&mut self.places, (self.len / 8).max(4)),
+            false => Ok(()),
+        }
     }
 
     #[inline]

@@ -191,6 +191,15 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         self.first.bytes() + self.paths.bytes() + self.many.bytes() + self.many_bytes
     }
 
+    /// Where there is room for no path, makes room for an eighth more, where [`announce`](MultiRib::announce) would make it for as many as
+    /// there are: for those who count bytes before they are taken.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn try_lengthen(&mut self) -> Result<(), OutOfMemory> {
+        self.paths.lengthen()
+    }
+
     /// Adds a path to `prefix`, and replaces the one with the same key if there is one. O(key width / 6 + log paths
     /// of the prefix).
     ///

@@ -47,14 +47,12 @@ impl ClientSession {
         }
     }
 
-    /// Chooses the table for later queries; false if there is no table of this name.
+    /// Chooses the table for later queries; false if there is no table of this name. Then they have no match until there is one.
     pub(super) fn choose(&mut self, state: &FollowState, name: &str) -> bool {
-        let Some(view) = state.view(Some(name)) else {
-            return false;
-        };
-        self.reader = Some(ViewReader::of(view));
+        self.reader = None;
         self.table = Some(name.to_owned());
-        true
+        self.open(state);
+        self.reader.is_some()
     }
 
     /// Opens the table of this session, if it exists.

@@ -18,6 +18,15 @@ fn fed(name: &str, lines: &str) -> Follow {
     follow
 }
 
+#[test]
+fn a_table_that_is_not_there_is_answered_by_no_other() {
+    let follow = fed("no-table", "announce 10.0.0.0/8 east");
+    let none = "error: \"blue\": no such table\n10.0.0.0\t-\t-\n\n";
+    let lines = "table blue\n10.0.0.0\npaths 10.0.0.0/8\ntable main\n10.0.0.0\n";
+    let there = "ok\n10.0.0.0\t10.0.0.0/8\teast\n";
+    assert_eq!(follow.ask(lines), format!("{none}{there}"));
+}
+
 /// More lines, of which the last is an announcement that is waited for.
 fn feed(follow: &mut Follow, lines: &str) {
     let stdin = follow.child.stdin.as_mut().expect("a pipe");

@@ -300,7 +300,7 @@ fn clients_are_told_what_is_wrong() {
         r#"error: "\u{1b}[2J": no such table"#,
         r#"error: "x": not a prefix"#,
         "",
-        "2001:db8::1\t2001:db8::/32\twest",
+        "2001:db8::1\t-\t-",
         "ok",
     ];
     assert_eq!(follow.ask(asked), answers.join("\n") + "\n");

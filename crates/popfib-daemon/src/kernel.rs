@@ -37,9 +37,9 @@ const DATAGRAM: usize = 128 << 10;
 const SOON: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The time between the first two dumps in a row, and between all later ones.
-const PAUSE: Duration = Duration::from_millis(250);
-const LONG_PAUSE: Duration = Duration::from_secs(2);
+/// The mean time between dumps in a row, and how much earlier the first ones may be.
+const PAUSE: Duration = Duration::from_secs(2);
+const EARLY: Duration = Duration::from_secs(4);
 
 /// The time between a message that routes may have vanished and the dump: the kernel sends it before it drops them.
 const SETTLED: Duration = Duration::from_millis(50);
@@ -68,8 +68,7 @@ pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
             state: &state,
             socket,
             id,
-            dumped: None,
-            pause: PAUSE,
+            next: Instant::now(),
             said: String::new(),
         };
         while let Err(reason) = feed.serve() {
@@ -98,37 +97,25 @@ struct KernelFeed<'s> {
     state: &'s FollowState,
     socket: OwnedFd,
     id: ConnectionId,
-    /// When the last dump began that a message or a loss has caused, and the minimum time from there to the next one.
-    dumped: Option<Instant>,
-    pause: Duration,
+    /// Before this, no dump begins that a message or a loss asks for.
+    next: Instant,
     /// The loss that was reported, until the kernel's routes have been compared after it.
     said: String,
 }
 
 impl KernelFeed<'_> {
-    /// All routes will be sent again. Returns false if they are no longer wanted.
-    fn begin(&mut self, is_right: bool) -> bool {
+    /// All routes will be sent again.
+    fn begin(&mut self, is_right: bool) {
         let mut tables = self.state.tables();
-        let next = tables.sends_again(self.id, is_right, Instant::now());
-        self.id = next.unwrap_or(self.id);
-        next.is_some()
+        self.id = tables.sends_again(self.id, is_right, Instant::now());
     }
 
-    /// When a dump that is wanted now may begin.
-    fn due(&self) -> Instant {
-        let now = Instant::now();
-        let earliest = self.dumped.map_or(now, |dumped| dumped + self.pause);
-        earliest.max(now + SETTLED)
-    }
-
-    /// Notes that such a dump begins.
-    fn dumps(&mut self) {
-        let is_in_a_row = |dumped: Instant| dumped.elapsed() < 2 * LONG_PAUSE;
-        self.pause = match self.dumped.is_some_and(is_in_a_row) {
-            true => (self.pause * 2).min(LONG_PAUSE),
-            false => PAUSE,
-        };
-        self.dumped = Some(Instant::now());
+    /// When a dump may begin that a message or a loss asks for now.
+    fn due(&mut self) -> Instant {
+        let now = Instant::now() + SETTLED;
+        let due = now.max(self.next);
+        self.next = self.next.max(now.checked_sub(EARLY).unwrap_or(now)) + PAUSE;
+        due
     }
 
     /// Throws away what is queued, after a loss: it is older than what was lost, and the kernel drops all messages until the queue has
@@ -157,20 +144,13 @@ impl KernelFeed<'_> {
             }
             if !kernel.is_dumping() && next.is_some_and(|next| next <= Instant::now()) {
                 // A dump begins a generation; routes that are not in it are removed at its end.
-                if !self.begin(is_right) {
-                    return Ok(());
-                }
-                if !is_right {
-                    self.dumps();
-                }
+                self.begin(is_right);
                 began = cpu_time();
                 send(&self.socket, &kernel.dump(), SendFlags::empty()).map_err(failed)?;
                 next = None;
             } else if !is_right && !is_stale && !kernel.is_dumping() {
                 is_stale = true;
-                if !self.begin(false) {
-                    return Ok(());
-                }
+                self.begin(false);
             }
             let timeout = if is_right { LOOK } else { SOON };
             set_socket_timeout(&self.socket, Timeout::Recv, Some(timeout)).map_err(failed)?;

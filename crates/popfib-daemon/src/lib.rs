@@ -3,8 +3,7 @@
 //! Each connection of a feed has a thread. It decodes messages, applies them under one lock in short pieces (`feeding.rs`,
 //! `lock.rs`), and publishes them without the lock. Each client has a thread that looks up in the live table without that lock, so
 //! neither waits for the other. Clients only take the lock to open a table, and for paths and counts. Another thread removes routes
-//! that are gone, in steps (`FollowState::tick`), and the main loop here has image and snapshot written, each in a thread, so that no
-//! disk makes lost routes stay.
+//! that are gone, in steps (`FollowState::tick`). The main loop here writes image and snapshot, and may wait for their disk.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]
@@ -42,8 +41,8 @@ mod watch;
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{JoinHandle, sleep};
+use std::sync::Arc;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::{Command, CommandFactory, Parser};
@@ -138,16 +137,14 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
     let sweeper = state.clone();
-    let sweep = move || {
+    threads::start::<()>(move || {
         loop {
             if !sweeper.tick(Instant::now()) {
                 sleep(SWEEP);
             }
         }
-    };
-    threads::start::<()>(sweep)?;
-    let publisher = |settings: &Settings| Arc::new(Mutex::new(Publisher::of(settings)));
-    let mut image = publisher(&settings);
+    })?;
+    let mut publisher = Publisher::of(&settings);
     let mut images = RegularWork::begun();
     let mut snapshots = RegularWork::begun();
     let mut request = None;
@@ -158,21 +155,16 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
         while is_last && state.tick(Instant::now()) {}
         // At the end, the snapshot is written even if the image could not be.
         let mut published = Ok(());
-        if settings.publish.is_some() {
+        if let Some(publisher) = &mut publisher {
             let every = Duration::from_millis(settings.publish_every);
-            let (state, image) = (state.clone(), image.clone());
-            published = images.work(every, is_last, move || {
-                let mut image = image.lock().unwrap_or_else(PoisonError::into_inner);
-                image
-                    .as_mut()
-                    .map_or(Ok(()), |image| image.publish(&state, is_last, has_read_all))
+            published = images.work(every, is_last, || {
+                publisher.publish(&state, is_last, has_read_all)
             });
         }
-        if let Some(path) = settings.snapshot.clone() {
+        if let Some(path) = &settings.snapshot {
             let every = settings.snapshot_every.map(Duration::from_secs);
             let every = every.unwrap_or(Duration::MAX);
-            let state = state.clone();
-            snapshots.work(every, is_last, move || snapshot::write(&path, &state))?;
+            snapshots.work(every, is_last, || snapshot::write(path, &state))?;
         }
         state.note_troubles(is_last);
         published?;
@@ -209,8 +201,8 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
                         (settings.publish.clone(), settings.publish_table.clone())
                     };
                     if place(&new) != place(&settings) {
-                        image = publisher(&new);
-                        images = RegularWork::due();
+                        publisher = Publisher::of(&new);
+                        images = RegularWork::default();
                     }
                     settings = new;
                     note(format_args!("{}: read again", path.display()));
@@ -225,12 +217,12 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     }
 }
 
-/// When work is due that is done regularly, and at the end. It is done in a thread of its own, since it may wait for a disk.
+/// When work is due that is done regularly, and at the end.
+#[derive(Default)]
 struct RegularWork {
     /// `None` if it is due at once.
     last: Option<Instant>,
     has_failed: bool,
-    thread: Option<JoinHandle<Result<(), String>>>,
 }
 
 impl RegularWork {
@@ -238,53 +230,29 @@ impl RegularWork {
     fn begun() -> Self {
         Self {
             last: Some(Instant::now()),
-            ..Self::due()
+            ..Self::default()
         }
     }
 
-    /// Due at once.
-    fn due() -> Self {
-        Self {
-            last: None,
-            has_failed: false,
-            thread: None,
-        }
-    }
-
-    /// Begins the work if it is due; at the end, waits for it. A failure is reported once, not each time that the disk is still full; at
-    /// the end it is an error.
+    /// Does the work if it is due. A failure is reported once, not each time that the disk is still full; at the end it is an error.
     fn work(
         &mut self,
         every: Duration,
         is_last: bool,
-        work: impl FnOnce() -> Result<(), String> + Send + 'static,
+        work: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), Failure> {
-        let ended = self.thread.take_if(|t| is_last || t.is_finished());
-        let ended = ended.map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(_) => Err("a thread has panicked".to_owned()),
-        });
-        if is_last {
-            return Ok(work()?);
+        if self.last.is_some_and(|last| last.elapsed() < every) && !is_last {
+            return Ok(());
         }
-        let is_due = self.last.is_none_or(|last| last.elapsed() >= every);
-        let result = match ended {
-            None if self.thread.is_none() && is_due => match threads::start(work) {
-                Ok(thread) => {
-                    self.thread = Some(thread);
-                    return Ok(());
-                }
-                Err(reason) => Err(reason),
-            },
-            None => return Ok(()),
-            Some(result) => result,
-        };
-        if let Err(reason) = &result
-            && !self.has_failed
-        {
-            note(reason);
+        match work() {
+            Ok(()) => self.has_failed = false,
+            Err(reason) if is_last => return Err(reason.into()),
+            Err(reason) if !self.has_failed => {
+                note(reason);
+                self.has_failed = true;
+            }
+            Err(_) => {}
         }
-        self.has_failed = result.is_err();
         self.last = Some(Instant::now());
         Ok(())
     }

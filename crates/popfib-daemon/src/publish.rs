@@ -45,7 +45,8 @@ impl Publisher {
         }
         let name = view.as_deref().map(|view| view.name().to_owned());
         let now = view.as_deref().map_or(0, TableView::version);
-        if self.written == Some((name.clone(), now)) {
+        // At the end, another thread may be about to publish what has changed.
+        if !is_last && self.written == Some((name.clone(), now)) {
             return Ok(());
         }
         if is_loading && self.written.is_none() && is_image_file(&self.path) {

@@ -191,7 +191,8 @@ impl BmpReader {
             2 => {
                 let known = self.peers.get(&head.key);
                 let streams = known.map_or([None; POLICIES.len()], |peer| peer.streams);
-                for &policy in head.policies() {
+                let policies = if head.kind == LOC_RIB { 4..5 } else { 0..4 };
+                for policy in policies {
                     match streams[policy] {
                         Some(stream) => to.event(StreamEvent::Down(stream)),
                         // An earlier connection may have sent routes of it.
@@ -445,14 +446,6 @@ impl BmpPeerHeader {
                 let out = usize::from(self.flags & IS_OUT != 0);
                 out * 2 + usize::from(self.flags & IS_POST_POLICY != 0)
             }
-        }
-    }
-
-    /// The indices of all that the peer may have.
-    fn policies(&self) -> &'static [usize] {
-        match self.kind {
-            LOC_RIB => &[4],
-            _ => &[0, 1, 2, 3],
         }
     }
 

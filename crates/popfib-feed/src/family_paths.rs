@@ -19,9 +19,6 @@ pub(crate) struct StoredPath {
     pub(crate) id: u32,
 }
 
-/// How many paths are passed over in the time in which one is visited that may be removed.
-pub(crate) const PASSED: usize = 4;
-
 /// The source and the path identifier.
 pub(crate) type StoredPathKey = (u16, u32);
 
@@ -96,26 +93,17 @@ impl<A: Address> FamilyPaths<A> {
         Some(path.generation)
     }
 
-    /// Passes over paths that are not gone, and then visits the next `count` paths and removes those for which `keep` returns false.
-    /// Returns whether it has reached the last.
+    /// Visits the next `count` paths and removes those for which `keep` returns false. Returns whether it has reached the last.
     pub(crate) fn sweep(
         &mut self,
         count: usize,
-        mut is_gone: impl FnMut(&StoredPath) -> bool,
         mut keep: impl FnMut(&StoredPath) -> bool,
     ) -> bool {
         let mut changes = Vec::new();
         let changed = |prefix, change| changes.push((prefix, change));
         let after = self.swept.take();
-        let is_gone = |_, path: &StoredPath| is_gone(path);
-        let (after, is_found) = self
-            .paths
-            .skip_some(after, count.saturating_mul(PASSED), is_gone);
         let keep = |_, path: &StoredPath| keep(path);
-        self.swept = match is_found {
-            true => self.paths.retain_some(after, count, keep, changed),
-            false => after,
-        };
+        self.swept = self.paths.retain_some(after, count, keep, changed);
         for (prefix, change) in changes {
             self.note(prefix, change);
         }

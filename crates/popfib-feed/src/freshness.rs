@@ -21,8 +21,8 @@ pub(crate) struct Freshness {
     valid: u16,
     /// No path is of an older generation than this.
     oldest: u16,
-    /// Whether the paths that are expected again are those of the other side, as far as is known.
-    is_right: bool,
+    /// Whether the paths that are expected again are right as far as is known, so that they count as fresh.
+    pub(crate) is_right: bool,
     /// There is no further generation: all paths are gone, and none is accepted until they are removed.
     is_exhausted: bool,
     /// The number of paths by status.
@@ -115,14 +115,8 @@ impl Freshness {
         self.phase = StreamPhase::Sending(now);
     }
 
-    /// The connection that has just begun only sends again what was right, so the paths count as fresh.
-    pub(crate) fn compared(&mut self) {
-        self.is_right = true;
-    }
-
     /// The connection has ended.
     pub(crate) fn disconnected(&mut self) {
-        self.is_right = false;
         self.phase = StreamPhase::Away;
     }
 
@@ -172,7 +166,8 @@ impl Freshness {
 
     /// Whether all paths are those of the other side, as far as is known.
     pub(crate) fn is_fresh(&self) -> bool {
-        (self.phase == StreamPhase::Complete || self.is_right) && self.count(PathStatus::Gone) == 0
+        let is_known = self.phase == StreamPhase::Complete || self.is_sending() && self.is_right;
+        is_known && self.count(PathStatus::Gone) == 0
     }
 
     /// Begins a generation: all valid paths are stale. If no path is of the current one, it is the next one, too: so generations
@@ -196,7 +191,6 @@ impl Freshness {
         let [fresh, stale, gone] = self.counts;
         self.counts = [fresh, 0, stale + gone];
         self.phase = StreamPhase::Complete;
-        self.is_right = false;
         self.forget();
     }
 

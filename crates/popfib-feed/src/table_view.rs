@@ -105,8 +105,10 @@ impl TableView {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// All best paths in prefix order, and their version. Readers and changes of the tables do not wait meanwhile. O(routes).
+    /// All best paths in prefix order, those that another thread is about to publish among them, and their version. Readers and changes
+    /// of the tables do not wait meanwhile. O(routes).
     pub fn routes(&self) -> (u64, BestRoutes<u32>, BestRoutes<u128>) {
+        self.publish();
         let live = lock(&self.live);
         let version = self.version();
         match &*live {

@@ -18,19 +18,14 @@ impl Tables {
         self.begin_connection(feed, false, now)
     }
 
-    /// Like [`connected`](Self::connected), when a connection that is [current](Self::is_current) is about to send all routes once more;
-    /// otherwise `None`. If the known paths are right as far as is known (`is_right`), they go on to count as fresh.
-    pub fn sends_again(
-        &mut self,
-        id: ConnectionId,
-        is_right: bool,
-        now: Instant,
-    ) -> Option<ConnectionId> {
-        let is_current = self.is_current(id);
-        is_current.then(|| {
-            self.end_all(id.feed);
-            self.begin_connection(id.feed, is_right, now)
-        })
+    /// Like [`connected`](Self::connected), when a connection is about to send all routes once more; nothing if it is not
+    /// [current](Self::is_current). If the known paths are right as far as is known (`is_right`), they go on to count as fresh.
+    pub fn sends_again(&mut self, id: ConnectionId, is_right: bool, now: Instant) -> ConnectionId {
+        if !self.is_current(id) {
+            return id;
+        }
+        self.end_all(id.feed);
+        self.begin_connection(id.feed, is_right, now)
     }
 
     /// Like [`connected`](Self::connected), but other connections of the feed stay, with the streams that the new one does not send.

@@ -1,13 +1,11 @@
 //! The time in; paths that are gone leave the tables, those of all sources in one walk over each table. A walk for each source that is
 //! lost would take as many walks over a table as it has sources.
 
-use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use popfib::family::Family;
 
 use super::{FeedSource, FreshnessSums, Tables};
-use crate::family_paths::{PASSED, StoredPath};
 use crate::freshness::PathStatus;
 
 /// How long a stream without stale paths has to be silent to be complete, if its protocol does not say when all routes have been sent.
@@ -142,18 +140,10 @@ impl Tables {
         let (bytes, waiting, gone) = (family.paths.bytes(), family.waiting.len(), family.gone);
         let (mut seen, mut removed) = (0, 0);
         let mut emptied = Vec::new();
-        let sources = RefCell::new(&mut self.sources);
+        let sources = &mut self.sources;
         let sums = &mut self.sums;
-        let mut passed = 0;
-        let is_gone = |path: &StoredPath| {
-            passed += 1;
-            let sources = sources.borrow();
-            let freshness = A::of(&sources.at(path.source.into()).freshness);
-            freshness.status(path.generation) == PathStatus::Gone
-        };
-        let is_end = family.sweep(count, is_gone, |path| {
+        let is_end = family.sweep(count, |path| {
             seen += 1;
-            let mut sources = sources.borrow_mut();
             let source: &mut FeedSource = sources.at_mut(path.source.into());
             let freshness = A::of_mut(&mut source.freshness);
             if freshness.status(path.generation) != PathStatus::Gone {
@@ -186,6 +176,6 @@ impl Tables {
         for source in emptied {
             self.free_source(source);
         }
-        (seen + passed / PASSED, is_end)
+        (seen, is_end)
     }
 }

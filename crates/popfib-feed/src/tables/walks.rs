@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use super::{PIECE, Tables};
 use crate::feeds::{FeedWalk, SourceEvent};
-use crate::freshness::Freshness;
 use crate::transaction::Stream;
 
 impl Tables {
@@ -129,9 +128,7 @@ impl Tables {
                 at,
             } if !others.contains(&source.owner) => {
                 self.begin(number, connection, at);
-                if is_right {
-                    self.edit_both(number, Freshness::compared);
-                }
+                self.edit_both(number, |freshness| freshness.is_right = is_right);
             }
             SourceEvent::Ended {
                 connection,

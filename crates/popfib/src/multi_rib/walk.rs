@@ -44,7 +44,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// first ones. Returns the position after them, which the next step follows; `None` at the end. Between two
     /// steps anything may change. `changed` is called for a prefix at the end of each step that changes its next hop.
     ///
-    /// Needs no memory. O(count * key width / 6).
+    /// Needs no memory. O(key width / 6 for each prefix that changes + count).
     pub fn retain_some(
         &mut self,
         after: Option<Position<A, P::Key>>,
@@ -60,12 +60,14 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             },
         };
         let mut left = count.max(1);
+        // How many paths of a chain stay, if the next one does not.
+        let mut kept = None;
         while let Some((prefix, first)) = at {
             let before = self.path(first).next_hop();
-            let keep = |path: &P| keep(prefix, path);
+            let keep_path = |path: &P| keep(prefix, path);
             let (new_first, seen, key) = match link(&self.paths, first).rest.as_many() {
-                Some(lists) => self.retain_many(first, lists, last.take(), left, keep),
-                None => self.retain_few(first, last.take(), keep),
+                Some(lists) => self.retain_many(first, lists, last.take(), left, keep_path),
+                None => self.retain_few(first, last.take(), kept.take(), keep_path),
             };
             self.set_first(prefix, first, new_first);
             match self.change(before, new_first) {
@@ -76,52 +78,38 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             if left == 0 {
                 return Some(Position { prefix, key });
             }
-            at = self.first.next(prefix);
+            at = None;
+            // Prefixes that keep all paths take no search for each.
+            let behind = (Bound::Excluded(prefix), Bound::Unbounded);
+            for (prefix, first) in self.first.range(behind) {
+                let is_lost = |path: &P| {
+                    left = left.saturating_sub(1);
+                    !keep(prefix, path)
+                };
+                let is_many = link(&self.paths, first).rest.as_many().is_some();
+                kept = match is_many {
+                    true => None,
+                    false => self.chain(first).position(is_lost),
+                };
+                if is_many || kept.is_some() {
+                    at = Some((prefix, first));
+                    break;
+                }
+                if left == 0 {
+                    return Some(Position { prefix, key: None });
+                }
+            }
         }
         None
     }
 
-    /// Passes over some `count` paths, those that follow `after`, or the first ones, up to the first prefix that has a path for which
-    /// `is_one` returns true. Returns the position before that prefix, or after them (`None` at the beginning and the end), and whether
-    /// there is such a prefix. A prefix of many paths, and one at which the step before ended, count as such. Faster than
-    /// [`retain_some`](MultiRib::retain_some).
-    ///
-    /// O(key width / 6 + count).
-    pub fn skip_some(
-        &self,
-        after: Option<Position<A, P::Key>>,
-        count: usize,
-        mut is_one: impl FnMut(Prefix<A>, &P) -> bool,
-    ) -> (Option<Position<A, P::Key>>, bool) {
-        let begin = match &after {
-            None => Bound::Unbounded,
-            Some(Position { key: Some(_), .. }) => return (after, true),
-            Some(Position { prefix, .. }) => Bound::Excluded(*prefix),
-        };
-        let (mut last, mut left) = (after, count);
-        for (prefix, first) in self.first.range((begin, Bound::Unbounded)) {
-            if left == 0 {
-                return (last, false);
-            }
-            let is_many = link(&self.paths, first).rest.as_many().is_some();
-            let is_found = |path| {
-                left = left.saturating_sub(1);
-                is_one(prefix, path)
-            };
-            if is_many || self.chain(first).any(is_found) {
-                return (last, true);
-            }
-            last = Some(Position { prefix, key: None });
-        }
-        (None, false)
-    }
-
-    /// Keeps of a chain the paths with keys up to `after`, and those for which `keep` returns true. Returns the chain's first
-    /// then, and the number of paths that there were.
+    /// Keeps of a chain the paths with keys up to `after`, and those for which `keep` returns true; it has been called for some that
+    /// are `kept`, and for a lost one. Returns the chain's first then, and the number of paths that there were.
     fn retain_few(
         &mut self,
         first: NextHop,
         after: Option<P::Key>,
+        kept: Option<usize>,
         mut keep: impl FnMut(&P) -> bool,
     ) -> (Option<NextHop>, usize, Option<P::Key>) {
         let mut new_first = Some(first);
@@ -130,13 +118,15 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let mut last = None;
         let mut next = Some(first);
         while let Some(number) = next {
+            let known = kept.filter(|kept| seen <= *kept);
+            let known = known.map(|kept| seen < kept);
             seen += 1;
             let held = link(&self.paths, number);
             next = held.rest.as_next();
             let is_seen = after
                 .as_ref()
                 .is_some_and(|after| held.path.key() <= *after);
-            if is_seen || keep(&held.path) {
+            if known.unwrap_or_else(|| is_seen || keep(&held.path)) {
                 last = Some(number);
                 continue;
             }

@@ -130,14 +130,6 @@ fn random_operations<A: Address>(seed: u64, peers: usize) {
                     let step = [1, 3, usize::MAX][random.below(3)];
                     let mut after = None;
                     loop {
-                        if random.below(2) == 0 {
-                            let is_found;
-                            let is_one = |prefix, path: &FromPeer| !keep(prefix, path);
-                            (after, is_found) = rib.skip_some(after, step, is_one);
-                            if !is_found && after.is_none() {
-                                break;
-                            }
-                        }
                         after = rib.retain_some(after, step, keep, |prefix, change| {
                             assert_ne!(change, BestChange::Unchanged);
                             model.follow(prefix, change);

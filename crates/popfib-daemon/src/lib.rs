@@ -137,7 +137,7 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
     // If something cannot be started, the command ends before it reads any routes.
     running.change(&settings, Err)?;
     let sweeper = state.clone();
-    threads::start::<()>(move || {
+    let sweep = threads::start::<()>(move || {
         loop {
             if !sweeper.tick(Instant::now()) {
                 sleep(SWEEP);
@@ -152,7 +152,13 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
         let has_read_all = !settings.listens() && running.has_read_all();
         let is_ended = request == Some(SignalRequest::End);
         let is_last = is_ended || (has_read_all && !settings.serves());
-        while is_last && state.tick(Instant::now()) {}
+        if is_last {
+            while state.tick(Instant::now()) {}
+            state.publish(Instant::now(), false);
+        }
+        if sweep.is_finished() {
+            return Err("the thread that removes lost routes has panicked".into());
+        }
         // At the end, the snapshot is written even if the image could not be.
         let mut published = Ok(());
         if let Some(publisher) = &mut publisher {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "access/xact.h"
+#include "common/int.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "storage/fd.h"

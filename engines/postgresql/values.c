@@ -4,6 +4,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
@@ -164,8 +165,10 @@ static bool list_of(Table *table, const Column *column, uint32 record, Datum *va
     if (count == 0)
         return false;
     elements = palloc_extended(count * sizeof *elements, MCXT_ALLOC_HUGE);
-    for (size_t at = 0; at < count; at++)
+    for (size_t at = 0; at < count; at++) {
+        CHECK_FOR_INTERRUPTS();
         element_of(table, column, record, at, false, &elements[at]);
+    }
     get_typlenbyvalalign(type, &size, &by_value, &align);
     *value = PointerGetDatum(construct_array(elements, count, type, size, by_value, align));
     return true;

@@ -369,6 +369,27 @@ func TestMemoryIsBoundedByTheFile(t *testing.T) {
 	if _, err := Open(path); err == nil {
 		t.Error("a header alone was opened")
 	}
+	// A sparse file is as long as it says, where the file system has such files.
+	for _, length := range []int64{1 << 62, 1 << 43} {
+		binary.LittleEndian.PutUint64(header[16:], uint64(length))
+		binary.LittleEndian.PutUint32(header[60:], crc32.ChecksumIEEE(header[:60]))
+		for _, folder := range []string{"/dev/shm", t.TempDir()} {
+			file, err := os.CreateTemp(folder, "popfib")
+			if err != nil {
+				continue
+			}
+			defer os.Remove(file.Name())
+			file.Write(header)
+			if file.Truncate(length) == nil {
+				if _, err := Open(file.Name()); err == nil {
+					t.Errorf("a sparse file of %d bytes was opened", length)
+				}
+			}
+			file.Close()
+		}
+	}
+	binary.LittleEndian.PutUint64(header[16:], 1<<40)
+	binary.LittleEndian.PutUint32(header[60:], crc32.ChecksumIEEE(header[:60]))
 	if file, err := os.Open("/dev/zero"); err == nil {
 		info, _ := file.Stat()
 		if _, err := readImage(file, info); !errors.Is(err, ErrNotImage) {

@@ -7,6 +7,7 @@ package popfib
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"syscall"
 )
@@ -29,4 +30,16 @@ func mapFile(file *os.File) ([]byte, func() error, error) {
 		return nil, nil, os.NewSyscallError("mmap", err)
 	}
 	return mapped, func() error { return syscall.Munmap(mapped) }, nil
+}
+
+// askForMemory fails where the system would not give so many bytes.
+func askForMemory(length uint64) error {
+	if length > math.MaxInt {
+		return syscall.ENOMEM
+	}
+	asked, err := syscall.Mmap(-1, 0, int(length), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return os.NewSyscallError("mmap", err)
+	}
+	return syscall.Munmap(asked)
 }

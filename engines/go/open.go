@@ -152,6 +152,10 @@ func readImage(from io.Reader, info fs.FileInfo) ([]byte, error) {
 		return nil, &FormatError{16, "header", "its length is none that it can have"}
 	}
 	if info.Mode().IsRegular() {
+		// The length of a sparse file says nothing, and without memory for it make would end the process.
+		if err := askForMemory(length); err != nil {
+			return nil, fmt.Errorf("no memory for the image's %d bytes: %w", length, err)
+		}
 		image := make([]byte, length)
 		copy(image, header[:])
 		if n, err := io.ReadFull(from, image[headerLen:]); err == io.ErrUnexpectedEOF || err == io.EOF {

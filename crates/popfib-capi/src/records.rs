@@ -154,7 +154,7 @@ fn value<'r, T: CValue<'r>>(
     expect::<T>(records, column, true)?;
     let scalar = match cell(records, column, number)? {
         Some(Cell::Scalar(scalar)) if index == 0 => Some(scalar),
-        Some(Cell::List(list)) => list.iter().nth(index),
+        Some(Cell::List(list)) => list.get(index),
         _ => None,
     };
     scalar.and_then(T::of).ok_or(Errno::NO_ENTRY)

@@ -57,6 +57,11 @@ impl<'a> ListCell<'a> {
         self.codes.iter().map(value)
     }
 
+    /// The element of this index.
+    pub fn get(self, index: usize) -> Option<Scalar<'a>> {
+        self.values.get(*self.codes.get(index)?)
+    }
+
     /// How many there are.
     pub fn len(self) -> usize {
         self.codes.len()

@@ -70,7 +70,9 @@ impl PackedRows {
             return Err("a byte after the last row is not 0");
         }
         let is_high = |(column, highest)| {
-            (0..len).any(|row| rows.code(row, column).is_none_or(|code| code > highest))
+            // A column without values has no bits in any row.
+            highest > 0
+                && (0..len).any(|row| rows.code(row, column).is_none_or(|code| code > highest))
         };
         match highest.enumerate().any(is_high) {
             true => Err("a code has no value"),

@@ -15,7 +15,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 #[cfg(unix)]
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -62,8 +62,9 @@ struct FinalPath {
 impl NewFile {
     /// Begins a file that will be at `path`.
     ///
-    /// Behind a symbolic link, the file that it leads to will be replaced or made; the
-    /// permissions of the old file will be those of the new one.
+    /// Behind a symbolic link, the file that it leads to will be replaced or made. The new file has the permissions of the old one,
+    /// without those to run as its owner or group, and its group; where this process may not set that, the group may do no
+    /// more than all others.
     ///
     /// # Errors
     /// If no file can be made there, or it is a directory.
@@ -71,7 +72,7 @@ impl NewFile {
         let path = path.as_ref();
         match fs::metadata(path) {
             Ok(old) if old.is_file() && !is_open_here(path) => {
-                Self::beside(fs::canonicalize(path)?, Some(old.permissions()))
+                Self::beside(fs::canonicalize(path)?, Some(&old))
             }
             // A directory is an error here. To append keeps what `>> FILE` on
             // the command line is about.
@@ -111,7 +112,7 @@ impl NewFile {
         name.is_some_and(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))
     }
 
-    fn beside(path: PathBuf, permissions: Option<fs::Permissions>) -> io::Result<Self> {
+    fn beside(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
         if path.file_name().is_none() {
             let error = "not the name of a file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
@@ -120,8 +121,8 @@ impl NewFile {
         options.write(true);
         // Who may not read the old file shall not open the new one in time.
         #[cfg(unix)]
-        if let Some(permissions) = &permissions {
-            options.mode(permissions.mode() & 0o777);
+        if let Some(old) = old {
+            options.mode(old.mode() & 0o700);
         }
         let (file, named) = match nameless::create(directory(&path), &options) {
             Some(file) => (file, None),
@@ -131,11 +132,28 @@ impl NewFile {
                 (file, Some(named))
             }
         };
-        if let Some(permissions) = permissions {
-            file.set_permissions(permissions)?;
+        if let Some(old) = old {
+            file.set_permissions(permissions(old, &file)?)?;
         }
         let place = Some(FinalPath { path, named });
         Ok(Self { file, place })
+    }
+}
+
+/// The permissions of a file in place of `old`, whose group it gets if it may.
+fn permissions(old: &fs::Metadata, file: &File) -> io::Result<fs::Permissions> {
+    #[cfg(unix)]
+    {
+        let mode = old.mode() & 0o777;
+        let is_group_kept =
+            file.metadata()?.gid() == old.gid() || fchown(file, None, Some(old.gid())).is_ok();
+        let group = if is_group_kept { 0o70 } else { (mode & 7) << 3 };
+        Ok(fs::Permissions::from_mode(mode & (0o707 | group)))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(old.permissions())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use popfib::new_file::NewFile;
@@ -60,11 +60,17 @@ fn permissions_are_those_of_the_old_file() {
     let directory = directory("new-file-permissions");
     let path = directory.join("file");
     fs::write(&path, "old").expect("written");
-    for mode in [0o600, 0o664] {
+    // Of whom the new file is, it does not run as the old one's owner or group.
+    for mode in [0o600, 0o664, 0o6755] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).expect("set");
         write(&path, "new").expect("written");
         let now = fs::metadata(&path).expect("it is there").permissions();
-        assert_eq!(now.mode() & 0o777, mode);
+        assert_eq!(now.mode() & 0o7777, mode & 0o777);
+    }
+    // Its group is the old one's, where this process may say so.
+    if std::os::unix::fs::chown(&path, None, Some(65_533)).is_ok() {
+        write(&path, "newer").expect("written");
+        assert_eq!(fs::metadata(&path).expect("it is there").gid(), 65_533);
     }
     fs::remove_dir_all(directory).expect("removed");
 }

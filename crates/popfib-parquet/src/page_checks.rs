@@ -3,12 +3,15 @@
 //!
 //! The library believes both: a page header may promise gigabytes, and the column chunks of all row groups may be the same bytes. So chunks
 //! must not overlap, which bounds what is read by the file's length. And a page may become no more than [`SPARE`] bytes and [`RATIO`] times
-//! its own, which no column of addresses comes near.
+//! its own, which no column of addresses comes near. Of the codecs only gzip goes on beyond what a page claims, so such a page is
+//! unpacked here once, into nothing, up to that length.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 
+use flate2::bufread::MultiGzDecoder;
+use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
@@ -101,8 +104,23 @@ pub(crate) fn check_sizes(file: &File, chunk: &ColumnChunkMetaData) -> Result<u6
         left = left
             .checked_sub(sizes.compressed)
             .ok_or_else(|| ParquetError::General("a page is cut off".to_owned()))?;
-        // The length of a chunk, and so of a page, is less than 2^63.
-        reader.seek_relative(sizes.compressed as i64)?;
+        if matches!(chunk.compression(), Compression::GZIP(_)) {
+            let mut body = reader.by_ref().take(sizes.compressed);
+            let levels = io::copy(&mut body.by_ref().take(sizes.levels), &mut io::sink())?;
+            let most = sizes.uncompressed.saturating_sub(levels);
+            let unpacked = MultiGzDecoder::new(&mut body).take(most + 1);
+            // What is damaged is an error of the library, which gets no further than this.
+            if io::copy(&mut { unpacked }, &mut io::sink()).is_ok_and(|len| len > most) {
+                return Err(ParquetError::General(format!(
+                    "a page is longer than the {} bytes that it claims to be without compression",
+                    sizes.uncompressed
+                )));
+            }
+            io::copy(&mut body, &mut io::sink())?;
+        } else {
+            // The length of a chunk, and so of a page, is less than 2^63.
+            reader.seek_relative(sizes.compressed as i64)?;
+        }
     }
     Ok(rows)
 }
@@ -114,6 +132,8 @@ struct PageSizes {
     values: u64,
     uncompressed: u64,
     compressed: u64,
+    /// The bytes of levels, which come before what is compressed, in the second version of data pages.
+    levels: u64,
 }
 
 /// Reads the header of a page, which is in Thrift's compact protocol.
@@ -132,24 +152,25 @@ impl<R: Read> PageHeaderReader<R> {
                 (2, 5) => sizes.uncompressed = self.signed()?,
                 (3, 5) => sizes.compressed = self.signed()?,
                 // The header of either version of data pages.
-                (5 | 8, 12) => sizes.values = self.values()?,
+                (5 | 8, 12) => (sizes.values, sizes.levels) = self.values()?,
                 _ => self.skip(kind, 0)?,
             }
         }
         Ok(sizes)
     }
 
-    /// The number of values: the first field of a structure.
-    fn values(&mut self) -> io::Result<u64> {
-        let (mut values, mut number) = (0, 0);
+    /// The number of values, the first field of a structure, and the length of levels, which one of the first version does not have.
+    fn values(&mut self) -> io::Result<(u64, u64)> {
+        let (mut values, mut levels, mut number) = (0, 0, 0u64);
         while let Some((field, kind)) = self.field(number)? {
             number = field;
             match (field, kind) {
                 (1, 5) => values = self.signed()?,
+                (5 | 6, 5) => levels = self.signed()?.saturating_add(levels),
                 _ => self.skip(kind, 0)?,
             }
         }
-        Ok(values)
+        Ok((values, levels))
     }
 
     fn byte(&mut self) -> io::Result<u8> {

@@ -9,7 +9,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt32Array};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use popfib_formats::AddressBatch;
@@ -117,6 +117,28 @@ fn chunks_that_overlap() {
         let error = rows(&path).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
     }
+}
+
+/// Of the codecs, the library's gzip alone unpacks whatever there is.
+#[test]
+fn pages_of_gzip_that_are_longer_than_they_claim() {
+    let path = path("gzip.parquet");
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["10.0.0.1"; 1 << 18]));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::GZIP(GzipLevel::default()))
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(usize::MAX)
+        .set_data_page_size_limit(usize::MAX);
+    write(&path, ip(texts), properties);
+    assert_eq!(rows(&path).unwrap(), 1 << 18);
+    // The page's header: its type, then its length without compression, doubled, in seven bits a byte.
+    let mut file = fs::read(&path).unwrap();
+    assert_eq!(file[4..7], [0x15, 0, 0x15]);
+    let end = 7 + file[7..].iter().position(|byte| byte & 128 == 0).unwrap();
+    file[end] = 1;
+    fs::write(&path, file).unwrap();
+    let error = rows(&path).unwrap_err().to_string();
+    assert!(error.contains("bytes that it claims to be"), "{error}");
 }
 
 /// The inputs that the fuzz target begins with, which showed faults or are seeds.

@@ -66,6 +66,7 @@ mod show;
 mod special;
 mod table_format;
 mod text_table;
+pub mod threads;
 mod update;
 mod update_json;
 mod update_lines;

@@ -85,7 +85,7 @@ fn draw(
         return BarGuard(None);
     }
     let (sender, stopped) = channel();
-    let thread = thread::spawn(move || {
+    let thread = thread::Builder::new().spawn(move || {
         let mut wait = PATIENCE;
         let me = thread::current().id();
         // Nothing is ever sent: the other end is dropped when it is time to stop.
@@ -113,7 +113,8 @@ fn draw(
             terminal.owner = None;
         }
     });
-    BarGuard(Some((sender, thread)))
+    // Work needs no bar.
+    BarGuard(thread.ok().map(|thread| (sender, thread)))
 }
 
 impl Drop for BarGuard {

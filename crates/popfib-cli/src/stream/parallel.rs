@@ -9,13 +9,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
-use std::thread;
 
-use popfib_formats::AddressBatch;
+use popfib_formats::{AddressBatch, threads as shared};
 use popfib_program::failure::Failure;
 
 use super::lines::LineBuffers;
 use super::source::StreamSource;
+use crate::output::note;
 
 /// Blocks for each thread: one to work on, and one that waits for its turn.
 const BLOCKS: usize = 2;
@@ -96,12 +96,12 @@ pub(crate) fn run(
             finish(&writing, &freed, number, block, done);
         }
     };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(share);
-        }
-        share();
-    });
+    let running = shared::share(threads, share);
+    if running < threads {
+        note(format_args!(
+            "{running} of {threads} threads: the system allows no more"
+        ));
+    }
 
     let skipped = lock(&reading).skipped;
     let end = lock(&writing).end.take();

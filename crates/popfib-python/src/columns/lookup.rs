@@ -4,9 +4,11 @@
 //! two arrays on the stack, and the answers are put back in their places.
 
 use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use popfib::family::Family;
+use popfib_formats::threads;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -173,56 +175,38 @@ pub(super) fn lookup<S: AnswerSource>(
         threads => threads.min(1024),
     };
     let share = count.div_ceil(threads).max(ROWS_PER_THREAD);
-    let mut left = answers;
-    let mut first = 0;
-    let mut errors: Vec<(usize, String)> = Vec::new();
-    let mut collect = |first: usize, result: Result<(), (usize, String)>| {
-        if let Err((row, reason)) = result {
-            errors.push((first + row, reason));
-        }
-    };
-    if count <= share {
-        for rows in rows {
-            let (these, behind) = left.split_at_mut(rows.len());
+    // The pieces in their order: the columns, which may be of many small ones, and their rows, as few as a thread is worth.
+    let (mut left, mut first) = (answers, 0);
+    let mut pieces = Vec::new();
+    for rows in rows {
+        for start in (0..rows.len()).step_by(share) {
+            let len = share.min(rows.len() - start);
+            let (these, behind) = left.split_at_mut(len);
             left = behind;
-            collect(first, rows.lookup(0, source, invalid, these));
-            first += rows.len();
+            pieces.push((first, rows, start, these));
         }
-    } else {
-        thread::scope(|scope| {
-            let mut running = Vec::new();
-            for rows in rows {
-                let mut start = 0;
-                while start < rows.len() {
-                    let len = share.min(rows.len() - start);
-                    let (these, behind) = std::mem::take(&mut left).split_at_mut(len);
-                    left = behind;
-                    let run = move || rows.lookup(start, source, invalid, these);
-                    running.push((first, scope.spawn(run)));
-                    // Columns of many small pieces must not start a thread for each at once.
-                    if running.len() >= threads {
-                        let (first, run) = running.remove(0);
-                        collect(first, join(run));
-                    }
-                    start += len;
-                }
-                first += rows.len();
-            }
-            for (first, run) in running {
-                collect(first, join(run));
-            }
-        });
+        first += rows.len();
     }
-    match errors.into_iter().min() {
+    let count = if count <= share { 1 } else { pieces.len() };
+    let threads = threads.min(count);
+    let pieces = Mutex::new(pieces.into_iter());
+    let error: Mutex<Option<(usize, String)>> = Mutex::default();
+    threads::share(threads, || {
+        loop {
+            let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((first, rows, start, these)) = piece else {
+                return;
+            };
+            if let Err((row, reason)) = rows.lookup(start, source, invalid, these) {
+                let mut error = error.lock().unwrap_or_else(PoisonError::into_inner);
+                let found = (first + row, reason);
+                *error = error.take().into_iter().chain([found]).min();
+            }
+        }
+    });
+    match error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         None => Ok(()),
         Some((row, reason)) => Err(format!("row {row}: {reason}")),
-    }
-}
-
-fn join<T>(run: thread::ScopedJoinHandle<'_, T>) -> T {
-    match run.join() {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic),
     }
 }
 

@@ -1,58 +1,77 @@
 //! A page in, and it is served on loopback until the process is ended: a small part of HTTP/1.1, for one browser on this machine.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use popfib_formats::threads;
 
 use popfib_program::failure::Failure;
 
 use crate::output::{StandardOutput, note};
 
-/// The longest first line of a request, and the time that a client has for each read and write.
-const MAX_LINE: u64 = 8 << 10;
+/// The longest request, and the time that a client has for it and for each write.
+const MAX_REQUEST: usize = 16 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many clients are served at a time: browsers open some connections before they ask, which would keep each other waiting.
+const CLIENTS: usize = 16;
 
 /// Serves `page`, and prints its address on standard output.
 pub(super) fn serve(page: &str, what: &str) -> Result<(), Failure> {
     let failed = |error| format!("127.0.0.1: {error}");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    // Whoever does not know the path, as other users of this machine, gets nothing. Keys of hashes are random.
+    let random = || RandomState::new().build_hasher().finish();
+    let path = format!("/{:016x}{:016x}", random(), random());
     let mut output = StandardOutput::new();
-    output.text(format_args!("http://{address}/\n"))?;
+    output.text(format_args!("http://{address}{path}\n"))?;
     output.flush()?;
     note(format_args!("serves {what}; Ctrl-C ends it"));
-    // Each in a thread: browsers open connections before they ask, and would keep each other waiting.
-    thread::scope(|scope| {
-        for client in listener.incoming().flatten() {
-            scope.spawn(move || {
+    threads::share(CLIENTS, || {
+        loop {
+            match listener.accept() {
                 // A client that has gone is no error.
-                let _ = answer(page, client);
-            });
+                Ok((client, _)) => drop(answer(page, &path, client)),
+                // Too many open files, or a connection that is closed already.
+                Err(_) => thread::sleep(Duration::from_millis(100)),
+            }
         }
     });
     Ok(())
 }
 
-fn answer(page: &str, mut client: TcpStream) -> std::io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
+fn answer(page: &str, path: &str, mut client: TcpStream) -> std::io::Result<()> {
     client.set_write_timeout(Some(PATIENCE))?;
-    let mut reader = BufReader::new(client.try_clone()?.take(MAX_LINE));
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
     // All of it is read, as what is left unread would make the system reset the connection.
-    let (mut header, mut is_ours) = (String::new(), false);
-    while reader.read_line(&mut header)? > 2 {
-        is_ours |= is_loopback(&header);
-        header.clear();
+    let (mut request, end) = (Vec::new(), Instant::now() + PATIENCE);
+    while !request.ends_with(b"\r\n\r\n") && request.len() < MAX_REQUEST {
+        let left = end.saturating_duration_since(Instant::now());
+        // No time at all would be an error.
+        client.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        let mut piece = [0; 1 << 10];
+        match client.read(&mut piece)? {
+            0 => break,
+            length => request.extend(&piece[..length]),
+        }
+        if left.is_zero() {
+            return Ok(());
+        }
     }
-    let (status, body) = match line.split(' ').take(2).collect::<Vec<_>>()[..] {
-        ["GET", "/"] if is_ours => ("200 OK", page),
-        _ => ("404 Not Found", ""),
+    let request = String::from_utf8_lossy(&request);
+    let mut lines = request.lines();
+    let asked: Vec<_> = lines.next().unwrap_or("").split(' ').take(2).collect();
+    let (status, body) = match lines.any(is_loopback) && asked == ["GET", path] {
+        true => ("200 OK", page),
+        false => ("404 Not Found", ""),
     };
     write!(
         client,
-        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n",
         body.len()
     )?;
     client.write_all(body.as_bytes())

@@ -52,10 +52,12 @@ fn a_page_is_served_on_loopback() {
     let mut output = BufReader::new(server.0.stdout.take().unwrap());
     output.read_line(&mut line).unwrap();
     let address = line.trim_end().strip_prefix("http://").unwrap();
-    let address = address.strip_suffix('/').unwrap();
+    let (address, path) = address.split_once('/').unwrap();
     assert!(address.starts_with("127.0.0.1:"));
-    // One that says nothing keeps nobody waiting.
-    let _silent = TcpStream::connect(address).unwrap();
+    // Nobody guesses it.
+    assert!(path.len() == 32 && path.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    // Those that say nothing keep nobody waiting.
+    let _silent = [(); 8].map(|()| TcpStream::connect(address).unwrap());
     let ask = |request: &str| {
         let mut client = TcpStream::connect(address).unwrap();
         client.write_all(request.as_bytes()).unwrap();
@@ -63,18 +65,19 @@ fn a_page_is_served_on_loopback() {
         client.read_to_string(&mut answer).unwrap();
         answer
     };
-    let page = ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let page = ask(&format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     let (head, body) = page.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"));
     assert!(head.contains(&format!("\r\nContent-Length: {}\r\n", body.len())));
     assert!(body.starts_with("<!doctype html>") && body.ends_with("</html>\n"));
     for request in [
-        "GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n",
-        "GET / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        "POST /PATH HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        "GET /PATH HTTP/1.1\r\nHost: example.com\r\n\r\n",
+        "GET /PATH HTTP/1.1\r\n\r\n",
         "\r\n\r\n",
     ] {
+        let request = &request.replace("PATH", path);
         assert!(ask(request).starts_with("HTTP/1.1 404 "), "{request}");
     }
 }

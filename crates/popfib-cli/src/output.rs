@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 
 use popfib_program::failure::Failure;
 pub(crate) use popfib_program::message::{AsText, error, note, tell};
-use popfib_program::progress;
+use popfib_program::{progress, terminal_text};
 use serde::Serialize;
 
 use crate::rows::{RowField, RowForm, RowWriter};
@@ -104,7 +104,7 @@ impl Drop for StandardOutput {
     }
 }
 
-/// Standard output; on a terminal the bar is erased before each write.
+/// Standard output; on a terminal the bar is erased before each write, and nothing steers it.
 #[derive(Debug)]
 struct StdoutBesideBar {
     stdout: Stdout,
@@ -116,11 +116,12 @@ impl Write for StdoutBesideBar {
         if !self.is_terminal {
             return self.stdout.write(bytes);
         }
-        progress::apart(bytes.ends_with(b"\n"), || {
-            self.stdout.write_all(bytes)?;
+        let (text, count) = terminal_text::shown(bytes);
+        progress::apart(text.ends_with('\n'), || {
+            self.stdout.write_all(text.as_bytes())?;
             self.stdout.flush()
         })?;
-        Ok(bytes.len())
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -10,3 +10,4 @@ pub mod message;
 pub mod program;
 pub mod progress;
 pub mod screen;
+pub mod terminal_text;

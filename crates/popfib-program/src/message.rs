@@ -13,11 +13,12 @@ use serde::{Serialize, Serializer};
 
 use crate::progress;
 use crate::screen::{ERROR, Screen};
+use crate::terminal_text::is_steering;
 
 /// The name of the program, which is before what it says.
 pub(crate) static NAME: OnceLock<String> = OnceLock::new();
 
-/// One line on standard error, whatever is in it: control characters are escaped.
+/// One line on standard error, whatever is in it: what could steer a terminal is escaped.
 pub fn note(line: impl Display) {
     tell_line(Style::new(), line);
 }
@@ -36,7 +37,7 @@ fn tell_line(style: Style, line: impl Display) {
         )
     );
     for character in line.to_string().chars() {
-        if character.is_control() {
+        if is_steering(character) {
             text.extend(character.escape_default());
         } else {
             text.push(character);

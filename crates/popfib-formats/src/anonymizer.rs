@@ -30,9 +30,13 @@ impl Anonymizer {
     /// The length of a key in bytes.
     pub const KEY_LENGTH: usize = 32;
 
-    /// The key that a file has: its bytes, or hexadecimal digits, after `0x` if that is there. `None` if it is neither.
+    /// The key that a file has: its bytes, or hexadecimal digits, after `0x` if that is there. `None` if it is neither, or bytes that are
+    /// digits themselves: half a key.
     pub fn parse_key(bytes: &[u8]) -> Option<[u8; Self::KEY_LENGTH]> {
-        if let Ok(key) = bytes.try_into() {
+        let is_text = |byte: &u8| byte.is_ascii_hexdigit() || byte.is_ascii_whitespace();
+        if let Ok(key) = bytes.try_into()
+            && !bytes.iter().all(is_text)
+        {
             return Some(key);
         }
         let text = bytes.trim_ascii();

@@ -100,6 +100,11 @@ impl Grammar for AnyPrefixes {
         }
     }
 
+    /// Any text is read, so it may be another one.
+    fn says_none(&self) -> bool {
+        false
+    }
+
     fn notes(&self) -> Vec<String> {
         let left_out = |count, why: [&str; 2]| match count {
             0 => None,

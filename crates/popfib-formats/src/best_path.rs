@@ -132,6 +132,10 @@ impl<P: CandidatePaths> BestPaths<P> {
 }
 
 impl<P: CandidatePaths> RouteSource for BestPaths<P> {
+    fn says_none(&self) -> bool {
+        false
+    }
+
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
         let prefix = self.next_prefix()?;
         let next_hop = &self.out;

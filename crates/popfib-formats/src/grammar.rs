@@ -48,6 +48,11 @@ pub(crate) trait Grammar: Send {
         Vec::new()
     }
 
+    /// As [`RouteSource::says_none`].
+    fn says_none(&self) -> bool {
+        true
+    }
+
     /// The columns, where they are read.
     fn record(&self) -> Option<&RecordText> {
         None
@@ -245,6 +250,10 @@ impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
         let mut notes = self.grammar.notes();
         notes.extend(self.rows.notes());
         notes
+    }
+
+    fn says_none(&self) -> bool {
+        self.grammar.says_none()
     }
 }
 

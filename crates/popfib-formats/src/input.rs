@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use popfib::image::Source;
 
@@ -50,6 +50,9 @@ enum InputState {
     /// At the end, or stopped by an error.
     Done,
 }
+
+/// The bytes that may begin a text of UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Where a tar archive says that it is one. Its first file may be anything that popfib reads, with more after it.
 const TAR: (usize, &[u8]) = (257, b"ustar");
@@ -249,6 +252,12 @@ impl Input {
                 Err((reason, io::ErrorKind::InvalidData.into()))
             }
             Ok(n) => {
+                if !self.progress.has_text() {
+                    // Nor is the mark of UTF-8 text.
+                    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || BOM.contains(byte);
+                    let has_text = !buf[..n].iter().all(is_blank);
+                    self.progress.has_text.store(has_text, Ordering::Relaxed);
+                }
                 if decoder.is_compressed() {
                     self.decompressed += n as u64;
                     if self.decompressed > self.max_size {
@@ -270,7 +279,7 @@ impl Input {
 /// The whole lines of a file's head, without their ends; what was cut off in
 /// the middle is left out. For the `detect` functions of formats.
 pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head.strip_prefix(BOM).unwrap_or(head);
     let whole = match memchr::memrchr(b'\n', head) {
         Some(end) if head.len() >= HEAD => &head[..end],
         _ => head,
@@ -293,6 +302,7 @@ impl fmt::Debug for Input {
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     read: Arc<AtomicU64>,
+    has_text: Arc<AtomicBool>,
     total: Option<u64>,
 }
 
@@ -300,6 +310,11 @@ impl Progress {
     /// The bytes read so far.
     pub fn read(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
+    }
+
+    /// Whether what was read so far is more than blanks.
+    pub(crate) fn has_text(&self) -> bool {
+        self.has_text.load(Ordering::Relaxed)
     }
 
     /// The length of the file; `None` for a pipe.

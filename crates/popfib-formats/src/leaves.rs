@@ -16,11 +16,16 @@ use popfib_table::MaxMindType;
 use serde::Deserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
 
+use crate::names::{counted, note_left_out};
 use crate::record::{CellKind, RecordText};
 use crate::table_format::ColumnSelection;
 
 /// How many elements of a list of maps become columns where all are read.
 const MAX_ELEMENTS: usize = 16;
+
+/// The maximum length of a column's name in bytes, and of all: below one long key a short file may have any number of columns.
+const MAX_PATH: usize = 4_096;
+const MAX_PATHS: usize = 1 << 20;
 
 /// Makes of each record the text of its columns.
 #[derive(Debug)]
@@ -28,6 +33,12 @@ pub(crate) struct RecordLeaves {
     pub(crate) text: RecordText,
     /// The first list that was too long, and how many records have such.
     cut: Option<(String, u64)>,
+    /// That of the record at hand.
+    cut_here: Option<String>,
+    /// How many bytes are left for names of columns.
+    room: usize,
+    /// How many values were left out, as their columns would have had too long names.
+    nameless: u64,
 }
 
 impl RecordLeaves {
@@ -36,6 +47,9 @@ impl RecordLeaves {
         (*columns != ColumnSelection::Value).then(|| Self {
             text: RecordText::new(columns).ranked(rank),
             cut: None,
+            cut_here: None,
+            room: MAX_PATHS,
+            nameless: 0,
         })
     }
 
@@ -44,91 +58,121 @@ impl RecordLeaves {
         self.text.only()
     }
 
-    /// What was left out of lists, for the user.
-    pub(crate) fn note(&self) -> Option<String> {
-        let (list, count) = self.cut.as_ref()?;
-        let records = if *count == 1 { "record" } else { "records" };
-        Some(format!(
-            "{count} {records} with more than {MAX_ELEMENTS} elements in {list}, of which the others are left out"
-        ))
+    /// What was left out of records, for the user.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let which = format!(
+            " in columns with names longer than {MAX_PATH} bytes, or than {MAX_PATHS} in all,"
+        );
+        let mut notes = note_left_out(self.nameless, "value", &which);
+        notes.extend(self.cut.as_ref().map(|(list, count)| {
+            format!(
+                "{} with more than {MAX_ELEMENTS} elements in {list}, of which the others are left out",
+                counted(*count, "record")
+            )
+        }));
+        notes
     }
 
     /// The text of a record; `None` if it has none of the columns.
     pub(crate) fn record(&mut self, node: &RecordNode<'_>) -> Option<&str> {
-        let mut is_cut = None;
-        put(node, &mut String::new(), &mut self.text, &mut is_cut);
-        if let Some(list) = is_cut {
+        self.put(node, &mut String::new());
+        if let Some(list) = self.cut_here.take() {
             self.cut.get_or_insert((list, 0)).1 += 1;
         }
         let text = self.text.finish();
         (!text.trim().is_empty()).then_some(text)
     }
-}
 
-/// Puts the scalars and lists of `node`, which `path` leads to, into `text`.
-fn put(
-    node: &RecordNode<'_>,
-    path: &mut String,
-    text: &mut RecordText,
-    is_cut: &mut Option<String>,
-) {
-    match node {
-        RecordNode::Null => {
-            let named = text.named(path);
-            named.into_iter().for_each(|column| text.is_there(column));
+    /// The index of the column called `name`; `None` if it is not asked for, or there is no room for its name.
+    fn column(&mut self, name: &str) -> Option<usize> {
+        let known = self.text.names().len();
+        if self.room < name.len() && self.text.wants_all() && !self.text.has(name) {
+            self.nameless += 1;
+            return None;
         }
-        RecordNode::Scalar(kind, value) => {
-            // A record that is one scalar.
-            let name = if path.is_empty() { "value" } else { path };
-            if let Some(column) = text.column(name) {
-                text.put(column, *kind, value);
-            }
+        let column = self.text.column(name);
+        if self.text.names().len() > known {
+            self.room -= name.len();
         }
-        RecordNode::Map(members) => {
-            // MaxMind's names of a place, by language.
-            let is_names = path.ends_with("names") && text.wants_all();
-            let is_english = is_names && members.iter().any(|(key, _)| key == "en");
-            let wanted = |key: &str| !is_english || key == "en";
-            for (key, member) in members.iter().filter(|(key, _)| wanted(key)) {
-                let len = path.len();
-                if len > 0 {
-                    path.push('.');
-                }
-                path.push_str(key);
-                put(member, path, text, is_cut);
+        column
+    }
+
+    /// Puts what is below `path`, at the end of which `key` comes, unless the whole is too long.
+    fn put_below(&mut self, node: &RecordNode<'_>, path: &mut String, parts: [&str; 2]) {
+        let len = path.len();
+        if len + parts[0].len() + parts[1].len() > MAX_PATH {
+            if self.text.wants_all() {
+                self.nameless += 1;
+            } else {
+                // For the error that there is no column of the name that was asked for.
+                path.extend(parts[1].chars().take(64));
+                self.text.column(path);
                 path.truncate(len);
             }
+            return;
         }
-        RecordNode::Array(elements) => {
-            let elements: Vec<_> = (elements.iter())
-                .filter(|element| !matches!(element, RecordNode::Null))
-                .collect();
-            let scalars = elements.iter().filter_map(|element| match *element {
-                RecordNode::Scalar(kind, value) => Some((*kind, &**value)),
-                RecordNode::Null | RecordNode::Map(_) | RecordNode::Array(_) => None,
-            });
-            let scalars: Vec<_> = scalars.collect();
-            // A list of scalars is one column; one of maps or lists is a column for each scalar in its elements.
-            let is_list = scalars.len() == elements.len();
-            if is_list && let Some(column) = text.column(path) {
-                text.put_list(column, scalars.into_iter());
+        parts.into_iter().for_each(|part| path.push_str(part));
+        self.put(node, path);
+        path.truncate(len);
+    }
+
+    /// Puts the scalars and lists of `node`, which `path` leads to, into the record at hand.
+    fn put(&mut self, node: &RecordNode<'_>, path: &mut String) {
+        let wants_all = self.text.wants_all();
+        match node {
+            RecordNode::Null => {
+                let named = self.text.named(path);
+                named
+                    .into_iter()
+                    .for_each(|column| self.text.is_there(column));
             }
-            if !is_list && text.wants_all() && elements.len() > MAX_ELEMENTS {
-                is_cut.get_or_insert_with(|| path.clone());
-            }
-            let most = match text.wants_all() {
-                true if is_list => 0,
-                true => MAX_ELEMENTS,
-                false => elements.len(),
-            };
-            for (index, element) in elements.iter().take(most).enumerate() {
-                let len = path.len();
-                path.push_str(&format!("[{index}]"));
-                // One scalar of a list is a column only if it is asked for by its name.
-                if !is_list || text.named(path).is_some() {
-                    put(element, path, text, is_cut);
+            RecordNode::Scalar(kind, value) => {
+                // A record that is one scalar.
+                let name = if path.is_empty() { "value" } else { path };
+                if let Some(column) = self.column(name) {
+                    self.text.put(column, *kind, value);
                 }
-                path.truncate(len);
+            }
+            RecordNode::Map(members) => {
+                // MaxMind's names of a place, by language.
+                let is_names = path.ends_with("names") && wants_all;
+                let is_english = is_names && members.iter().any(|(key, _)| key == "en");
+                let dot = if path.is_empty() { "" } else { "." };
+                for (key, member) in members {
+                    if !is_english || key == "en" {
+                        self.put_below(member, path, [dot, key]);
+                    }
+                }
+            }
+            RecordNode::Array(elements) => {
+                let elements: Vec<_> = (elements.iter())
+                    .filter(|element| !matches!(element, RecordNode::Null))
+                    .collect();
+                let scalars = elements.iter().filter_map(|element| match *element {
+                    RecordNode::Scalar(kind, value) => Some((*kind, &**value)),
+                    RecordNode::Null | RecordNode::Map(_) | RecordNode::Array(_) => None,
+                });
+                let scalars: Vec<_> = scalars.collect();
+                // A list of scalars is one column; one of maps or lists is a column for each scalar in its elements.
+                let is_list = scalars.len() == elements.len();
+                if is_list && let Some(column) = self.column(path) {
+                    self.text.put_list(column, scalars.into_iter());
+                }
+                if !is_list && wants_all && elements.len() > MAX_ELEMENTS {
+                    self.cut_here.get_or_insert_with(|| path.clone());
+                }
+                let most = match wants_all {
+                    true if is_list => 0,
+                    true => MAX_ELEMENTS,
+                    false => elements.len(),
+                };
+                for (index, element) in elements.iter().take(most).enumerate() {
+                    let place = format!("[{index}]");
+                    // One scalar of a list is a column only if it is asked for by its name.
+                    if !is_list || self.text.named(&format!("{path}{place}")).is_some() {
+                        self.put_below(element, path, [&place, ""]);
+                    }
+                }
             }
         }
     }

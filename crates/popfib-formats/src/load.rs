@@ -16,7 +16,7 @@ use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
-use crate::input::Input;
+use crate::input::{Input, Progress};
 use crate::name_rule::MAX_NAMES;
 use crate::names::counted;
 use crate::ranges::{AddressSpan, IpRangePrefixes};
@@ -226,12 +226,13 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError>
 /// As [`load`].
 pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     let file = input.source();
+    let progress = input.progress();
     let Some(path) = &options.locations else {
-        return insert_records(file, &mut *open(input, options)?, options);
+        return insert_records(file, &progress, &mut *open(input, options)?, options);
     };
     let locations = Locations::read(Input::open(path)?)?;
     let (input, unknown) = locations.beside(input)?;
-    let mut table = insert_records(file, &mut *open(input, options)?, options)?;
+    let mut table = insert_records(file, &progress, &mut *open(input, options)?, options)?;
     let unknown = unknown.load(Ordering::Relaxed);
     if unknown > 0 {
         let file = path.display().to_string();
@@ -258,9 +259,9 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
 /// # Errors
 /// As [`load`].
 pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
-    let name = input.name().to_owned();
+    let (name, progress) = (input.name().to_owned(), input.progress());
     let mut source = TextTable::of(input, options);
-    insert_all(name, &mut source, options)
+    insert_all(name, &progress, &mut source, options)
 }
 
 /// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask
@@ -274,12 +275,21 @@ pub fn load_image(
     options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
     let mut source = ImageRoutes::new(name, image, options)?;
-    insert_records(Source::named(name), &mut source, options)
+    insert_records(
+        Source::named(name),
+        &Progress::default(),
+        &mut source,
+        options,
+    )
 }
+
+/// How many bytes the values of a small file may take.
+const SPARE_NAMES: u64 = 256 << 20;
 
 /// The table of all routes of `source`.
 fn insert_all(
     name: String,
+    progress: &Progress,
     source: &mut dyn RouteSource,
     options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
@@ -288,11 +298,15 @@ fn insert_all(
         ..RouteTable::default()
     };
     let name = table.name.clone();
-    (table.skipped, table.notes) = read_all(&name, source, options, |route| {
+    (table.skipped, table.notes) = read_all(&name, progress, source, options, |route| {
         table.insert(route, options.all);
-        match table.next_hops.text_len() > MAX_NAMES {
-            true => Err("its next hops take more than 1 GiB"),
-            false => Ok(()),
+        match table.next_hops.text_len() {
+            length if length > MAX_NAMES => Err("its next hops take more than 1 GiB"),
+            // Those of a small file may be one long text many times.
+            length if length as u64 > SPARE_NAMES + 16 * progress.read() && progress.read() > 0 => {
+                Err("its values take more than 256 MiB and 16 times the file")
+            }
+            _ => Ok(()),
         }
     })?;
     table.applied = source.applied();
@@ -302,10 +316,11 @@ fn insert_all(
 /// The table of all routes of `source`, with records where columns are asked for, and with what is known of `file`.
 fn insert_records(
     file: Source,
+    progress: &Progress,
     source: &mut dyn RouteSource,
     options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
-    let mut table = insert_all(file.name.clone(), source, options)?;
+    let mut table = insert_all(file.name.clone(), progress, source, options)?;
     table.column = options.columns.name().map(str::to_owned);
     table.sources = source.sources();
     match &mut table.sources[..] {
@@ -371,8 +386,11 @@ fn unnumbered<A: Family>(
 }
 
 /// Hands all routes of `source`, the file `name`, to `each`; returns how many invalid lines were skipped, and the notes.
+///
+/// A file in which nothing was left out, such as a heading alone, says that there is no route; one of no byte or of blanks is none.
 fn read_all(
     name: &str,
+    progress: &Progress,
     source: &mut dyn RouteSource,
     options: &LoadOptions,
     mut each: impl FnMut(Route<'_>) -> Result<(), &'static str>,
@@ -397,6 +415,12 @@ fn read_all(
     notes.extend(source.notes());
     if let Some(reason) = source.columns().and_then(|columns| columns.missing) {
         return Err(ReadError::file(name, reason));
+    }
+    let is_chosen = options.peer.is_some() || options.table.is_some();
+    let says_none = progress.has_text() && source.says_none() && source.applied().is_none();
+    if !is_any && says_none && !is_chosen && skipped == 0 && notes.is_empty() {
+        notes.push("an empty list: there is no route in it".to_owned());
+        return Ok((0, notes));
     }
     if is_any {
         return Ok((skipped, notes));
@@ -451,9 +475,10 @@ pub fn load_prefixes(input: Input, options: &LoadOptions) -> Result<PrefixList, 
         prefixes_only: true,
         ..options.clone()
     };
+    let progress = input.progress();
     let mut source = open(input, &options)?;
     let mut prefixes = Vec::new();
-    let (skipped, notes) = read_all(&name, &mut *source, &options, |route| {
+    let (skipped, notes) = read_all(&name, &progress, &mut *source, &options, |route| {
         prefixes.push(route.prefix);
         Ok(())
     })?;

@@ -384,6 +384,10 @@ impl<'de> Visitor<'de> for FirstScalarVisitor {
 }
 
 impl RouteSource for Mmdb {
+    fn says_none(&self) -> bool {
+        false
+    }
+
     fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
         if self.at_end {
             return Ok(None);
@@ -420,7 +424,7 @@ impl RouteSource for Mmdb {
         let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
         let which = format!(" without {}", columns.unwrap_or("a value"));
         let mut notes = note_left_out(self.without, "network", &which);
-        notes.extend(self.leaves.as_ref().and_then(RecordLeaves::note));
+        notes.extend(self.leaves.iter().flat_map(RecordLeaves::notes));
         notes
     }
 }

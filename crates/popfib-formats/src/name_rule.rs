@@ -41,10 +41,14 @@ pub(crate) fn check_characters(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// `name` if it may be one; else the reason for an error, which quotes it.
+/// `name` if it may be one; else the reason for an error, which quotes it unless it is too long: it may be a record in popfib's own
+/// form.
 pub(crate) fn checked(name: &str) -> Result<&str, String> {
     match check(name) {
         Ok(()) => Ok(name),
+        Err(reason) if name.len() > MAX_NEXT_HOP_LENGTH => {
+            Err(format!("{} bytes: {reason}", name.len()))
+        }
         Err(reason) => Err(format!("{}: {reason}", quote(name.as_bytes()))),
     }
 }

@@ -172,6 +172,11 @@ impl RecordText {
         None
     }
 
+    /// Whether there is a column called `name`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.indices.contains_key(name)
+    }
+
     /// The index of the column called `name` if it was asked for by name. Unlike [`Self::column`] this notes nothing, since the
     /// caller does not know whether the record has such a value.
     pub(crate) fn named(&self, name: &str) -> Option<usize> {

@@ -56,6 +56,12 @@ pub trait RouteSource: Send {
         Vec::new()
     }
 
+    /// Whether a file without an error, in which there is no route and nothing was left out, is a list of none: not where damage
+    /// would look the same.
+    fn says_none(&self) -> bool {
+        true
+    }
+
     /// The columns of the records that routes lead to, where columns are read.
     fn columns(&self) -> Option<RecordColumns<'_>> {
         None

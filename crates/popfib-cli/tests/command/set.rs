@@ -189,8 +189,12 @@ fn coverage_says_how_much_of_each_prefix() {
 #[test]
 fn what_is_no_list() {
     let list = file("set-good", "10.0.0.0/8\n");
-    let empty = file("set-nothing", "# nothing\n");
+    let empty = file("set-nothing", "\n");
     assert!(bad(&run(&["set", "union", &list, &empty])).contains("there is no route in it"));
+    let none = file("set-none", "# nothing\n");
+    let output = run(&["set", "union", &list, &none]);
+    assert_eq!(stdout(&output), "10.0.0.0/8\n");
+    assert!(stderr(&output).ends_with("an empty list: there is no route in it\n"));
     assert!(bad(&run(&["set", "union", &list, "/no/such"])).contains("cannot open"));
     let line = run_with(&["set", "subtract", "-", "-"], b"");
     assert!(bad(&line).contains("standard input"));

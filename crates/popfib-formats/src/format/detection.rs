@@ -203,6 +203,8 @@ fn every_sample_is_claimed_once() {
         ("0.0.0.0 ads.example\n", "text"),
         ("10.0.0.0/8,US,US-AL,Alabaster,\n", "geofeed"),
         ("10.0.0.0/8,,,,\n", "geofeed"),
+        ("[]\n", "json-lists"),
+        ("{\"prefixes\":[ ],\"n\":1}\n", "json-lists"),
         ("10.0.0.0/8,US,x\n", "csv"),
     ] {
         assert_eq!(claims(text.as_bytes()), [format], "{text}");
@@ -217,8 +219,8 @@ fn every_sample_is_claimed_once() {
         "",
         "\n",
         "hello\n",
-        "[]",
         "{}",
+        "{\"errors\":[]}",
         "a,b\n",
         "10.0.0.1\n",
         "ip,bytes\n10.0.0.1,1\n",

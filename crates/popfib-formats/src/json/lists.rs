@@ -36,7 +36,7 @@ use super::node::{node, several};
 use super::records::{MemberValue, has_one_prefix, has_prefix, range_ends};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
-use super::{first_byte, frr, is_others, keys, reason};
+use super::{first_byte, first_value, frr, is_others, keys, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};
@@ -74,6 +74,9 @@ fn detect(head: &[u8]) -> bool {
     if is_others(head) || has_one_prefix(head) {
         return false;
     }
+    if is_emptied(head) {
+        return true;
+    }
     let keys = OuterKeys::of(head);
     let mut is_named = false;
     // Any sign of a prefix in the head will do: an element, a member with such a name, or a value by itself deep in a list.
@@ -95,6 +98,24 @@ fn detect(head: &[u8]) -> bool {
         })
 }
 
+/// Whether a document is an empty list, or an object with one that is called after prefixes.
+fn is_emptied(head: &[u8]) -> bool {
+    let is_empty =
+        |node: &RecordNode<'_>| matches!(node, RecordNode::Array(list) if list.is_empty());
+    let is_named = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        ["prefix", "cidr", "network", "address"]
+            .iter()
+            .any(|name| key.contains(name))
+    };
+    match first_value(head).and_then(|value| node(value).ok()) {
+        Some(RecordNode::Map(members)) => members
+            .iter()
+            .any(|(key, member)| is_named(key) && is_empty(member)),
+        found => found.is_some_and(|found| is_empty(&found)),
+    }
+}
+
 #[derive(Default)]
 struct JsonLists {
     /// The members that have the prefix and its length, if the user says so.
@@ -106,6 +127,8 @@ struct JsonLists {
     keys: OuterKeys,
     /// Whether members are prefixes by their content, as no name in the head says where prefixes are.
     is_nameless: bool,
+    /// Whether the document says that there is no prefix. Any other may have lists of other things alone.
+    is_emptied: bool,
     /// The key of the list at hand, and how many arrays there were in it.
     key: String,
     arrays: usize,
@@ -120,6 +143,7 @@ impl JsonLists {
             keys: OuterKeys::of(head),
             is_nameless: options.prefix_column.is_none()
                 && !keys(head).any(|key| rank(&key, PREFIX).is_some()),
+            is_emptied: is_emptied(head),
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
             leaves: RecordLeaves::of(&options.columns, |name| {
@@ -268,8 +292,13 @@ impl Grammar for JsonLists {
     }
 
     fn notes(&self) -> Vec<String> {
-        let cut = self.leaves.as_ref().and_then(RecordLeaves::note);
-        cut.into_iter().collect()
+        self.leaves
+            .as_ref()
+            .map_or_else(Vec::new, RecordLeaves::notes)
+    }
+
+    fn says_none(&self) -> bool {
+        self.is_emptied
     }
 
     fn record(&self) -> Option<&RecordText> {

@@ -20,6 +20,9 @@ use crate::words::may_be_element;
 /// a parse of its own.
 const MAX_DEPTH: usize = 128;
 
+/// How many members an error names.
+const MAX_SHOWN: usize = 20;
+
 /// What `json` holds.
 ///
 /// Takes time in proportion to its length and its depth.
@@ -62,21 +65,33 @@ fn nested(json: &str, depth: usize) -> Result<RecordNode<'_>, Error> {
 }
 
 /// The keys that lead to each prefix in objects, with dots between them (`net.cidr`); not those in lists, as these
-/// are no place that one path names. In the order of the document, and without recursion.
+/// are no place that one path names. In the order of the document.
+/// The first [`MAX_SHOWN`] and one more.
 pub(super) fn prefixes(node: &RecordNode<'_>) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = vec![(String::new(), node)];
-    while let Some((path, node)) = open.pop() {
-        match node {
-            RecordNode::Scalar(CellKind::Text, text) if is_prefix(text) => found.push(path),
-            RecordNode::Map(members) => {
-                let below = members.iter().rev();
-                let dot = if path.is_empty() { "" } else { "." };
-                open.extend(below.map(|(key, member)| (format!("{path}{dot}{key}"), member)));
+    fn find(node: &RecordNode<'_>, path: &mut String, found: &mut Vec<String>) {
+        let RecordNode::Map(members) = node else {
+            return;
+        };
+        for (key, member) in members {
+            let is_prefix = match member {
+                RecordNode::Scalar(CellKind::Text, text) => is_prefix(text),
+                RecordNode::Map(_) => false,
+                RecordNode::Null | RecordNode::Scalar(..) | RecordNode::Array(_) => continue,
+            };
+            let len = path.len();
+            if len > 0 {
+                path.push('.');
             }
-            RecordNode::Null | RecordNode::Scalar(..) | RecordNode::Array(_) => {}
+            path.push_str(key);
+            if is_prefix && found.len() <= MAX_SHOWN {
+                found.push(path.clone());
+            }
+            find(member, path, found);
+            path.truncate(len);
         }
     }
+    let mut found = Vec::new();
+    find(node, &mut String::new(), &mut found);
     found
 }
 
@@ -113,7 +128,10 @@ pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>, path: &s
 
 /// The error of several prefixes where one was looked for.
 pub(super) fn several<'a>(paths: impl Iterator<Item = &'a str>) -> String {
-    let paths: Vec<_> = paths.take(20).map(|path| quote(path.as_bytes())).collect();
+    let paths: Vec<_> = paths
+        .take(MAX_SHOWN)
+        .map(|path| quote(path.as_bytes()))
+        .collect();
     format!(
         "prefixes in the members {}; --prefix-column chooses one",
         paths.join(" and ")

@@ -292,8 +292,9 @@ impl Grammar for PrefixObjects {
     }
 
     fn notes(&self) -> Vec<String> {
-        let cut = self.leaves.as_ref().and_then(RecordLeaves::note);
-        cut.into_iter().collect()
+        self.leaves
+            .as_ref()
+            .map_or_else(Vec::new, RecordLeaves::notes)
     }
 
     fn record(&self) -> Option<&RecordText> {

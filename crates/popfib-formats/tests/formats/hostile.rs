@@ -77,8 +77,6 @@ impl WithoutFolder for popfib_formats::ReadError {
 
 #[test]
 fn every_file_has_its_answer() {
-    let long = format!("10.0.0.0/24 000000{}", "A".repeat(54));
-    let long = long.split_once(' ').unwrap().1;
     let known: &[(&str, Result<&[&str], String>)] = &[
         ("bgp-prompt-drop.txt", Err("bgp-prompt-drop.txt:3: \"O>* 10.99.0.0/16 [110/20] via 10.0.0.1, eth0\": not a route".into())),
         ("bgp-ribfail2.txt", Err("bgp-ribfail2.txt:11: \"r>i 3.0.0.0/24       10.1.1.3                 0             ...\": not a route".into())),
@@ -88,7 +86,7 @@ fn every_file_has_its_answer() {
         ("image-bomb.zst", Err("image-bomb.zst: the image has more bytes than the 3348 that its header states".into())),
         ("mmdb-not-depth-first.mmdb", Ok(&["192.0.0.0/2 2451539320"])),
         ("newline-bomb.zst", Err("newline-bomb.zst:66977794: decompressed, this is more than 67108864 bytes, the limit for compressed data".into())),
-        ("nexthop-bomb.zst", Err(format!("nexthop-bomb.zst:1: \"{long}...\": a next hop of more than 60000 bytes"))),
+        ("nexthop-bomb.zst", Err("nexthop-bomb.zst:1: 64006 bytes: a next hop of more than 60000 bytes".into())),
         ("overlap.csv", Err("overlap.csv:3: the range 10.0.0.50 to 10.0.0.255 overlaps 10.0.0.0 to 10.0.0.100 of line 2, and neither lies in the other".into())),
         ("tsv-range-as-pfx2as.tsv", Ok(&["0.0.0.0/0 13335"])),
         ("win28.zst", Ok(&["10.0.0.0/8 aaaaaaaa"])),

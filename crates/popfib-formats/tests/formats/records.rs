@@ -350,13 +350,62 @@ fn texts_come_back_as_they_were() {
     }
 }
 
+/// Below one long key a short file may have any number of columns.
+#[test]
+fn names_of_columns_are_bounded() {
+    let key = "k".repeat(3_000);
+    let members: Vec<_> = (0..400).map(|n| format!(r#""m{n}":{n}"#)).collect();
+    let below = members.join(",");
+    let longest = "K".repeat(5_000);
+    let object =
+        format!(r#"{{"prefix":"10.0.0.0/8","{key}":{{{below}}},"{longest}":{{{below}}},"z":1}}"#);
+    let table = read(&*object, &options(&["*"])).unwrap();
+    let records = table.records.unwrap();
+    let names: usize = records
+        .columns()
+        .iter()
+        .map(|column| column.name().len())
+        .sum();
+    assert!(names <= 1 << 20);
+    assert_eq!(records.columns().len(), 348 + 1);
+    assert_eq!(
+        table.notes,
+        [
+            "53 values in columns with names longer than 4096 bytes, or than 1048576 in all, left out"
+        ]
+    );
+    let message = read(object, &options(&["x"])).unwrap_err().to_string();
+    assert!(message.starts_with("t: no column \"x\" in \""), "{message}");
+    // The same of a database; and a prefix is found below a long key.
+    let part: &str = "K".repeat(250).leak();
+    let mut below: &[_] = vec![("a", Value::Short(1)), ("b", Value::Short(2))].leak();
+    for _ in 0..17 {
+        below = vec![(part, Value::Map(below)), ("z", Value::Short(3))].leak();
+    }
+    let record = [Value::Map(below)];
+    let file = database(4, &[(v4(1, 0, 0, 0), 8, 0)], &record);
+    let found = lines(file, &["*"]);
+    assert_eq!(
+        found
+            .iter()
+            .filter(|line| line.ends_with(": integer"))
+            .count(),
+        17
+    );
+    let note =
+        "1 value in columns with names longer than 4096 bytes, or than 1048576 in all, left out";
+    assert_eq!(found.last().map(String::as_str), Some(note));
+    let nested = format!(r#"{{"{longest}":{{"at":"10.0.0.0/8"}},"v":"w"}}"#);
+    assert_eq!(read(nested, &options(&["v"])).unwrap().routes().count(), 1);
+}
+
 #[test]
 fn bad_records_end_in_one_line() {
     let long = "x".repeat(70_000);
     let object = format!(r#"{{"prefix":"10.0.0.0/8","a":"{long}"}}"#);
     let message = error(object, &options(&["*"]));
     assert!(
-        message.ends_with("a next hop of more than 60000 bytes"),
+        message.ends_with("70008 bytes: a next hop of more than 60000 bytes"),
         "{message}"
     );
     let members: Vec<_> = (0..5_000).map(|n| format!(r#""m{n}":1"#)).collect();

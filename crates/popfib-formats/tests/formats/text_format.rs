@@ -462,12 +462,33 @@ fn quoted_text_is_short() {
 
 #[test]
 fn tables_without_a_route() {
-    for text in ["", "\n", "# nothing\n\n", "\u{feff}", "\u{feff}\r\n"] {
+    for text in ["", "\n", "\u{feff}", "\u{feff}\r\n"] {
         assert_eq!(
             error(text, &STRICT),
             "t: there is no route in it",
             "{text:?}"
         );
+    }
+    // What says that there is none is a list of none; JSON only where a list is called after prefixes.
+    for text in [
+        "# nothing\n\n",
+        "prefix,name\n",
+        "[]",
+        " [\n]\n",
+        r#"{"syncToken":"1","prefixes":[]}"#,
+        "table inet t {\n\tset s {\n\t\ttype ipv4_addr\n\t}\n}\n",
+        "create s hash:net family inet hashsize 1024 maxelem 65536\n",
+    ] {
+        let table = read(text, &STRICT).expect(text);
+        assert_eq!(table.routes().count(), 0);
+        assert_eq!(
+            table.notes,
+            ["an empty list: there is no route in it"],
+            "{text}"
+        );
+    }
+    for text in ["{}", "<html>\n", r#"{"error":"x","details":[]}"#] {
+        assert!(read(text, &STRICT).is_err(), "{text}");
     }
     assert_eq!(
         error("a\nb\n# c\n", &SKIP),

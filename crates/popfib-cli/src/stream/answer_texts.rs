@@ -108,6 +108,11 @@ impl AnswerTextsBuilder {
         self.ends.push(self.bytes.len());
     }
 
+    /// How many bytes were added.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Puts the texts into slots: the smallest that nearly all of them fit into.
     pub(crate) fn into_answer_texts(self) -> AnyAnswerTexts {
         let mut start = 0;

@@ -68,8 +68,9 @@ pub(crate) struct AnswerLines {
     query: Query,
     form: LineForm,
     lead: LineLead,
-    /// The texts of the answers of each table.
+    /// The texts of the answers of each table, if rows have one address or none and `has_texts`.
     texts: Vec<TableTexts>,
+    has_texts: bool,
     /// What stands for the answers in a row without an address.
     missing: Vec<u8>,
     /// The names of the members that are added to the objects of the input, if it is JSON.
@@ -123,12 +124,13 @@ impl AnswerLines {
             form,
             lead,
             texts: Vec::new(),
+            has_texts: false,
             missing,
             file: String::new(),
             kept: AtomicU64::new(0),
             mapped: MappedMisses::default(),
         };
-        lines.texts = lines.make_texts();
+        lines.make_texts();
         lines
     }
 
@@ -154,20 +156,19 @@ impl AnswerLines {
     /// Answers from these tables from now on, which have the names of those before.
     pub(crate) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
         self.query.tables = tables;
-        self.texts = self.make_texts();
+        self.make_texts();
     }
 
-    /// The texts of the answers of each table.
-    fn make_texts(&self) -> Vec<TableTexts> {
+    /// Makes the texts of the answers of each table.
+    fn make_texts(&mut self) {
         let tables = self.query.tables.iter().enumerate();
         let texts = tables.map(|(index, table)| {
             let is_first = self.lead == LineLead::Nothing && index == 0;
-            if !self.query.is_single() {
-                return no_texts(table);
-            }
             texts_of(table, &AnswerForm::new(&self.form, "", table, is_first))
         });
-        texts.collect()
+        let texts = (self.query.is_single().then_some(texts)).and_then(Iterator::collect);
+        self.has_texts = texts.is_some();
+        self.texts = texts.unwrap_or_else(|| self.query.tables.iter().map(no_texts).collect());
     }
 
     /// Whether its lines are of this form and begin with this.
@@ -226,7 +227,7 @@ impl AnswerLines {
                 anonymized
             }
         };
-        let kept = if self.query.is_single() {
+        let kept = if self.has_texts {
             self.single(batch, ipv4, ipv6, out)
         } else {
             self.several(batch, ipv4, ipv6, out)
@@ -265,7 +266,7 @@ impl AnswerLines {
         writer.kept
     }
 
-    /// Writes rows of several cells, or of several addresses in one. Returns how many stayed as they were.
+    /// Writes rows of several cells, or of several addresses in one, or without texts. Returns how many stayed as they were.
     fn several(
         &self,
         batch: &AddressBatch,
@@ -277,7 +278,11 @@ impl AnswerLines {
         let mut cells = BatchCells::new(batch, ipv4, ipv6, &self.form, self.lead);
         let mut rows = batch.rows();
         // Packets have no text, and so no rows.
-        for _ in 0..batch.cells().len() / self.query.cells.len() {
+        let count = match self.query.is_single() {
+            true => batch.len(),
+            false => batch.cells().len() / self.query.cells.len(),
+        };
+        for _ in 0..count {
             let row = rows.next().unwrap_or_default();
             let text = cells.row(&self.query.cells, &self.query.tables, self.query.takes_all);
             match (self.lead, SplitRow::new(row, &self.form)) {

@@ -85,8 +85,16 @@ impl<A: Family> FamilyAnswers<'_, A> {
     }
 }
 
-/// Makes the texts of all answers of a table.
-pub(super) fn texts_of(table: &NamedTable, form: &AnswerForm<'_>) -> TableTexts {
+/// How many bytes of texts are made before they are needed, beside four times the table's: a long text that a table has once may be
+/// in any number of records.
+const MOST: usize = if cfg!(debug_assertions) {
+    1 << 20
+} else {
+    256 << 20
+};
+
+/// Makes the texts of all answers of a table; `None` if they are too long together.
+pub(super) fn texts_of(table: &NamedTable, form: &AnswerForm<'_>) -> Option<TableTexts> {
     let with_prefixes = table.with_prefixes && table.table.has_prefixes();
     let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
     let mut texts = AnswerTextsBuilder::default();
@@ -102,9 +110,12 @@ pub(super) fn texts_of(table: &NamedTable, form: &AnswerForm<'_>) -> TableTexts 
             }
             form.record(table.cells(number), to);
         });
+        if texts.len() > MOST + 4 * table.table.bytes() {
+            return None;
+        }
     }
     let texts = texts.into_answer_texts();
-    TableTexts { before, texts }
+    Some(TableTexts { before, texts })
 }
 
 /// No texts, for rows whose answers are put together column by column (`cells.rs`).

@@ -392,3 +392,38 @@ fn parquet_keeps_its_rows() {
     let output = run_with(&["annotate", "--table", &table], &fs::read(&one).unwrap());
     assert!(bad(&output).contains("files only"));
 }
+
+/// Texts of answers are made beforehand as far as memory allows; here a text that the table has once is in every record.
+#[test]
+fn long_texts_of_many_records_are_written_one_by_one() {
+    let long = "D".repeat(50_000);
+    let rows =
+        (0..40).map(|n| format!("{{\"prefix\":\"10.{n}.0.0/16\",\"id\":{n},\"d\":\"{long}\"}}\n"));
+    let table = file("annotate-long.jsonl", rows.collect::<String>());
+    let addresses: Vec<_> = (0..41).map(|n| format!("10.{n}.0.1")).collect();
+    let input = addresses.join("\n") + "\n";
+    let args = ["annotate", "--table", &table, "--columns", "*"];
+    let output = run_with(&args, input.as_bytes());
+    let lines = good(&output);
+    for (n, line) in lines.lines().enumerate() {
+        let expected = match n {
+            40 => "10.40.0.1\t-\t-\t-".to_owned(),
+            _ => format!("10.{n}.0.1\t10.{n}.0.0/16\t{n}\t{long}"),
+        };
+        assert!(line == expected, "{n}: {}", &line[..line.len().min(80)]);
+    }
+    assert_eq!(lines.lines().count(), 41);
+    for form in ["csv", "json-lines"] {
+        let args = [&args[..], &["--to", form]].concat();
+        let output = run_with(&args, b"10.3.0.1\n11.0.0.1\n");
+        let lines = good(&output);
+        let expected = match form {
+            "csv" => format!("address,prefix,id,d\n10.3.0.1,10.3.0.0/16,3,{long}\n11.0.0.1,,,\n"),
+            _ => format!(
+                "{{\"address\":\"10.3.0.1\",\"prefix\":\"10.3.0.0/16\",\"id\":3,\"d\":\"{long}\",\"message\":\"10.3.0.1\"}}\n\
+                 {{\"address\":\"11.0.0.1\",\"prefix\":null,\"id\":null,\"d\":null,\"message\":\"11.0.0.1\"}}\n"
+            ),
+        };
+        assert!(lines == expected, "{}", &lines[..200]);
+    }
+}

@@ -58,7 +58,7 @@ fn lines_that_are_no_routes() {
 #[test]
 fn files_that_are_no_tables() {
     wrong("bad-empty", "", None, "no route");
-    wrong("bad-comments", "# nothing\n", None, "no route");
+    wrong("bad-blanks", "\n\n", None, "no route");
     wrong(
         "bad-binary",
         [0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0],

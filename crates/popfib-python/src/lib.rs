@@ -31,6 +31,7 @@ mod join;
 mod keys;
 mod live;
 mod live_table;
+mod locks;
 mod pairs;
 mod quote;
 mod records;

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use popfib::IpPrefix;
 use popfib::live::IpMapSweep;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple, PyType};
@@ -79,6 +79,16 @@ impl PyLiveTable {
         let live = LiveRoutes::new();
         if let Some(routes) = routes {
             let (py, state) = (routes.py(), PyTable::state_of(routes)?);
+            if state
+                .routes
+                .image()
+                .is_some_and(|image| image.has_columns())
+            {
+                return Err(PyTypeError::new_err(
+                    "a LiveTable holds one value for each route, and this table has several columns: \
+                     LiveTable(table.items()) takes the values alone",
+                ));
+            }
             live.with(py, |writer| writer.load(py, state))?;
         }
         Ok(Self { live })

@@ -9,6 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use crate::locks::expect_no_lock;
 use crate::values::PyValueKind;
 
 /// The only column of a table that is no image.
@@ -89,6 +90,7 @@ impl RecordDicts {
         records: &Records,
         number: NextHop,
     ) -> PyResult<Bound<'py, PyDict>> {
+        expect_no_lock();
         let lock = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = number.get() as usize & self.mask;
         let known = match &lock()[slot] {
@@ -153,6 +155,7 @@ impl RecordDicts {
 
 /// A value as an object.
 pub(crate) fn object<'py>(py: Python<'py>, cell: Cell<'_>) -> PyResult<Bound<'py, PyAny>> {
+    expect_no_lock();
     match cell {
         Cell::Scalar(value) => scalar(py, value),
         Cell::List(list) => {
@@ -178,6 +181,7 @@ pub(crate) fn schema<'py>(
     records: Option<&Records>,
     kind: PyValueKind,
 ) -> PyResult<Bound<'py, PyDict>> {
+    expect_no_lock();
     let schema = PyDict::new(py);
     match records {
         Some(records) => {

@@ -180,6 +180,33 @@ pub(crate) struct PyImageTable {
     dicts: OnceLock<RecordDicts>,
 }
 
+impl PyImageTable {
+    /// The record of this number as a dict.
+    pub(crate) fn record<'py>(
+        &self,
+        py: Python<'py>,
+        number: NextHop,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(records) = self.table.records() else {
+            return Ok(None);
+        };
+        let dicts = match self.dicts.get() {
+            Some(dicts) => dicts,
+            None => {
+                let dicts = RecordDicts::new(py, records);
+                self.dicts.get_or_init(|| dicts)
+            }
+        };
+        dicts.dict(py, records, number).map(Some)
+    }
+
+    /// Whether its records have several columns.
+    pub(crate) fn has_columns(&self) -> bool {
+        let records = self.table.records();
+        records.is_some_and(|records| records.columns().len() > 1)
+    }
+}
+
 /// Where the routes are.
 #[derive(Clone)]
 pub(crate) struct TableRoutes {
@@ -189,7 +216,7 @@ pub(crate) struct TableRoutes {
     /// The table in the image, whose records the numbers are, until the first change.
     image: Option<Arc<PyImageTable>>,
     /// Whether an image had records of several columns, which the first change dropped.
-    has_lost_columns: bool,
+    pub(crate) has_lost_columns: bool,
 }
 
 impl Default for TableRoutes {
@@ -249,34 +276,21 @@ impl TableRoutes {
     /// # Errors
     /// `ValueError` if a change has dropped the columns.
     pub(crate) fn records(&self) -> PyResult<Option<&Records>> {
+        Ok(self.of_records()?.and_then(|image| image.table.records()))
+    }
+
+    /// The image that has the records.
+    ///
+    /// # Errors
+    /// As [`Self::records`].
+    pub(crate) fn of_records(&self) -> PyResult<Option<&Arc<PyImageTable>>> {
         if self.has_lost_columns {
             let message =
                 "the table was changed, so its records are gone: routes have one value then";
             return Err(PyValueError::new_err(message));
         }
-        Ok(self.image.as_ref().and_then(|image| image.table.records()))
-    }
-
-    /// The record of this number as a dict; `None` where values are objects without columns.
-    ///
-    /// # Errors
-    /// As [`Self::records`].
-    pub(crate) fn record<'py>(
-        &self,
-        py: Python<'py>,
-        number: NextHop,
-    ) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let (Some(records), Some(image)) = (self.records()?, &self.image) else {
-            return Ok(None);
-        };
-        let dicts = match image.dicts.get() {
-            Some(dicts) => dicts,
-            None => {
-                let dicts = RecordDicts::new(py, records);
-                image.dicts.get_or_init(|| dicts)
-            }
-        };
-        dicts.dict(py, records, number).map(Some)
+        let image = self.image.as_ref();
+        Ok(image.filter(|image| image.table.records().is_some()))
     }
 
     /// The number of the longest match; 0 if there is none.
@@ -343,11 +357,7 @@ impl TableRoutes {
     /// The map to change: a copy, if it is in use elsewhere.
     pub(crate) fn own(&mut self, py: Python<'_>) -> &mut NumberMap {
         if let Some(image) = self.image.take() {
-            let columns = image
-                .table
-                .records()
-                .map_or(0, |records| records.columns().len());
-            self.has_lost_columns = columns > 1;
+            self.has_lost_columns = image.has_columns();
         }
         if Arc::get_mut(&mut self.map).is_none() {
             self.map = py.detach(|| Arc::new(NumberMap::clone(&self.map)));

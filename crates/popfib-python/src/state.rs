@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
+use crate::locks::holding;
 use crate::routes::{NumberMap, NumberedRoute, TableRoutes};
 use crate::values::PyValues;
 
@@ -241,7 +242,7 @@ impl SharedState {
             .write_py_attached(py)
             .unwrap_or_else(PoisonError::into_inner);
         state.check()?;
-        let result = f(&mut state);
+        let result = holding(|| f(&mut state));
         if !state.dropped.is_empty() {
             let dropped = std::mem::take(&mut state.dropped);
             drop(state);
@@ -265,7 +266,7 @@ impl SharedState {
             .read_py_attached(py)
             .unwrap_or_else(PoisonError::into_inner);
         state.check()?;
-        f(&state)
+        holding(|| f(&state))
     }
 
     /// As [`Self::read`], with the routes in a map.

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use popfib::image::{Keep, Source};
-use popfib::{Address, ImageWriter, NextHop, Options, Prefix};
+use popfib::{Address, Image, ImageWriter, NextHop, Options, Prefix};
 use popfib_formats::Escaped;
-use popfib_table::{Dictionary, TableBuilder, TableError};
+use popfib_table::{Dictionary, Records, Table, TableBuilder, TableError};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
-use crate::routes::NumberMap;
+use crate::routes::{NumberMap, lacking};
 use crate::state::{SharedState, TableState};
 use crate::values::PyValues;
 
@@ -132,7 +132,8 @@ pub(crate) fn seconds_now() -> u64 {
     now.map_or(0, |since| since.as_secs())
 }
 
-/// The state that `pickle` stores: routes of either family as bytes, values as a list.
+/// The state that `pickle` stores: routes of either family as bytes, values as a list. If the values are those of records with
+/// several columns, all of it is in an image, which comes as a fourth part; if a change has dropped the columns, it is empty.
 pub(crate) fn pickle<'py>(py: Python<'py>, state: &TableState) -> PyResult<Bound<'py, PyTuple>> {
     let places = state.values.places();
     let mut values = Vec::new();
@@ -141,10 +142,29 @@ pub(crate) fn pickle<'py>(py: Python<'py>, state: &TableState) -> PyResult<Bound
         values.extend(value.as_ref().map(|value| value.clone_ref(py)));
         numbers.push(values.len() as u32);
     }
+    let values = PyList::new(py, values)?;
+    if let Some(image) = state.routes.image().filter(|image| image.has_columns()) {
+        let bytes = py.detach(|| image_bytes(&image.table)).map_err(lacking)?;
+        let none = PyBytes::new(py, &[]);
+        return (&none, &none, values, PyBytes::new(py, &bytes)).into_pyobject(py);
+    }
     let map = state.routes.map();
     let ipv4 = PyBytes::new(py, &to_bytes(map.0.ipv4.iter(), &numbers));
     let ipv6 = PyBytes::new(py, &to_bytes(map.0.ipv6.iter(), &numbers));
-    (ipv4, ipv6, PyList::new(py, values)?).into_pyobject(py)
+    match state.routes.records() {
+        Ok(_) => (ipv4, ipv6, values).into_pyobject(py),
+        Err(_) => (ipv4, ipv6, values, PyBytes::new(py, &[])).into_pyobject(py),
+    }
+}
+
+/// An image of the table, whose records keep their numbers.
+fn image_bytes(table: &Table) -> Result<Vec<u8>, TableError> {
+    let mut image = ImageWriter::new(seconds_now());
+    image.table("", &[])?;
+    table.write(&mut image, &Options::default(), Keep::Routes)?;
+    let mut bytes = Vec::new();
+    image.write(&mut bytes).expect("memory takes all bytes");
+    Ok(bytes)
 }
 
 /// A route: address in network order, length in 1 byte, number in 4, little-endian.
@@ -185,13 +205,25 @@ pub(crate) fn unpickle(
     ipv4: &[u8],
     ipv6: &[u8],
     values: Vec<Py<PyAny>>,
+    columns: Option<&[u8]>,
 ) -> PyResult<TableState> {
     let count = values.len();
+    if let Some(image) = columns.filter(|image| !image.is_empty()) {
+        let opened = Image::from_bytes(image).map_err(TableError::from);
+        let table = opened.and_then(|image| Table::of_image(image.table(None)?));
+        let table = table.map_err(lacking)?;
+        if table.records().map(Records::len) != Some(count) {
+            return Err(PyValueError::new_err("the pickled records are damaged"));
+        }
+        return Ok(TableState::of_image(table, PyValues::numbered(py, values)));
+    }
     let routes = from_bytes::<u32, 4>(ipv4, count).zip(from_bytes::<u128, 16>(ipv6, count));
     let Some((ipv4, ipv6)) = routes else {
         return Err(PyValueError::new_err("the pickled routes are damaged"));
     };
     let values = PyValues::numbered(py, values);
     let map = py.detach(|| NumberMap::new(ipv4, ipv6))?;
-    Ok(TableState::new(py, map, values))
+    let mut state = TableState::new(py, map, values);
+    state.routes.has_lost_columns = columns.is_some();
+    Ok(state)
 }

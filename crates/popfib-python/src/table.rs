@@ -71,7 +71,7 @@ impl PyTable {
     }
 
     /// The table of a mapping or of an iterable of (prefix, value) pairs.
-    fn of_routes(routes: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn of_pairs(routes: &Bound<'_, PyAny>) -> PyResult<Self> {
         let table = Self::of(TableState::default());
         table.insert_all(routes)?;
         Ok(table)
@@ -82,7 +82,7 @@ impl PyTable {
         let py = routes.py();
         match routes.cast::<Self>() {
             Ok(table) => table.get().shared.copy(py),
-            Err(_) => Ok(Self::of_routes(routes)?
+            Err(_) => Ok(Self::of_pairs(routes)?
                 .shared
                 .replace(py, TableState::default())),
         }
@@ -130,7 +130,7 @@ impl PyTable {
     #[pyo3(signature = (routes = None, /))]
     fn new(routes: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         match routes {
-            Some(routes) => Self::of_routes(routes),
+            Some(routes) => Ok(Self::of(Self::state_of(routes)?)),
             None => Ok(Self::of(TableState::default())),
         }
     }
@@ -216,9 +216,11 @@ impl PyTable {
     /// values are any objects.
     #[getter]
     fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.shared.read(py, |state| {
-            records::schema(py, state.routes.records()?, state.values.kind())
-        })
+        let (image, kind) = self.shared.read(py, |state| {
+            Ok((state.routes.of_records()?.cloned(), state.values.kind()))
+        })?;
+        let records = image.as_ref().and_then(|image| image.table.records());
+        records::schema(py, records, kind)
     }
 
     /// The names of the columns of the records.
@@ -492,10 +494,16 @@ impl PyTable {
 
     fn __setstate__(&self, state: &Bound<'_, PyTuple>) -> PyResult<()> {
         let py = state.py();
-        let (ipv4, ipv6, values): (Bound<'_, PyBytes>, Bound<'_, PyBytes>, Vec<Py<PyAny>>) = state
-            .extract()
-            .map_err(|_| PyValueError::new_err("not the state of a popfib.Table"))?;
-        let state = store::unpickle(py, ipv4.as_bytes(), ipv6.as_bytes(), values)?;
+        let columns = state.get_item(3).ok();
+        let columns = columns.map(|columns| columns.extract::<Vec<u8>>());
+        let parts = state.get_slice(0, 3);
+        let parts: PyResult<(Bound<'_, PyBytes>, Bound<'_, PyBytes>, Vec<Py<PyAny>>)> =
+            parts.extract();
+        let (Ok((ipv4, ipv6, values)), Ok(columns)) = (parts, columns.transpose()) else {
+            return Err(PyValueError::new_err("not the state of a popfib.Table"));
+        };
+        let (ipv4, ipv6) = (ipv4.as_bytes(), ipv6.as_bytes());
+        let state = store::unpickle(py, ipv4, ipv6, values, columns.as_deref())?;
         drop(self.shared.replace(py, state));
         Ok(())
     }

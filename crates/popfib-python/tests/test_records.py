@@ -1,7 +1,11 @@
 """Columns of records: every one of engines/vectors, and those of tables that have one."""
 
+import copy
+import gc
 import ipaddress
 import json
+import pickle
+import threading
 
 import pytest
 
@@ -186,3 +190,67 @@ def test_what_is_wrong(table):
     table["10.0.0.0/8"] = "x"
     with pytest.raises(ValueError, match="the table was changed, so its records are gone"):
         table.lookup_many([], columns="*")
+
+
+def test_copies_keep_the_columns(table, lines):
+    kept = ["10.0.0.0", "10.255.255.255", *(str(network[0]) for network in lines)]
+    assert all(map(table.record, kept))
+    for other in (
+        pickle.loads(pickle.dumps(table)),
+        copy.deepcopy(table),
+        copy.copy(table),
+        popfib.Table(table),
+        pickle.loads(pickle.dumps(copy.deepcopy(table))),
+    ):
+        assert other.schema == table.schema and other == table
+        assert [other.record(address) for address in kept] == [table.record(address) for address in kept]
+        assert other.lookup_many(kept, output="list") == table.lookup_many(kept, output="list")
+    # What a change has dropped stays dropped.
+    table["203.0.113.0/24"] = "x"
+    for other in pickle.loads(pickle.dumps(table)), copy.deepcopy(table), popfib.Table(table):
+        with pytest.raises(ValueError, match="records are gone"):
+            other.record(kept[0])
+
+
+def test_a_live_table_takes_no_columns(table):
+    with pytest.raises(TypeError, match="several columns"):
+        popfib.LiveTable(table)
+    assert len(popfib.LiveTable(table.items())) == len(table)
+
+
+def test_damaged_pickles(table):
+    ipv4, ipv6, values, image = table.__reduce__()[2]
+    for bad in ((ipv4, ipv6, values, image[:-1]), (ipv4, ipv6, values[1:], image), (ipv4, ipv6, values, 7)):
+        with pytest.raises(ValueError):
+            popfib.Table().__setstate__(bad)
+
+
+def test_finalizers_may_change_the_table():
+    """The collector may run whenever a dict is made, and then it must not be by one who holds the table's lock."""
+    table = popfib.open(FOLDER / "records.fib", table="records")
+    address = "10.0.0.0"
+
+    class Session:
+        def __init__(self):
+            self.me = self
+
+        def __del__(self):
+            table.get_exact("192.0.2.0/24")
+            table.record(address)
+
+    def work():
+        for _ in range(50):
+            Session()
+            table.record(address)
+            table.schema, table.columns
+            table.lookup_many([address], columns="*", output="list")
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(10)
+    try:
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive()
+    finally:
+        gc.set_threshold(*threshold)

@@ -74,17 +74,23 @@ impl PyTable {
         let address = host(keys::prefix(address)?);
         let address =
             address.ok_or_else(|| PyValueError::new_err("a record is that of an address"))?;
-        self.shared.read(py, |state| {
-            let number = NextHop::new(state.routes.lookup(address));
-            let record = number.map(|number| match state.routes.record(py, number)? {
-                Some(record) => Ok(record),
-                None => {
-                    let record = PyDict::new(py);
-                    record.set_item(records::VALUE, state.values.get(number.get()))?;
-                    Ok(record)
-                }
-            });
-            record.transpose()
-        })
+        let found = self.shared.read(py, |state| {
+            let Some(number) = NextHop::new(state.routes.lookup(address)) else {
+                return Ok(None);
+            };
+            let value = state.values.get(number.get());
+            let value = value.map(|value| value.clone_ref(py));
+            Ok(Some((number, state.routes.of_records()?.cloned(), value)))
+        })?;
+        // Made when the lock is free.
+        match found {
+            None => Ok(None),
+            Some((number, Some(image), _)) => image.record(py, number),
+            Some((_, None, value)) => {
+                let record = PyDict::new(py);
+                record.set_item(records::VALUE, value)?;
+                Ok(Some(record))
+            }
+        }
     }
 }

@@ -164,7 +164,7 @@ functions! {
 }
 
 functions! {
-    /// What DuckDB has since 1.5.6: files by its own file systems, under its own settings.
+    /// What DuckDB has since 1.5.6: files by its own file systems, under its own settings, and which connection calls.
     FileApi {
         469 destroy_error_data(*mut DuckDbHandle);
         471 error_data_message(DuckDbHandle) -> *const c_char;
@@ -178,7 +178,14 @@ functions! {
         484 destroy_file_handle(*mut DuckDbHandle);
         485 file_handle_error_data(DuckDbHandle) -> DuckDbHandle;
         487 file_handle_read(DuckDbHandle, *mut c_void, i64) -> i64;
+        500 client_context_get_connection_id(DuckDbHandle) -> u64;
         501 destroy_client_context(*mut DuckDbHandle);
+        520 scalar_function_get_state(DuckDbHandle) -> *mut c_void;
+        521 scalar_function_set_init(DuckDbHandle, BeginFn);
+        522 scalar_function_init_set_error(DuckDbHandle, *const c_char);
+        523 scalar_function_init_set_state(DuckDbHandle, *mut c_void, DestroyFn);
+        524 scalar_function_init_get_client_context(DuckDbHandle, *mut DuckDbHandle);
+        526 scalar_function_init_get_extra_info(DuckDbHandle) -> *mut c_void;
         531 table_function_get_client_context(DuckDbHandle, *mut DuckDbHandle);
     }
 }

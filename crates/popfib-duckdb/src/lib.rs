@@ -16,6 +16,7 @@ mod addresses;
 mod api;
 mod border;
 mod cells;
+mod connections;
 mod file;
 mod lpm_arguments;
 mod registry;
@@ -33,7 +34,7 @@ use std::panic;
 use std::sync::Arc;
 
 use api::{DuckDbHandle, ExtensionAccess, api};
-use registry::Registry;
+use connections::Connections;
 
 /// The entry point: registers the functions in the database that loads this library.
 ///
@@ -77,9 +78,9 @@ unsafe fn start(info: DuckDbHandle, access: &ExtensionAccess) -> Result<(), Opti
         if (api().connect)(*database, &raw mut connection) != 0 {
             return Err(Some("popfib: no connection to the database".to_owned()));
         }
-        let registry = Arc::new(Registry::default());
-        let registered = scalar::register(connection, &registry)
-            .and_then(|()| tables::register(connection, &registry));
+        let connections = Arc::new(Connections::default());
+        let registered = scalar::register(connection, &connections)
+            .and_then(|()| tables::register(connection, &connections));
         (api().disconnect)(&raw mut connection);
         registered.map_err(|name| {
             let name = name.to_string_lossy();

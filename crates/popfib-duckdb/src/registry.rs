@@ -52,3 +52,14 @@ impl Registry {
         old.is_some()
     }
 }
+
+/// Finds the table of a name.
+pub(crate) type FindTable<'f> = &'f dyn Fn(&[u8]) -> Result<Arc<SqlTable>, String>;
+
+/// An error of what is done with the table of this name.
+pub(crate) fn in_table(name: &[u8], error: &str) -> String {
+    format!(
+        "table '{}': {error}",
+        Escaped(&String::from_utf8_lossy(name))
+    )
+}

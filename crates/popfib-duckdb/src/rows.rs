@@ -9,6 +9,7 @@ use popfib_table::PrefixText;
 
 use crate::api::{DuckDbHandle, TypeId, api};
 use crate::cells::{CellType, names};
+use crate::connections::{Connections, DuckDbConnection, TableCall};
 use crate::registry::Registry;
 use crate::table::SqlTable;
 use crate::vector::{LogicalType, OutputVector, SqlText};
@@ -26,11 +27,14 @@ pub(crate) struct BoundRows {
     registry: Arc<Registry>,
     table: String,
     columns: Vec<(CString, CellType)>,
+    connection: Option<Arc<DuckDbConnection>>,
 }
 
 /// A call that runs: the rows that are left.
 pub(crate) struct RowsScan {
     table: Arc<SqlTable>,
+    /// Kept so that all of the statement uses this table.
+    _call: Option<TableCall>,
     /// Which column each place of a chunk has: 0 is the record or the prefix, then follow those of the records.
     columns: Vec<u64>,
     /// In prefix order; empty for records.
@@ -52,9 +56,10 @@ impl BoundRows {
     pub(crate) unsafe fn new(
         info: DuckDbHandle,
         kind: RowKind,
-        registry: Arc<Registry>,
+        connections: &Connections,
         name: String,
     ) -> Result<Self, String> {
+        let registry = Arc::clone(&connections.registry);
         let table = registry.get(name.as_bytes())?;
         let count = match kind {
             RowKind::Record => table.records().len(),
@@ -75,7 +80,10 @@ impl BoundRows {
         }
         // SAFETY: an info of a bind.
         unsafe { (api().bind_set_cardinality)(info, count as u64, false) }
+        // SAFETY: an info of a bind.
+        let connection = unsafe { connections.of_bind(info) };
         Ok(Self {
+            connection,
             kind,
             registry,
             table: name,
@@ -86,12 +94,19 @@ impl BoundRows {
     /// The rows of the table that has the name now.
     ///
     /// # Errors
-    /// There is no table of this name now, it has no routes, or it has other columns than the one that was bound.
+    /// There is no table of this name now, it has no routes, it has other columns than the one that was bound, or another one was
+    /// there when records were numbered.
     ///
     /// # Safety
     /// `info` is that of the init, of a function with projection pushdown.
     pub(crate) unsafe fn start(&self, info: DuckDbHandle) -> Result<RowsScan, String> {
-        let table = self.registry.get(self.table.as_bytes())?;
+        let reads_records = self.kind == RowKind::Record;
+        let call = self.connection.as_ref();
+        let call = call.map(|connection| TableCall::new(connection, reads_records));
+        let name = self.table.as_bytes();
+        let table = call
+            .as_ref()
+            .map_or_else(|| self.registry.get(name), |call| call.get(name))?;
         if columns(self.kind, &table) != self.columns {
             let name = popfib_formats::Escaped(&self.table);
             return Err(format!(
@@ -117,6 +132,7 @@ impl BoundRows {
         };
         Ok(RowsScan {
             table,
+            _call: call,
             columns,
             routes,
             next: 0,

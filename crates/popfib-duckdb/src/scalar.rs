@@ -1,8 +1,8 @@
 //! `lpm` and its kin: a column of names of tables, one of addresses, and perhaps one of names of columns in; a column of
 //! answers out.
 //!
-//! The table of a name is found once for a chunk of rows, not for each row. A chunk goes on with the table that it has
-//! found if another one takes the name meanwhile.
+//! The table of a name is found once for a chunk of rows, not for each row, and in a DuckDB that tells which connection calls
+//! it is the same for all of a statement (`connections.rs`).
 
 use core::ffi::CStr;
 use core::ptr;
@@ -12,14 +12,14 @@ use std::sync::{Arc, Weak};
 
 use popfib::family::Family;
 use popfib::{IpPrefix, Kernel};
-use popfib_formats::Escaped;
 use popfib_table::{FamilyAddresses, FamilyTable, PrefixText};
 
 use crate::addresses::ColumnAddresses;
-use crate::api::{DuckDbHandle, TypeId, api};
+use crate::api::{DuckDbHandle, TypeId, api, duckdb};
 use crate::border::{border, drop_box, into_raw};
+use crate::connections::{Connections, TableCall};
 use crate::lpm_arguments::LpmArguments;
-use crate::registry::Registry;
+use crate::registry::{FindTable, in_table};
 use crate::table::{SqlTable, cell_text};
 use crate::vector::{InputVector, LogicalType, OutputRows, OutputVector, SqlText};
 
@@ -63,7 +63,7 @@ impl SqlAnswer {
 /// What DuckDB keeps for a function, and hands back at each call.
 struct ScalarFunction {
     answer: SqlAnswer,
-    registry: Arc<Registry>,
+    connections: Arc<Connections>,
 }
 
 const FUNCTIONS: [(&CStr, SqlAnswer); 6] = [
@@ -84,7 +84,7 @@ const FUNCTIONS: [(&CStr, SqlAnswer); 6] = [
 /// `connection` is one of the database that loads this library.
 pub(crate) unsafe fn register(
     connection: DuckDbHandle,
-    registry: &Arc<Registry>,
+    connections: &Arc<Connections>,
 ) -> Result<(), &'static CStr> {
     for (name, answer) in FUNCTIONS {
         let varchar = LogicalType::new(TypeId::VARCHAR);
@@ -106,10 +106,13 @@ pub(crate) unsafe fn register(
                 (api().scalar_function_set_return_type)(function, returns.handle());
                 let data = into_raw(ScalarFunction {
                     answer,
-                    registry: Arc::clone(registry),
+                    connections: Arc::clone(connections),
                 });
                 (api().scalar_function_set_extra_info)(function, data, drop_box::<ScalarFunction>);
                 (api().scalar_function_set_function)(function, run);
+                if let Some(api) = &duckdb().files {
+                    (api.scalar_function_set_init)(function, begin);
+                }
                 (api().add_scalar_function_to_set)(set, function);
                 (api().destroy_scalar_function)(&raw mut function);
             }
@@ -122,6 +125,22 @@ pub(crate) unsafe fn register(
         }
     }
     Ok(())
+}
+
+/// # Safety
+/// DuckDB calls it before the calls of a thread in a function of [`register`], with the info of the init.
+unsafe extern "C" fn begin(info: DuckDbHandle) {
+    let Some(api) = &duckdb().files else {
+        return;
+    };
+    // SAFETY: the extra info is what `register` handed over, and the info is that of an init.
+    unsafe {
+        border(api.scalar_function_init_set_error, info, || {
+            let function = (api.scalar_function_init_get_extra_info)(info);
+            (*function.cast::<ScalarFunction>()).connections.begin(info);
+            Ok(())
+        });
+    }
 }
 
 /// # Safety
@@ -143,8 +162,14 @@ unsafe extern "C" fn run(info: DuckDbHandle, chunk: DuckDbHandle, output: DuckDb
                 columns: of_column.then(|| optional(2)).flatten(),
                 invalid: optional(if of_column { 3 } else { 2 }),
             };
+            let call = TableCall::of_scalar(info);
+            let table = |name: &[u8]| match call {
+                Some(call) => call.get(name),
+                None => function.connections.registry.get(name),
+            };
             SCRATCH.with_borrow_mut(|scratch| {
-                scratch.run(function, &arguments, OutputVector::new(output))
+                let output = OutputVector::new(output);
+                scratch.run(function.answer, &table, &arguments, output)
             })
         });
     }
@@ -178,7 +203,8 @@ impl ChunkScratch {
     /// The columns of `arguments` are of texts, but that of addresses; `output` is of the function's type and has as many rows.
     unsafe fn run(
         &mut self,
-        function: &ScalarFunction,
+        answer: SqlAnswer,
+        table: FindTable<'_>,
         arguments: &LpmArguments<'_>,
         output: OutputVector,
     ) -> Result<(), String> {
@@ -198,16 +224,16 @@ impl ChunkScratch {
             }
             if arguments.has_one_name() {
                 let all = std::mem::take(&mut self.all);
-                let result = self.answer(function, arguments, 0, &all, output);
+                let result = self.answer(answer, table, arguments, 0, &all, output);
                 self.all = all;
                 let table = result?;
-                if function.answer.is_by_number() {
+                if answer.is_by_number() {
                     self.known = Arc::downgrade(&table);
                 }
             } else {
-                self.each_name(function, arguments, output)?;
+                self.each_name(answer, table, arguments, output)?;
             }
-            if let SqlAnswer::Covering = function.answer {
+            if let SqlAnswer::Covering = answer {
                 self.write_covering(len, output)?;
             }
             output.set_nulls(&self.answered);
@@ -221,7 +247,8 @@ impl ChunkScratch {
     /// The columns of `arguments` are of texts, but that of addresses; `output` is of the function's type and has as many rows.
     unsafe fn each_name(
         &mut self,
-        function: &ScalarFunction,
+        answer: SqlAnswer,
+        table: FindTable<'_>,
         arguments: &LpmArguments<'_>,
         output: OutputVector,
     ) -> Result<(), String> {
@@ -242,7 +269,7 @@ impl ChunkScratch {
             let mut some = std::mem::take(&mut self.some);
             some.choose(&self.all, |row| same[row as usize]);
             // SAFETY: as the caller promises; the row is not null.
-            let result = unsafe { self.answer(function, arguments, first, &some, output) };
+            let result = unsafe { self.answer(answer, table, arguments, first, &some, output) };
             self.some = some;
             result?;
         }
@@ -256,7 +283,8 @@ impl ChunkScratch {
     /// has as many rows.
     unsafe fn answer(
         &mut self,
-        function: &ScalarFunction,
+        answer: SqlAnswer,
+        table: FindTable<'_>,
         arguments: &LpmArguments<'_>,
         row: usize,
         addresses: &ColumnAddresses,
@@ -265,11 +293,11 @@ impl ChunkScratch {
         // SAFETY: columns of texts, a row that is not null, and such an output, as the caller promises.
         unsafe {
             let name = arguments.tables.bytes(row);
-            let table = function.registry.get(name)?;
+            let table = table(name)?;
             let column = arguments.columns.as_ref().map(|names| names.bytes(row));
             let answered = table
                 .column(column)
-                .and_then(|column| self.write(function.answer, &table, column, addresses, output));
+                .and_then(|column| self.write(answer, &table, column, addresses, output));
             answered.map_err(|error| in_table(name, &error))?;
             Ok(table)
         }
@@ -410,7 +438,7 @@ impl ChunkScratch {
         self.known = Weak::new();
         self.numbers.resize(self.answered.len(), 0);
         if ipv4.rows.len() == self.numbers.len() {
-            return find(table, &ipv4.addresses, &mut self.numbers);
+            return table.find(&ipv4.addresses, &mut self.numbers);
         }
         self.numbers.fill(0);
         self.scatter(table, ipv4)?;
@@ -423,7 +451,7 @@ impl ChunkScratch {
         addresses: &FamilyAddresses<A>,
     ) -> Result<(), String> {
         self.found.resize(addresses.rows.len(), 0);
-        find(table, &addresses.addresses, &mut self.found)?;
+        table.find(&addresses.addresses, &mut self.found)?;
         for (&number, &row) in self.found.iter().zip(&addresses.rows) {
             self.numbers[row as usize] = number;
         }
@@ -507,18 +535,4 @@ impl ChunkScratch {
         }
         Ok(())
     }
-}
-
-/// Writes the numbers of the records of these addresses.
-fn find<A: Family>(table: &SqlTable, addresses: &[A], numbers: &mut [u32]) -> Result<(), String> {
-    let family = table.loaded.table.family::<A>();
-    let found = family.value_numbers(Kernel::best(), addresses, numbers);
-    found.map_err(|error| error.to_string())
-}
-
-fn in_table(name: &[u8], error: &str) -> String {
-    format!(
-        "table '{}': {error}",
-        Escaped(&String::from_utf8_lossy(name))
-    )
 }

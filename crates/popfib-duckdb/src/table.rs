@@ -7,7 +7,8 @@ use std::io::Read;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use popfib::ImageError;
+use popfib::family::Family;
+use popfib::{ImageError, Kernel};
 use popfib_formats::text::no_column_message;
 use popfib_formats::{ColumnSelection, Escaped, Input, LoadOptions, LookupTable, load_for_lookups};
 use popfib_table::{Cell, Column, Records, Scalar};
@@ -95,6 +96,20 @@ impl SqlTable {
         let name = String::from_utf8_lossy(name);
         let column = self.records().column(&name);
         column.ok_or_else(|| no_column_message(&name, self.loaded.table.records()))
+    }
+
+    /// Writes the numbers of the records of these addresses.
+    ///
+    /// # Errors
+    /// There is no memory for the compiled table.
+    pub(crate) fn find<A: Family>(
+        &self,
+        addresses: &[A],
+        numbers: &mut [u32],
+    ) -> Result<(), String> {
+        let family = self.loaded.table.family::<A>();
+        let found = family.value_numbers(Kernel::best(), addresses, numbers);
+        found.map_err(|error| error.to_string())
     }
 
     /// By the numbers of records, the codes of their values in a column; `None` if they are the numbers themselves.

@@ -11,6 +11,7 @@ use popfib_formats::LoadOptions;
 use crate::api::{DuckDbHandle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
 use crate::cells::CellType;
+use crate::connections::Connections;
 use crate::registry::Registry;
 use crate::request::{self, OPTIONS, SqlSource};
 use crate::rows::{BoundRows, RowKind, RowsScan};
@@ -91,7 +92,7 @@ impl TableFunctionKind {
 /// What DuckDB keeps for a function, and hands back when it binds a call.
 struct TableFunction {
     kind: TableFunctionKind,
-    registry: Arc<Registry>,
+    connections: Arc<Connections>,
 }
 
 /// A call that is bound: a function and its arguments.
@@ -120,7 +121,7 @@ enum RunningCall {
 /// `connection` is one of the database that loads this library.
 pub(crate) unsafe fn register(
     connection: DuckDbHandle,
-    registry: &Arc<Registry>,
+    connections: &Arc<Connections>,
 ) -> Result<(), &'static CStr> {
     for kind in TableFunctionKind::ALL {
         let signature = kind.signature();
@@ -139,7 +140,7 @@ pub(crate) unsafe fn register(
             }
             let data = into_raw(TableFunction {
                 kind,
-                registry: Arc::clone(registry),
+                connections: Arc::clone(connections),
             });
             (api().table_function_set_extra_info)(function, data, drop_box::<TableFunction>);
             (api().table_function_set_bind)(function, bind);
@@ -166,7 +167,7 @@ unsafe extern "C" fn bind(info: DuckDbHandle) {
     unsafe {
         border(api().bind_set_error, info, || {
             let function = &*(api().bind_get_extra_info)(info).cast::<TableFunction>();
-            let registry = Arc::clone(&function.registry);
+            let registry = Arc::clone(&function.connections.registry);
             let bound = match function.kind {
                 TableFunctionKind::Table => {
                     let source = SqlSource::of_argument(info, 1)?;
@@ -177,7 +178,7 @@ unsafe extern "C" fn bind(info: DuckDbHandle) {
                 TableFunctionKind::Drop => BoundCall::Drop(registry, request::name(info, 0)?),
                 TableFunctionKind::Rows(row_kind) => {
                     let name = request::name(info, 0)?;
-                    BoundCall::Rows(BoundRows::new(info, row_kind, registry, name)?)
+                    BoundCall::Rows(BoundRows::new(info, row_kind, &function.connections, name)?)
                 }
             };
             if !matches!(bound, BoundCall::Rows(_)) {

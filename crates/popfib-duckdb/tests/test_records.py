@@ -1,12 +1,14 @@
 """Records: every column of the vectors by each function, and columns with hard names."""
 
 import ipaddress
+import itertools
 import json
+import threading
 
 import duckdb
 import pytest
 
-from conftest import TOP, connect, fails, make, one
+from conftest import HAS_FILES, TOP, connect, fails, make, one
 
 IMAGE = (TOP / "engines" / "vectors" / "records.fib").read_bytes()
 LINES = [json.loads(line) for line in (TOP / "engines" / "vectors" / "records.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -210,6 +212,47 @@ def test_prepared_statements(db):
     db.execute("CALL popfib_drop('t')")
     fails(db, "EXECUTE records", "there is no table 't'")
     fails(db, "FROM popfib_records(NULL)", "NULL")
+
+
+def test_a_statement_has_one_table(db):
+    """Two tables take the name in turn while statements join by numbers of records, which mean other records in each."""
+    if not HAS_FILES:
+        pytest.skip("before DuckDB 1.5.6 an extension does not know which statement calls it")
+    rows = [{"network": f"10.0.{n}.0/24", "name": f"n{n}", "number": n} for n in range(200)]
+    tables = [lines(*rows), lines(*[dict(row, number=row["number"] + 1000) for row in reversed(rows)])]
+    options = ", format := 'json-lines', columns := '*'"
+    make(db, "t", tables[0], options)
+    db.execute("CREATE TABLE a AS SELECT (10 << 24) + (n % 200) * 256 AS a FROM range(200000) r(n)")
+    ended = threading.Event()
+
+    def replace():
+        with db.cursor() as other:
+            for at in itertools.cycle((1, 0)):
+                if ended.is_set():
+                    break
+                make(other, "t", tables[at], options)
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    good = refused = 0
+    try:
+        for join in "LEFT JOIN", "RIGHT JOIN", "JOIN":
+            for _ in range(8):
+                try:
+                    wrong = db.execute(f"""SELECT count(*) FROM a {join} popfib_records('t') r ON r.record = lpm_record('t', a)
+                        WHERE r.number % 1000 <> (a // 256) % 256""").fetchone()
+                    assert wrong == (0,)
+                    good += 1
+                except duckdb.Error as error:
+                    assert "was replaced" in str(error)
+                    refused += 1
+        wrong = db.execute("""SELECT count(*) FROM a WHERE 'n' || lpm_int('t', a, 'number') % 1000 <> lpm('t', a, 'name')
+            OR lpm_int('t', a, 'number') <> lpm_int('t', a, 'number')""").fetchone()
+        assert wrong == (0,)
+    finally:
+        ended.set()
+        thread.join()
+    assert good > refused
 
 
 def test_several_columns_of_one_column_of_addresses(db):

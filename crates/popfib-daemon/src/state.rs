@@ -24,7 +24,7 @@ use super::reasons::AllReasons;
 pub(super) const KERNEL: &str = "kernel";
 
 /// How many paths are swept, and how many tables are listed, each time that the lock is taken for it.
-const SWEPT: usize = 256;
+const SWEPT: usize = 512;
 const LISTED: usize = 256;
 
 /// The maximum number of feeds with counts of their own: a router is one by its address, and addresses are many. The name of all others.

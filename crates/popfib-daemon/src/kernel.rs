@@ -154,8 +154,7 @@ impl KernelFeed<'_> {
             }
             let timeout = if is_right { LOOK } else { SOON };
             set_socket_timeout(&self.socket, Timeout::Recv, Some(timeout)).map_err(failed)?;
-            let read = recvfrom(&self.socket, &mut buffer[..], RecvFlags::empty());
-            let (read, from) = match read {
+            let (read, from) = match recvfrom(&self.socket, &mut buffer[..], RecvFlags::empty()) {
                 Ok((read, _, from)) => (read, from),
                 Err(Errno::AGAIN | Errno::INTR) => continue,
                 Err(Errno::NOBUFS) => {

@@ -212,8 +212,7 @@ impl KernelReader {
         let is_used = self.is_dumping() || self.routes.interfaces.contains(&index);
         match kind {
             NEW_LINK => {
-                let flags = rest.first_chunk().map(|flags| u32::from_ne_bytes(*flags));
-                let state = flags.unwrap_or_default() & STATE;
+                let state = rest.first_chunk().map_or(0, |f| u32::from_ne_bytes(*f)) & STATE;
                 // Of an interface that was not heard of before, the state before is not known.
                 self.links.insert(index, state) != Some(state) && is_used
             }

@@ -7,7 +7,7 @@ use popfib_formats::bgp::{BgpPath, pack_path};
 use crate::target::Target;
 
 /// Unused targets are looked for when all have this many bytes more than the last time, and a quarter more.
-const SWEEP_AT: usize = 1 << 20;
+const SWEEP_AT: usize = 256 << 10;
 
 /// The targets of a connection or a file.
 #[derive(Debug, Default)]

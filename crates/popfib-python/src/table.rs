@@ -496,9 +496,8 @@ impl PyTable {
         let py = state.py();
         let columns = state.get_item(3).ok();
         let columns = columns.map(|columns| columns.extract::<Vec<u8>>());
-        let parts = state.get_slice(0, 3);
-        let parts: PyResult<(Bound<'_, PyBytes>, Bound<'_, PyBytes>, Vec<Py<PyAny>>)> =
-            parts.extract();
+        type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<Py<PyAny>>);
+        let parts = state.get_slice(0, 3).extract::<Parts<'_>>();
         let (Ok((ipv4, ipv6, values)), Ok(columns)) = (parts, columns.transpose()) else {
             return Err(PyValueError::new_err("not the state of a popfib.Table"));
         };

@@ -151,9 +151,10 @@ def blocks(path):
     return [part.split("```")[0] for part in parts if not part.startswith(">>>")]
 
 
-def test_the_readme():
+@pytest.mark.parametrize("folder", [TOP, TOP / "crates" / "popfib-python"])
+def test_the_readme(folder):
     np = pytest.importorskip("numpy")
-    (block,) = blocks(TOP / "crates" / "popfib-python" / "README.md")
+    (block,) = blocks(folder / "README.md")
     *statements, one, many = block.strip().splitlines()
     names = {}
     exec("\n".join(statements), names)

@@ -1,4 +1,4 @@
-//! Draws the rates of README.md's table as bars, as an SVG on standard output.
+//! Draws the rates of docs/performance.md's first table as bars, as an SVG on standard output.
 //!
 //!     cargo run -p popfib-report --example rates >../docs/pictures/rates.svg
 //!
@@ -9,8 +9,8 @@ use std::error::Error;
 use popfib_draw::{Bar, BarChart, BarPanel, BarRow, bar_chart};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let readme = include_str!("../../../README.md");
-    let (_, rest) = readme
+    let page = include_str!("../../../docs/performance.md");
+    let (_, rest) = page
         .split_once("<!-- figures: begin -->\n")
         .ok_or("no table")?;
     let (table, _) = rest
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let picture = bar_chart(&BarChart {
         title: "Million lookups a second",
-        note: "one core; the figures of the table in README.md",
+        note: "one core; the figures of the table in docs/performance.md",
         unit: "million lookups a second",
         rows,
         panels,

@@ -61,7 +61,10 @@ fn the_page_of_commands_lists_every_one() {
             let words = cell.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
             words.into_iter().any(|word| word == command)
         });
-        assert!(is_listed, "docs/commands.md has no row of {command}: scripts/api makes them");
+        assert!(
+            is_listed,
+            "docs/commands.md has no row of {command}: scripts/api makes them"
+        );
     }
 }
 

@@ -184,11 +184,12 @@ fn lines_about_connections_are_summed_up() {
     let mut follow = Follow::start("many-lines", &["--bmp", "127.0.0.1:0"]);
     let bmp = follow.connect("BMP on");
     follow.note("answering");
-    for _ in 0..100 {
+    // Fewer than may be there at a time, however late the daemon sees that they are gone.
+    for _ in 0..50 {
         drop(TcpStream::connect(bmp).unwrap());
     }
     let begin = Instant::now();
-    while count(&follow, "popfib_connections_total") < 100 {
+    while count(&follow, "popfib_connections_total") < 50 {
         assert!(begin.elapsed() < Duration::from_secs(60));
         sleep(Duration::from_millis(10));
     }

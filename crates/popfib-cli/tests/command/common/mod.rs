@@ -76,7 +76,8 @@ thread_local! {
     static FOLDER: PathBuf = {
         let thread = std::thread::current();
         let test = thread.name().expect("the thread of a test").replace("::", "-");
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("popfib").join(test);
+        // Test programs share the folder above.
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(test);
         // What an earlier run left.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder for the test");

@@ -189,7 +189,10 @@ fn lines_about_connections_are_summed_up() {
         drop(TcpStream::connect(bmp).unwrap());
     }
     let begin = Instant::now();
-    while count(&follow, "popfib_connections_total") < 50 {
+    // Then all lines have been said.
+    while count(&follow, "popfib_connections_total") < 50
+        || count(&follow, "popfib_feeds_connected") > 0
+    {
         assert!(begin.elapsed() < Duration::from_secs(60));
         sleep(Duration::from_millis(10));
     }

@@ -199,7 +199,8 @@ fn lines_about_connections_are_summed_up() {
     super::restart::signal(&follow, "-TERM");
     assert_eq!(follow.child.wait().unwrap().code(), Some(0));
     let lines: Vec<String> = follow.notes.iter().collect();
-    assert_eq!(lines.len(), 21, "{lines:?}");
+    // 20 of 100; a thread may say its last line after the sum that the end makes.
+    assert!((21..30).contains(&lines.len()), "{lines:?}");
     let sum = "more lines about connections of 127.0.0.1 in a minute\n";
     assert!(lines[20].ends_with(sum), "{lines:?}");
 }

@@ -21,6 +21,10 @@ ci:
 layers *args:
     scripts/check-layers {{ args }}
 
+# What two commits answer differently, over one shelf of files
+compare *args:
+    scripts/compare {{ args }}
+
 # Words that have a better one
 words *args:
     scripts/check-words {{ args }}
@@ -101,9 +105,17 @@ test-clickhouse *args:
 test-daemons *args:
     scripts/test-daemons {{ args }}
 
+# The README's two commands in a minimal Debian
+test-minimal:
+    scripts/test-minimal
+
 # The packages of a release, where nothing of Rust is
 test-packages *args:
     scripts/test-packages {{ args }}
+
+# The guides as a site, in target/site/out
+site *args:
+    scripts/site {{ args }}
 
 # All orders of what runs at the same time, by a model checker
 loom *args:

@@ -51,11 +51,13 @@ def tokens(source):
 
 
 def without_tests(toks):
-    """The tokens without items under `#[cfg(test)]`, and the names of the modules dropped with them."""
+    """The tokens without items under `#[cfg(test)]` or `#[cfg(all(test, ...))]`, and the names of the modules dropped with them."""
     out, dropped, i = [], set(), 0
     while i < len(toks):
-        if [t for t, _ in toks[i:i + 7]] == ["#", "[", "cfg", "(", "test", ")", "]"]:
-            i += 7
+        if "".join(t for t, _ in toks[i:i + 7]) in ("#[cfg(test)]", "#[cfg(all(test"):
+            while toks[i][0] != "]":
+                i += 1
+            i += 1
             depth, start = 0, i
             while i < len(toks):
                 text = toks[i][0]

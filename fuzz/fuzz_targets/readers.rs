@@ -42,7 +42,7 @@ pub(crate) fn table(name: &str, data: &[u8]) {
     loop {
         let (error, go_on) = match source.next_route() {
             Ok(Some(route)) => {
-                assert!(!route.next_hop.is_empty());
+                assert!(route.value.is_some());
                 (None, true)
             }
             Ok(None) => break,

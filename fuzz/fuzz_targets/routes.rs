@@ -56,7 +56,8 @@ fuzz_target!(|data: &[u8]| {
             Ok(Some(route)) => {
                 let prefix = route.prefix.to_string();
                 assert_eq!(prefix.parse(), Ok(route.prefix));
-                assert!(!route.next_hop.contains(char::is_control));
+                let text = route.value.and_then(|number| source.values().get(number));
+                assert!(!text.is_some_and(|text| text.contains(char::is_control)));
                 found.insert(route.prefix);
             }
             Ok(None) => break,

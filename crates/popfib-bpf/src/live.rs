@@ -38,7 +38,7 @@ pub struct MirroredTable {
 enum LiveFibs {}
 
 impl PerFamily for LiveFibs {
-    type Of<A: Family> = LiveFib<A, u32>;
+    type Of<A: Family> = LiveFib<A>;
 }
 
 /// The tables in the kernel.
@@ -191,7 +191,7 @@ impl MirroredTable {
 
 /// Brings one family up to date.
 fn mirror<A: Family>(
-    fib: &mut LiveFib<A, u32>,
+    fib: &mut LiveFib<A>,
     maps: &mut MirrorMaps,
     kind: FibKind,
 ) -> Result<(), BpfError> {

@@ -45,7 +45,7 @@ static void *forward(void *argument)
     struct worker *worker = argument;
     uint64_t state = 42;
     uint8_t addresses[BURST][4];
-    uint16_t next_hops[BURST];
+    uint32_t next_hops[BURST];
 
     /* Online, the reader costs next to nothing; it has to say when it is between two bursts. */
     popfib_reader_online(worker->reader);
@@ -140,7 +140,6 @@ int main(int argc, char **argv)
     pthread_t thread;
     int error;
 
-    config.next_hop_bits = 16;
     if (worker == NULL || (error = popfib_create(&config, &table)) < 0) {
         fprintf(stderr, "no table: %s\n", worker == NULL ? "out of memory" : popfib_strerror(error));
         return 1;

@@ -14,8 +14,7 @@
  *   table      The routes of one family, IPv4 or IPv6, and the Poptrie that is compiled from them and kept up to
  *              date. Both families use the same functions.
  *   next hop   The number, 1 or more, that a route leads to; its meaning is up to the caller. In answers 0 means
- *              "no route". The highest is 65,535 in a table of 16-bit next hops, else 2^31 - 1. In an image it may be
- *              the number of a record, which has columns.
+ *              "no route". The highest is 2^31 - 1. In an image it may be the number of a record, which has columns.
  *   address    4 bytes (IPv4) or 16 bytes (IPv6) in network byte order, as in a packet, with any alignment.
  *              Functions whose names end in _host take addresses as integers.
  *   prefix     An address and a length, 0 to 32 or 0 to 128. Host bits (those beyond the length) must be 0:
@@ -118,7 +117,6 @@ typedef void (*popfib_release_fn)(void *user, void *memory, size_t alignment, si
 struct popfib_config {
     size_t size;            /* sizeof(struct popfib_config) */
     uint32_t family;        /* POPFIB_IPV4 or POPFIB_IPV6 */
-    uint32_t next_hop_bits; /* width of the elements that bulk lookups write: 16 or 32; 0 is 32 */
     uint32_t direct_bits;   /* leading bits that the direct table resolves, 1 to 24; 0 chooses by the number
                              * of routes, which is nearly always best */
     uint32_t flags;         /* POPFIB_KEEP_PREFIXES, POPFIB_BALANCED, both or 0 */
@@ -130,8 +128,8 @@ struct popfib_config {
 };
 
 /* Keeps the prefix lengths in the compiled table, which makes it about a tenth larger. Readers can then return longest
- * matches, and those of the table are as fast as lookups, also after changes. next_hop_bits is 32 or 0, and next hops
- * are at most 65,075,261 (IPv4) or 16,647,159 (IPv6). */
+ * matches, and those of the table are as fast as lookups, also after changes. Next hops are at most 65,075,261 (IPv4) or
+ * 16,647,159 (IPv6). */
 #define POPFIB_KEEP_PREFIXES 1u
 
 /* More memory for fewer steps of a lookup; the answers are the same. Measure which is quickest with your tables and
@@ -142,7 +140,7 @@ struct popfib_config {
  * (`popfib compile --size`); without it, it is as the image has it. */
 #define POPFIB_BALANCED 2u
 
-#define POPFIB_CONFIG_INIT(family) { sizeof(struct popfib_config), (family), 0, 0, 0, NULL, NULL, NULL, NULL }
+#define POPFIB_CONFIG_INIT(family) { sizeof(struct popfib_config), (family), 0, 0, NULL, NULL, NULL, NULL }
 
 /* Makes a table without routes. Free it by popfib_free().
  * [any] -EINVAL: also an unknown name of a kernel, or one of allocate and release without the other. -ENOTSUP: this
@@ -195,15 +193,15 @@ int popfib_get(const popfib_table *table, const uint8_t *prefix, uint8_t length,
 uint32_t popfib_lookup(const popfib_table *table, const uint8_t *address);
 
 /* Looks up an array of `n` addresses (4 or 16 bytes each, network byte order, without gaps) and writes their next hops
- * to `next_hops`, an array of `n` uint16_t or uint32_t, depending on next_hop_bits; 0 is no route. From 64 addresses on
- * this is much faster than single lookups. The arrays must not overlap. For n = 0 they may be NULL.
+ * to `next_hops`, an array of `n` elements; 0 is no route. From 64 addresses on this is much faster than single lookups.
+ * The arrays must not overlap. For n = 0 they may be NULL.
  * [table] */
-int popfib_lookup_bulk(const popfib_table *table, const void *addresses, void *next_hops, size_t n);
+int popfib_lookup_bulk(const popfib_table *table, const void *addresses, uint32_t *next_hops, size_t n);
 
 /* Like popfib_lookup_bulk(), for addresses that are integers in host byte order: uint32_t for IPv4, unsigned __int128
  * (aligned to 16 bytes) for IPv6. Saves the conversion.
  * [table] */
-int popfib_lookup_bulk_host(const popfib_table *table, const void *addresses, void *next_hops, size_t n);
+int popfib_lookup_bulk_host(const popfib_table *table, const void *addresses, uint32_t *next_hops, size_t n);
 
 /* The longest prefix that contains the address (as many bytes as an address), its length, and its next hop; each of the
  * three may be NULL. O(key width / 6): it walks the RIB, unless popfib_compile_prefixes() or POPFIB_KEEP_PREFIXES
@@ -217,7 +215,7 @@ int popfib_longest_match(const popfib_table *table, const uint8_t *address, uint
  * length. No two arrays may overlap; for n = 0 they may be NULL.
  * [table] -ENODATA: an image without routes. */
 int popfib_longest_match_bulk(const popfib_table *table, const void *addresses, uint8_t *lengths,
-                              void *next_hops, size_t n);
+                              uint32_t *next_hops, size_t n);
 
 /* Compiles a second table, of prefixes: it makes popfib_longest_match() about five times as fast and
  * popfib_longest_match_bulk() more than twenty times. It is for tables whose routes stay the same: the next change
@@ -231,9 +229,6 @@ int popfib_compile_prefixes(popfib_table *table);
 
 /* POPFIB_IPV4 or POPFIB_IPV6; 0 for NULL. [any] */
 uint32_t popfib_family(const popfib_table *table);
-
-/* 16 or 32; 0 for NULL. [any] */
-uint32_t popfib_next_hop_bits(const popfib_table *table);
 
 /* The number of routes; 0 for NULL. [table] */
 size_t popfib_count(const popfib_table *table);
@@ -296,10 +291,10 @@ void popfib_reader_free(popfib_reader *reader);
 uint32_t popfib_reader_lookup(popfib_reader *reader, const uint8_t *address);
 
 /* As popfib_lookup_bulk(). [reader] */
-int popfib_reader_lookup_bulk(popfib_reader *reader, const void *addresses, void *next_hops, size_t n);
+int popfib_reader_lookup_bulk(popfib_reader *reader, const void *addresses, uint32_t *next_hops, size_t n);
 
 /* As popfib_lookup_bulk_host(). [reader] */
-int popfib_reader_lookup_bulk_host(popfib_reader *reader, const void *addresses, void *next_hops, size_t n);
+int popfib_reader_lookup_bulk_host(popfib_reader *reader, const void *addresses, uint32_t *next_hops, size_t n);
 
 /* As popfib_longest_match(), as fast as a lookup. [reader]
  * -ENOENT: there is none. -ENOTSUP: a table without POPFIB_KEEP_PREFIXES. -ENODATA: an image without routes. */
@@ -309,7 +304,7 @@ int popfib_reader_longest_match(popfib_reader *reader, const uint8_t *address, u
 /* As popfib_longest_match_bulk(), nearly as fast as popfib_reader_lookup_bulk(). [reader]
  * -ENOTSUP, -ENODATA: as for popfib_reader_longest_match(). */
 int popfib_reader_longest_match_bulk(popfib_reader *reader, const void *addresses, uint8_t *lengths,
-                                     void *next_hops, size_t n);
+                                     uint32_t *next_hops, size_t n);
 
 /* Enters a read-side section that stays open. Does nothing if the reader is online. [reader] Only -EINVAL, for NULL. */
 int popfib_reader_online(popfib_reader *reader);
@@ -432,10 +427,9 @@ int popfib_image_select(popfib_image *image, const char *name);
 /* Makes a table of the image's routes of config->family. It cannot be changed (-EROFS), so any thread may call the
  * other functions at any time. direct_bits must be 0, and allocate and release NULL, because the table is used where
  * the image is. Free it by popfib_free().
- * [any] -ENOENT: the image has none of this family, or several tables and none was selected. -ERANGE: next hops of 16
- * bits are too narrow. -EINVAL, -ENOTSUP, -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib
- * compile --keep prefixes`), or a size that an image without routes does not have. -ENOMEM: there is no memory for that
- * size. */
+ * [any] -ENOENT: the image has none of this family, or several tables and none was selected. -EINVAL, -ENOTSUP,
+ * -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib compile --keep prefixes`), or a size that
+ * an image without routes does not have. -ENOMEM: there is no memory for that size. */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);
 
 /* ---------------------------------------------------------------- records

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::slice;
 
-use popfib::{Address, Leaf};
+use popfib::Address;
 
 use crate::engine::{ByteOrder, address};
 use crate::error::{Errno, Result};
@@ -31,20 +31,20 @@ struct HostOrderBuffer<A>([MaybeUninit<A>; TURNED]);
 ///
 /// # Safety
 /// `from` is null or an array of `count` addresses, each an `A` in the host's order, and as many bytes in network order.
-/// `to` is null or `count` places, each for an `L`.
+/// `to` is null or `count` places, each for a next hop.
 #[inline(always)]
-pub(crate) unsafe fn each<A: Address, L: Leaf>(
+pub(crate) unsafe fn each<A: Address>(
     from: *const c_void,
-    to: *mut c_void,
+    to: *mut u32,
     count: usize,
     order: ByteOrder,
-    mut lookup: impl FnMut(&[A], &mut [L]),
+    mut lookup: impl FnMut(&[A], &mut [u32]),
 ) -> Result<()> {
     if order == ByteOrder::Network || count > BURST {
         // SAFETY: it asks for the same of both arrays.
         return unsafe { each_of_many(from, to, count, order, lookup) };
     }
-    if is_wrong::<A, L>(from, to, count, align_of::<A>()) {
+    if is_wrong::<A, u32>(from, to.cast(), count, align_of::<A>()) {
         return if count == 0 {
             Ok(())
         } else {
@@ -55,7 +55,7 @@ pub(crate) unsafe fn each<A: Address, L: Leaf>(
     let (addresses, next_hops) = unsafe {
         (
             slice::from_raw_parts(from.cast(), count),
-            slice::from_raw_parts_mut(to.cast(), count),
+            slice::from_raw_parts_mut(to, count),
         )
     };
     lookup(addresses, next_hops);
@@ -82,24 +82,24 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, count: usize) -> Result<&'a [
 ///
 /// # Safety
 /// `from` is null or an array of `count` addresses in network order; `lengths` is null or `count` places for a byte, `to` is
-/// null or `count` places for an `L`.
-pub(crate) unsafe fn each_with_length<A: Address, L: Leaf>(
+/// null or `count` places for a next hop.
+pub(crate) unsafe fn each_with_length<A: Address>(
     from: *const c_void,
     lengths: *mut u8,
-    to: *mut c_void,
+    to: *mut u32,
     count: usize,
-    mut lookup: impl FnMut(&[A], &mut [u8], &mut [L]) -> Result<()>,
+    mut lookup: impl FnMut(&[A], &mut [u8], &mut [u32]) -> Result<()>,
 ) -> Result<()> {
     let longest = isize::MAX as usize / size_of::<A>();
     let is_apart = |count| {
         !is_wrong::<A, u8>(from, lengths.cast(), count, 1)
-            && !is_wrong::<u8, L>(lengths.cast(), to, count, 1)
+            && !is_wrong::<u8, u32>(lengths.cast(), to.cast(), count, 1)
     };
     if count > 0 && (count > longest || !is_apart(count)) {
         return Err(Errno::INVALID);
     }
     let (mut at, mut result) = (0, Ok(()));
-    let with_lengths = |addresses: &[A], next_hops: &mut [L]| {
+    let with_lengths = |addresses: &[A], next_hops: &mut [u32]| {
         // SAFETY: the next of the `count` places, which are not null and apart from both arrays.
         let lengths = unsafe { slice::from_raw_parts_mut(lengths.add(at), next_hops.len()) };
         at += next_hops.len();
@@ -132,14 +132,14 @@ pub(crate) fn is_wrong<A, L>(
 /// What [`each`] leaves: addresses in network order, and many addresses of either order.
 ///
 /// # Safety
-/// `from` is null or an array of `count` addresses in this order; `to` is null or `count` places, each for an `L`.
+/// `from` is null or an array of `count` addresses in this order; `to` is null or `count` places, each for a next hop.
 #[inline(never)]
-unsafe fn each_of_many<A: Address, L: Leaf>(
+unsafe fn each_of_many<A: Address>(
     from: *const c_void,
-    to: *mut c_void,
+    to: *mut u32,
     count: usize,
     order: ByteOrder,
-    mut lookup: impl FnMut(&[A], &mut [L]),
+    mut lookup: impl FnMut(&[A], &mut [u32]),
 ) -> Result<()> {
     if count == 0 {
         return Ok(());
@@ -149,11 +149,13 @@ unsafe fn each_of_many<A: Address, L: Leaf>(
         ByteOrder::Host => align_of::<A>(),
     };
     // No array is longer than that: the number was negative, or is nonsense.
-    if count > isize::MAX as usize / size_of::<A>() || is_wrong::<A, L>(from, to, count, align) {
+    if count > isize::MAX as usize / size_of::<A>()
+        || is_wrong::<A, u32>(from, to.cast(), count, align)
+    {
         return Err(Errno::INVALID);
     }
     // SAFETY: neither null nor misaligned, `count` places as the caller promises, and apart from the addresses.
-    let next_hops = unsafe { slice::from_raw_parts_mut(to.cast(), count) };
+    let next_hops = unsafe { slice::from_raw_parts_mut(to, count) };
     if order == ByteOrder::Host {
         // SAFETY: neither null nor misaligned, and `count` addresses as the caller promises.
         let addresses: &[A] = unsafe { slice::from_raw_parts(from.cast(), count) };

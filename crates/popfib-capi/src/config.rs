@@ -29,7 +29,6 @@ pub(crate) unsafe trait Versioned: Copy {
 pub(crate) struct CConfig {
     pub(crate) size: usize,
     pub(crate) family: u32,
-    pub(crate) next_hop_bits: u32,
     pub(crate) direct_bits: u32,
     pub(crate) flags: u32,
     pub(crate) kernel: *const c_char,
@@ -94,23 +93,17 @@ const KEEP_PREFIXES: u32 = 1;
 /// `POPFIB_BALANCED`.
 const BALANCED: u32 = 2;
 
-/// What is generic about a table: its family, and the width of its next hops (narrow is 16 bits, wide 32).
+/// What is generic about a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TableType {
-    Ipv4Narrow,
-    Ipv4Wide,
-    Ipv6Narrow,
-    Ipv6Wide,
+pub(crate) enum TableFamily {
+    Ipv4,
+    Ipv6,
 }
 
 impl CConfig {
     /// Whether the compiled table keeps prefix lengths, so that readers can return longest matches.
-    pub(crate) fn keeps_prefixes(&self) -> Result<bool> {
-        match (self.flags & KEEP_PREFIXES, self.next_hop_bits) {
-            (0, _) => Ok(false),
-            (_, 0 | 32) => Ok(true),
-            _ => Err(Errno::INVALID),
-        }
+    pub(crate) fn keeps_prefixes(&self) -> bool {
+        self.flags & KEEP_PREFIXES != 0
     }
 
     /// The size of the compiled table: how much memory it may take for fewer steps of a lookup.
@@ -122,12 +115,10 @@ impl CConfig {
         }
     }
 
-    pub(crate) fn table_type(&self) -> Result<TableType> {
-        match (self.family, self.next_hop_bits) {
-            (4, 16) => Ok(TableType::Ipv4Narrow),
-            (4, 0 | 32) => Ok(TableType::Ipv4Wide),
-            (6, 16) => Ok(TableType::Ipv6Narrow),
-            (6, 0 | 32) => Ok(TableType::Ipv6Wide),
+    pub(crate) fn table_family(&self) -> Result<TableFamily> {
+        match self.family {
+            4 => Ok(TableFamily::Ipv4),
+            6 => Ok(TableFamily::Ipv6),
             _ => Err(Errno::INVALID),
         }
     }

@@ -1,4 +1,4 @@
-//! What a table and a reader can do, whatever their family, width of next hops and origin: the interface between the
+//! What a table and a reader can do, whatever their family and origin: the interface between the
 //! functions that C calls and the generic code.
 //!
 //! Prefixes and changes come as values. Addresses come as pointers in network order, unread, since only the table's type
@@ -80,7 +80,6 @@ pub(crate) enum WalkScope {
 /// A table of one family.
 pub(crate) trait TableEngine {
     fn family(&self) -> u32;
-    fn next_hop_bits(&self) -> u32;
     fn kernel(&self) -> Kernel;
     fn route_count(&self) -> usize;
     fn bytes(&self) -> usize;
@@ -97,11 +96,11 @@ pub(crate) trait TableEngine {
     unsafe fn lookup(&self, address: *const u8) -> u32;
     /// # Safety
     /// `from` is null or an array of `count` addresses of the family in this order; `to` is null or `count` places for next
-    /// hops of `next_hop_bits`.
+    /// hops.
     unsafe fn lookup_bulk(
         &self,
         from: *const c_void,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
         order: ByteOrder,
     ) -> Result<()>;
@@ -112,12 +111,12 @@ pub(crate) trait TableEngine {
     unsafe fn longest_match(&self, address: *const u8, visit: &mut RouteVisitor<'_>) -> Result<()>;
     /// # Safety
     /// `from` is null or an array of `count` addresses of the family in network order; `lengths` is null or `count` places
-    /// for a byte, `to` is null or `count` places for next hops of `next_hop_bits`.
+    /// for a byte, `to` is null or `count` places for next hops.
     unsafe fn longest_match_bulk(
         &self,
         from: *const c_void,
         lengths: *mut u8,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
     ) -> Result<()>;
     fn walk(&self, scope: WalkScope, visit: &mut RouteVisitor<'_>) -> Result<ControlFlow<c_int>>;
@@ -136,7 +135,7 @@ pub(crate) trait ReaderEngine {
     unsafe fn lookup_bulk(
         &mut self,
         from: *const c_void,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
         order: ByteOrder,
     ) -> Result<()>;
@@ -155,7 +154,7 @@ pub(crate) trait ReaderEngine {
         &mut self,
         from: *const c_void,
         lengths: *mut u8,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
     ) -> Result<()>;
     fn quiescent(&mut self);

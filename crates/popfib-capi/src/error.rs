@@ -126,9 +126,7 @@ pub(crate) extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
         libc::ENOMEM => c"out of memory",
         libc::ENOSPC => c"the table or the disk is full",
         libc::ENODATA => c"the image has no routes or no records",
-        libc::ERANGE => {
-            c"a number is too high: next hops go to 65535 in a table of 16 bits and else to 2147483647, records to their count"
-        }
+        libc::ERANGE => c"a number is too high: next hops go to 2147483647, records to their count",
         libc::EDOM => c"the column has values of another type",
         libc::EROFS => c"the table or the file system is read-only",
         libc::EBUSY => c"the table is being walked",

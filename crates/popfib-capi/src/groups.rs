@@ -1,43 +1,41 @@
 //! The handles `popfib_groups` and `popfib_group_reader`: groups of next hops and their weights in; ids of groups and hashes
 //! of flows in, members out.
+//!
+//! The next hop of a route is the id of a group, and the group has members. So a member that fails is one
+//! change, however many routes lead to its groups. Groups with equal members stay two groups: each is changed by its id.
+//!
+//! Groups lie in a [`LiveMap`] whose keys are their ids, so readers see a group as a whole, before a change or
+//! after it.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::slice;
 
-use popfib::live::{GroupError, GroupReader, LiveGroups};
+use popfib::live::MapReader;
+use popfib::{LiveMap, Prefix};
 
 use crate::border::{border, border_or, free_handle, make_handle, required, required_mut};
 use crate::bulk::{array, is_wrong};
 use crate::error::{Errno, Result};
+use crate::group::Group;
 use crate::memory::{CAllocator, hand_out, take_back};
 
 /// What a `popfib_groups` points to.
 pub(crate) struct CGroups {
     /// Changed by one thread, while others may make readers.
-    groups: UnsafeCell<LiveGroups<u32>>,
+    groups: UnsafeCell<LiveMap<u32, Group>>,
     /// Cloned to make readers; changes do not touch it.
     model: CGroupReader,
 }
 
 /// What a `popfib_group_reader` points to.
-type CGroupReader = GroupReader<u32>;
-
-impl From<GroupError> for Errno {
-    fn from(error: GroupError) -> Self {
-        match error {
-            GroupError::Map(error) => error.into(),
-            // `Empty`, `Members`.
-            _ => Self::INVALID,
-        }
-    }
-}
+type CGroupReader = MapReader<u32, Group>;
 
 /// The groups, to be changed.
 ///
 /// # Safety
 /// `groups` is null, or live and the caller's alone.
-unsafe fn to_change<'a>(groups: *mut CGroups) -> Result<&'a mut LiveGroups<u32>> {
+unsafe fn to_change<'a>(groups: *mut CGroups) -> Result<&'a mut LiveMap<u32, Group>> {
     // SAFETY: null, or live and the caller's alone: other threads use no more of it than `model`.
     unsafe { Ok(&mut *required(groups)?.groups.get()) }
 }
@@ -47,7 +45,7 @@ unsafe fn to_change<'a>(groups: *mut CGroups) -> Result<&'a mut LiveGroups<u32>>
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_create(groups: *mut *mut CGroups) -> c_int {
     let make = || {
-        let groups = LiveGroups::new();
+        let groups = LiveMap::new();
         let model = groups.try_reader()?;
         let groups = UnsafeCell::new(groups);
         Ok(hand_out(CAllocator::Heap.own(CGroups { groups, model })?))
@@ -88,10 +86,9 @@ unsafe extern "C" fn popfib_groups_set(
             false => unsafe { array(weights, count)? },
         };
         let members = members.iter().enumerate();
-        groups.set(
-            id,
-            members.map(|(at, member)| (*member, weights.get(at).copied().unwrap_or(1))),
-        )?;
+        let members = members.map(|(at, member)| (*member, weights.get(at).copied().unwrap_or(1)));
+        let group = Group::new(members, groups.get(Prefix::host(id)))?;
+        groups.announce(Prefix::host(id), group)?;
         Ok(0)
     })
 }
@@ -102,7 +99,7 @@ unsafe extern "C" fn popfib_groups_set(
 unsafe extern "C" fn popfib_groups_remove(groups: *mut CGroups, id: u32) -> c_int {
     border(|| {
         // SAFETY: null, or live and the caller's alone, as the caller promises.
-        match unsafe { to_change(groups)? }.remove(id)? {
+        match unsafe { to_change(groups)? }.withdraw(Prefix::host(id))? {
             true => Ok(0),
             false => Err(Errno::NO_ENTRY),
         }
@@ -147,7 +144,8 @@ unsafe extern "C" fn popfib_group_reader_select(
         // SAFETY: null, or live and the caller's alone, as the caller promises.
         let reader = unsafe { reader.as_mut() };
         reader.map_or(0, |reader| {
-            reader.pin().select(id, hash).copied().unwrap_or(0)
+            let guard = reader.pin();
+            guard.lookup(id).map_or(0, |group| group.select(hash))
         })
     })
 }
@@ -191,9 +189,9 @@ unsafe extern "C" fn popfib_group_reader_select_bulk(
         let bursts = all_ids.chunks(BURST).zip(all_hashes.chunks(BURST));
         for ((ids, hashes), members) in bursts.zip(members.chunks_mut(BURST)) {
             let found = &mut found[..ids.len()];
-            guard.select_batch(ids, hashes, found);
-            for (member, found) in members.iter_mut().zip(found) {
-                *member = found.copied().unwrap_or(0);
+            guard.lookup_batch(ids, found);
+            for ((member, group), hash) in members.iter_mut().zip(found).zip(hashes) {
+                *member = group.map_or(0, |group| group.select(*hash));
             }
         }
         Ok(0)

@@ -10,9 +10,9 @@ use popfib::image::{ImageTable, Keep, Source};
 use popfib::{Address, Image, ImageWriter, Kernel};
 
 use crate::border::{border, free_handle, make_handle, put, required, required_mut, string};
-use crate::config::{self, CConfig, CImageConfig, TableType};
+use crate::config::{self, CConfig, CImageConfig, TableFamily};
 use crate::error::{Errno, Result};
-use crate::image_table::{ImageEngine, ImageLeaf};
+use crate::image_table::ImageEngine;
 use crate::memory::{CAllocator, CBox, hand_out};
 use crate::records::CRecords;
 use crate::table::CTable;
@@ -85,7 +85,8 @@ unsafe extern "C" fn popfib_image_save(
             true => None,
             false => Some(config::read(config)?),
         };
-        writer(config, [(4, ipv4), (6, ipv6)])?.save(path)?;
+        let image = writer(config, [(4, ipv4), (6, ipv6)])?;
+        popfib_table::save_image(&image, path)?;
         Ok(0)
     })
 }
@@ -231,12 +232,12 @@ unsafe extern "C" fn popfib_image_select(image: *mut CImage, name: *const c_char
 }
 
 /// The table of one family of an image.
-fn image_table<A: Address, L: ImageLeaf>(
+fn image_table<A: Address>(
     image: &ImageTable,
     config: &CConfig,
     kernel: Kernel,
 ) -> Result<CBox<CTable>> {
-    let engine = ImageEngine::<A, L>::new(image, kernel, config.table_size()?)?;
+    let engine = ImageEngine::<A>::new(image, kernel, config.table_size()?)?;
     let readers = engine.clone();
     CTable::new(engine, readers, CAllocator::Heap)
 }
@@ -257,16 +258,12 @@ unsafe extern "C" fn popfib_image_table(
         if config.direct_bits != 0 || !matches!(config.allocator()?, CAllocator::Heap) {
             return Err(Errno::INVALID);
         }
-        // Checked only: an image has what longest matches need, also without the flag.
-        config.keeps_prefixes()?;
-        let table_type = config.table_type()?;
+        let family = config.table_family()?;
         // SAFETY: copied from a structure whose `kernel` is null or a string.
         let kernel = unsafe { config.kernel()? };
-        let table_of = match table_type {
-            TableType::Ipv4Narrow => image_table::<u32, u16>,
-            TableType::Ipv4Wide => image_table::<u32, u32>,
-            TableType::Ipv6Narrow => image_table::<u128, u16>,
-            TableType::Ipv6Wide => image_table::<u128, u32>,
+        let table_of = match family {
+            TableFamily::Ipv4 => image_table::<u32>,
+            TableFamily::Ipv6 => image_table::<u128>,
         };
         Ok(hand_out(table_of(image, &config, kernel)?))
     };

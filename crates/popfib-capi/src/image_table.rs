@@ -4,46 +4,28 @@
 use std::sync::Arc;
 
 use popfib::image::{ImageFamily, ImageTable, Keep};
-use popfib::{Address, Fib, ImageWriter, Kernel, Leaf, NextHop, Prefix, Size};
+use popfib::{Address, Fib, ImageWriter, Kernel, NextHop, Prefix, Size};
 
 use crate::error::{Errno, Result};
 use crate::memory::CAllocator;
 use crate::reader::{CReader, ReaderFactory};
 use crate::typed::{TypedReader, TypedRoute, TypedTable};
 
-/// A width of next hops, with the image's Fib of that width.
-pub(crate) trait ImageLeaf: Leaf {
-    fn fib<A: Address>(table: &ImageFamily<A>) -> Option<&Fib<A, Self>>;
-}
-
-impl ImageLeaf for u16 {
-    fn fib<A: Address>(table: &ImageFamily<A>) -> Option<&Fib<A, Self>> {
-        table.narrow_fib()
-    }
-}
-
-impl ImageLeaf for u32 {
-    fn fib<A: Address>(table: &ImageFamily<A>) -> Option<&Fib<A, Self>> {
-        table.fib()
-    }
-}
-
 /// The table of one family of an image: also its own reader, since nobody changes it, and what makes readers.
 #[derive(Clone)]
-pub(crate) struct ImageEngine<A: Address, L: Leaf> {
+pub(crate) struct ImageEngine<A: Address> {
     image: ImageTable,
     /// Shares the image's memory and keeps it.
-    fib: Arc<Fib<A, L>>,
+    fib: Arc<Fib<A>>,
     kernel: Kernel,
 }
 
-impl<A: Address, L: ImageLeaf> ImageEngine<A, L> {
+impl<A: Address> ImageEngine<A> {
     /// With the image's compiled table, or one of another size, compiled from the routes.
     pub(crate) fn new(image: &ImageTable, kernel: Kernel, size: Size) -> Result<Self> {
         let table = image.family::<A>().ok_or(Errno::NO_ENTRY)?;
         // An image of prefixes alone has no Fib of next hops, which is what C looks up in.
-        table.fib().ok_or(Errno::NO_DATA)?;
-        let fib = L::fib(table).ok_or(Errno::RANGE)?;
+        let fib = table.fib().ok_or(Errno::NO_DATA)?;
         let fib = match size {
             size if size == Size::Smallest || size == fib.size() => fib.try_clone()?,
             _ if !table.has_routes() => return Err(Errno::NO_DATA),
@@ -55,9 +37,7 @@ impl<A: Address, L: ImageLeaf> ImageEngine<A, L> {
             kernel,
         })
     }
-}
 
-impl<A: Address, L: Leaf> ImageEngine<A, L> {
     /// The table, if it has its routes.
     fn with_routes(&self) -> Result<&ImageFamily<A>> {
         self.image
@@ -67,9 +47,8 @@ impl<A: Address, L: Leaf> ImageEngine<A, L> {
     }
 }
 
-impl<A: Address, L: ImageLeaf> TypedTable for ImageEngine<A, L> {
+impl<A: Address> TypedTable for ImageEngine<A> {
     type Address = A;
-    type NextHop = L;
 
     fn kernel(&self) -> Kernel {
         self.kernel
@@ -103,12 +82,12 @@ impl<A: Address, L: ImageLeaf> TypedTable for ImageEngine<A, L> {
     }
 
     #[inline(always)]
-    fn lookup(&self, address: A) -> L {
+    fn lookup(&self, address: A) -> u32 {
         self.fib.lookup(address)
     }
 
     #[inline(always)]
-    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.fib
             .lookup_batch_with(self.kernel, addresses, next_hops);
     }
@@ -150,27 +129,26 @@ impl<A: Address, L: ImageLeaf> TypedTable for ImageEngine<A, L> {
     }
 }
 
-impl<A: Address, L: ImageLeaf> ReaderFactory for ImageEngine<A, L> {
+impl<A: Address> ReaderFactory for ImageEngine<A> {
     fn reader(&self) -> Result<*mut CReader> {
         CReader::make(self.clone(), CAllocator::Heap)
     }
 }
 
-impl<A: Address, L: ImageLeaf> TypedReader for ImageEngine<A, L> {
+impl<A: Address> TypedReader for ImageEngine<A> {
     type Address = A;
-    type NextHop = L;
 
     fn kernel(&self) -> Kernel {
         TypedTable::kernel(self)
     }
 
     #[inline(always)]
-    fn lookup(&mut self, address: A) -> L {
+    fn lookup(&mut self, address: A) -> u32 {
         TypedTable::lookup(self, address)
     }
 
     #[inline(always)]
-    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [u32]) {
         TypedTable::lookup_batch(self, addresses, next_hops);
     }
 

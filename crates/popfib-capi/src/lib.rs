@@ -1,10 +1,10 @@
 //! popfib for C and C++: the shared and the static library whose functions `include/popfib.h` documents.
 //!
 //! `table.rs`, `walk.rs`, `reader.rs`, `groups.rs`, `image.rs`, `records.rs` and `kernel.rs` have the functions that C calls. They turn
-//! pointers into references and values and stop panics, both by `border.rs`, and pass the call on. What differs by family and
-//! by width of next hops is generic code behind the traits of `engine.rs`, which `typed.rs` implements once for tables that
+//! pointers into references and values and stop panics, both by `border.rs`, and pass the call on. What differs by family
+//! is generic code behind the traits of `engine.rs`, which `typed.rs` implements once for tables that
 //! change (`live.rs`) and those of images (`image_table.rs`). A call costs one indirect call more than in Rust. Rejected: a
-//! function for each family and width, four times as many in the header.
+//! function for each family, twice as many in the header.
 //!
 //! `xdp.rs` has those of `include/popfib_xdp.h`, with the feature of that name.
 //!
@@ -17,6 +17,7 @@ mod bulk;
 mod config;
 mod engine;
 mod error;
+mod group;
 mod groups;
 mod image;
 mod image_table;
@@ -30,3 +31,8 @@ mod typed;
 mod walk;
 #[cfg(all(feature = "xdp", target_os = "linux"))]
 mod xdp;
+
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../popfib/tests/common/random.rs"]
+mod random;

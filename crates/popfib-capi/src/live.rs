@@ -8,9 +8,7 @@ use core::ptr::NonNull;
 
 use popfib::image::Keep;
 use popfib::live::{Guard, Reader};
-use popfib::{
-    Address, ImageWriter, Kernel, Leaf, LiveFib, LongestFib, NextHop, Options, Prefix, Rib,
-};
+use popfib::{Address, ImageWriter, Kernel, LiveFib, LongestFib, NextHop, Options, Prefix, Rib};
 
 use crate::error::{Errno, Result};
 use crate::memory::{CAllocator, hand_out, take_back};
@@ -79,10 +77,10 @@ impl<A: Address> NextHopEncoding<A> for NextHopsAndLengths {
 
 /// Puts the next hops that numbers stand for in the places of the numbers.
 #[inline(always)]
-fn decode<A: Address, L: Leaf, N: NextHopEncoding<A>>(numbers: &mut [L]) {
+fn decode<A: Address, N: NextHopEncoding<A>>(numbers: &mut [u32]) {
     if N::HAVE_LENGTHS {
         for number in numbers {
-            *number = L::from_u32(N::next_hop(number.to_u32()));
+            *number = N::next_hop(*number);
         }
     }
 }
@@ -91,25 +89,25 @@ fn decode<A: Address, L: Leaf, N: NextHopEncoding<A>>(numbers: &mut [L]) {
 const BURST: usize = 256;
 
 /// Calls `found` with the place and the match of each address, whose number `lookup` finds.
-fn matches<A: Address, L: Leaf, N: NextHopEncoding<A>>(
+fn matches<A: Address, N: NextHopEncoding<A>>(
     addresses: &[A],
     mut found: impl FnMut(usize, Option<TypedRoute<A>>),
-    mut lookup: impl FnMut(&[A], &mut [L]),
+    mut lookup: impl FnMut(&[A], &mut [u32]),
 ) -> Result<()> {
-    let mut numbers = [L::default(); BURST];
+    let mut numbers = [0; BURST];
     for (burst, addresses) in addresses.chunks(BURST).enumerate() {
         let numbers = &mut numbers[..addresses.len()];
         lookup(addresses, numbers);
         for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
-            found(burst * BURST + at, N::matched(*address, number.to_u32())?);
+            found(burst * BURST + at, N::matched(*address, *number)?);
         }
     }
     Ok(())
 }
 
 /// A table and its writer.
-pub(crate) struct LiveEngine<A: Address, L: Leaf, N> {
-    fib: LiveFib<A, L, CAllocator>,
+pub(crate) struct LiveEngine<A: Address, N> {
+    fib: LiveFib<A, CAllocator>,
     /// Compiled when the caller asks for it, dropped by the next change. Rejected: to follow changes, which takes a second Rib
     /// and twice the time of each.
     longest: Option<LongestFib<A, CAllocator>>,
@@ -118,7 +116,7 @@ pub(crate) struct LiveEngine<A: Address, L: Leaf, N> {
     numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveEngine<A, L, N> {
+impl<A: Address, N: NextHopEncoding<A>> LiveEngine<A, N> {
     pub(crate) fn new(options: Options, kernel: Kernel, allocator: CAllocator) -> Result<Self> {
         Ok(Self {
             fib: LiveFib::from_rib(Rib::new_in(allocator), options.clone())?,
@@ -130,7 +128,7 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveEngine<A, L, N> {
     }
 
     /// What makes readers of this table.
-    pub(crate) fn readers(&self) -> Result<LiveReaders<A, L, N>> {
+    pub(crate) fn readers(&self) -> Result<LiveReaders<A, N>> {
         Ok(LiveReaders {
             model: self.fib.try_reader()?,
             kernel: self.kernel,
@@ -140,9 +138,8 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveEngine<A, L, N> {
     }
 }
 
-impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, L, N> {
+impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
     type Address = A;
-    type NextHop = L;
 
     fn kernel(&self) -> Kernel {
         self.kernel
@@ -193,14 +190,14 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, L,
         Ok(())
     }
 
-    fn lookup(&self, address: A) -> L {
-        L::from_u32(N::next_hop(self.fib.lookup(address).to_u32()))
+    fn lookup(&self, address: A) -> u32 {
+        N::next_hop(self.fib.lookup(address))
     }
 
-    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.fib
             .lookup_batch_with(self.kernel, addresses, next_hops);
-        decode::<A, L, N>(next_hops);
+        decode::<A, N>(next_hops);
     }
 
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
@@ -210,7 +207,7 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, L,
 
     fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
         if N::HAVE_LENGTHS {
-            return N::matched(address, self.fib.lookup(address).to_u32());
+            return N::matched(address, self.fib.lookup(address));
         }
         Ok(match &self.longest {
             Some(longest) => longest.longest_match(address),
@@ -224,7 +221,7 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, L,
         mut found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
         if N::HAVE_LENGTHS {
-            return matches::<A, L, N>(addresses, found, |addresses, numbers| {
+            return matches::<A, N>(addresses, found, |addresses, numbers| {
                 self.fib.lookup_batch_with(self.kernel, addresses, numbers);
             });
         }
@@ -263,14 +260,14 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, L,
 }
 
 /// Makes readers: clones of one that never looks up.
-pub(crate) struct LiveReaders<A: Address, L: Leaf, N> {
-    model: Reader<A, L, CAllocator>,
+pub(crate) struct LiveReaders<A: Address, N> {
+    model: Reader<A, CAllocator>,
     kernel: Kernel,
     allocator: CAllocator,
     numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf, N: NextHopEncoding<A>> ReaderFactory for LiveReaders<A, L, N> {
+impl<A: Address, N: NextHopEncoding<A>> ReaderFactory for LiveReaders<A, N> {
     fn reader(&self) -> Result<*mut CReader> {
         let reader = self.allocator.own(self.model.try_clone()?)?;
         // SAFETY: a box is not null.
@@ -288,19 +285,19 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> ReaderFactory for LiveReaders<A
 }
 
 /// A reader, and, while it is online, its guard.
-struct LiveReader<A: Address, L: Leaf, N> {
+struct LiveReader<A: Address, N> {
     /// Borrows `reader`, which nothing else uses meanwhile.
-    guard: Option<Guard<'static, A, L, CAllocator>>,
+    guard: Option<Guard<'static, A, CAllocator>>,
     /// From a box; freed after the guard.
-    reader: NonNull<Reader<A, L, CAllocator>>,
+    reader: NonNull<Reader<A, CAllocator>>,
     kernel: Kernel,
     allocator: CAllocator,
     numbers: PhantomData<N>,
 }
 
-impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveReader<A, L, N> {
+impl<A: Address, N: NextHopEncoding<A>> LiveReader<A, N> {
     /// The reader, used without a guard.
-    fn reader(&mut self) -> &mut Reader<A, L, CAllocator> {
+    fn reader(&mut self) -> &mut Reader<A, CAllocator> {
         assert!(self.guard.is_none());
         // SAFETY: from a box of `self` that only `drop` frees, and no guard borrows it.
         unsafe { self.reader.as_mut() }
@@ -308,7 +305,7 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveReader<A, L, N> {
 
     /// The number that answers an address.
     #[inline(always)]
-    fn number(&mut self, address: A) -> L {
+    fn number(&mut self, address: A) -> u32 {
         match &self.guard {
             Some(guard) => guard.lookup(address),
             None => self.reader().lookup(address),
@@ -317,7 +314,7 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveReader<A, L, N> {
 
     /// The numbers that answer addresses.
     #[inline(always)]
-    fn numbers(&mut self, addresses: &[A], numbers: &mut [L]) {
+    fn numbers(&mut self, addresses: &[A], numbers: &mut [u32]) {
         match &self.guard {
             Some(guard) => guard.lookup_batch_with(self.kernel, addresses, numbers),
             None => self.lookup_batch_offline(addresses, numbers),
@@ -327,34 +324,33 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> LiveReader<A, L, N> {
     /// A read-side section for these lookups only. A function of its own, so that the registers that it needs
     /// are not saved for a reader that is online.
     #[inline(never)]
-    fn lookup_batch_offline(&mut self, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup_batch_offline(&mut self, addresses: &[A], next_hops: &mut [u32]) {
         let kernel = self.kernel;
         let guard = self.reader().pin();
         guard.lookup_batch_with(kernel, addresses, next_hops);
     }
 }
 
-impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedReader for LiveReader<A, L, N> {
+impl<A: Address, N: NextHopEncoding<A>> TypedReader for LiveReader<A, N> {
     type Address = A;
-    type NextHop = L;
 
     fn kernel(&self) -> Kernel {
         self.kernel
     }
 
     #[inline]
-    fn lookup(&mut self, address: A) -> L {
-        L::from_u32(N::next_hop(self.number(address).to_u32()))
+    fn lookup(&mut self, address: A) -> u32 {
+        N::next_hop(self.number(address))
     }
 
     #[inline(always)]
-    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [u32]) {
         self.numbers(addresses, next_hops);
-        decode::<A, L, N>(next_hops);
+        decode::<A, N>(next_hops);
     }
 
     fn longest_match(&mut self, address: A) -> Result<Option<TypedRoute<A>>> {
-        N::matched(address, self.number(address).to_u32())
+        N::matched(address, self.number(address))
     }
 
     fn longest_matches(
@@ -362,7 +358,7 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedReader for LiveReader<A, L
         addresses: &[A],
         found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
-        matches::<A, L, N>(addresses, found, |addresses, numbers| {
+        matches::<A, N>(addresses, found, |addresses, numbers| {
             self.numbers(addresses, numbers);
         })
     }
@@ -386,7 +382,7 @@ impl<A: Address, L: Leaf, N: NextHopEncoding<A>> TypedReader for LiveReader<A, L
     }
 }
 
-impl<A: Address, L: Leaf, N> Drop for LiveReader<A, L, N> {
+impl<A: Address, N> Drop for LiveReader<A, N> {
     fn drop(&mut self) {
         self.guard = None;
         // SAFETY: made from a box in `reader`, and no guard borrows it any more.

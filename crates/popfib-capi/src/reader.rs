@@ -10,7 +10,7 @@ use crate::kernel::c_name;
 use crate::memory::{CAllocator, hand_out, take_back};
 
 /// `popfib_reader_lookup_bulk_host`, for readers of one type.
-type BulkHostFn = unsafe extern "C" fn(*mut CReader, *const c_void, *mut c_void, usize) -> c_int;
+type BulkHostFn = unsafe extern "C" fn(*mut CReader, *const c_void, *mut u32, usize) -> c_int;
 
 /// What a `popfib_reader` points to: the head of a [`CReaderWith`].
 ///
@@ -83,7 +83,7 @@ unsafe fn free<T>(reader: *mut CReader) {
 unsafe extern "C" fn bulk_host<T: ReaderEngine>(
     reader: *mut CReader,
     from: *const c_void,
-    to: *mut c_void,
+    to: *mut u32,
     count: usize,
 ) -> c_int {
     // SAFETY: the head of a `CReaderWith<T>` that nobody else uses, and such arrays, as the caller promises.
@@ -120,12 +120,12 @@ unsafe extern "C" fn popfib_reader_lookup(reader: *mut CReader, address: *const 
 
 /// # Safety
 /// `reader` is null, or live and the caller's alone; `addresses` is null or an array of `count` addresses of its
-/// table's family; `next_hops` is null or `count` places for next hops of that table's width.
+/// table's family; `next_hops` is null or `count` places for next hops.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk(
     reader: *mut CReader,
     addresses: *const c_void,
-    next_hops: *mut c_void,
+    next_hops: *mut u32,
     count: usize,
 ) -> c_int {
     // SAFETY: as the caller promises, of reader and arrays.
@@ -138,12 +138,12 @@ unsafe extern "C" fn popfib_reader_lookup_bulk(
 
 /// # Safety
 /// `reader` is null, or live and the caller's alone; `addresses` is null or an array of `count` integers that are
-/// addresses of its table's family; `next_hops` is null or `count` places for next hops of that table's width.
+/// addresses of its table's family; `next_hops` is null or `count` places for next hops.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_lookup_bulk_host(
     reader: *mut CReader,
     addresses: *const c_void,
-    next_hops: *mut c_void,
+    next_hops: *mut u32,
     count: usize,
 ) -> c_int {
     if reader.is_null() {
@@ -178,14 +178,13 @@ unsafe extern "C" fn popfib_reader_longest_match(
 
 /// # Safety
 /// `reader` is null, or live and the caller's alone; `addresses` is null or an array of `count` addresses of its
-/// table's family; `lengths` is null or `count` places for a byte, `next_hops` is null or `count` places for next hops of that
-/// table's width.
+/// table's family; `lengths` is null or `count` places for a byte, `next_hops` is null or `count` places for next hops.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_reader_longest_match_bulk(
     reader: *mut CReader,
     addresses: *const c_void,
     lengths: *mut u8,
-    next_hops: *mut c_void,
+    next_hops: *mut u32,
     count: usize,
 ) -> c_int {
     // SAFETY: as the caller promises, of reader and arrays.

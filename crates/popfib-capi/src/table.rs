@@ -8,11 +8,11 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use allocator_api2::unsize_box;
-use popfib::{Address, Kernel, Leaf};
+use popfib::{Address, Kernel};
 
 use crate::border::{border, border_or, free_handle, make_handle, put, put_route, required};
 use crate::bulk::array;
-use crate::config::{self, CConfig, TableType};
+use crate::config::{self, CConfig, TableFamily};
 use crate::engine::{ByteOrder, CChange, RawPrefix, TableEngine};
 use crate::error::{Errno, Result};
 use crate::kernel::c_name;
@@ -27,7 +27,6 @@ pub(crate) struct CTable {
     readers: CBox<dyn ReaderFactory>,
     allocator: CAllocator,
     pub(crate) family: u32,
-    next_hop_bits: u32,
     kernel: Kernel,
     /// Walks under way: while a callback runs, the routes must stay.
     walks: AtomicUsize,
@@ -41,15 +40,13 @@ impl CTable {
         readers: impl ReaderFactory + 'static,
         allocator: CAllocator,
     ) -> Result<CBox<Self>> {
-        let (family, next_hop_bits) = (engine.family(), engine.next_hop_bits());
-        let kernel = engine.kernel();
+        let (family, kernel) = (engine.family(), engine.kernel());
         let (engine, readers) = (allocator.own(engine)?, allocator.own(readers)?);
         allocator.own(Self {
             engine: UnsafeCell::new(unsize_box!(engine)),
             readers: unsize_box!(readers),
             allocator,
             family,
-            next_hop_bits,
             kernel,
             walks: AtomicUsize::new(0),
             is_broken: AtomicBool::new(false),
@@ -113,12 +110,12 @@ impl Drop for WalkGuard<'_> {
 }
 
 /// A table without routes.
-fn new_table<A: Address, L: Leaf, N: NextHopEncoding<A>>(
+fn new_table<A: Address, N: NextHopEncoding<A>>(
     config: &CConfig,
     kernel: Kernel,
 ) -> Result<CBox<CTable>> {
     let allocator = config.allocator()?;
-    let engine = LiveEngine::<A, L, N>::new(config.options()?, kernel, allocator)?;
+    let engine = LiveEngine::<A, N>::new(config.options()?, kernel, allocator)?;
     let readers = engine.readers()?;
     CTable::new(engine, readers, allocator)
 }
@@ -131,16 +128,14 @@ unsafe extern "C" fn popfib_create(config: *const CConfig, table: *mut *mut CTab
     let make = || {
         // SAFETY: null or such a structure, as the caller promises.
         let config = unsafe { config::read(config)? };
-        let (table_type, keeps_prefixes) = (config.table_type()?, config.keeps_prefixes()?);
+        let (family, keeps_prefixes) = (config.table_family()?, config.keeps_prefixes());
         // SAFETY: copied from a structure whose `kernel` is null or a string.
         let kernel = unsafe { config.kernel()? };
-        let new = match (table_type, keeps_prefixes) {
-            (TableType::Ipv4Wide, true) => new_table::<u32, u32, NextHopsAndLengths>,
-            (TableType::Ipv6Wide, true) => new_table::<u128, u32, NextHopsAndLengths>,
-            (TableType::Ipv4Narrow, _) => new_table::<u32, u16, PlainNextHops>,
-            (TableType::Ipv4Wide, false) => new_table::<u32, u32, PlainNextHops>,
-            (TableType::Ipv6Narrow, _) => new_table::<u128, u16, PlainNextHops>,
-            (TableType::Ipv6Wide, false) => new_table::<u128, u32, PlainNextHops>,
+        let new = match (family, keeps_prefixes) {
+            (TableFamily::Ipv4, true) => new_table::<u32, NextHopsAndLengths>,
+            (TableFamily::Ipv6, true) => new_table::<u128, NextHopsAndLengths>,
+            (TableFamily::Ipv4, false) => new_table::<u32, PlainNextHops>,
+            (TableFamily::Ipv6, false) => new_table::<u128, PlainNextHops>,
         };
         Ok(hand_out(new(&config, kernel)?))
     };
@@ -266,12 +261,12 @@ unsafe extern "C" fn popfib_lookup(table: *const CTable, address: *const u8) -> 
 
 /// # Safety
 /// `table` is null, or live and not changed meanwhile; `addresses` is null or an array of `count` addresses of its
-/// family; `next_hops` is null or `count` places for next hops of its width.
+/// family; `next_hops` is null or `count` places for next hops.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk(
     table: *const CTable,
     addresses: *const c_void,
-    next_hops: *mut c_void,
+    next_hops: *mut u32,
     count: usize,
 ) -> c_int {
     // SAFETY: it asks for the same.
@@ -280,12 +275,12 @@ unsafe extern "C" fn popfib_lookup_bulk(
 
 /// # Safety
 /// `table` is null, or live and not changed meanwhile; `addresses` is null or an array of `count` integers that are
-/// addresses of its family; `next_hops` is null or `count` places for next hops of its width.
+/// addresses of its family; `next_hops` is null or `count` places for next hops.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_lookup_bulk_host(
     table: *const CTable,
     addresses: *const c_void,
-    next_hops: *mut c_void,
+    next_hops: *mut u32,
     count: usize,
 ) -> c_int {
     // SAFETY: it asks for the same.
@@ -294,12 +289,12 @@ unsafe extern "C" fn popfib_lookup_bulk_host(
 
 /// # Safety
 /// `table` is null, or live and not changed meanwhile; `from` is null or an array of `count` addresses in this order; `to` is
-/// null or `count` places for next hops of the table's width.
+/// null or `count` places for next hops.
 #[inline(always)]
 unsafe fn lookup_bulk(
     table: *const CTable,
     from: *const c_void,
-    to: *mut c_void,
+    to: *mut u32,
     count: usize,
     order: ByteOrder,
 ) -> c_int {
@@ -337,13 +332,13 @@ unsafe extern "C" fn popfib_longest_match(
 
 /// # Safety
 /// `table` is null, or live and not changed meanwhile; `addresses` is null or an array of `count` addresses of its
-/// family; `lengths` is null or `count` places for a byte, `next_hops` is null or `count` places for next hops of its width.
+/// family; `lengths` is null or `count` places for a byte, `next_hops` is null or `count` places for next hops.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_longest_match_bulk(
     table: *const CTable,
     addresses: *const c_void,
     lengths: *mut u8,
-    next_hops: *mut c_void,
+    next_hops: *mut u32,
     count: usize,
 ) -> c_int {
     // SAFETY: `table` is null, or live and not changed meanwhile; the arrays are null, or have `count` elements of its types.
@@ -371,14 +366,6 @@ unsafe extern "C" fn popfib_compile_prefixes(table: *mut CTable) -> c_int {
 unsafe extern "C" fn popfib_family(table: *const CTable) -> u32 {
     // SAFETY: null or live, as the caller promises.
     unsafe { ask(table, 0, |table| table.family) }
-}
-
-/// # Safety
-/// `table` is null or live; it may be changed meanwhile.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn popfib_next_hop_bits(table: *const CTable) -> u32 {
-    // SAFETY: null or live, as the caller promises.
-    unsafe { ask(table, 0, |table| table.next_hop_bits) }
 }
 
 /// # Safety
@@ -428,7 +415,6 @@ mod tests {
         let config = CConfig {
             size: size_of::<CConfig>(),
             family: 4,
-            next_hop_bits: 16,
             direct_bits: 0,
             flags: 0,
             kernel: c"scalar".as_ptr(),

@@ -1,4 +1,4 @@
-//! Tables and readers of one family and one width of next hops: the pointers and numbers of an engine's calls in, calls with
+//! Tables and readers of one family: the pointers and numbers of an engine's calls in, calls with
 //! addresses, prefixes and slices out.
 //!
 //! `live.rs` and `image_table.rs` implement [`TypedTable`] and [`TypedReader`] without a raw pointer. What makes a
@@ -8,7 +8,7 @@ use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
 use popfib::image::Keep;
-use popfib::{Address, ImageWriter, Kernel, Leaf, NextHop, Prefix};
+use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
 
 use crate::bulk;
 use crate::engine::{
@@ -23,7 +23,6 @@ pub(crate) type TypedRoute<A> = (Prefix<A>, NextHop);
 /// A table. Functions that return routes fail if it has only what is compiled from them.
 pub(crate) trait TypedTable {
     type Address: Address;
-    type NextHop: Leaf;
 
     fn kernel(&self) -> Kernel;
     fn route_count(&self) -> usize;
@@ -37,8 +36,8 @@ pub(crate) trait TypedTable {
     /// Compiles a table of prefixes for longest matches, which the next change drops.
     fn compile_prefixes(&mut self) -> Result<()>;
 
-    fn lookup(&self, address: Self::Address) -> Self::NextHop;
-    fn lookup_batch(&self, addresses: &[Self::Address], next_hops: &mut [Self::NextHop]);
+    fn lookup(&self, address: Self::Address) -> u32;
+    fn lookup_batch(&self, addresses: &[Self::Address], next_hops: &mut [u32]);
     fn get(&self, prefix: Prefix<Self::Address>) -> Result<Option<NextHop>>;
     fn longest_match(&self, address: Self::Address) -> Result<Option<TypedRoute<Self::Address>>>;
     /// Calls `found` with the place and the match of each address.
@@ -63,10 +62,6 @@ pub(crate) trait TypedTable {
 impl<T: TypedTable> TableEngine for T {
     fn family(&self) -> u32 {
         if T::Address::WIDTH == 32 { 4 } else { 6 }
-    }
-
-    fn next_hop_bits(&self) -> u32 {
-        8 * size_of::<T::NextHop>() as u32
     }
 
     fn kernel(&self) -> Kernel {
@@ -123,14 +118,14 @@ impl<T: TypedTable> TableEngine for T {
     // SAFETY: asks for what the trait does.
     unsafe fn lookup(&self, bytes: *const u8) -> u32 {
         // SAFETY: an address of the family, as the caller promises.
-        TypedTable::lookup(self, unsafe { address(bytes) }).to_u32()
+        TypedTable::lookup(self, unsafe { address(bytes) })
     }
 
     // SAFETY: asks for what the trait does.
     unsafe fn lookup_bulk(
         &self,
         from: *const c_void,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
         order: ByteOrder,
     ) -> Result<()> {
@@ -156,12 +151,12 @@ impl<T: TypedTable> TableEngine for T {
         &self,
         from: *const c_void,
         lengths: *mut u8,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
     ) -> Result<()> {
         // SAFETY: it asks for the same arrays.
         unsafe {
-            bulk::each_with_length::<T::Address, T::NextHop>(
+            bulk::each_with_length::<T::Address>(
                 from,
                 lengths,
                 to,
@@ -188,25 +183,24 @@ impl<T: TypedTable> TableEngine for T {
 }
 
 /// What writes the length and the next hop of each match into their places.
-fn write_matches<A: Address, L: Leaf>(
+fn write_matches<A: Address>(
     lengths: &mut [u8],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) -> impl FnMut(usize, Option<TypedRoute<A>>) {
     |at, route| {
         let (len, next_hop) = route.map_or((0, 0), |(p, n)| (p.len(), n.get()));
         lengths[at] = len;
-        next_hops[at] = L::from_u32(next_hop);
+        next_hops[at] = next_hop;
     }
 }
 
 /// A reader. If nobody changes its table, it has nothing to do when it goes online or offline.
 pub(crate) trait TypedReader {
     type Address: Address;
-    type NextHop: Leaf;
 
     fn kernel(&self) -> Kernel;
-    fn lookup(&mut self, address: Self::Address) -> Self::NextHop;
-    fn lookup_batch(&mut self, addresses: &[Self::Address], next_hops: &mut [Self::NextHop]);
+    fn lookup(&mut self, address: Self::Address) -> u32;
+    fn lookup_batch(&mut self, addresses: &[Self::Address], next_hops: &mut [u32]);
     /// Fails if the table keeps no prefixes for readers.
     fn longest_match(
         &mut self,
@@ -232,7 +226,7 @@ impl<T: TypedReader> ReaderEngine for T {
     // SAFETY: asks for what the trait does.
     unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
         // SAFETY: an address of the family, as the caller promises.
-        TypedReader::lookup(self, unsafe { address(bytes) }).to_u32()
+        TypedReader::lookup(self, unsafe { address(bytes) })
     }
 
     #[inline(always)]
@@ -240,7 +234,7 @@ impl<T: TypedReader> ReaderEngine for T {
     unsafe fn lookup_bulk(
         &mut self,
         from: *const c_void,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
         order: ByteOrder,
     ) -> Result<()> {
@@ -270,12 +264,12 @@ impl<T: TypedReader> ReaderEngine for T {
         &mut self,
         from: *const c_void,
         lengths: *mut u8,
-        to: *mut c_void,
+        to: *mut u32,
         count: usize,
     ) -> Result<()> {
         // SAFETY: it asks for the same arrays.
         unsafe {
-            bulk::each_with_length::<T::Address, T::NextHop>(
+            bulk::each_with_length::<T::Address>(
                 from,
                 lengths,
                 to,

@@ -53,10 +53,9 @@ static void release(void *user, void *memory, size_t alignment, size_t size)
     free((char *)memory - book->shift);
 }
 
-static struct popfib_config with(struct book *book, uint32_t family, uint32_t bits)
+static struct popfib_config with(struct book *book, uint32_t family)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(family);
-    config.next_hop_bits = bits;
     config.allocate = allocate;
     config.release = release;
     config.user = book;
@@ -149,11 +148,11 @@ static void check_table(const popfib_table *table, const uint8_t *address)
         }                                                      \
     } while (0)
 
-static size_t test_refusals(uint32_t family, uint32_t bits, size_t changes)
+static size_t test_refusals(uint32_t family, size_t changes)
 {
     struct book book;
     memset(&book, 0, sizeof book);
-    struct popfib_config config = with(&book, family, bits);
+    struct popfib_config config = with(&book, family);
     const uint32_t width = family == POPFIB_IPV4 ? 32 : 128;
     popfib_table *table;
     popfib_reader *first, *last;
@@ -230,7 +229,7 @@ static void test_alignment(void)
     const uint8_t net[4] = {10};
     struct book book;
     memset(&book, 0, sizeof book);
-    struct popfib_config config = with(&book, POPFIB_IPV4, 0);
+    struct popfib_config config = with(&book, POPFIB_IPV4);
     popfib_table *table;
     /* 2^18 entries of 4 bytes are 1 MiB. */
     config.direct_bits = 18;
@@ -253,9 +252,8 @@ static void test_same_table(void)
 {
     struct book book;
     memset(&book, 0, sizeof book);
-    struct popfib_config config = with(&book, POPFIB_IPV6, 16), plain = POPFIB_CONFIG_INIT(POPFIB_IPV6);
+    struct popfib_config config = with(&book, POPFIB_IPV6), plain = POPFIB_CONFIG_INIT(POPFIB_IPV6);
     popfib_table *own, *heap;
-    plain.next_hop_bits = 16;
     RETURNS(0, popfib_create(&config, &own));
     RETURNS(0, popfib_create(&plain, &heap));
     const size_t asked = book.asked;
@@ -284,8 +282,7 @@ int main(int argc, char **argv)
     CHECK(argc == 2);
     size_t refused = 0;
     for (uint32_t family = POPFIB_IPV4; family <= POPFIB_IPV6; family += 2)
-        for (uint32_t bits = 16; bits <= 32; bits += 16)
-            refused += test_refusals(family, bits, strtoul(argv[1], NULL, 10));
+        refused += test_refusals(family, strtoul(argv[1], NULL, 10));
     test_alignment();
     test_same_table();
     printf("allocator: %zu requests refused, everything given back\n", refused);

@@ -13,19 +13,11 @@ static uint32_t *answers;
 static size_t route_count, address_count, width;
 static unsigned long compared;
 
-static void check_element(const void *next_hops, uint32_t bits, size_t at, size_t index)
-{
-    const uint32_t next_hop = bits == 16 ? ((const uint16_t *)next_hops)[at] : ((const uint32_t *)next_hops)[at];
-    CHECK(next_hop == answers[index]);
-    compared++;
-}
-
 /* Bulk lookups of all addresses, `burst` at a time. */
 static void check_bulk(popfib_table *table, popfib_reader *reader, bool in_host_order, size_t burst)
 {
-    const uint32_t bits = popfib_next_hop_bits(table);
     uint8_t *turned = (uint8_t *)malloc(burst * width);
-    void *next_hops = malloc(burst * bits / 8);
+    uint32_t *next_hops = (uint32_t *)malloc(burst * sizeof *next_hops);
     CHECK(turned && next_hops);
     for (size_t from = 0; from < address_count; from += burst) {
         const size_t n = address_count - from < burst ? address_count - from : burst;
@@ -40,7 +32,8 @@ static void check_bulk(popfib_table *table, popfib_reader *reader, bool in_host_
                               : popfib_lookup_bulk(table, asked, next_hops, n));
         }
         for (size_t at = 0; at < n; at++)
-            check_element(next_hops, bits, at, from + at);
+            CHECK(next_hops[at] == answers[from + at]);
+        compared += n;
     }
     free(turned);
     free(next_hops);
@@ -68,8 +61,7 @@ static int on_covering(void *user, const uint8_t *prefix, uint8_t length, uint32
 static void check_matches(popfib_table *table)
 {
     uint8_t *found = (uint8_t *)malloc(address_count);
-    const uint32_t bits = popfib_next_hop_bits(table);
-    uint32_t *next_hops = (uint32_t *)malloc(address_count * (bits / 8));
+    uint32_t *next_hops = (uint32_t *)malloc(address_count * sizeof *next_hops);
     CHECK(found != NULL && next_hops != NULL);
     RETURNS(0, popfib_longest_match_bulk(table, addresses, found, next_hops, address_count));
     for (size_t at = 0; at < address_count; at++) {
@@ -80,7 +72,7 @@ static void check_matches(popfib_table *table)
         CHECK(error == (lengths[at] == 255 ? -ENOENT : 0));
         CHECK(length == lengths[at] && next_hop == answers[at]);
         CHECK(found[at] == (lengths[at] == 255 ? 0 : lengths[at]));
-        CHECK((bits == 16 ? ((uint16_t *)next_hops)[at] : next_hops[at]) == answers[at]);
+        CHECK(next_hops[at] == answers[at]);
         for (size_t byte = 0; byte < width && error == 0; byte++) {
             const int left = length - 8 * (int)byte;
             const uint8_t mask = left >= 8 ? 0xff : left <= 0 ? 0 : (uint8_t)(0xff << (8 - left));
@@ -193,32 +185,26 @@ int main(int argc, char **argv)
         CHECK(count == address_count);
         lengths = (uint8_t *)read_elements(argv[1], "lengths", family, 1, &count);
         CHECK(count == address_count);
-        for (uint32_t bits = 16; bits <= 32; bits += 16) {
-            struct popfib_config config = POPFIB_CONFIG_INIT(family);
-            popfib_table *table;
-            config.next_hop_bits = bits;
-            RETURNS(0, popfib_image_table(image, &config, &table));
-            check_table(table);
-            popfib_free(table);
-            RETURNS(0, popfib_create(&config, &table));
-            /* Backwards, and each with a wrong next hop first, so that routes are replaced and inherited. */
-            for (size_t at = route_count; at-- > 0;) {
-                if (at % 7 == 0)
-                    RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, 65535));
-                RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, routes[at].next_hop));
-            }
-            for (size_t at = 0; at < route_count; at += 5) {
-                RETURNS(0, popfib_delete(table, routes[at].prefix, routes[at].length));
-                RETURNS(-ENOENT, popfib_get(table, routes[at].prefix, routes[at].length, NULL));
-            }
-            for (size_t at = 0; at < route_count; at += 5)
-                RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, routes[at].next_hop));
-            check_table(table);
-            if (bits == 32)
-                tables[family == POPFIB_IPV6] = table;
-            else
-                popfib_free(table);
+        struct popfib_config config = POPFIB_CONFIG_INIT(family);
+        popfib_table *table;
+        RETURNS(0, popfib_image_table(image, &config, &table));
+        check_table(table);
+        popfib_free(table);
+        RETURNS(0, popfib_create(&config, &table));
+        /* Backwards, and each with a wrong next hop first, so that routes are replaced and inherited. */
+        for (size_t at = route_count; at-- > 0;) {
+            if (at % 7 == 0)
+                RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, 65535));
+            RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, routes[at].next_hop));
         }
+        for (size_t at = 0; at < route_count; at += 5) {
+            RETURNS(0, popfib_delete(table, routes[at].prefix, routes[at].length));
+            RETURNS(-ENOENT, popfib_get(table, routes[at].prefix, routes[at].length, NULL));
+        }
+        for (size_t at = 0; at < route_count; at += 5)
+            RETURNS(0, popfib_add(table, routes[at].prefix, routes[at].length, routes[at].next_hop));
+        check_table(table);
+        tables[family == POPFIB_IPV6] = table;
         printf("answers: IPv%u, %zu routes\n", (unsigned)family, route_count);
         free(routes);
         free(addresses);

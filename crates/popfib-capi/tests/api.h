@@ -26,53 +26,40 @@ static const uint8_t HOST[16] = {10, 1, 2, 3}, ELSEWHERE[16] = {172, 16};
 /* KERNELS: all there are, from rust_side; not every CPU can run all of them. */
 #include "kernels.h"
 
-/* Added to `bits` for a table that keeps prefixes for its readers; its next hops have 32 bits. */
-enum { PREFIXES = 1 };
-
 /* Whether tables have flat blocks, if they are of IPv4. */
 extern int is_flat;
 
-static inline popfib_table *create(uint32_t family, uint32_t bits)
+/* A table with flags 0 or POPFIB_KEEP_PREFIXES. */
+static inline popfib_table *create(uint32_t family, uint32_t flags)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(family);
     popfib_table *table;
-    config.flags = (bits & PREFIXES ? POPFIB_KEEP_PREFIXES : 0) | (is_flat ? POPFIB_BALANCED : 0);
+    config.flags = flags | (is_flat ? POPFIB_BALANCED : 0);
     config.direct_bits = is_flat ? 18 : 0;
-    bits &= ~(uint32_t)PREFIXES;
-    config.next_hop_bits = bits;
     RETURNS(0, popfib_create(&config, &table));
     CHECK(popfib_family(table) == family);
-    CHECK(popfib_next_hop_bits(table) == (bits == 0 ? 32 : bits));
     CHECK(strcmp(popfib_kernel(table), "") != 0);
     return table;
 }
 
-static inline popfib_table *filled(uint32_t family, uint32_t bits)
+static inline popfib_table *filled(uint32_t family, uint32_t flags)
 {
-    popfib_table *table = create(family, bits);
+    popfib_table *table = create(family, flags);
     for (int at = COUNT; at-- > 0;)
         RETURNS(0, popfib_add(table, ROUTES[at].prefix, ROUTES[at].length, ROUTES[at].next_hop));
     CHECK(popfib_count(table) == COUNT);
     return table;
 }
 
-/* The next hop at an index of an array of either width. */
-static inline uint32_t element(const void *next_hops, uint32_t bits, size_t index)
-{
-    if (bits == 16)
-        return ((const uint16_t *)next_hops)[index];
-    return ((const uint32_t *)next_hops)[index];
-}
-
 /* api_table.c */
-void test_routes(uint32_t family, uint32_t bits);
-void test_matches(uint32_t family, uint32_t bits);
-void test_bulk(uint32_t family, uint32_t bits);
-void test_readers(uint32_t family, uint32_t bits);
+void test_routes(uint32_t family, uint32_t flags);
+void test_matches(uint32_t family, uint32_t flags);
+void test_bulk(uint32_t family, uint32_t flags);
+void test_readers(uint32_t family, uint32_t flags);
 
 /* api_live.c */
-void test_apply(uint32_t family, uint32_t bits);
-void test_reader_matches(uint32_t family, uint32_t bits);
+void test_apply(uint32_t family, uint32_t flags);
+void test_reader_matches(uint32_t family, uint32_t flags);
 void test_groups(void);
 
 /* api_walks.c; the table has the routes above. */

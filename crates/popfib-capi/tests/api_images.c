@@ -20,17 +20,16 @@ static void release(void *user, void *memory, size_t alignment, size_t size)
     (void)user, (void)memory, (void)alignment, (void)size;
 }
 
-static void check_image_table(popfib_image *image, uint32_t family, uint32_t bits, uint32_t flags)
+static void check_image_table(popfib_image *image, uint32_t family, uint32_t flags)
 {
     struct popfib_config config = POPFIB_CONFIG_INIT(family);
     popfib_table *table;
     popfib_reader *reader;
     uint8_t length;
     uint32_t next_hop;
-    config.next_hop_bits = bits;
     config.flags = flags;
     RETURNS(0, popfib_image_table(image, &config, &table));
-    CHECK(popfib_family(table) == family && popfib_next_hop_bits(table) == bits);
+    CHECK(popfib_family(table) == family);
     CHECK(popfib_count(table) == COUNT && popfib_bytes(table) > 0 && popfib_kernel(table) != NULL);
     test_walks(table);
     for (int at = 0; at < COUNT; at++) {
@@ -43,7 +42,7 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
     RETURNS(0, popfib_compile_prefixes(table));
     uint32_t found[4] = {0};
     RETURNS(0, popfib_longest_match_bulk(table, HOST, &length, found, 1));
-    CHECK(length == 32 && element(found, bits, 0) == 5);
+    CHECK(length == 32 && found[0] == 5);
     RETURNS(-EROFS, popfib_add(table, HOST, 32, 1));
     RETURNS(-EROFS, popfib_delete(table, HOST, 32));
     RETURNS(0, popfib_reclaim(table));
@@ -57,14 +56,14 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
     CHECK(of_reader == 32 && next_hop_of_reader[0] == 5);
     of_reader = 0;
     RETURNS(0, popfib_reader_longest_match_bulk(reader, HOST, &of_reader, next_hop_of_reader, 1));
-    CHECK(of_reader == 32 && element(next_hop_of_reader, bits, 0) == 5);
+    CHECK(of_reader == 32 && next_hop_of_reader[0] == 5);
     uint32_t *space = (uint32_t *)calloc(16, sizeof *space);
     CHECK(space != NULL);
     RETURNS(0, popfib_reader_lookup_bulk(reader, HOST, space, 1));
-    CHECK(element(space, bits, 0) == 5);
+    CHECK(space[0] == 5);
     space[0] = space[4] = 0;
     RETURNS(0, popfib_reader_lookup_bulk_host(reader, space, space + 4, 1));
-    CHECK(element(space + 4, bits, 0) == 1);
+    CHECK(space[4] == 1);
     free(space);
     RETURNS(0, popfib_reader_quiescent(reader));
     RETURNS(0, popfib_reader_offline(reader));
@@ -74,7 +73,7 @@ static void check_image_table(popfib_image *image, uint32_t family, uint32_t bit
 static void test_whole_images(void)
 {
     is_flat = 1; /* tables are flat, and so are those of images of them if a flag asks for it */
-    popfib_table *ipv4 = filled(POPFIB_IPV4, 16), *ipv6 = filled(POPFIB_IPV6, 32), *table;
+    popfib_table *ipv4 = filled(POPFIB_IPV4, 0), *ipv6 = filled(POPFIB_IPV6, 0), *table;
     is_flat = 0;
     popfib_image *image;
     struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
@@ -86,11 +85,9 @@ static void test_whole_images(void)
     RETURNS(0, popfib_image_save(path, NULL, ipv4, ipv6));
     for (uint32_t mode = POPFIB_IMAGE_COPY; mode <= POPFIB_IMAGE_MAP_TRUSTED; mode++) {
         RETURNS(0, popfib_image_open(path, mode, &image));
-        for (uint32_t bits = 16; bits <= 32; bits += 16) {
-            for (uint32_t flags = 0; flags <= POPFIB_BALANCED; flags += POPFIB_BALANCED) {
-                check_image_table(image, POPFIB_IPV4, bits, flags);
-                check_image_table(image, POPFIB_IPV6, bits, flags);
-            }
+        for (uint32_t flags = 0; flags <= POPFIB_BALANCED; flags += POPFIB_BALANCED) {
+            check_image_table(image, POPFIB_IPV4, flags);
+            check_image_table(image, POPFIB_IPV6, flags);
         }
         RETURNS(-ENODATA, popfib_image_records(image, &records));
         CHECK(records == NULL);
@@ -113,16 +110,12 @@ static void test_whole_images(void)
     RETURNS(-ENOENT, popfib_image_save("/nowhere/image", NULL, ipv4, ipv6));
     RETURNS(-EISDIR, popfib_image_open("/", POPFIB_IMAGE_COPY, &image));
 
-    /* Of one family, and with next hops that need 32 bits. */
-    RETURNS(0, popfib_add(ipv6, HOST, 32, 65536));
+    /* Of one family. */
     RETURNS(0, popfib_image_save(path, NULL, NULL, ipv6));
     RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
     RETURNS(-ENOENT, popfib_image_table(image, &config, &table));
     CHECK(table == NULL);
     config.family = POPFIB_IPV6;
-    config.next_hop_bits = 16;
-    RETURNS(-ERANGE, popfib_image_table(image, &config, &table));
-    config.next_hop_bits = 32;
     config.direct_bits = 18;
     RETURNS(-EINVAL, popfib_image_table(image, &config, &table));
     config.direct_bits = 0;
@@ -260,15 +253,15 @@ static void test_images_in_memory(void)
 {
     const size_t space = 1 << 16;
     uint8_t *bytes = (uint8_t *)aligned_alloc(64, space);
-    popfib_table *ipv4 = filled(POPFIB_IPV4, 16), *ipv6 = filled(POPFIB_IPV6, 32);
+    popfib_table *ipv4 = filled(POPFIB_IPV4, 0), *ipv6 = filled(POPFIB_IPV6, 0);
     popfib_image *image;
     CHECK(bytes != NULL);
     RETURNS(0, popfib_image_save(path, NULL, ipv4, ipv6));
     const size_t length = read_file(path, bytes, space);
     for (uint32_t mode = POPFIB_IMAGE_COPY; mode <= POPFIB_IMAGE_MAP_TRUSTED; mode++) {
         RETURNS(0, popfib_image_memory(bytes, length, mode, &image));
-        check_image_table(image, POPFIB_IPV4, 16, 0);
-        check_image_table(image, POPFIB_IPV6, 32, 0);
+        check_image_table(image, POPFIB_IPV4, 0);
+        check_image_table(image, POPFIB_IPV6, 0);
         popfib_image_free(image);
         RETURNS(-EBADMSG, popfib_image_memory(bytes, length - 1, mode, &image));
         CHECK(image == NULL);
@@ -303,7 +296,7 @@ static void write_file(const char *to, const uint8_t *bytes, size_t length)
 static void test_damaged_images(void)
 {
     static uint8_t bytes[1 << 16];
-    popfib_table *table = filled(POPFIB_IPV4, 16);
+    popfib_table *table = filled(POPFIB_IPV4, 0);
     popfib_image *image;
     RETURNS(0, popfib_image_save(path, NULL, table, NULL));
     popfib_free(table);
@@ -341,7 +334,7 @@ static void test_damaged_images(void)
 /* A limit on the size of files. */
 static void test_file_limit(void)
 {
-    popfib_table *table = filled(POPFIB_IPV4, 16);
+    popfib_table *table = filled(POPFIB_IPV4, 0);
     struct rlimit limit, before;
     struct stat old_file, new_file;
     RETURNS(0, popfib_image_save(other_path, NULL, table, NULL));

@@ -1,11 +1,17 @@
 /* Routes, lookups and readers: a part of the program `api`. */
 #include "api.h"
 
+/* Places for next hops that begin there, aligned or not. */
+static uint32_t *places(uint8_t *at)
+{
+    return (uint32_t *)(void *)at;
+}
+
 /* ---------------------------------------------------------------- routes */
 
 /* Longest matches of each route and of an address without one, by every function: a compiled table of prefixes, if there is one,
  * must be that of the current routes. */
-static void check_matches(const popfib_table *table, uint32_t bits)
+static void check_matches(const popfib_table *table)
 {
     const size_t size = popfib_family(table) == POPFIB_IPV4 ? 4 : 16, count = COUNT + 2;
     uint8_t addresses[(COUNT + 2) * 16], lengths[COUNT + 2], prefix[16], length;
@@ -18,7 +24,7 @@ static void check_matches(const popfib_table *table, uint32_t bits)
     for (size_t at = 0; at < count; at++) {
         const uint8_t *address = addresses + at * size;
         const uint32_t want = popfib_lookup(table, address);
-        CHECK(element(next_hops, bits, (int)at) == want);
+        CHECK(next_hops[at] == want);
         RETURNS(want == 0 ? -ENOENT : 0, popfib_longest_match(table, address, prefix, &length, &next_hop));
         CHECK(lengths[at] == (want == 0 ? 0 : length) && (want == 0 || next_hop == want));
         RETURNS(want == 0 ? -ENOENT : 0, want == 0 ? -ENOENT : popfib_get(table, prefix, length, &next_hop));
@@ -26,40 +32,40 @@ static void check_matches(const popfib_table *table, uint32_t bits)
     }
 }
 
-void test_matches(uint32_t family, uint32_t bits)
+void test_matches(uint32_t family, uint32_t flags)
 {
-    popfib_table *table = filled(family, bits);
+    popfib_table *table = filled(family, flags);
     const uint8_t width = family == POPFIB_IPV4 ? 32 : 128;
     uint8_t lengths[4] = {9, 9, 9, 9}, array[64];
     uint32_t next_hops[4] = {9, 9, 9, 9};
     const size_t bytes = popfib_bytes(table);
 
-    check_matches(table, bits);
+    check_matches(table);
     RETURNS(0, popfib_compile_prefixes(table));
     RETURNS(0, popfib_compile_prefixes(table));
-    CHECK(popfib_bytes(table) > bytes || bits & PREFIXES);
-    check_matches(table, bits);
+    CHECK(popfib_bytes(table) > bytes || flags == POPFIB_KEEP_PREFIXES);
+    check_matches(table);
     /* After any change matches are right; a change that fails changes nothing. */
     RETURNS(0, popfib_add(table, HOST, width, 7));
-    check_matches(table, bits);
+    check_matches(table);
     RETURNS(0, popfib_compile_prefixes(table));
-    check_matches(table, bits);
+    check_matches(table);
     RETURNS(0, popfib_delete(table, HOST, width));
     RETURNS(0, popfib_delete(table, ROUTES[0].prefix, 0));
-    check_matches(table, bits);
+    check_matches(table);
     RETURNS(0, popfib_compile_prefixes(table));
     RETURNS(-ENOENT, popfib_delete(table, HOST, width));
-    check_matches(table, bits);
+    check_matches(table);
 
     /* The highest next hop that fits beside a length, and one more. */
-    if (bits == 32) {
+    if (flags == 0) {
         const uint32_t highest = family == POPFIB_IPV4 ? 65075261 : 16647159;
         RETURNS(0, popfib_add(table, HOST, width, highest));
         RETURNS(0, popfib_compile_prefixes(table));
-        check_matches(table, bits);
+        check_matches(table);
         RETURNS(0, popfib_add(table, HOST, width, highest + 1));
         RETURNS(-ERANGE, popfib_compile_prefixes(table));
-        check_matches(table, bits);
+        check_matches(table);
     }
 
     /* Nonsense. */
@@ -69,7 +75,7 @@ void test_matches(uint32_t family, uint32_t bits)
     RETURNS(-EINVAL, popfib_longest_match_bulk(table, NULL, lengths, next_hops, 1));
     RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, NULL, next_hops, 1));
     RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, lengths, NULL, 1));
-    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, lengths, (uint8_t *)next_hops + 1, 1));
+    RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, lengths, places((uint8_t *)next_hops + 1), 1));
     RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, array + width / 8 - 1, next_hops, 1));
     RETURNS(-EINVAL, popfib_longest_match_bulk(table, array, (uint8_t *)next_hops + 1, next_hops, 1));
     RETURNS(-EINVAL, popfib_longest_match_bulk(table, next_hops, lengths, next_hops, 1));
@@ -80,9 +86,9 @@ void test_matches(uint32_t family, uint32_t bits)
     popfib_free(table);
 }
 
-void test_routes(uint32_t family, uint32_t bits)
+void test_routes(uint32_t family, uint32_t flags)
 {
-    popfib_table *table = filled(family, bits);
+    popfib_table *table = filled(family, flags);
     const uint8_t width = family == POPFIB_IPV4 ? 32 : 128;
     uint8_t prefix[16], length;
     uint32_t next_hop;
@@ -119,8 +125,8 @@ void test_routes(uint32_t family, uint32_t bits)
     RETURNS(0, popfib_reclaim(table));
     CHECK(popfib_bytes(table) > 0);
 
-    /* The longest prefix, and next hops at the border of the width. */
-    const uint32_t highest = bits == 16 ? 65535 : !(bits & PREFIXES) ? 0x7fffffff : width == 32 ? 65075261 : 16647159;
+    /* The longest prefix, and the highest next hop. */
+    const uint32_t highest = flags == 0 ? 0x7fffffff : width == 32 ? 65075261 : 16647159;
     RETURNS(0, popfib_add(table, HOST, width, highest));
     CHECK(popfib_lookup(table, HOST) == highest);
     RETURNS(-ERANGE, popfib_add(table, HOST, width, highest + 1));
@@ -147,7 +153,7 @@ void test_routes(uint32_t family, uint32_t bits)
     RETURNS(-EINVAL, popfib_longest_match(table, NULL, prefix, &length, &next_hop));
     RETURNS(-EINVAL, popfib_reclaim(NULL));
     CHECK(popfib_lookup(NULL, HOST) == 0 && popfib_lookup(table, NULL) == 0);
-    CHECK(popfib_family(NULL) == 0 && popfib_next_hop_bits(NULL) == 0);
+    CHECK(popfib_family(NULL) == 0);
     CHECK(popfib_count(NULL) == 0 && popfib_bytes(NULL) == 0);
     CHECK(popfib_count(table) == count);
     popfib_free(table);
@@ -157,9 +163,9 @@ void test_routes(uint32_t family, uint32_t bits)
 
 enum { BULK = 5000 };
 
-void test_bulk(uint32_t family, uint32_t bits)
+void test_bulk(uint32_t family, uint32_t flags)
 {
-    popfib_table *table = filled(family, bits);
+    popfib_table *table = filled(family, flags);
     const size_t width = family == POPFIB_IPV4 ? 4 : 16;
     static const size_t SIZES[] = {0, 1, 15, 16, 17, 63, 64, 255, 256, 257, 4096, BULK};
     popfib_reader *reader;
@@ -169,7 +175,7 @@ void test_bulk(uint32_t family, uint32_t bits)
     for (size_t size = 0; size < sizeof SIZES / sizeof SIZES[0]; size++) {
         const size_t n = SIZES[size];
         uint8_t *addresses = (uint8_t *)malloc(n * width + 1), *host = (uint8_t *)malloc(n * width + 1);
-        void *next_hops = malloc(n * bits / 8 + 1);
+        uint32_t *next_hops = (uint32_t *)malloc(n * sizeof *next_hops + 1);
         CHECK(addresses && host && next_hops);
         for (size_t at = 0; at < n; at++) {
             uint8_t *address = addresses + 1 + at * width;
@@ -180,7 +186,7 @@ void test_bulk(uint32_t family, uint32_t bits)
         }
         for (int call = 0; call < 6; call++) {
             const uint8_t *network = addresses + 1; /* misaligned */
-            memset(next_hops, 0xff, n * bits / 8);
+            memset(next_hops, 0xff, n * sizeof *next_hops);
             switch (call) {
             case 0: RETURNS(0, popfib_lookup_bulk(table, network, next_hops, n)); break;
             case 1: RETURNS(0, popfib_lookup_bulk_host(table, host, next_hops, n)); break;
@@ -190,7 +196,7 @@ void test_bulk(uint32_t family, uint32_t bits)
             }
             for (size_t at = 0; at < n; at++) {
                 const uint32_t next_hop = popfib_lookup(table, network + at * width);
-                CHECK(element(next_hops, bits, at) == next_hop);
+                CHECK(next_hops[at] == next_hop);
                 CHECK(popfib_reader_lookup(reader, network + at * width) == next_hop);
             }
         }
@@ -203,22 +209,22 @@ void test_bulk(uint32_t family, uint32_t bits)
     uint8_t *bytes = (uint8_t *)calloc(512, 1);
     CHECK(bytes != NULL);
     RETURNS(0, popfib_lookup_bulk(table, NULL, NULL, 0));
-    RETURNS(-EINVAL, popfib_lookup_bulk(NULL, bytes, bytes + 64, 1));
-    RETURNS(-EINVAL, popfib_lookup_bulk(table, NULL, bytes, 1));
+    RETURNS(-EINVAL, popfib_lookup_bulk(NULL, bytes, places(bytes + 64), 1));
+    RETURNS(-EINVAL, popfib_lookup_bulk(table, NULL, places(bytes), 1));
     RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, NULL, 1));
-    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, bytes + 65, 1));      /* misaligned results */
-    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, bytes, 2));           /* one array */
-    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, bytes + width, 2));   /* overlapping ends */
-    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes + 4, bytes, 2 * 4));
-    RETURNS(0, popfib_lookup_bulk(table, bytes, bytes + 4 * width, 4));     /* side by side */
-    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, bytes + 64, (size_t)-1));
-    RETURNS(-EINVAL, popfib_lookup_bulk_host(NULL, bytes, bytes + 64, 1));
-    RETURNS(-EINVAL, popfib_lookup_bulk_host(table, bytes + 1, bytes + 64, 1));
+    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, places(bytes + 65), 1));      /* misaligned results */
+    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, places(bytes), 2));           /* one array */
+    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, places(bytes + width), 2));   /* overlapping ends */
+    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes + 4, places(bytes), 2 * 4));
+    RETURNS(0, popfib_lookup_bulk(table, bytes, places(bytes + 4 * width), 4));     /* side by side */
+    RETURNS(-EINVAL, popfib_lookup_bulk(table, bytes, places(bytes + 64), (size_t)-1));
+    RETURNS(-EINVAL, popfib_lookup_bulk_host(NULL, bytes, places(bytes + 64), 1));
+    RETURNS(-EINVAL, popfib_lookup_bulk_host(table, bytes + 1, places(bytes + 64), 1));
     RETURNS(0, popfib_lookup_bulk_host(table, NULL, NULL, 0));
-    RETURNS(-EINVAL, popfib_reader_lookup_bulk(NULL, bytes, bytes + 64, 1));
-    RETURNS(-EINVAL, popfib_reader_lookup_bulk(reader, bytes, bytes + 65, 1));
-    RETURNS(-EINVAL, popfib_reader_lookup_bulk_host(NULL, bytes, bytes + 64, 1));
-    RETURNS(-EINVAL, popfib_reader_lookup_bulk_host(reader, bytes + 1, bytes + 64, 1));
+    RETURNS(-EINVAL, popfib_reader_lookup_bulk(NULL, bytes, places(bytes + 64), 1));
+    RETURNS(-EINVAL, popfib_reader_lookup_bulk(reader, bytes, places(bytes + 65), 1));
+    RETURNS(-EINVAL, popfib_reader_lookup_bulk_host(NULL, bytes, places(bytes + 64), 1));
+    RETURNS(-EINVAL, popfib_reader_lookup_bulk_host(reader, bytes + 1, places(bytes + 64), 1));
     free(bytes);
     popfib_reader_free(reader);
     popfib_free(table);
@@ -226,9 +232,9 @@ void test_bulk(uint32_t family, uint32_t bits)
 
 /* ---------------------------------------------------------------- readers */
 
-void test_readers(uint32_t family, uint32_t bits)
+void test_readers(uint32_t family, uint32_t flags)
 {
-    popfib_table *table = filled(family, bits);
+    popfib_table *table = filled(family, flags);
     popfib_reader *offline, *online, *never = (popfib_reader *)table;
     RETURNS(-EINVAL, popfib_reader_create(NULL, &never));
     CHECK(never == NULL);

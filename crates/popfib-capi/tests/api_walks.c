@@ -85,7 +85,7 @@ static int change(void *user, const uint8_t *prefix, uint8_t length, uint32_t ne
 
 void test_changes_in_walks(void)
 {
-    popfib_table *table = filled(POPFIB_IPV4, 16);
+    popfib_table *table = filled(POPFIB_IPV4, 0);
     RETURNS(0, popfib_walk(table, change, table));
     RETURNS(0, popfib_delete(table, HOST, 32));
     popfib_free(table);

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     image.table("", &[])?;
     image.family(&ipv4, &Options::default(), Keep::Routes)?;
     image.family(&ipv6, &Options::default(), Keep::Routes)?;
-    image.save(dir.join("image"))?;
+    fs::write(dir.join("image"), image.to_bytes())?;
     let mut records = RecordsBuilder::new();
     let (asn, name) = (records.column("asn")?, records.column("name")?);
     for number in 1..=u16::MAX.into() {
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     image.table("", &[])?;
     let table = popfib_table::Table::of_records(ribs, records.build().records);
     table.write(&mut image, &Options::default(), Keep::Values)?;
-    image.save(dir.join("records"))?;
+    fs::write(dir.join("records"), image.to_bytes())?;
     let mut two = ImageWriter::new(0);
     for (name, next_hop) in [("a", 7), ("b", 9)] {
         let route = ("10.0.0.0/8".parse()?, NextHop::MIN.saturating_add(next_hop));
@@ -49,13 +49,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         two.table(name, &[])?;
         two.family(&rib, &Options::default(), Keep::Routes)?;
     }
-    two.save(dir.join("two-tables"))?;
+    fs::write(dir.join("two-tables"), two.to_bytes())?;
     let mut broken = ImageWriter::new(0);
     broken.table("", &[])?;
     // Of no columns.
     broken.records(1, vec![(4, vec![0; 16])])?;
     broken.family(&Rib::<u32>::new(), &Options::default(), Keep::Routes)?;
-    broken.save(dir.join("broken-records"))?;
+    fs::write(dir.join("broken-records"), broken.to_bytes())?;
     let names = Kernel::ALL_NAMES.join("\", \"");
     let kernels = format!("static const char *const KERNELS[] = {{\"{names}\"}};\n");
     fs::write(dir.join("kernels.h"), kernels)?;

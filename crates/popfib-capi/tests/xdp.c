@@ -1,7 +1,7 @@
 /* The functions of popfib_xdp.h one by one, for engines/bpf/tests/test_c.py:
  *
  *     xdp arguments                            what is refused whatever the kernel takes
- *     xdp tables MAP FLAGS BITS < ROUTES       loads tables of lines FAMILY PREFIX LENGTH NUMBER, prefixes in hexadecimal digits
+ *     xdp tables MAP FLAGS < ROUTES            loads tables of lines FAMILY PREFIX LENGTH NUMBER, prefixes in hexadecimal digits
  *     xdp image MAP FLAGS IMAGE [COLUMN]       loads the table of an image
  *     xdp show MAP                             prints what is loaded
  *     xdp lookup MAP < ADDRESSES               prints the answers of lines FAMILY ADDRESS
@@ -44,13 +44,12 @@ static int read_address(uint8_t bytes[16], const char *digits)
     return length == 4 || length == 16;
 }
 
-static void load_tables(uint32_t flags, uint32_t bits)
+static void load_tables(uint32_t flags)
 {
     popfib_table *tables[2];
     uint32_t families[2] = {POPFIB_IPV4, POPFIB_IPV6};
     for (int at = 0; at < 2; at++) {
         struct popfib_config config = POPFIB_CONFIG_INIT(families[at]);
-        config.next_hop_bits = bits;
         RETURNS(0, popfib_create(&config, &tables[at]));
     }
     unsigned family, length, number;
@@ -156,7 +155,7 @@ int main(int count, char **arguments)
     if (strcmp(command, "arguments") == 0)
         check_arguments();
     else if (strcmp(command, "tables") == 0)
-        load_tables(flags, count > 4 ? (uint32_t)atoi(arguments[4]) : 0);
+        load_tables(flags);
     else if (strcmp(command, "image") == 0)
         load_image(flags, arguments[4], count > 5 ? arguments[5] : NULL);
     else if (strcmp(command, "show") == 0)

@@ -175,7 +175,8 @@ fn cover<A: Family>(table: &mut RouteTable, at_most: NonZeroUsize) {
     };
     let prefixes = || rib.iter().map(|(prefix, _)| prefix);
     let count = popfib::algebra::address_count(prefixes());
-    let cover = aggregate::cover(prefixes(), at_most.get()).expect("there is at least one prefix");
+    let cover =
+        popfib_table::cover(prefixes(), at_most.get()).expect("there is at least one prefix");
     let bound = match cover.extra_at_least == cover.extra {
         true => "the fewest that there are".to_owned(),
         false => format!("at least {}", cover.extra_at_least),

@@ -13,13 +13,13 @@ mod weight;
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::AddressRun;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_table::Cell;
@@ -349,45 +349,38 @@ impl AddressCounter<'_> {
         let width = self.width();
         let mut key = vec![0; width * self.cells.len()];
         let mut filled = 0;
-        let (mut at_4, mut at_6) = (0, 0);
-        for &run in batch.runs() {
-            let (AddressRun::Ipv4(count) | AddressRun::Ipv6(count) | AddressRun::Missing(count)) =
-                run;
-            for _ in 0..count {
-                let part = &mut key[filled..filled + width];
-                let is_new = match run {
-                    AddressRun::Ipv4(_) => {
-                        fill(part, of_4, at_4);
-                        at_4 += 1;
-                        self.is_new(|seen| seen.0.insert(batch.ipv4()[at_4 - 1]))
-                    }
-                    AddressRun::Ipv6(_) => {
-                        fill(part, of_6, at_6);
-                        at_6 += 1;
-                        self.is_new(|seen| seen.1.insert(batch.ipv6()[at_6 - 1]))
-                    }
-                    AddressRun::Missing(_) => {
-                        part.fill(0);
-                        !self.args.unique
-                    }
-                };
-                filled += width;
-                if filled < key.len() {
-                    continue;
+        for found in batch.iter() {
+            let part = &mut key[filled..filled + width];
+            let is_new = match found {
+                Some((IpAddr::V4(address), at)) => {
+                    fill(part, of_4, at);
+                    self.is_new(|seen| seen.0.insert(address.into()))
                 }
-                filled = 0;
-                let weight = match weights.next() {
-                    Some(weight) => {
-                        self.weightless += u64::from(weight.is_none());
-                        self.weighed += 1;
-                        weight.unwrap_or_default()
-                    }
-                    None => Sum::of(1),
-                };
-                // With --unique, an address that came before counts no more.
-                if is_new {
-                    self.add(&key, weight);
+                Some((IpAddr::V6(address), at)) => {
+                    fill(part, of_6, at);
+                    self.is_new(|seen| seen.1.insert(address.into()))
                 }
+                None => {
+                    part.fill(0);
+                    !self.args.unique
+                }
+            };
+            filled += width;
+            if filled < key.len() {
+                continue;
+            }
+            filled = 0;
+            let weight = match weights.next() {
+                Some(weight) => {
+                    self.weightless += u64::from(weight.is_none());
+                    self.weighed += 1;
+                    weight.unwrap_or_default()
+                }
+                None => Sum::of(1),
+            };
+            // With --unique, an address that came before counts no more.
+            if is_new {
+                self.add(&key, weight);
             }
         }
     }

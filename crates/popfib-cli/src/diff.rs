@@ -129,14 +129,14 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if let (true, Some(new)) = (args.origins, &args.new) {
         return origins(args, new);
     }
-    let mut old = table::load_columns(&args.old, &args.read)?;
+    let mut old = table::load_file(Some(&args.old), &args.read, &args.read.options())?;
     let mut new = match &args.new {
         Some(new) => {
             let read = ReadArgs {
                 peer: args.new_peer.or(args.read.peer),
                 ..args.read.clone()
             };
-            table::load_columns(new, &read)?
+            table::load_file(Some(new), &read, &read.options())?
         }
         None => without(&old, &args.without)?,
     };
@@ -205,7 +205,9 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
         if !is_image_table(path) {
             read.value.get_or_insert(RouteValue::OriginOrValue);
         }
-        table::load_file(path, &read)
+        let options = read.options();
+        table::one_column(&options)?;
+        table::load_file(Some(path), &read, &options)
     };
     let old = load(&args.old, args.read.peer)?;
     let new = load(new, args.new_peer.or(args.read.peer))?;

@@ -195,7 +195,7 @@ impl<'p> ImagePlace<'p> {
     ) -> Result<(), Failure> {
         let writer = image_of(tables, self.created, options, keep)?;
         let path = self.path.display().to_string();
-        let saved = writer.save(self.path);
+        let saved = popfib_table::save_image(&writer, self.path);
         saved.map_err(|error| format!("{}: {error}", path.escape_debug()).into())
     }
 }

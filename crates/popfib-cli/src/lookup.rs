@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use anstyle::Style;
 use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
-use popfib_formats::addresses::{AddressRun, FoundAddress, find_address};
+use popfib_formats::addresses::{FoundAddress, find_address};
 use popfib_formats::{AddressBatch, Escaped};
 use popfib_program::failure::{Failure, MASKS, as_number, instead_of};
 use popfib_program::program::Verdict;
@@ -295,33 +295,27 @@ impl Consumer for LookupStream<'_> {
     fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
         let mut found = AddressBatch::new();
         let mut rows = batch.rows();
-        let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
         let mut wrong = None;
-        'rows: for &run in batch.runs() {
-            let (AddressRun::Ipv4(count) | AddressRun::Ipv6(count) | AddressRun::Missing(count)) =
-                run;
-            for _ in 0..count {
-                self.read += 1;
-                let row = rows.next().unwrap_or_default();
-                match run {
-                    AddressRun::Ipv4(_) => found.extend_ipv4(ipv4.next().copied()),
-                    AddressRun::Ipv6(_) => found.push_ipv6(*ipv6.next().expect("one for each row")),
-                    AddressRun::Missing(_) if is_blank(row) => {}
-                    AddressRun::Missing(_) if self.skip_invalid => self.skipped += 1,
-                    AddressRun::Missing(_) => {
-                        let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
-                        let line = line.trim_end().escape_debug().to_string();
-                        // Whoever types may type again.
-                        if self.is_typed {
-                            note(format_args!("\"{line}\": no address"));
-                            continue;
-                        }
-                        wrong = Some(format!(
-                            "{}:{}: \"{line}\": no address; --skip-invalid goes on without it",
-                            self.name, self.read
-                        ));
-                        break 'rows;
+        for address in batch.iter() {
+            self.read += 1;
+            let row = rows.next().unwrap_or_default();
+            match address {
+                Some((address, _)) => found.push(address),
+                None if is_blank(row) => {}
+                None if self.skip_invalid => self.skipped += 1,
+                None => {
+                    let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
+                    let line = line.trim_end().escape_debug().to_string();
+                    // Whoever types may type again.
+                    if self.is_typed {
+                        note(format_args!("\"{line}\": no address"));
+                        continue;
                     }
+                    wrong = Some(format!(
+                        "{}:{}: \"{line}\": no address; --skip-invalid goes on without it",
+                        self.name, self.read
+                    ));
+                    break;
                 }
             }
         }

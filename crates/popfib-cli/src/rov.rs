@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use popfib::family::Family;
-use popfib::rpki::{Validity, Vrp, Vrps};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::{
@@ -22,6 +21,7 @@ use popfib_program::failure::{Failure, parse_asn};
 use popfib_program::program::Verdict;
 use popfib_program::progress;
 use popfib_table::Dictionary;
+use popfib_table::rpki::{Validity, Vrp, Vrps};
 use serde::Serialize;
 
 use crate::args::{FILE, FileArgs, ReadArgs, TableArgs, at_most_one_stdin, is_built_in, is_stdin};

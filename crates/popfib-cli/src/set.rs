@@ -319,7 +319,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         let others = load(&files[1..], &common.read)?;
         let mut asked = common.read.clone();
         common.destination.ask(&mut asked);
-        let mut table = table::load_columns(&files[0], &asked)?;
+        let mut table = table::load_file(Some(&files[0]), &asked, &asked.options())?;
         let bar = progress::step("combining");
         let ipv4 = rule.routes(&table, &others).collect();
         let ipv6 = rule.routes(&table, &others).collect();
@@ -373,7 +373,7 @@ fn finish(
 fn parse_length(text: &str) -> Result<u8, String> {
     let number = text.strip_prefix('/').unwrap_or(text).parse();
     let number = number.ok().filter(|&number| number <= 128);
-    number.ok_or_else(|| "a length from /0 to /128, please".to_owned())
+    number.ok_or_else(|| "a prefix length is /0 to /128".to_owned())
 }
 
 /// The lists in these files.

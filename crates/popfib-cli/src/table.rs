@@ -27,38 +27,31 @@ use crate::output::{self, note};
 /// The table of `args`; replaced routes and skipped lines are noted on standard error.
 pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
     one_column(&args.read.options())?;
-    match open_image(args)? {
-        Some(opened) => opened.into_routes(),
-        None => load_or_default(args.table.as_deref(), &args.read),
-    }
+    load_chosen(args, false)
 }
 
 /// The same, whose routes may have records of several columns. An image has those that it was made with.
 pub(crate) fn load_all(args: &TableArgs) -> Result<RouteTable, Failure> {
-    let read = &args.read;
-    match (open_image(args)?, args.table.as_deref()) {
-        (Some(opened), _) => opened.into_all_routes(),
-        (None, Some(path)) => {
-            let options = LoadOptions {
-                image_columns: true,
-                ..read.options()
-            };
-            load_routes(path, read, &options)
-        }
-        (None, None) => load_or_default(None, read),
+    if let Some(opened) = open_image(args)? {
+        return opened.into_all_routes();
     }
+    let options = LoadOptions {
+        image_columns: true,
+        ..args.read.options()
+    };
+    load_file(args.table.as_deref(), &args.read, &options)
 }
 
 /// The table in the file of `args` after `updates`.
 pub(crate) fn load_updated(args: &TableArgs, updates: UpdateFiles) -> Result<RouteTable, Failure> {
-    let Some(path) = &args.table else {
+    if args.table.is_none() {
         return Err("--updates needs --table, the file that they change".into());
-    };
+    }
     let options = LoadOptions {
         updates: Some(updates),
         ..args.read.options()
     };
-    load_routes(path, &args.read, &options)
+    load_file(args.table.as_deref(), &args.read, &options)
 }
 
 /// The image of `args`, from a file or another process; `None` if they ask for a table.
@@ -71,25 +64,14 @@ pub(crate) fn open_image(args: &TableArgs) -> Result<Option<OpenedImage>, Failur
 
 /// The same, of the columns that are asked for; with `all`, each route of a prefix that has several.
 pub(crate) fn load_chosen(args: &TableArgs, all: bool) -> Result<RouteTable, Failure> {
-    match (open_image(args)?, args.table.as_deref()) {
-        (Some(opened), _) => opened.into_routes(),
-        (None, Some(path)) => {
-            let options = LoadOptions {
-                all,
-                ..args.read.options()
-            };
-            load_routes(path, &args.read, &options)
-        }
-        (None, None) => load_or_default(None, &args.read),
+    if let Some(opened) = open_image(args)? {
+        return opened.into_routes();
     }
-}
-
-/// The table in the file at `path`, or the built-in one.
-pub(crate) fn load_or_default(path: Option<&Path>, args: &ReadArgs) -> Result<RouteTable, Failure> {
-    match path {
-        Some(path) => load_file(path, args),
-        None => built_in(args),
-    }
+    let options = LoadOptions {
+        all,
+        ..args.read.options()
+    };
+    load_file(args.table.as_deref(), &args.read, &options)
 }
 
 /// The built-in table.
@@ -107,33 +89,15 @@ fn built_in(args: &ReadArgs) -> Result<RouteTable, Failure> {
     Err(format!("{option} needs --table FILE{json}").into())
 }
 
-/// The table in the file at `path`, with one column.
-pub(crate) fn load_file(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
-    let options = args.options();
-    one_column(&options)?;
-    load_routes(path, args, &options)
-}
-
-/// The same with all routes of each prefix, also equal ones.
-pub(crate) fn load_every(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
-    let options = LoadOptions {
-        all: true,
-        ..args.options()
-    };
-    one_column(&options)?;
-    load_routes(path, args, &options)
-}
-
-/// The same with all columns that are asked for.
-pub(crate) fn load_columns(path: &Path, args: &ReadArgs) -> Result<RouteTable, Failure> {
-    load_routes(path, args, &args.options())
-}
-
-/// The same, as `options` say.
-fn load_routes(path: &Path, args: &ReadArgs, options: &LoadOptions) -> Result<RouteTable, Failure> {
-    if is_built_in(path) {
+/// The table in the file at `path` as `options` say, or the built-in one.
+pub(crate) fn load_file(
+    path: Option<&Path>,
+    args: &ReadArgs,
+    options: &LoadOptions,
+) -> Result<RouteTable, Failure> {
+    let Some(path) = path.filter(|path| !is_built_in(path)) else {
         return built_in(args);
-    }
+    };
     let input = open(path)?.max_size(args.max_size);
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
@@ -265,7 +229,7 @@ pub(crate) fn load_where(
         all: true,
         ..args.options()
     };
-    let mut table = load_routes(path, args, &options)?;
+    let mut table = load_file(Some(path), args, &options)?;
     let mut others = condition::others(&table);
     let records = table.take_records();
     if !conditions.is_empty() {

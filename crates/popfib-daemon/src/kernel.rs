@@ -23,8 +23,7 @@ use rustix::net::{
 
 use super::feeding::Feeding;
 use super::lock::cpu_time;
-use super::state::FollowState;
-use super::state::KERNEL as NAME;
+use super::state::{FollowState, KERNEL as NAME};
 use super::{catch_up, threads};
 
 /// Enough for the messages of 588,000 routes; the system's default lost some of 10,000.

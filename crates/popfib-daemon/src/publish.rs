@@ -6,6 +6,7 @@ use popfib_feed::TableView;
 
 use popfib_program::files::is_image_file;
 use popfib_program::message::note;
+use popfib_table::save_image;
 
 use super::images;
 use super::settings::Settings;
@@ -61,7 +62,7 @@ impl Publisher {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
         let compiled = images::compile(view.as_deref());
         let (version, writer) = compiled.map_err(|error| failed(&error))?;
-        writer.save(&self.path).map_err(|error| failed(&error))?;
+        save_image(&writer, &self.path).map_err(|error| failed(&error))?;
         self.written = Some((name, version));
         Ok(())
     }

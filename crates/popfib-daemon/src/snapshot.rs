@@ -6,11 +6,11 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use popfib::new_file::NewFile;
 use popfib_feed::Tables;
 use popfib_feed::snapshot::{Snapshot, SnapshotError};
 use popfib_program::failure::Failure;
 use popfib_program::message::note;
+use popfib_table::NewFile;
 
 use super::settings::Settings;
 use super::state::FollowState;

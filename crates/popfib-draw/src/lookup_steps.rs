@@ -49,7 +49,7 @@ pub(crate) fn lookup_steps<A: Address>(
     rib: &Rib<A>,
     address: A,
 ) -> Result<(Vec<LookupStep>, u32), CompileError> {
-    let fib: Fib<A, u32> = Fib::compile(rib, &Options::default())?;
+    let fib: Fib<A> = Fib::compile(rib, &Options::default())?;
     let direct_bits = fib.direct_bits();
     // As docs/image-format.md says: what is beyond 16 bits of long keys is in pages.
     let root_bits = if A::WIDTH > 32 {
@@ -129,7 +129,7 @@ mod tests {
     use popfib::NextHop;
 
     fn ends_as_the_fib<A: Address>(rib: &Rib<A>, addresses: impl Iterator<Item = A>) -> usize {
-        let fib: Fib<A, u32> = Fib::compile(rib, &Options::default()).unwrap();
+        let fib: Fib<A> = Fib::compile(rib, &Options::default()).unwrap();
         let mut most = 0;
         for address in addresses {
             let (steps, next_hop) = lookup_steps(rib, address).unwrap();

@@ -78,7 +78,7 @@ impl PoptrieShape {
     /// # Errors
     /// Those of compiling.
     pub(crate) fn new<A: Address>(rib: &Rib<A>) -> Result<Self, CompileError> {
-        let fib: Fib<A, u32> = Fib::compile(rib, &Options::default())?;
+        let fib: Fib<A> = Fib::compile(rib, &Options::default())?;
         let direct_bits = fib.direct_bits();
         let (root, default) = rib.root_vertex();
         let mut fold = Fold::new(rib, true, u32::MAX, NodeShapes::default());
@@ -166,7 +166,7 @@ mod tests {
     use popfib::NextHop;
 
     fn same_as_the_fib<A: Address>(rib: &Rib<A>) {
-        let fib: Fib<A, u32> = Fib::compile(rib, &Options::default()).unwrap();
+        let fib: Fib<A> = Fib::compile(rib, &Options::default()).unwrap();
         let shape = PoptrieShape::new(rib).unwrap();
         let (mut nodes, mut leaves) = (0, 0);
         shape.walk::<A>(&mut |part, (above, top), (at, depth), last| {

@@ -1,4 +1,4 @@
-//! Columns of DuckDB, which it calls vectors: rows out of those that it hands over, and rows into those that it wants filled.
+//! Columns of DuckDB, called vectors there: rows out of the columns of a call, and rows into the columns of its answer.
 //!
 //! They are flat: a row after the other, and a bit for each that is not null. A column's type says what its rows are.
 

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use popfib::family::Family;
-use popfib::{Address, IpPrefix, MultiRib, NextHop, Prefix};
+use popfib::{Address, IpPrefix, NextHop, Prefix};
 use popfib_formats::UpdateSource;
+use popfib_table::multi_rib::{MultiRib, Path};
 
 use crate::file_updates::{FileUpdates, UpdateError};
 use crate::target::Target;
@@ -31,7 +32,7 @@ struct PathOfPeer {
     target: Target,
 }
 
-impl popfib::multi_rib::Path for PathOfPeer {
+impl Path for PathOfPeer {
     type Key = (StreamId, u32);
 
     fn key(&self) -> Self::Key {

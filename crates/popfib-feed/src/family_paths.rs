@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 
 use popfib::family::{Family, PerFamily};
-use popfib::multi_rib::{BestChange, Path, Position};
-use popfib::{Address, MultiRib, NextHop, Prefix};
+use popfib::{Address, NextHop, Prefix};
+use popfib_table::multi_rib::{BestChange, MultiRib, Path, Position};
 
 use crate::table_view::BestPathChangeOf;
 use crate::target::Target;

@@ -348,7 +348,7 @@ impl Tables {
                 self.totals.announced += 1;
                 if self.limits.max_bytes < usize::MAX {
                     // Without memory for that, there may be some for one.
-                    let _ = family.paths.try_lengthen();
+                    family.paths.lengthen();
                 }
                 let paths = family.paths.path_count();
                 let path = StoredPath {

@@ -94,7 +94,7 @@ impl Grammar for AnyPrefixes {
 
     fn end(&mut self, rows: &mut RouteRows) {
         if let Some((start, _, value)) = self.start.take()
-            && let Err(reason) = rows.elements(&start.to_string(), &value)
+            && let Err(reason) = rows.elements(&start.to_string(), &*value)
         {
             rows.complain(rows.line(), reason);
         }
@@ -130,17 +130,17 @@ impl AnyPrefixes {
     ) -> Result<(), String> {
         let address = match written {
             WrittenPrefix::Range(first, last) => {
-                return rows.elements_of(AddressSpan::Range(*first, *last), &value);
+                return rows.elements_of(AddressSpan::Range(*first, *last), &*value);
             }
-            WrittenPrefix::Text(text) => return rows.elements(text, &value),
+            WrittenPrefix::Text(text) => return rows.elements(text, &*value),
             WrittenPrefix::Host(address) => address,
         };
         if let Some((start, end, value)) = self.start.take() {
             let is_end = before.ends_with(end) && start.is_ipv4() == address.is_ipv4();
             if is_end && start <= *address {
-                return rows.elements_of(AddressSpan::Range(start, *address), &value);
+                return rows.elements_of(AddressSpan::Range(start, *address), &*value);
             }
-            rows.elements(&start.to_string(), &value)?;
+            rows.elements(&start.to_string(), &*value)?;
         }
         // FortiOS; Junos, which has no more than braces and `to` between the two.
         let ends: [(&[u8], &'static [u8]); 2] = [(b"start-ip", b"end-ip"), (b"range-address", b"")];
@@ -149,7 +149,7 @@ impl AnyPrefixes {
             self.start = Some((*address, end, value));
             return Ok(());
         }
-        rows.elements(&address.to_string(), &value)
+        rows.elements(&address.to_string(), &*value)
     }
 }
 

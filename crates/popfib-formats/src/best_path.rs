@@ -13,9 +13,11 @@ use std::mem;
 use popfib::IpPrefix;
 
 use crate::error::ReadError;
+use crate::path_record::{PathValue, PathValues};
 use crate::peers::Peer;
-use crate::record::RecordText;
-use crate::route::{RecordColumns, Route, RouteSource};
+use crate::route::{Route, RouteSource};
+use crate::table_format::LoadOptions;
+use crate::values::ValueBook;
 
 /// What decides between two routes for one prefix: the lower wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,18 +42,13 @@ pub(crate) const NO_NEXT_HOP: &str = "a route without a next hop";
 /// The routes of several peers, in the order of their file.
 pub(crate) trait CandidatePaths: Send {
     /// The next route that is wanted, its value in `value`; `None` at the end.
-    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError>;
+    fn next_path(&mut self, value: &mut PathValue) -> Result<Option<PathCandidate>, ReadError>;
 
     /// As [`RouteSource::notes`].
     fn notes(&self) -> Vec<String>;
 
     /// As [`RouteSource::peers`].
     fn peers(&self) -> &[Peer];
-
-    /// The columns of the records that are values, where these are read.
-    fn record(&self) -> Option<&RecordText> {
-        None
-    }
 }
 
 /// A [`RouteSource`] of the best paths.
@@ -60,28 +57,28 @@ pub(crate) struct BestPaths<P> {
     paths: P,
     /// The best route so far for the prefix at hand.
     best: Option<PathCandidate>,
-    /// Its value, that of the route just read, and that of the one handed out.
-    value: String,
-    read: String,
-    out: String,
+    /// Its value, and that of the route just read.
+    value: PathValue,
+    read: PathValue,
+    values: PathValues,
     /// Found after a route that is still to be handed out.
     failed: Option<ReadError>,
 }
 
 impl<P: CandidatePaths> BestPaths<P> {
-    pub(crate) fn new(paths: P) -> Self {
+    pub(crate) fn new(paths: P, options: &LoadOptions) -> Self {
         Self {
             paths,
             best: None,
-            value: String::new(),
-            read: String::new(),
-            out: String::new(),
+            value: PathValue::default(),
+            read: PathValue::default(),
+            values: PathValues::new(options),
             failed: None,
         }
     }
 
     /// Reads on until a prefix is done.
-    fn next_prefix(&mut self) -> Result<Option<IpPrefix>, ReadError> {
+    fn next_prefix(&mut self) -> Result<Option<Route>, ReadError> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -108,7 +105,7 @@ impl<P: CandidatePaths> BestPaths<P> {
 
     /// Takes the route just read. The prefix before, if this is another, is done.
     #[inline]
-    fn offer(&mut self, candidate: PathCandidate) -> Option<Result<IpPrefix, ReadError>> {
+    fn offer(&mut self, candidate: PathCandidate) -> Option<Result<Route, ReadError>> {
         let mut done = None;
         match &self.best {
             Some(best) if best.prefix == candidate.prefix => {
@@ -124,10 +121,13 @@ impl<P: CandidatePaths> BestPaths<P> {
     }
 
     /// Hands out the route at hand, as nothing follows.
-    fn finish(&mut self) -> Option<Result<IpPrefix, ReadError>> {
-        let best = self.best.take()?;
-        mem::swap(&mut self.value, &mut self.out);
-        Some(best.flaw.map_or(Ok(best.prefix), Err))
+    fn finish(&mut self) -> Option<Result<Route, ReadError>> {
+        let PathCandidate { prefix, flaw, .. } = self.best.take()?;
+        if let Some(flaw) = flaw {
+            return Some(Err(flaw));
+        }
+        let value = self.values.number(&self.value);
+        Some(Ok(Route { prefix, value }))
     }
 }
 
@@ -136,14 +136,16 @@ impl<P: CandidatePaths> RouteSource for BestPaths<P> {
         false
     }
 
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        let prefix = self.next_prefix()?;
-        let next_hop = &self.out;
-        Ok(prefix.map(|prefix| Route { prefix, next_hop }))
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
+        self.next_prefix()
     }
 
-    fn columns(&self) -> Option<RecordColumns<'_>> {
-        self.paths.record().map(RecordText::columns)
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.values.book
+    }
+
+    fn has_values(&self) -> bool {
+        self.values.book.reads_columns()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -28,11 +28,11 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::name_rule::checked;
 use crate::names::note_left_out;
-use crate::path_record::PathRecord;
+use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
-use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
 use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::ColumnSelection;
 use line::{
     BgpdumpFields, BgpdumpLine, BgpdumpType, fill, invalid, is_bgpdump, next_hop, no_path, parse,
 };
@@ -45,7 +45,12 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
     description: "text of bgpdump -m: the best path of each prefix, or a peer's",
     can: FormatCapabilities::DUMP_OF_COLUMNS,
     detect: is_bgpdump,
-    open: |input, options| Ok(Box::new(BestPaths::new(BgpdumpTable::new(input, options)))),
+    open: |input, options| {
+        Ok(Box::new(BestPaths::new(
+            BgpdumpTable::new(input, options),
+            options,
+        )))
+    },
 };
 
 /// The routes and announcements among the lines, of the peers that are wanted.
@@ -112,17 +117,15 @@ impl BgpdumpRoutes {
 #[derive(Debug)]
 struct BgpdumpTable {
     routes: BgpdumpRoutes,
-    value: RouteValue,
-    /// The columns of records, unless one value is read.
-    record: Option<PathRecord>,
+    /// The one value that is read, unless columns are.
+    value: Option<RouteValue>,
 }
 
 impl BgpdumpTable {
     fn new(input: Input, options: &LoadOptions) -> Self {
         Self {
             routes: BgpdumpRoutes::new(input, options),
-            value: options.value,
-            record: PathRecord::of(options),
+            value: (options.columns == ColumnSelection::Value).then_some(options.value),
         }
     }
 }
@@ -156,18 +159,18 @@ pub(crate) fn write_value(
 }
 
 impl CandidatePaths for BgpdumpTable {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
+    fn next_path(&mut self, value: &mut PathValue) -> Result<Option<PathCandidate>, ReadError> {
         let next = self.routes.next(|line, peer| {
             let fields = line.route.unwrap_or_default();
             let BgpdumpFields {
                 as_path, next_hop, ..
             } = fields;
-            match &mut self.record {
-                None => write_value(self.value, as_path, next_hop, line.peer, value)?,
-                Some(record) => {
-                    (record.path.peer, record.path.peer_as) = line.peer;
-                    fill(&mut record.path, fields)?;
-                    record.write(value);
+            let PathValue { text, path } = &mut *value;
+            match self.value {
+                Some(value) => write_value(value, as_path, next_hop, line.peer, text)?,
+                None => {
+                    (path.peer, path.peer_as) = line.peer;
+                    fill(path, fields)?;
                 }
             }
             // Of updates, the last announcement counts, whatever its path: equal ranks leave the later one.
@@ -185,7 +188,7 @@ impl CandidatePaths for BgpdumpTable {
         Ok(next.map(|(prefix, rank)| PathCandidate {
             prefix,
             rank,
-            flaw: (flaw(rank, self.value, &self.routes.lines)).filter(|_| self.record.is_none()),
+            flaw: (self.value).and_then(|value| flaw(rank, value, &self.routes.lines)),
         }))
     }
 
@@ -195,10 +198,6 @@ impl CandidatePaths for BgpdumpTable {
 
     fn peers(&self) -> &[Peer] {
         self.routes.peers.all()
-    }
-
-    fn record(&self) -> Option<&RecordText> {
-        Some(&self.record.as_ref()?.text)
     }
 }
 

@@ -24,6 +24,7 @@ use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
 use crate::names::note_left_out;
+use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::FormatCapabilities;
 use crate::table_format::{LoadOptions, TableEntry};
@@ -34,7 +35,12 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
     description: "text of bgpscanner: the best path of each prefix, or a peer's",
     can: FormatCapabilities::DUMP,
     detect,
-    open: |input, options| Ok(Box::new(BestPaths::new(Bgpscanner::new(input, options)))),
+    open: |input, options| {
+        Ok(Box::new(BestPaths::new(
+            Bgpscanner::new(input, options),
+            options,
+        )))
+    },
 };
 
 /// What a line begins with.
@@ -157,11 +163,11 @@ impl Bgpscanner {
 }
 
 impl CandidatePaths for Bgpscanner {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
+    fn next_path(&mut self, value: &mut PathValue) -> Result<Option<PathCandidate>, ReadError> {
         loop {
             match self.next_prefix() {
                 Some(Ok(prefix)) => {
-                    value.clone_from(&self.routed);
+                    value.text.clone_from(&self.routed);
                     return Ok(Some(PathCandidate {
                         prefix,
                         rank: self.rank,

@@ -18,11 +18,10 @@ mod unpack;
 
 use popfib::NextHop;
 use popfib::image::Source;
-use popfib_table::{Dictionary, RecordsBuilder, Scalar};
 
 use crate::error::{ReadError, no_name};
 use crate::load::RouteTable;
-use crate::table_format::ColumnSelection;
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 
 /// The name of the [`default_table`], with the day of its AS numbers.
 pub const DEFAULT_TABLE_NAME: &str = "tier1-origin-20260617";
@@ -41,10 +40,7 @@ static NAMES: &[u8] = include_bytes!("../data/default-names.bin");
 /// they would be by
 /// loading the same table from a file. There are more than 65,535 of them.
 pub fn default_table() -> RouteTable {
-    let mut texts = Dictionary::default();
-    let mut table = routes(|asn| texts.intern(&asn.to_string()));
-    table.next_hops = texts;
-    table
+    table_of(&ColumnSelection::Value, &[ASN.to_owned()])
 }
 
 /// The same with these columns of `asn`, an integer, and `as_name`, the name of the organisation, as [`load`](crate::load()) reads
@@ -63,34 +59,30 @@ pub fn default_table_of(columns: &ColumnSelection) -> Result<RouteTable, ReadErr
         let reason = no_name(missing, [ASN, AS_NAME].into_iter());
         return Err(ReadError::file(DEFAULT_TABLE_NAME, reason));
     }
-    let names = AsNames::unpack();
-    if let [only] = &wanted[..] {
-        let mut texts = Dictionary::default();
-        let mut table = routes(|asn| match only == ASN {
-            true => texts.intern(&asn.to_string()),
-            false => texts.intern(names.of(asn).unwrap_or_default()),
-        });
-        (table.next_hops, table.column) = (texts, Some(only.clone()));
-        table.count_absent(Some(only));
-        return Ok(table);
-    }
-    let mut records = RecordsBuilder::new();
-    for name in &wanted {
-        let column = records.column(name);
-        column.map_err(|error| ReadError::file(DEFAULT_TABLE_NAME, error.to_string()))?;
-    }
+    Ok(table_of(&ColumnSelection::Named(wanted.clone()), &wanted))
+}
+
+/// The table with the columns `wanted`, as records or as one value of each route.
+fn table_of(columns: &ColumnSelection, wanted: &[String]) -> RouteTable {
+    let has_names = wanted.iter().any(|name| name == AS_NAME);
+    let names = has_names.then(AsNames::unpack);
+    let mut values = ValueBook::new(columns);
+    let mut absent = None;
     let mut table = routes(|asn| {
+        values.begin();
         for (column, name) in wanted.iter().enumerate() {
             if name == ASN {
-                records.set(column, Scalar::Integer(asn.into()));
-            } else if let Some(name) = names.of(asn) {
-                records.set(column, Scalar::Text(name));
+                values.put(column, CellKind::Integer, &asn.to_string());
+            } else if let Some(name) = names.as_ref().and_then(|names| names.of(asn)) {
+                values.put(column, CellKind::Text, name);
             }
         }
-        records.finish_record()
+        let number = values.number();
+        number.unwrap_or_else(|| *absent.get_or_insert_with(|| values.absent()))
     });
-    table.records = Some(records.build().records);
-    Ok(table)
+    table.column = columns.name().map(str::to_owned);
+    table.set_values(values, absent, false);
+    table
 }
 
 /// The routes, whose next hops are what `number` makes of an AS when it comes first.

@@ -14,7 +14,8 @@ use crate::input::Input;
 use crate::peers::RouteValue;
 use crate::registry::formats;
 use crate::route::RouteSource;
-use crate::table_format::{ColumnSelection, Format, LoadOptions, TableEntry};
+use crate::table_format::{Format, LoadOptions, TableEntry};
+use crate::values::ColumnSelection;
 use crate::{
     any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, rpsl, sets, show,
     text_table,

@@ -18,10 +18,10 @@ use crate::input::Input;
 use crate::items::Items;
 use crate::lines::Lines;
 use crate::prompt::Prompt;
-use crate::record::RecordText;
-use crate::route::{RecordColumns, Route, RouteSource};
+use crate::route::{Route, RouteSource};
 use crate::rows::RouteRows;
 use crate::table_format::LoadOptions;
+use crate::values::ValueBook;
 use crate::words::not_a_route;
 
 /// What the pieces of one format mean.
@@ -53,53 +53,53 @@ pub(crate) trait Grammar: Send {
         true
     }
 
-    /// The columns, where they are read.
-    fn record(&self) -> Option<&RecordText> {
-        None
+    /// What the values of its routes go into ([`RouteRows::values`]), with the columns that it reads. Called once.
+    fn values(&mut self) -> ValueBook {
+        ValueBook::default()
     }
 }
 
 /// The lines of `input`, each read by `grammar`.
 pub(crate) fn lines(
-    grammar: impl Grammar + 'static,
+    mut grammar: impl Grammar + 'static,
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
     Box::new(GrammarSource {
         cutter: Lines::new(input),
+        rows: RouteRows::new(grammar.values(), options),
         grammar,
         prompt: None,
-        rows: RouteRows::new(options),
         at_end: false,
     })
 }
 
 /// As [`lines`], for what a router printed: commands are skipped.
 pub(crate) fn listing(
-    grammar: impl Grammar + 'static,
+    mut grammar: impl Grammar + 'static,
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
     Box::new(GrammarSource {
         cutter: Lines::new(input),
+        rows: RouteRows::new(grammar.values(), options),
         grammar,
         prompt: Some(Prompt::default()),
-        rows: RouteRows::new(options),
         at_end: false,
     })
 }
 
 /// The items of the JSON in `input`, each read by `grammar`.
 pub(crate) fn document(
-    grammar: impl Grammar + 'static,
+    mut grammar: impl Grammar + 'static,
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
     Box::new(GrammarSource {
         cutter: Items::new(input),
+        rows: RouteRows::new(grammar.values(), options),
         grammar,
         prompt: None,
-        rows: RouteRows::new(options),
         at_end: false,
     })
 }
@@ -218,7 +218,7 @@ impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
 }
 
 impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
         loop {
             if let Some((line, reason)) = self.rows.take_flaw() {
                 return Err(self.cutter.invalid(line, reason));
@@ -238,12 +238,12 @@ impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
         }
     }
 
-    fn columns(&self) -> Option<RecordColumns<'_>> {
-        self.grammar.record().map(RecordText::columns)
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.rows.values
     }
 
     fn has_values(&self) -> bool {
-        self.rows.has_values() || self.grammar.record().is_some()
+        self.rows.has_values() || self.rows.values.reads_columns()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -4,8 +4,7 @@
 //! For what needs every route; what only looks up does so in the image itself.
 //! The bytes are validated as a whole first, so no single route is ever invalid.
 
-use std::fmt::Write;
-
+use hashbrown::HashMap;
 use popfib::family::Family;
 use popfib::image::{ImageFamily, ImageTable, Source};
 use popfib::{Image, ImageError, IpPrefix, NextHop};
@@ -14,10 +13,10 @@ use popfib_table::{Cell, Column, Records, Table, TableError};
 use crate::error::{ReadError, no_name, quote};
 use crate::input::Input;
 use crate::name_rule::check_characters;
-use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
-use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{ColumnSelection, LoadOptions, TableEntry};
+use crate::route::{Route, RouteSource};
+use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 
 /// Whether a file that begins with these bytes is an image.
 pub fn is_image(head: &[u8]) -> bool {
@@ -100,10 +99,9 @@ pub(crate) struct ImageRoutes {
     image: ImageTable,
     /// How many routes have been read.
     count: u32,
-    /// The records as texts, where they are asked for.
-    records: Option<RecordText>,
-    /// What stands for the next hop of the route that was handed out last.
-    text: String,
+    values: ValueBook,
+    /// The numbers there of the image's next hops: records that differ may be equal in the columns that are read.
+    numbers: HashMap<NextHop, Option<NextHop>>,
 }
 
 impl ImageRoutes {
@@ -125,20 +123,24 @@ impl ImageRoutes {
         if !table.has_routes() {
             return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
         }
-        let records = are_records.then(|| {
-            let mut text = RecordText::new(&ColumnSelection::All);
+        let mut values = ValueBook::default();
+        if !are_records {
+            // The table has that column alone, so the book need not look for it.
+            values.wanted = options.columns.clone();
+        } else {
+            values.wanted = ColumnSelection::All;
             for column in table.records().map_or(&[][..], Records::columns) {
-                text.column(column.name());
+                values.column(column.name());
             }
-            text
-        });
+            values.set_value_column(table.records().map_or(0, Records::value_column));
+        }
         Ok(Self {
             name: name.to_owned(),
             table,
             image: image.clone(),
             count: 0,
-            records,
-            text: String::new(),
+            values,
+            numbers: HashMap::new(),
         })
     }
 
@@ -148,26 +150,30 @@ impl ImageRoutes {
         Some((A::ip_prefix(prefix), next_hop))
     }
 
-    /// Puts what stands for this next hop into `text`.
-    fn write(&mut self, next_hop: NextHop) {
-        self.text.clear();
+    /// The value that stands for this next hop, which the book has not yet.
+    fn value(&mut self, next_hop: NextHop) -> Result<Option<NextHop>, String> {
+        let values = &mut self.values;
+        values.begin();
         let Some(records) = self.table.records() else {
-            // Writing to a String cannot fail.
-            let _ = write!(self.text, "{next_hop}");
-            return;
+            return Ok(values.text(&next_hop.to_string()));
         };
-        let Some(text) = &mut self.records else {
-            let value = self.table.value(next_hop);
-            self.text.push_str(value.as_deref().unwrap_or_default());
-            return;
-        };
+        if !values.are_records() {
+            // An empty one is absent, or that of a list of prefixes.
+            let value = self.table.value(next_hop).unwrap_or_default();
+            if !value.is_empty()
+                && let Err(reason) = check_characters(&value)
+            {
+                return Err(format!("{}: {reason}", quote(value.as_bytes())));
+            }
+            return Ok(values.text(&value));
+        }
         for column in 0..records.columns().len() {
             match records.cell(next_hop, column) {
                 None => {}
                 Some(Cell::Scalar(scalar)) => {
                     let maxmind = records.columns()[column].maxmind_type();
                     let kind = maxmind.map_or(CellKind::of(scalar), CellKind::MaxMind);
-                    text.put(column, kind, &scalar.to_string());
+                    values.put(column, kind, &scalar.to_string());
                 }
                 Some(Cell::List(list)) => {
                     let elements = list
@@ -175,16 +181,16 @@ impl ImageRoutes {
                         .map(|element| (CellKind::of(element), element.to_string()));
                     let elements: Vec<_> = elements.collect();
                     let elements = elements.iter().map(|(kind, text)| (*kind, text.as_str()));
-                    text.put_list(column, elements);
+                    values.put_list(column, elements);
                 }
             }
         }
-        self.text.push_str(text.finish());
+        Ok(values.number())
     }
 }
 
 impl RouteSource for ImageRoutes {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
         let number = self.count + 1;
         let ipv4 = self
             .image
@@ -196,28 +202,23 @@ impl RouteSource for ImageRoutes {
             return Ok(None);
         };
         self.count = number;
-        self.write(next_hop);
-        // An empty one is absent, or that of a list of prefixes.
-        if !self.text.is_empty()
-            && let Err(reason) = check_characters(&self.text)
-        {
-            let text = quote(self.text.as_bytes());
-            let reason = format!("route {prefix}: {text}: {reason}");
-            return Err(ReadError::file(&self.name, reason));
+        if let Some(&value) = self.numbers.get(&next_hop) {
+            return Ok(Some(Route { prefix, value }));
         }
-        let next_hop = &self.text;
-        Ok(Some(Route { prefix, next_hop }))
+        let value = self.value(next_hop);
+        let value =
+            value.map_err(|e| ReadError::file(&self.name, format!("route {prefix}: {e}")))?;
+        self.numbers.insert(next_hop, value);
+        Ok(Some(Route { prefix, value }))
+    }
+
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.values
     }
 
     fn has_values(&self) -> bool {
         let records = self.table.records();
         !records.is_some_and(|records| records.columns()[records.value_column()].is_of_list())
-    }
-
-    fn columns(&self) -> Option<RecordColumns<'_>> {
-        let value = self.table.records().map_or(0, Records::value_column);
-        let columns = self.records.as_ref()?.columns();
-        Some(RecordColumns { value, ..columns })
     }
 
     fn sources(&self) -> Vec<Source> {

@@ -16,7 +16,8 @@ use crate::image::select_columns;
 use crate::input::Input;
 use crate::load::load_prefixes;
 use crate::lookups::{LookupTable, load_for_lookups};
-use crate::table_format::{ColumnSelection, LoadOptions};
+use crate::table_format::LoadOptions;
+use crate::values::ColumnSelection;
 
 /// What is joined, and how.
 #[derive(Clone, Debug, Default)]

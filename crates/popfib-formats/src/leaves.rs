@@ -1,4 +1,4 @@
-//! The columns of records of any shape: a tree of maps and lists in, the text of a [record](crate::record) out. A column is every
+//! The columns of records of any shape: a tree of maps and lists in, the cells of a record ([`ValueBook`]) out. A column is every
 //! scalar, called by the keys that lead to it, and every list of scalars.
 //!
 //! ```text
@@ -17,8 +17,7 @@ use serde::Deserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
 
 use crate::names::{counted, note_left_out};
-use crate::record::{CellKind, RecordText};
-use crate::table_format::ColumnSelection;
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 
 /// How many elements of a list of maps become columns where all are read.
 const MAX_ELEMENTS: usize = 16;
@@ -27,10 +26,9 @@ const MAX_ELEMENTS: usize = 16;
 const MAX_PATH: usize = 4_096;
 const MAX_PATHS: usize = 1 << 20;
 
-/// Makes of each record the text of its columns.
+/// Puts the columns of each record into a book of values.
 #[derive(Debug)]
 pub(crate) struct RecordLeaves {
-    pub(crate) text: RecordText,
     /// The first list that was too long, and how many records have such.
     cut: Option<(String, u64)>,
     /// That of the record at hand.
@@ -42,20 +40,14 @@ pub(crate) struct RecordLeaves {
 }
 
 impl RecordLeaves {
-    /// For these columns, of which `rank` says how much they tell; `None` if one value is read.
-    pub(crate) fn of(columns: &ColumnSelection, rank: fn(&str) -> Option<usize>) -> Option<Self> {
-        (*columns != ColumnSelection::Value).then(|| Self {
-            text: RecordText::new(columns).ranked(rank),
+    /// For these columns; `None` if one value is read.
+    pub(crate) fn of(columns: &ColumnSelection) -> Option<Self> {
+        (*columns != ColumnSelection::Value).then_some(Self {
             cut: None,
             cut_here: None,
             room: MAX_PATHS,
             nameless: 0,
         })
-    }
-
-    /// The column that was asked for, if it is one.
-    pub(crate) fn only(&self) -> Option<&str> {
-        self.text.only()
     }
 
     /// What was left out of records, for the user.
@@ -73,64 +65,67 @@ impl RecordLeaves {
         notes
     }
 
-    /// The text of a record; `None` if it has none of the columns.
-    pub(crate) fn record(&mut self, node: &RecordNode<'_>) -> Option<&str> {
-        self.put(node, &mut String::new());
+    /// Makes the columns of `node` the record at hand.
+    pub(crate) fn fill(&mut self, node: &RecordNode<'_>, values: &mut ValueBook) {
+        values.begin();
+        self.put(node, &mut String::new(), values);
         if let Some(list) = self.cut_here.take() {
             self.cut.get_or_insert((list, 0)).1 += 1;
         }
-        let text = self.text.finish();
-        (!text.trim().is_empty()).then_some(text)
     }
 
     /// The index of the column called `name`; `None` if it is not asked for, or there is no room for its name.
-    fn column(&mut self, name: &str) -> Option<usize> {
-        let known = self.text.names().len();
-        if self.room < name.len() && self.text.wants_all() && !self.text.has(name) {
+    fn column(&mut self, name: &str, values: &mut ValueBook) -> Option<usize> {
+        let known = values.names().len();
+        if self.room < name.len() && values.wants_all() && !values.has(name) {
             self.nameless += 1;
             return None;
         }
-        let column = self.text.column(name);
-        if self.text.names().len() > known {
+        let column = values.column(name);
+        if values.names().len() > known {
             self.room -= name.len();
         }
         column
     }
 
     /// Puts what is below `path`, at the end of which `key` comes, unless the whole is too long.
-    fn put_below(&mut self, node: &RecordNode<'_>, path: &mut String, parts: [&str; 2]) {
+    fn put_below(
+        &mut self,
+        node: &RecordNode<'_>,
+        path: &mut String,
+        parts: [&str; 2],
+        values: &mut ValueBook,
+    ) {
         let len = path.len();
         if len + parts[0].len() + parts[1].len() > MAX_PATH {
-            if self.text.wants_all() {
+            if values.wants_all() {
                 self.nameless += 1;
             } else {
                 // For the error that there is no column of the name that was asked for.
                 path.extend(parts[1].chars().take(64));
-                self.text.column(path);
+                values.column(path);
                 path.truncate(len);
             }
             return;
         }
         parts.into_iter().for_each(|part| path.push_str(part));
-        self.put(node, path);
+        self.put(node, path, values);
         path.truncate(len);
     }
 
     /// Puts the scalars and lists of `node`, which `path` leads to, into the record at hand.
-    fn put(&mut self, node: &RecordNode<'_>, path: &mut String) {
-        let wants_all = self.text.wants_all();
+    fn put(&mut self, node: &RecordNode<'_>, path: &mut String, values: &mut ValueBook) {
+        let wants_all = values.wants_all();
         match node {
             RecordNode::Null => {
-                let named = self.text.named(path);
-                named
-                    .into_iter()
-                    .for_each(|column| self.text.is_there(column));
+                let named = values.named(path);
+                named.into_iter().for_each(|column| values.is_there(column));
             }
             RecordNode::Scalar(kind, value) => {
                 // A record that is one scalar.
                 let name = if path.is_empty() { "value" } else { path };
-                if let Some(column) = self.column(name) {
-                    self.text.put(column, *kind, value);
+                if let Some(column) = self.column(name, values) {
+                    values.put(column, *kind, value);
                 }
             }
             RecordNode::Map(members) => {
@@ -140,7 +135,7 @@ impl RecordLeaves {
                 let dot = if path.is_empty() { "" } else { "." };
                 for (key, member) in members {
                     if !is_english || key == "en" {
-                        self.put_below(member, path, [dot, key]);
+                        self.put_below(member, path, [dot, key], values);
                     }
                 }
             }
@@ -155,8 +150,8 @@ impl RecordLeaves {
                 let scalars: Vec<_> = scalars.collect();
                 // A list of scalars is one column; one of maps or lists is a column for each scalar in its elements.
                 let is_list = scalars.len() == elements.len();
-                if is_list && let Some(column) = self.column(path) {
-                    self.text.put_list(column, scalars.into_iter());
+                if is_list && let Some(column) = self.column(path, values) {
+                    values.put_list(column, scalars.into_iter());
                 }
                 if !is_list && wants_all && elements.len() > MAX_ELEMENTS {
                     self.cut_here.get_or_insert_with(|| path.clone());
@@ -169,8 +164,8 @@ impl RecordLeaves {
                 for (index, element) in elements.iter().take(most).enumerate() {
                     let place = format!("[{index}]");
                     // One scalar of a list is a column only if it is asked for by its name.
-                    if !is_list || self.text.named(&format!("{path}{place}")).is_some() {
-                        self.put_below(element, path, [&place, ""]);
+                    if !is_list || values.named(&format!("{path}{place}")).is_some() {
+                        self.put_below(element, path, [&place, ""], values);
                     }
                 }
             }

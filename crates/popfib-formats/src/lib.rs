@@ -3,7 +3,7 @@
 //!
 //! The flow: an [`Input`] opens a file or standard input and decompresses it by its content; [`open_routes`] finds its
 //! [`Format`] and gives the [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`](load()) puts them into the two
-//! Ribs of a [`RouteTable`], with the next hops numbered by a [`Dictionary`](popfib_table::Dictionary). The other way,
+//! Ribs of a [`RouteTable`]. Values are numbered once, while they are read, by the source's [`ValueBook`]. The other way,
 //! [`write_table`] writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!
 //! Addresses to look up come from an [`AddressFile`], changes of routes from [`open_updates`], VRPs of the RPKI from
@@ -55,7 +55,6 @@ mod paths;
 mod peers;
 mod prompt;
 pub mod ranges;
-mod record;
 mod registry;
 mod replay;
 mod route;
@@ -74,6 +73,7 @@ mod update_text;
 pub mod updates;
 mod updates_in_order;
 mod value_regex;
+mod values;
 mod vrps;
 mod words;
 pub mod write;
@@ -90,12 +90,12 @@ pub use load::{
 };
 pub use lookups::{LookupTable, load_for_lookups};
 pub use peers::{Peer, PeerFilter, RouteValue};
-pub use route::{RecordColumns, Route, RouteSource};
+pub use route::{Route, RouteSource};
 pub use special::{SPECIAL_TABLE_NAME, special_table};
-pub use table_format::{ColumnSelection, Format, LoadOptions, UpdateFiles};
-pub use text_table::TextTable;
+pub use table_format::{Format, LoadOptions, UpdateFiles};
 pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 pub use value_regex::ValueRegex;
+pub use values::{ColumnSelection, ValueBook};
 pub use vrps::{VrpFormat, VrpTable, load_vrps};
 pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
 

@@ -1,7 +1,7 @@
 //! Routes into tables: the one place where formats meet Ribs. A [`RouteSource`] in, a [`RouteTable`] out.
 //!
-//! Each text that stands for a next hop is interned to a number, which the Ribs hold: many routes share a text. Of two routes
-//! for one prefix the later counts, as it would in a router that read the file line by line.
+//! The Ribs hold the numbers that the source gave to values. Of two routes for one prefix the later counts, as it would in a router
+//! that read the file line by line.
 
 use std::mem;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use popfib::family::{ByFamily, Family};
 use popfib::image::{ImageTable, Source};
 use popfib::{IpPrefix, NextHop, Prefix, Rib};
-use popfib_table::{Dictionary, Records, Ribs, Table, TableBuilder};
+use popfib_table::{BuiltRecords, Dictionary, Records, Ribs, Table, TableBuilder};
 
 use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
@@ -20,11 +20,11 @@ use crate::input::{Input, Progress};
 use crate::name_rule::MAX_NAMES;
 use crate::names::counted;
 use crate::ranges::{AddressSpan, IpRangePrefixes};
-use crate::record::unpack;
 use crate::replay;
 use crate::route::{Route, RouteSource};
 use crate::table_format::LoadOptions;
 use crate::text_table::TextTable;
+use crate::values::ValueBook;
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
@@ -126,22 +126,31 @@ impl RouteTable {
         self.absent = (count > 0).then(|| note(only.unwrap_or("a value")));
     }
 
-    /// Makes records of the texts that stand for them.
-    fn unpack(&mut self, names: &[String], value_column: usize) -> Result<(), ReadError> {
-        let texts = mem::take(&mut self.next_hops);
-        let mut unpacked = unpack(names, &texts).map_err(|e| ReadError::file(&self.name, e))?;
-        if let Some(numbers) = unpacked.renumbered {
-            let number = |of: NextHop| numbers[of.get() as usize - 1];
-            self.ribs = ByFamily {
-                ipv4: self.ribs.ipv4.iter().map(|(p, n)| (p, number(n))).collect(),
-                ipv6: self.ribs.ipv6.iter().map(|(p, n)| (p, number(n))).collect(),
-            };
-            for (_, of) in &mut self.others {
-                *of = number(*of);
-            }
+    /// Takes the values that the numbers of the routes are of; `absent` is that of what has none, if a route leads to it. With `fill`,
+    /// such routes get values from shorter prefixes.
+    pub(crate) fn set_values(&mut self, values: ValueBook, absent: Option<NextHop>, fill: bool) {
+        let only = values.only().or(values.wanted.name()).map(str::to_owned);
+        // Of a list without values, or of a format of one, there are values and no records.
+        let (texts, records) = values.build();
+        self.next_hops = texts;
+        if let Some(built) = records {
+            self.set_records(built);
         }
-        if !unpacked.mixed.is_empty() {
-            let names = unpacked.mixed.iter().take(20);
+        if self.is_list() {
+            return;
+        }
+        if fill && (absent.is_some() || self.records.is_some()) {
+            self.fill();
+        }
+        if absent.is_some() {
+            self.count_absent(only.as_deref());
+        }
+    }
+
+    /// Takes the records, and notes which columns are texts as they have several types.
+    fn set_records(&mut self, built: BuiltRecords) {
+        if !built.mixed.is_empty() {
+            let names = built.mixed.iter().take(20);
             let names: Vec<_> = names.map(|name| quote(name.as_bytes())).collect();
             let note = format!(
                 "values of several types, read as texts, in {}",
@@ -149,9 +158,7 @@ impl RouteTable {
             );
             self.notes.push(note);
         }
-        unpacked.records.set_value_column(value_column);
-        self.records = Some(unpacked.records);
-        Ok(())
+        self.records = Some(built.records);
     }
 
     /// All routes in prefix order, IPv4 first.
@@ -176,15 +183,14 @@ impl RouteTable {
 
     /// Adds a route; counts the one that it replaces, or keeps it with `all`.
     #[inline]
-    fn insert(&mut self, route: Route<'_>, all: bool) {
-        let next_hop = self.next_hops.intern(route.next_hop);
-        let replaced = match route.prefix {
-            IpPrefix::V4(prefix) => self.ribs.ipv4.insert(prefix, next_hop),
-            IpPrefix::V6(prefix) => self.ribs.ipv6.insert(prefix, next_hop),
+    fn insert(&mut self, prefix: IpPrefix, number: NextHop, all: bool) {
+        let replaced = match prefix {
+            IpPrefix::V4(prefix) => self.ribs.ipv4.insert(prefix, number),
+            IpPrefix::V6(prefix) => self.ribs.ipv6.insert(prefix, number),
         };
         if let Some(replaced) = replaced {
             match all {
-                true => self.others.push((route.prefix, replaced)),
+                true => self.others.push((prefix, replaced)),
                 false => self.replaced += 1,
             }
         }
@@ -261,7 +267,9 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
 pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
     let (name, progress) = (input.name().to_owned(), input.progress());
     let mut source = TextTable::of(input, options);
-    insert_all(name, &progress, &mut source, options)
+    let mut table = insert_all(name, &progress, &mut source, options)?.0;
+    table.next_hops = mem::take(source.values()).into_texts();
+    Ok(table)
 }
 
 /// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask
@@ -286,21 +294,30 @@ pub fn load_image(
 /// How many bytes the values of a small file may take.
 const SPARE_NAMES: u64 = 256 << 20;
 
-/// The table of all routes of `source`.
+/// The table of all routes of `source`, whose values are still there; and the number of what has no value, if a route leads to it.
 fn insert_all(
     name: String,
     progress: &Progress,
     source: &mut dyn RouteSource,
     options: &LoadOptions,
-) -> Result<RouteTable, ReadError> {
+) -> Result<(RouteTable, Option<NextHop>), ReadError> {
     let mut table = RouteTable {
         name,
         ..RouteTable::default()
     };
     let name = table.name.clone();
-    (table.skipped, table.notes) = read_all(&name, progress, source, options, |route| {
-        table.insert(route, options.all);
-        match table.next_hops.text_len() {
+    let (mut absent, mut highest) = (None, 0);
+    (table.skipped, table.notes) = read_all(&name, progress, source, options, |source, route| {
+        let number = match route.value {
+            Some(number) => number,
+            None => *absent.get_or_insert_with(|| source.values().absent()),
+        };
+        table.insert(route.prefix, number, options.all);
+        if number.get() <= highest {
+            return Ok(());
+        }
+        highest = number.get();
+        match source.values().text_len() {
             length if length > MAX_NAMES => Err("its next hops take more than 1 GiB"),
             // Those of a small file may be one long text many times.
             length if length as u64 > SPARE_NAMES + 16 * progress.read() && progress.read() > 0 => {
@@ -310,7 +327,7 @@ fn insert_all(
         }
     })?;
     table.applied = source.applied();
-    Ok(table)
+    Ok((table, absent))
 }
 
 /// The table of all routes of `source`, with records where columns are asked for, and with what is known of `file`.
@@ -320,8 +337,9 @@ fn insert_records(
     source: &mut dyn RouteSource,
     options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
-    let mut table = insert_all(file.name.clone(), progress, source, options)?;
+    let (mut table, absent) = insert_all(file.name.clone(), progress, source, options)?;
     table.column = options.columns.name().map(str::to_owned);
+    let has_values = source.has_values();
     table.sources = source.sources();
     match &mut table.sources[..] {
         [] => table.sources.push(file),
@@ -334,27 +352,11 @@ fn insert_records(
         }
         _ => {}
     }
-    let may_lack = table.next_hops.number("").is_some();
-    if table.next_hops.len() == 1 && may_lack && source.has_values() {
+    let values = mem::take(source.values());
+    if values.count() == 1 && absent.is_some() && has_values {
         table.column.get_or_insert_with(|| "value".to_owned());
     }
-    // Of a list without values, or of a format of one, there are values and no records.
-    let columns = source.columns();
-    if let Some(columns) =
-        columns.filter(|columns| columns.are_records && !columns.names.is_empty())
-    {
-        table.unpack(columns.names, columns.value)?;
-    }
-    if !table.is_list() {
-        let only = source.columns().filter(|columns| columns.names.len() == 1);
-        if options.fill && (may_lack || table.records.is_some()) {
-            table.fill();
-        }
-        if may_lack {
-            let only = only.as_ref().map(|columns| &*columns.names[0]);
-            table.count_absent(only.or(options.columns.name()));
-        }
-    }
+    table.set_values(values, absent, options.fill);
     Ok(table)
 }
 
@@ -393,14 +395,14 @@ fn read_all(
     progress: &Progress,
     source: &mut dyn RouteSource,
     options: &LoadOptions,
-    mut each: impl FnMut(Route<'_>) -> Result<(), &'static str>,
+    mut each: impl FnMut(&mut dyn RouteSource, Route) -> Result<(), &'static str>,
 ) -> Result<(u64, Vec<String>), ReadError> {
     let (mut is_any, mut skipped, mut notes) = (false, 0, Vec::new());
     loop {
         match source.next_route() {
             Ok(Some(route)) => {
                 is_any = true;
-                each(route).map_err(|reason| ReadError::file(name, reason))?;
+                each(source, route).map_err(|reason| ReadError::file(name, reason))?;
             }
             Ok(None) => break,
             Err(e) if options.skip_invalid && e.is_invalid_line() => skipped += 1,
@@ -413,7 +415,7 @@ fn read_all(
         }
     }
     notes.extend(source.notes());
-    if let Some(reason) = source.columns().and_then(|columns| columns.missing) {
+    if let Some(reason) = source.values().missing() {
         return Err(ReadError::file(name, reason));
     }
     let is_chosen = options.peer.is_some() || options.table.is_some();
@@ -478,7 +480,7 @@ pub fn load_prefixes(input: Input, options: &LoadOptions) -> Result<PrefixList, 
     let progress = input.progress();
     let mut source = open(input, &options)?;
     let mut prefixes = Vec::new();
-    let (skipped, notes) = read_all(&name, &progress, &mut *source, &options, |route| {
+    let (skipped, notes) = read_all(&name, &progress, &mut *source, &options, |_, route| {
         prefixes.push(route.prefix);
         Ok(())
     })?;

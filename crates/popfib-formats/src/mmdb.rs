@@ -20,7 +20,6 @@ use hashbrown::HashMap;
 use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
 use popfib::image::Source;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_table::Dictionary;
 use self_cell::self_cell;
 use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -29,11 +28,11 @@ use crate::date::rfc3339;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::leaves::{RecordLeaves, RecordNode};
-use crate::name_rule::checked;
 use crate::names::note_left_out;
 use crate::registry::FormatCapabilities;
-use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{ColumnSelection, TableEntry};
+use crate::route::{Route, RouteSource};
+use crate::table_format::TableEntry;
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "mmdb",
@@ -110,16 +109,15 @@ type MmdbNetworks<'a> = Within<'a, Vec<u8>>;
 pub(crate) struct Mmdb {
     name: String,
     walk: MmdbWalk,
+    values: ValueBook,
     /// The numbers of the values of records seen before, by their offset: many
     /// networks share a record, and many records a value.
-    values: HashMap<usize, Option<NextHop>>,
-    names: Dictionary,
-    /// How many more bytes of names there can be, as no two lie in the same bytes.
-    names_left: usize,
-    value: NextHop,
+    numbers: HashMap<usize, Option<NextHop>>,
+    /// How many bytes of values there can be, as no two lie in the same bytes.
+    max_len: usize,
     /// All of IPv4, where the network handed out last covers its tree, with the same value.
-    ipv4: Option<IpPrefix>,
-    /// The columns, unless one value is read.
+    ipv4: Option<Route>,
+    /// What reads columns, unless one value is read.
     leaves: Option<RecordLeaves>,
     /// Networks whose records have none of them, or no value at all.
     without: u64,
@@ -175,15 +173,14 @@ impl Mmdb {
         Ok(Self {
             name,
             walk,
-            values: HashMap::new(),
-            names: Dictionary::new(),
-            names_left: match columns {
+            values: ValueBook::new(columns).ranked(telling),
+            numbers: HashMap::new(),
+            max_len: match columns {
                 ColumnSelection::Value => NAME_GROWTH.saturating_mul(len),
                 _ => RECORD_GROWTH.saturating_mul(len.max(1 << 20)),
             },
-            value: NextHop::MIN,
             ipv4: None,
-            leaves: RecordLeaves::of(columns, telling),
+            leaves: RecordLeaves::of(columns),
             without: 0,
             records,
             left,
@@ -192,14 +189,13 @@ impl Mmdb {
         })
     }
 
-    /// The next network with its value in `self.value`.
-    fn advance(&mut self) -> Result<Option<IpPrefix>, MmdbFault> {
+    /// The next network with its value.
+    fn advance(&mut self) -> Result<Option<Route>, MmdbFault> {
         if let Some(ipv4) = self.ipv4.take() {
             return Ok(Some(ipv4));
         }
-        let all = &mut self.ipv4;
-        let (values, value, left) = (&mut self.values, &mut self.value, &mut self.left);
-        let (names, names_left) = (&mut self.names, &mut self.names_left);
+        let (all, left) = (&mut self.ipv4, &mut self.left);
+        let (values, numbers, max_len) = (&mut self.values, &mut self.numbers, self.max_len);
         let (leaves, without) = (&mut self.leaves, &mut self.without);
         self.walk.with_dependent_mut(|_, networks| {
             loop {
@@ -220,48 +216,45 @@ impl Mmdb {
                     .map_err(|e| format!("the database is damaged: {e}"))?;
                 let prefix = prefix(network.ip(), network.prefix())?;
                 // Decoded only the first time that a network has this record.
-                if !values.contains_key(&offset) {
-                    let found = match leaves {
+                if !numbers.contains_key(&offset) {
+                    values.begin();
+                    let read = match leaves {
                         Some(leaves) => found.decode::<RecordNode<'_>>().map(|node| {
-                            let text = leaves.record(node.as_ref()?)?;
-                            Some(text.to_owned())
+                            let node = node.unwrap_or(RecordNode::Null);
+                            leaves.fill(&node, values);
                         }),
-                        None => scalar(&found),
+                        None => scalar(&found).map(|text| {
+                            values.put(0, CellKind::Text, &text.unwrap_or_default());
+                        }),
                     };
-                    let found =
-                        found.map_err(|e| format!("{prefix}: the record is damaged: {e}"))?;
-                    let known = match found {
-                        None => None,
-                        Some(name) => {
-                            let name = checked(&name)
-                                .map_err(|e| MmdbFault::Record(offset, format!("{prefix}: {e}")))?;
-                            // Each new text takes bytes of the file that no other takes, unless it was made to explode.
-                            if names.number(name).is_none() {
-                                let left = names_left.checked_sub(name.len());
-                                *names_left =
-                                    left.ok_or("the database is damaged: its values overlap")?;
-                            }
-                            Some(names.intern(name))
-                        }
-                    };
-                    values.insert(offset, known);
-                }
-                match values[&offset] {
-                    Some(found) => *value = found,
-                    None => {
-                        *without += 1;
-                        continue;
+                    read.map_err(|e| format!("{prefix}: the record is damaged: {e}"))?;
+                    let number = values.finish();
+                    let number =
+                        number.map_err(|e| MmdbFault::Record(offset, format!("{prefix}: {e}")))?;
+                    // Each new value takes bytes of the file that no other takes, unless it was made to explode.
+                    if values.text_len() > max_len {
+                        return Err("the database is damaged: its values overlap".into());
                     }
+                    numbers.insert(offset, number);
+                }
+                let value = numbers[&offset];
+                if value.is_none() {
+                    *without += 1;
+                    continue;
                 }
                 // IPv4 addresses are those of ::/96 in the tree.
-                let ipv4 = Some(IpPrefix::V4(Prefix::DEFAULT_ROUTE));
+                let ipv4 = IpPrefix::V4(Prefix::DEFAULT_ROUTE);
+                let ipv4 = Some(Route {
+                    prefix: ipv4,
+                    value,
+                });
                 match prefix {
                     IpPrefix::V6(prefix) if prefix.first() != 0 || prefix.len() > 96 => {}
                     IpPrefix::V6(prefix) if prefix.len() == 96 => return Ok(ipv4),
                     IpPrefix::V6(_) => *all = ipv4,
                     IpPrefix::V4(_) => {}
                 }
-                return Ok(Some(prefix));
+                return Ok(Some(Route { prefix, value }));
             }
         })
     }
@@ -388,15 +381,12 @@ impl RouteSource for Mmdb {
         false
     }
 
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
         if self.at_end {
             return Ok(None);
         }
         match self.advance() {
-            Ok(Some(prefix)) => Ok(Some(Route {
-                prefix,
-                next_hop: self.names.get(self.value).unwrap_or_default(),
-            })),
+            Ok(Some(route)) => Ok(Some(route)),
             Ok(None) => {
                 self.at_end = true;
                 Ok(None)
@@ -416,13 +406,19 @@ impl RouteSource for Mmdb {
         vec![self.source.clone()]
     }
 
-    fn columns(&self) -> Option<RecordColumns<'_>> {
-        Some(self.leaves.as_ref()?.text.columns())
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.values
+    }
+
+    fn has_values(&self) -> bool {
+        self.values.reads_columns()
     }
 
     fn notes(&self) -> Vec<String> {
-        let columns = self.leaves.as_ref().and_then(RecordLeaves::only);
-        let which = format!(" without {}", columns.unwrap_or("a value"));
+        let which = format!(
+            " without {}",
+            self.values.wanted.name().unwrap_or("a value")
+        );
         let mut notes = note_left_out(self.without, "network", &which);
         notes.extend(self.leaves.iter().flat_map(RecordLeaves::notes));
         notes

@@ -14,6 +14,8 @@ use crate::error::quote;
 /// route over 256 next hops as much.
 pub const MAX_NEXT_HOP_LENGTH: usize = 60_000;
 
+const TOO_LONG: &str = "a next hop of more than 60000 bytes";
+
 /// The maximum length of all next hops of a table in bytes: a compressed file of some hundred kilobytes may hold more.
 pub(crate) const MAX_NAMES: usize = 1 << 30;
 
@@ -25,7 +27,7 @@ pub(crate) fn is_forbidden(c: char) -> bool {
 /// Whether `name` may be the name of a next hop; else what is wrong with it.
 pub(crate) fn check(name: &str) -> Result<(), &'static str> {
     if name.len() > MAX_NEXT_HOP_LENGTH {
-        return Err("a next hop of more than 60000 bytes");
+        return Err(TOO_LONG);
     }
     check_characters(name)
 }
@@ -41,14 +43,19 @@ pub(crate) fn check_characters(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// `name` if it may be one; else the reason for an error, which quotes it unless it is too long: it may be a record in popfib's own
-/// form.
+/// Refuses a value, of one text or of several, that is too long.
+pub(crate) fn check_length(len: usize) -> Result<(), String> {
+    match len > MAX_NEXT_HOP_LENGTH {
+        true => Err(format!("{len} bytes: {TOO_LONG}")),
+        false => Ok(()),
+    }
+}
+
+/// `name` if it may be one; else the reason for an error, which quotes it unless it is too long.
 pub(crate) fn checked(name: &str) -> Result<&str, String> {
-    match check(name) {
+    check_length(name.len())?;
+    match check_characters(name) {
         Ok(()) => Ok(name),
-        Err(reason) if name.len() > MAX_NEXT_HOP_LENGTH => {
-            Err(format!("{} bytes: {reason}", name.len()))
-        }
         Err(reason) => Err(format!("{}: {reason}", quote(name.as_bytes()))),
     }
 }

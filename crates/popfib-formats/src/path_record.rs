@@ -1,9 +1,11 @@
-//! The attributes of a BGP path as the columns of a record: a [`BgpPath`] in, the text of a record out (`record.rs`).
+//! The values of BGP paths: one of them, or their attributes as the columns of a record. A [`BgpPath`] in, a number out.
+
+use popfib::NextHop;
 
 use crate::bgp_path::BgpPath;
 use crate::peers::RouteValue;
-use crate::record::{CellKind, RecordText};
-use crate::table_format::{ColumnSelection, LoadOptions};
+use crate::table_format::LoadOptions;
+use crate::values::{CellKind, ValueBook};
 
 /// The columns, called as the members of what `popfib paths --json` prints.
 const NAMES: [&str; 11] = [
@@ -20,21 +22,23 @@ const NAMES: [&str; 11] = [
     "atomic",
 ];
 
-/// Makes the text of a record of each path.
-#[derive(Debug)]
-pub(crate) struct PathRecord {
-    pub(crate) text: RecordText,
-    columns: [Option<usize>; NAMES.len()],
-    /// The path, which its reader fills.
+/// What the value of a path is made of, which its reader fills: the path where columns are read, else the value.
+#[derive(Debug, Default)]
+pub(crate) struct PathValue {
+    pub(crate) text: String,
     pub(crate) path: BgpPath,
 }
 
-impl PathRecord {
-    /// For the columns that are asked for; `None` if one value is read.
-    pub(crate) fn of(options: &LoadOptions) -> Option<Self> {
-        if options.columns == ColumnSelection::Value {
-            return None;
-        }
+/// Numbers the values of paths.
+#[derive(Debug)]
+pub(crate) struct PathValues {
+    pub(crate) book: ValueBook,
+    columns: [Option<usize>; NAMES.len()],
+}
+
+impl PathValues {
+    /// For the columns that are asked for, or one value.
+    pub(crate) fn new(options: &LoadOptions) -> Self {
         let rank: fn(&str) -> Option<usize> = match options.value {
             RouteValue::NextHop => |name| (name == "next_hop").then_some(0),
             RouteValue::OriginAs | RouteValue::OriginOrValue => {
@@ -43,34 +47,31 @@ impl PathRecord {
             RouteValue::Peer => |name| (name == "peer").then_some(0),
         };
         // What would be the value without columns is the value of the record, too.
-        let mut text = RecordText::new(&options.columns).ranked(rank);
-        let columns = NAMES.map(|name| text.column(name));
+        let mut book = ValueBook::new(&options.columns).ranked(rank);
+        book.is_ignored = options.prefixes_only;
+        let columns = NAMES.map(|name| book.column(name));
         // They are there in every file: that no path has a MED, say, is no error.
-        columns
-            .iter()
-            .flatten()
-            .for_each(|&column| text.is_there(column));
-        Some(Self {
-            columns,
-            text,
-            path: BgpPath::default(),
-        })
+        let all = columns.iter().flatten();
+        all.for_each(|&column| book.is_there(column));
+        Self { book, columns }
     }
 
-    /// Sets `record` to the text of the path.
-    pub(crate) fn write(&mut self, record: &mut String) {
+    /// The number of a value; `None` if it lacks that.
+    pub(crate) fn number(&mut self, value: &PathValue) -> Option<NextHop> {
+        if !self.book.reads_columns() {
+            return self.book.text(&value.text);
+        }
+        self.book.begin();
         for (name, column) in NAMES.into_iter().zip(self.columns) {
             if let Some(column) = column {
-                self.put(name, column);
+                self.put(&value.path, name, column);
             }
         }
-        record.clear();
-        record.push_str(self.text.finish());
+        self.book.number()
     }
 
     /// Puts the attribute of this name into its column, if the path has it.
-    fn put(&mut self, name: &str, column: usize) {
-        let path = &self.path;
+    fn put(&mut self, path: &BgpPath, name: &str, column: usize) {
         let number =
             |number: Option<u32>| (CellKind::Integer, number.map(|number| number.to_string()));
         let text = |text: &str| (CellKind::Text, Some(text.to_owned()));
@@ -92,11 +93,11 @@ impl PathRecord {
             _ => {
                 let all: Vec<_> = path.communities.split_ascii_whitespace().collect();
                 let all = all.into_iter().map(|community| (CellKind::Text, community));
-                return self.text.put_list(column, all);
+                return self.book.put_list(column, all);
             }
         };
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            self.text.put(column, kind, &value);
+            self.book.put(column, kind, &value);
         }
     }
 }

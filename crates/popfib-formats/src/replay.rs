@@ -12,8 +12,8 @@ use std::vec;
 
 use popfib::family::Family;
 use popfib::image::Source;
-use popfib::{IpPrefix, MultiRib, NextHop};
-use popfib_table::Dictionary;
+use popfib::{IpPrefix, NextHop};
+use popfib_table::multi_rib::{MultiRib, Path};
 
 use crate::best_path::PathRank;
 use crate::bgp_path::{BgpPath, PathSource};
@@ -24,13 +24,14 @@ use crate::input::Input;
 use crate::mrt::unpack_path;
 use crate::name_rule::MAX_NAMES;
 use crate::names::counted;
-use crate::path_record::PathRecord;
+use crate::path_record::{PathValue, PathValues};
 use crate::paths::{has_paths, paths_of};
 use crate::peers::{Peer, RouteValue};
-use crate::route::{RecordColumns, Route, RouteSource};
+use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, UpdateFiles};
 use crate::update::{Change, Message, Update, UpdateOptions};
 use crate::updates_in_order::UpdatesInOrder;
+use crate::values::ValueBook;
 use peers::PeerNumbers;
 
 /// Opens the routes of `input` with the updates after it.
@@ -85,10 +86,8 @@ pub(crate) fn open(
         state: ReplayState {
             name,
             value: options.value,
-            record: PathRecord::of(options).filter(|_| is_paths),
-            path: BgpPath::default(),
-            text: String::new(),
-            values: Dictionary::new(),
+            path: PathValue::default(),
+            values: PathValues::new(options),
             peers: match is_paths {
                 true => PeerNumbers::of_dump(options.peer),
                 false => PeerNumbers::one(options.peer),
@@ -130,7 +129,7 @@ struct Replay {
     counts: ReplayCounts,
     notes: Vec<String>,
     /// What is left of the routes, once all is read.
-    routes: Option<vec::IntoIter<(IpPrefix, NextHop)>>,
+    routes: Option<vec::IntoIter<Route>>,
 }
 
 /// What became of the updates, for the notes.
@@ -146,7 +145,7 @@ struct ReplayCounts {
 }
 
 impl RouteSource for Replay {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
         while self.routes.is_none() {
             match self.read() {
                 Ok(true) => {}
@@ -162,11 +161,15 @@ impl RouteSource for Replay {
                 Err(e) => return Err(e),
             }
         }
-        let next = self.routes.as_mut().and_then(Iterator::next);
-        Ok(next.map(|(prefix, value)| Route {
-            prefix,
-            next_hop: self.state.values.get(value).unwrap_or_default(),
-        }))
+        Ok(self.routes.as_mut().and_then(Iterator::next))
+    }
+
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.state.values.book
+    }
+
+    fn has_values(&self) -> bool {
+        self.state.values.book.reads_columns()
     }
 
     fn applied(&self) -> Option<String> {
@@ -219,13 +222,6 @@ impl RouteSource for Replay {
         notes
     }
 
-    fn columns(&self) -> Option<RecordColumns<'_>> {
-        match &self.table {
-            ReplayedDump::Paths(_) => Some(self.state.record.as_ref()?.text.columns()),
-            ReplayedDump::Routes(routes) => routes.columns(),
-        }
-    }
-
     fn sources(&self) -> Vec<Source> {
         match &self.table {
             ReplayedDump::Paths(_) => Vec::new(),
@@ -250,10 +246,11 @@ impl Replay {
         let state = &mut self.state;
         match &mut self.table {
             ReplayedDump::Paths(paths) => {
-                if !paths.next_path(&mut state.path)? {
+                let path = &mut state.path.path;
+                if !paths.next_path(path)? {
                     return Ok(false);
                 }
-                let time = state.path.seconds * 1_000_000;
+                let time = path.seconds * 1_000_000;
                 self.begin = Some(self.begin.map_or(time, |begin| begin.min(time)));
                 let BgpPath {
                     prefix,
@@ -261,17 +258,16 @@ impl Replay {
                     peer,
                     peer_as,
                     ..
-                } = state.path;
+                } = *path;
                 let peer = state.peers.of_table((peer, peer_as), paths.peers());
                 let held = state.held(peer, id)?;
                 state.announce(prefix, held);
             }
             ReplayedDump::Routes(routes) => {
-                let Some(Route { prefix, next_hop }) = routes.next_route()? else {
+                let Some(Route { prefix, value }) = routes.next_route()? else {
                     return Ok(false);
                 };
-                let value = state.values.intern(next_hop);
-                let held = PeerPath::anonymous(value);
+                let held = PeerPath::anonymous(value.unwrap_or_else(|| routes.values().absent()));
                 state.announce(prefix, held);
             }
         }
@@ -281,8 +277,12 @@ impl Replay {
     /// Ends the dump: its peers are known now, and so is its time.
     fn end_table(&mut self) -> Result<(), ReadError> {
         self.is_table_read = true;
-        if let ReplayedDump::Paths(paths) = &self.table {
-            self.state.peers.know(paths.peers());
+        match &mut self.table {
+            ReplayedDump::Paths(paths) => self.state.peers.know(paths.peers()),
+            // Updates go on with the numbers of the table.
+            ReplayedDump::Routes(routes) => {
+                self.state.values.book = std::mem::take(routes.values());
+            }
         }
         match (self.begin, self.until) {
             (Some(begin), Some(until)) if until < begin => {
@@ -336,28 +336,30 @@ impl Replay {
     }
 
     /// The best route of each prefix, in prefix order, IPv4 first.
-    fn collect(&mut self) -> vec::IntoIter<(IpPrefix, NextHop)> {
+    fn collect(&mut self) -> vec::IntoIter<Route> {
         let ReplayState {
             ipv4, ipv6, peers, ..
         } = &mut self.state;
         let mut routes = Vec::with_capacity(ipv4.len() + ipv6.len());
         best_of(&std::mem::take(ipv4), peers, &mut routes);
         best_of(&std::mem::take(ipv6), peers, &mut routes);
+        // Those of the other paths are not among the values of the table.
+        let kept = routes.iter_mut().map(|route| &mut route.value);
+        self.state.values.book.keep(kept);
         routes.into_iter()
     }
 }
 
 /// Adds the best path of each prefix among those whose session has not ended since.
-fn best_of<A: Family>(
-    paths: &MultiRib<A, PeerPath>,
-    peers: &PeerNumbers,
-    to: &mut Vec<(IpPrefix, NextHop)>,
-) {
+fn best_of<A: Family>(paths: &MultiRib<A, PeerPath>, peers: &PeerNumbers, to: &mut Vec<Route>) {
     let mut last = None;
     for (prefix, held) in paths.iter() {
         if last != Some(prefix) && peers.generations[held.peer as usize] == held.generation {
             last = Some(prefix);
-            to.push((A::ip_prefix(prefix), held.value));
+            to.push(Route {
+                prefix: A::ip_prefix(prefix),
+                value: Some(held.value),
+            });
         }
     }
 }
@@ -367,11 +369,8 @@ struct ReplayState {
     /// The file of the table.
     name: String,
     value: RouteValue,
-    /// The columns of records, unless one value is read.
-    record: Option<PathRecord>,
-    path: BgpPath,
-    text: String,
-    values: Dictionary,
+    path: PathValue,
+    values: PathValues,
     peers: PeerNumbers,
     ipv4: MultiRib<u32, PeerPath>,
     ipv6: MultiRib<u128, PeerPath>,
@@ -382,23 +381,20 @@ struct ReplayState {
 impl ReplayState {
     /// What is kept of the path at hand.
     fn held(&mut self, peer: u32, id: Option<u32>) -> Result<PeerPath, ReadError> {
-        match &mut self.record {
-            Some(record) => {
-                std::mem::swap(&mut record.path, &mut self.path);
-                record.write(&mut self.text);
-                std::mem::swap(&mut record.path, &mut self.path);
-            }
-            None => self.path.write_value(self.value, &mut self.text),
+        let PathValue { path, text } = &mut self.path;
+        if !self.values.book.reads_columns() {
+            path.write_value(self.value, text);
         }
-        let value = self.values.intern(&self.text);
-        if self.values.text_len() > MAX_NAMES {
+        let value = self.values.number(&self.path);
+        let value = value.unwrap_or_else(|| self.values.book.absent());
+        if self.values.book.text_len() > MAX_NAMES {
             let reason = "its next hops take more than 1 GiB";
             return Err(ReadError::file(&self.name, reason));
         }
         let mut held = PeerPath::anonymous(value);
         (held.peer, held.id) = (peer, id.unwrap_or_default());
-        held.length = self.path.path_length().min(PeerPath::LACKS - 1);
-        if self.path.next_hop.is_none() {
+        held.length = self.path.path.path_length().min(PeerPath::LACKS - 1);
+        if self.path.path.next_hop.is_none() {
             held.length |= PeerPath::LACKS;
         }
         Ok(held)
@@ -421,9 +417,10 @@ impl ReplayState {
         let held = match (update.change, update.attributes) {
             (Change::Withdraw, _) => None,
             (Change::Announce(_), Some(packed)) => {
-                let is_valid = unpack_path(packed, &mut self.path).is_ok();
+                let path = &mut self.path.path;
+                let is_valid = unpack_path(packed, path).is_ok();
                 if let Some((address, asn)) = update.peer {
-                    (self.path.peer, self.path.peer_as) = (address, asn);
+                    (path.peer, path.peer_as) = (address, asn);
                 }
                 match is_valid {
                     true => Some(self.held(peer, update.path_id)?),
@@ -431,11 +428,16 @@ impl ReplayState {
                 }
             }
             (Change::Announce(next_hop), None) => {
-                if self.record.is_some() || self.value != RouteValue::NextHop {
+                if self.values.book.are_records() || self.value != RouteValue::NextHop {
                     let reason = "the updates after it have next hops alone; origins and columns need those of mrt and bgpdump";
                     return Err(ReadError::file(&self.name, reason));
                 }
-                let mut held = PeerPath::anonymous(self.values.intern(next_hop));
+                let mut held = PeerPath::anonymous(
+                    self.values
+                        .book
+                        .text(next_hop)
+                        .unwrap_or_else(|| self.values.book.absent()),
+                );
                 held.peer = peer;
                 Some(held)
             }
@@ -495,7 +497,7 @@ impl PeerPath {
     }
 }
 
-impl popfib::multi_rib::Path for PeerPath {
+impl Path for PeerPath {
     type Key = (u32, u32);
 
     fn key(&self) -> Self::Key {

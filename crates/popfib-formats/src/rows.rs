@@ -8,12 +8,11 @@
 //! Each piece is accounted for ([`Account`]): a prefix in it is read, or the grammar says what else it is.
 //!
 //! A line may give many routes or none, and be at fault for an earlier one; so routes and the first fault wait here until they are
-//! taken, and their values stand in one buffer.
+//! taken. Values are numbered at once, by the [`ValueBook`] of the file.
 
 use std::mem;
-use std::ops::Range;
 
-use popfib::IpPrefix;
+use popfib::{IpPrefix, NextHop};
 
 use crate::account::Account;
 use crate::as_path;
@@ -24,21 +23,37 @@ use crate::peers::RouteValue;
 use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
+use crate::values::ValueBook;
 
 /// Why a route that the router does not use is left out.
 const UNUSED: &str = " that the router does not use";
 
+/// The value of an element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RowValue<'a> {
+    /// A text; the empty one is absent, or that of a list without values.
+    Text(&'a str),
+    /// The record at hand of [`RouteRows::values`].
+    Record,
+}
+
+impl<'a> From<&'a str> for RowValue<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
 /// What a grammar has found and nobody has taken, and what all grammars have to know.
 #[derive(Debug, Default)]
 pub(crate) struct RouteRows {
+    /// The values of all routes, into which a grammar puts records.
+    pub(crate) values: ValueBook,
     notation: Notation,
     line: u64,
     account: Account,
-    /// What was found, each with the place of its value in `values`, and how many of
-    /// them are taken.
-    found: Vec<(IpPrefix, Range<usize>)>,
+    /// What was found, and how many of them are taken.
+    found: Vec<Route>,
     handed_out: usize,
-    values: String,
     flaw: Option<(u64, String)>,
     /// The prefix of the last route of the current table.
     last: Option<IpPrefix>,
@@ -66,8 +81,10 @@ pub(crate) struct RouteRows {
 
 impl RouteRows {
     /// Nothing found yet.
-    pub(crate) fn new(options: &LoadOptions) -> Self {
+    pub(crate) fn new(mut values: ValueBook, options: &LoadOptions) -> Self {
+        values.is_ignored = options.prefixes_only;
         Self {
+            values,
             notation: options.notation(),
             chosen: options.table.clone(),
             wants_origin: options.value == RouteValue::OriginAs,
@@ -86,32 +103,20 @@ impl RouteRows {
     }
 
     /// The next of the routes found.
-    pub(crate) fn take_found(&mut self) -> Option<Route<'_>> {
-        let (prefix, value) = self.found.get(self.handed_out)?;
+    pub(crate) fn take_found(&mut self) -> Option<Route> {
+        let route = self.found.get(self.handed_out)?;
         self.handed_out += 1;
-        Some(Route {
-            prefix: *prefix,
-            next_hop: &self.values[value.clone()],
-        })
+        Some(*route)
     }
 
-    /// Keeps a route until it is taken; equal values in a row are stored once.
-    fn push(&mut self, prefix: IpPrefix, value: &str) {
+    /// Keeps a route until it is taken.
+    fn push(&mut self, prefix: IpPrefix, value: Option<NextHop>) {
         self.account.known();
         if !self.has_found() {
             self.found.clear();
-            self.values.clear();
             self.handed_out = 0;
         }
-        let place = match self.found.last() {
-            Some((_, last)) if self.values[last.clone()] == *value => last.clone(),
-            _ => {
-                let start = self.values.len();
-                self.values.push_str(value);
-                start..self.values.len()
-            }
-        };
-        self.found.push((prefix, place));
+        self.found.push(Route { prefix, value });
     }
 
     /// The line and the reason of a fault found.
@@ -244,8 +249,11 @@ impl RouteRows {
         if *taken == self.table {
             match checked(value) {
                 // Only one that was said to be.
-                Err(_) if value.is_empty() && self.may_lack => self.push(prefix, ""),
-                Ok(value) => self.push(prefix, value),
+                Err(_) if value.is_empty() && self.may_lack => self.push(prefix, None),
+                Ok(value) => {
+                    let value = self.values.text(value);
+                    self.push(prefix, value);
+                }
                 Err(reason) => self.complain(line, reason),
             }
         } else if !mem::replace(&mut self.refused[family], true) {
@@ -319,23 +327,35 @@ impl RouteRows {
     }
 
     /// Finds an element of a list: one of `value`, or where the list has no values, of none.
-    pub(crate) fn element(&mut self, prefix: IpPrefix, value: &str) -> Result<(), String> {
-        match (value, *self.is_bare.get_or_insert(value.is_empty())) {
-            ("", true) => self.push(prefix, ""),
-            ("", false) if self.may_lack => self.push(prefix, ""),
-            ("", false) => return Err(format!("no value after \"{prefix}\"")),
-            (value, true) if !self.may_lack => {
-                let value = quote(value.as_bytes());
-                return Err(format!(
-                    "a value in a list, the first element of which has none: {value}"
-                ));
+    pub(crate) fn element<'v>(
+        &mut self,
+        prefix: IpPrefix,
+        value: impl Into<RowValue<'v>>,
+    ) -> Result<(), String> {
+        let value = value.into();
+        let is_empty = match value {
+            RowValue::Text(text) => text.is_empty(),
+            RowValue::Record => self.values.is_blank(),
+        };
+        let number = match (is_empty, *self.is_bare.get_or_insert(is_empty)) {
+            (true, is_bare) if is_bare || self.may_lack => None,
+            (true, _) => return Err(format!("no value after \"{prefix}\"")),
+            (false, true) if !self.may_lack => {
+                let reason = "a value in a list, the first element of which has none";
+                return Err(match value {
+                    RowValue::Text(text) => format!("{reason}: {}", quote(text.as_bytes())),
+                    RowValue::Record => reason.to_owned(),
+                });
             }
-            (value, _) => {
+            (false, _) => {
                 self.is_bare = Some(false);
-                let value = checked(value)?;
-                self.push(prefix, value);
+                match value {
+                    RowValue::Text(text) => self.values.text(checked(text)?),
+                    RowValue::Record => self.values.finish()?,
+                }
             }
-        }
+        };
+        self.push(prefix, number);
         Ok(())
     }
 
@@ -346,7 +366,12 @@ impl RouteRows {
     }
 
     /// Finds the elements that a [`span`](Self::span) is.
-    pub(crate) fn elements_of(&mut self, span: AddressSpan, value: &str) -> Result<(), String> {
+    pub(crate) fn elements_of<'v>(
+        &mut self,
+        span: AddressSpan,
+        value: impl Into<RowValue<'v>>,
+    ) -> Result<(), String> {
+        let value = value.into();
         match span {
             AddressSpan::Prefix(prefix) => self.element(prefix, value),
             AddressSpan::Range(first, last) => {
@@ -358,7 +383,11 @@ impl RouteRows {
 
     /// Finds the elements that `text` stands for: a prefix, an address, or a range of
     /// addresses (`10.0.0.1-10.0.0.9`).
-    pub(crate) fn elements(&mut self, text: &str, value: &str) -> Result<(), String> {
+    pub(crate) fn elements<'v>(
+        &mut self,
+        text: &str,
+        value: impl Into<RowValue<'v>>,
+    ) -> Result<(), String> {
         self.elements_of(self.span(text)?, value)
     }
 

@@ -18,10 +18,10 @@ use crate::input::head_lines;
 use crate::name_rule::MAX_NEXT_HOP_LENGTH;
 use crate::origins::without_as;
 use crate::peers::RouteValue;
-use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
-use crate::rows::RouteRows;
-use crate::table_format::{ColumnSelection, LoadOptions, TableEntry};
+use crate::rows::{RouteRows, RowValue};
+use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 use crate::words::looks_like_prefix;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -85,7 +85,7 @@ fn is_route(name: &str) -> bool {
 
 /// The grammar of the lines, with the object at hand.
 struct Rpsl {
-    record: RecordText,
+    wanted: ColumnSelection,
     /// Whether the value is an AS number alone.
     is_origin: bool,
     /// The prefix of the object at hand, if it is a route, and the line that it is in.
@@ -105,9 +105,8 @@ impl Rpsl {
             ColumnSelection::Value => ColumnSelection::Named(vec!["origin".to_owned()]),
             columns => columns.clone(),
         };
-        let rank = |name: &str| (name == "origin").then_some(0);
         Self {
-            record: RecordText::new(&wanted).ranked(rank),
+            wanted,
             is_origin: options.value == RouteValue::OriginAs,
             route: None,
             last: 0,
@@ -118,7 +117,7 @@ impl Rpsl {
     }
 
     /// Puts the attribute that ended into the record.
-    fn attribute_ended(&mut self) -> Result<(), String> {
+    fn attribute_ended(&mut self, values: &mut ValueBook) -> Result<(), String> {
         let value = self.value.trim();
         if self.route.is_none() || value.is_empty() || is_route(&self.name) {
             return Ok(());
@@ -130,15 +129,15 @@ impl Rpsl {
             true => without_as(value),
             false => value,
         };
-        if let Some(column) = self.record.column(&self.name) {
-            self.record.put(column, CellKind::Text, value);
+        if let Some(column) = values.column(&self.name) {
+            values.put(column, CellKind::Text, value);
         }
         Ok(())
     }
 
     /// Hands out the route of the object that ended.
     fn object_ended(&mut self, rows: &mut RouteRows) {
-        let ended = self.attribute_ended();
+        let ended = self.attribute_ended(&mut rows.values);
         self.name.clear();
         self.value.clear();
         self.is_between = true;
@@ -147,12 +146,12 @@ impl Rpsl {
         };
         rows.absent();
         let found = ended.and_then(|()| rows.prefix(&prefix));
-        let found = found.and_then(|prefix| rows.element(prefix, self.record.finish()));
+        let found = found.and_then(|prefix| rows.element(prefix, RowValue::Record));
         if let Err(reason) = found {
-            // Nothing of it belongs to the next.
-            self.record.finish();
             rows.complain(line, reason);
         }
+        // Nothing of it belongs to the next.
+        rows.values.begin();
     }
 }
 
@@ -189,7 +188,7 @@ impl Grammar for Rpsl {
                 None => rows.detail(),
             };
         };
-        let ended = self.attribute_ended();
+        let ended = self.attribute_ended(&mut rows.values);
         if self.is_between {
             self.is_between = false;
             self.route = is_route(name).then(|| (rows.line(), value.to_owned()));
@@ -203,7 +202,7 @@ impl Grammar for Rpsl {
         self.object_ended(rows);
     }
 
-    fn record(&self) -> Option<&RecordText> {
-        Some(&self.record)
+    fn values(&mut self) -> ValueBook {
+        ValueBook::new(&self.wanted).ranked(|name| (name == "origin").then_some(0))
     }
 }

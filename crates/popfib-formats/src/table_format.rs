@@ -9,6 +9,7 @@ use crate::ranges::Notation;
 use crate::registry::{self, format_type};
 use crate::route::RouteSource;
 use crate::value_regex::ValueRegex;
+use crate::values::ColumnSelection;
 
 /// What the module of a format declares.
 pub(crate) type TableEntry = registry::FormatEntry<LoadOptions, dyn RouteSource>;
@@ -16,40 +17,6 @@ pub(crate) type TableEntry = registry::FormatEntry<LoadOptions, dyn RouteSource>
 format_type! {
     /// A format of tables, known by its name.
     Format: TableEntry
-}
-
-/// Which columns of a file's records are read.
-///
-/// A column is called by the keys that lead to its value in a MaxMind database or a JSON object (`country.iso_code`,
-/// `subdivisions[0].iso_code`), or by its heading, or number from 1, in a CSV file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ColumnSelection {
-    /// One value: the most telling one of each record.
-    #[default]
-    Value,
-    /// Those of these names, in their order: values of one, records of several.
-    Named(Vec<String>),
-    /// All, as records.
-    All,
-}
-
-impl ColumnSelection {
-    /// Whether routes lead to records, not to values.
-    pub fn are_records(&self) -> bool {
-        match self {
-            Self::Value => false,
-            Self::Named(names) => names.len() > 1,
-            Self::All => true,
-        }
-    }
-
-    /// The name of the only column, if one is asked for.
-    pub(crate) fn name(&self) -> Option<&str> {
-        match self {
-            Self::Named(names) if names.len() == 1 => Some(&names[0]),
-            _ => None,
-        }
-    }
 }
 
 /// Which updates are applied to a table.

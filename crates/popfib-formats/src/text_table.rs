@@ -23,8 +23,8 @@
 //! without; a byte order mark is ignored. Comments may hold any bytes, the rest
 //! is UTF-8 without control characters.
 //!
-//! Most lines are the plain kind and are read by a loop over bytes that allocates nothing; a line that is not is read again by
-//! the cold functions, which find out what it is or what is wrong with it.
+//! Most lines are plain: a loop over bytes reads them and allocates nothing. Any other line is read again by cold functions, which
+//! find out what the line is, or what is wrong with it.
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -46,6 +46,7 @@ use crate::ranges::{AddressSpan, NoSpan, Notation};
 use crate::registry::FormatCapabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::ValueBook;
 use crate::words::{looks_like_prefix, one_element};
 
 pub(crate) const FORMAT: TableEntry = TableEntry {
@@ -80,9 +81,10 @@ fn begins_with_route(head: &[u8]) -> bool {
 
 /// A [`RouteSource`] of the text format: one route a line, `PREFIX NEXTHOP`.
 #[derive(Debug)]
-pub struct TextTable {
+pub(crate) struct TextTable {
     lines: Lines,
     notation: Notation,
+    values: ValueBook,
     /// The ranges, until all are there.
     ranges: RangeRoutes,
     /// Whether its first route has no next hop, so that none has.
@@ -94,16 +96,12 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// Reads routes from `input`. Takes 256 KiB, and what its ranges need.
-    pub fn new(input: Input) -> Self {
-        Self::of(input, &LoadOptions::new())
-    }
-
-    /// The same by the options that are about lines of text.
+    /// Reads routes from `input` by the options that are about lines of text. Takes 256 KiB, and what its ranges need.
     pub(crate) fn of(input: Input, options: &LoadOptions) -> Self {
         Self {
             lines: Lines::new(input),
             notation: options.notation(),
+            values: ValueBook::ignored(options.prefixes_only),
             ranges: RangeRoutes::new(options.all),
             is_list: None,
             plain: None,
@@ -111,14 +109,6 @@ impl TextTable {
         }
     }
 
-    /// Whether host bits of a prefix are cleared; without it, they are an error.
-    pub fn mask(mut self, mask: bool) -> Self {
-        self.notation.mask = mask;
-        self
-    }
-}
-
-impl TextTable {
     /// Whether a route may have a next hop, or have none, as those before it. After a comma or a tab an empty one may be absent, in a
     /// table and in a list.
     fn check(&mut self, span: AddressSpan, next_hop: &Range<usize>) -> Result<(), LineFlaw> {
@@ -193,7 +183,9 @@ impl TextTable {
     /// Keeps what the current line has until all lines are read.
     fn wait(&mut self, span: AddressSpan, next_hop: Range<usize>) -> Result<(), LineFlaw> {
         self.plain = None;
-        let value = name(&self.lines, next_hop)?;
+        // Those of ranges are compared where these overlap.
+        self.values.is_ignored = false;
+        let value = self.values.text(name(&self.lines, next_hop)?);
         self.ranges.add(span, self.lines.number(), value);
         Ok(())
     }
@@ -226,7 +218,7 @@ impl TextTable {
 
 impl RouteSource for TextTable {
     #[inline]
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
         let (prefix, next_hop) = loop {
             if !self.lines.advance()? {
                 let invalid = |(line, reason)| self.lines.invalid_at(line, reason);
@@ -244,10 +236,14 @@ impl RouteSource for TextTable {
                 Err(flaw) => return Err(self.explained(flaw)),
             }
         };
-        match name(&self.lines, next_hop) {
-            Ok(next_hop) => Ok(Some(Route { prefix, next_hop })),
-            Err(flaw) => Err(explain(&self.lines, flaw)),
-        }
+        let next_hop = name(&self.lines, next_hop);
+        let next_hop = next_hop.map_err(|flaw| explain(&self.lines, flaw))?;
+        let value = self.values.text(next_hop);
+        Ok(Some(Route { prefix, value }))
+    }
+
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.values
     }
 
     fn notes(&self) -> Vec<String> {

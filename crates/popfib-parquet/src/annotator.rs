@@ -12,8 +12,7 @@ use parquet::errors::{ParquetError as Error, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::AddressRun;
-use popfib_table::{IPV4_TEXT, IPV6_TEXT, write_ipv4, write_ipv6};
+use popfib_table::{IPV6_TEXT, write_ip};
 
 use crate::answers::{AnswerEncoder, ParquetAnswers};
 use crate::column_values::types;
@@ -223,30 +222,9 @@ impl ParquetAnnotator {
 
 /// Adds the addresses of a batch, as texts.
 fn push(batch: &AddressBatch, to: &mut PlainColumn) -> Result<()> {
-    let mut ipv4 = batch.ipv4().iter();
-    let mut ipv6 = batch.ipv6().iter();
-    for run in batch.runs() {
-        match *run {
-            AddressRun::Ipv4(count) => {
-                let mut text = [0; IPV4_TEXT];
-                for &address in ipv4.by_ref().take(count) {
-                    let len = write_ipv4(address, &mut text);
-                    to.push(Some(&text[..len]))?;
-                }
-            }
-            AddressRun::Ipv6(count) => {
-                let mut text = [0; IPV6_TEXT];
-                for &address in ipv6.by_ref().take(count) {
-                    let len = write_ipv6(address, &mut text);
-                    to.push(Some(&text[..len]))?;
-                }
-            }
-            AddressRun::Missing(count) => {
-                for _ in 0..count {
-                    to.push(None)?;
-                }
-            }
-        }
-    }
-    Ok(())
+    let mut text = [0; IPV6_TEXT];
+    batch.iter().try_for_each(|found| {
+        let len = found.map(|(address, _)| write_ip(address, &mut text));
+        to.push(len.map(|len| &text[..len]))
+    })
 }

@@ -151,7 +151,7 @@ impl FileBytes {
     /// Ends the file; its last bytes.
     pub(crate) fn finish(self) -> Result<Vec<u8>> {
         let rows = self.groups.iter().map(RowGroupMetaData::num_rows).sum();
-        let program = concat!("popfib version ", env!("CARGO_PKG_VERSION"));
+        let program = concat!("popfib-parquet version ", env!("CARGO_PKG_VERSION"));
         let file = FileMetaData::new(
             1,
             rows,

@@ -221,7 +221,7 @@ impl ParquetAddresses {
                     batch.extend_ipv4(values.values().iter().copied());
                 } else {
                     for value in values {
-                        push(batch, value.map(|bits| IpAddr::V4(bits.into())));
+                        batch.push(value.map(|bits| IpAddr::V4(bits.into())));
                     }
                 }
             }
@@ -232,7 +232,7 @@ impl ParquetAddresses {
                     batch.extend_ipv4(octets.iter().map(|octets| u32::from_be_bytes(*octets)));
                 } else {
                     for value in values {
-                        push(batch, value.and_then(from_bytes));
+                        batch.push(value.and_then(from_bytes));
                     }
                 }
             }
@@ -268,7 +268,7 @@ impl ParquetAddresses {
             }));
             if row < texts.len() {
                 let text = texts.is_valid(row).then(|| texts.value(row));
-                push(batch, self.parse(text, row)?);
+                batch.push(self.parse(text, row)?);
                 row += 1;
             }
         }
@@ -310,13 +310,5 @@ fn from_bytes(bytes: &[u8]) -> Option<IpAddr> {
     match bytes.len() {
         4 => Some(IpAddr::from(*bytes.first_chunk::<4>()?)),
         _ => Some(IpAddr::from(*bytes.first_chunk::<16>()?)),
-    }
-}
-
-#[inline]
-fn push(batch: &mut AddressBatch, address: Option<IpAddr>) {
-    match address {
-        Some(address) => batch.push(address),
-        None => batch.push_missing(),
     }
 }

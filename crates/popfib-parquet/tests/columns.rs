@@ -263,7 +263,7 @@ fn annotated_columns_come_back() {
     for first in (0..50_000).step_by(AddressBatch::FULL) {
         let rows = first..(first + AddressBatch::FULL).min(50_000);
         let mut batch = AddressBatch::new();
-        rows.clone().for_each(|_| batch.push_missing());
+        rows.clone().for_each(|_| batch.push(None));
         let of_batch = numbers.each_ref().map(|numbers| &numbers[rows.clone()]);
         writer.write(&batch, None, &of_batch, &answers).unwrap();
     }

@@ -18,7 +18,7 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use popfib::NextHop;
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::{AddressRun, ColumnId};
+use popfib_formats::addresses::ColumnId;
 use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
 use popfib_table::{Dictionary, Records};
 
@@ -124,28 +124,7 @@ fn expected(address: Option<IpAddr>) -> Option<(String, String)> {
 
 /// The addresses of a batch in order.
 fn addresses(batch: &AddressBatch) -> Vec<Option<IpAddr>> {
-    let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
-    let mut all = Vec::new();
-    for run in batch.runs() {
-        match *run {
-            AddressRun::Ipv4(count) => {
-                all.extend(
-                    ipv4.by_ref()
-                        .take(count)
-                        .map(|&a| Some(IpAddr::V4(a.into()))),
-                );
-            }
-            AddressRun::Ipv6(count) => {
-                all.extend(
-                    ipv6.by_ref()
-                        .take(count)
-                        .map(|&a| Some(IpAddr::V6(a.into()))),
-                );
-            }
-            AddressRun::Missing(count) => all.resize(all.len() + count, None),
-        }
-    }
-    all
+    batch.iter().map(|found| Some(found?.0)).collect()
 }
 
 /// Annotates `files` into `to`; the addresses that were met.
@@ -455,10 +434,7 @@ fn addresses_without_a_file_become_a_column() {
             let rows = first..all.len().min(first + rows_of_batch);
             let mut batch = AddressBatch::new();
             for address in &all[rows.clone()] {
-                match address {
-                    Some(address) => batch.push(*address),
-                    None => batch.push_missing(),
-                }
+                batch.push(*address);
             }
             let numbers: Vec<u32> = rows.map(number).collect();
             let write = |writer: &mut ParquetAnnotator, numbers: &[&[u32]]| {

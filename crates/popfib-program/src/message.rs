@@ -9,11 +9,11 @@ use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 use anstyle::Style;
+use popfib_formats::Escaped;
 use serde::{Serialize, Serializer};
 
 use crate::progress;
 use crate::screen::{ERROR, Screen};
-use crate::terminal_text::is_steering;
 
 /// The name of the program, which is before what it says.
 pub(crate) static NAME: OnceLock<String> = OnceLock::new();
@@ -29,22 +29,14 @@ pub fn error(line: impl Display) {
 }
 
 fn tell_line(style: Style, line: impl Display) {
-    let mut text = format!(
-        "{} ",
-        Screen::stderr().paint(
-            style,
-            format_args!("{}:", NAME.get().map_or("popfib", |name| name))
-        )
-    );
-    for character in line.to_string().chars() {
-        if is_steering(character) {
-            text.extend(character.escape_default());
-        } else {
-            text.push(character);
-        }
-    }
-    text.push('\n');
-    to_stderr(&text);
+    to_stderr(&text_of(style, line));
+}
+
+/// The line with the program's name before it.
+fn text_of(style: Style, line: impl Display) -> String {
+    let name = format!("{}:", NAME.get().map_or("popfib", |name| name));
+    let name = Screen::stderr().paint(style, name);
+    format!("{name} {}\n", Escaped(&line.to_string()))
 }
 
 /// Writes to standard error, which has no buffer, in one piece: two programs that share it don't mix
@@ -79,7 +71,8 @@ pub fn write_apart() {
             write(&line);
             let dropped = DROPPED.swap(0, Ordering::Relaxed);
             if dropped > 0 {
-                write(&format!("{dropped} lines dropped, which nobody read\n"));
+                let dropped = format_args!("{dropped} lines dropped, which nobody read");
+                write(&text_of(Style::new(), dropped));
             }
             QUEUED.fetch_sub(1, Ordering::Relaxed);
         }

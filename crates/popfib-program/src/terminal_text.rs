@@ -3,10 +3,9 @@
 //! Values, names and lines of logs are of strangers. On a terminal control characters and those that turn the direction of text are
 //! written as escapes (`\u{202e}`), but for line ends, tabs and the sequences that set a style, which popfib itself writes.
 
-/// Whether a terminal may do something else with a character than to show it.
-pub fn is_steering(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
+use std::fmt::Write;
+
+use popfib_formats::Escaped;
 
 /// The text of `bytes`, and how many of them it is: a character that may go on after them is left for the next time.
 pub fn shown(bytes: &[u8]) -> (String, usize) {
@@ -20,8 +19,10 @@ pub fn shown(bytes: &[u8]) -> (String, usize) {
         match c {
             '\n' | '\t' => shown.push(c),
             '\x1b' if is_style(&text[at + 1..]) => shown.push(c),
-            c if is_steering(c) => shown.extend(c.escape_unicode()),
-            c => shown.push(c),
+            c => {
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "{}", Escaped(&text[at..at + c.len_utf8()]));
+            }
         }
     }
     (shown, whole)
@@ -44,10 +45,7 @@ mod tests {
         for (bytes, text) in [
             (&b"10.0.0.0/8\tZ\xc3\xbcrich\n"[..], "10.0.0.0/8\tZürich\n"),
             (b"\x1b[1;31mred\x1b[0m", "\x1b[1;31mred\x1b[0m"),
-            (
-                b"\x1b]0;x\x07\x1b[2J\r",
-                "\\u{1b}]0;x\\u{7}\\u{1b}[2J\\u{d}",
-            ),
+            (b"\x1b]0;x\x07\x1b[2J\r", "\\u{1b}]0;x\\u{7}\\u{1b}[2J\\r"),
             (
                 "\u{9b}31m\u{202e}\u{2066}".as_bytes(),
                 "\\u{9b}31m\\u{202e}\\u{2066}",

@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use popfib::image::{Keep, Source};
-use popfib::new_file::NewFile;
 use popfib::{ImageWriter, Options};
 use popfib_explore::special_purposes;
 use popfib_formats::SPECIAL_TABLE_NAME;
-use popfib_table::{Table, TableError};
+use popfib_table::{NewFile, Table, TableError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBool, PyString};

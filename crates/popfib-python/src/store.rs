@@ -117,7 +117,7 @@ pub(crate) fn save_image(
     let mut image = ImageWriter::new(seconds_now());
     let begun = image.table("", sources).map_err(TableError::from);
     begun.and_then(|()| write(&mut image)).map_err(failed)?;
-    image.save(path).map_err(|error| os_error(&name, &error))
+    popfib_table::save_image(&image, path).map_err(|error| os_error(&name, &error))
 }
 
 /// Warns of what was left out of a file, or could not be done.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use popfib::family::Family;
-use popfib::rpki::Validity;
 use popfib::{IpPrefix, Prefix};
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::{LoadOptions, VrpTable, load_vrps as read_vrps};
+use popfib_table::rpki::Validity;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -77,7 +77,7 @@ impl PyVrps {
 
 fn rows<'py, A: Family>(
     py: Python<'py>,
-    vrps: &popfib::rpki::Vrps<A>,
+    vrps: &popfib_table::rpki::Vrps<A>,
     prefix: Prefix<A>,
 ) -> PyResult<Vec<PyVrpRow<'py>>> {
     let rows = vrps.covering(prefix).map(|vrp| {
@@ -165,7 +165,7 @@ pub(crate) fn rov<'py>(
 fn validate_all<'py, A: Family>(
     py: Python<'py>,
     map: &NumberMap,
-    vrps: &popfib::rpki::Vrps<A>,
+    vrps: &popfib_table::rpki::Vrps<A>,
     origins: &[Option<PyResult<Vec<Option<u32>>>>],
     rows: &mut Vec<PyValidatedRoute<'py>>,
 ) -> PyResult<()> {

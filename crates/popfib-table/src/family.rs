@@ -34,20 +34,20 @@ pub struct FamilyTable<A: Family>(FamilyStorage<A>);
 enum FamilyStorage<A: Family> {
     Rib {
         rib: Rib<A>,
-        fib: OnceLock<Result<Fib<A, u32>, CompileError>>,
+        fib: OnceLock<Result<Fib<A>, CompileError>>,
         longest: OnceLock<Result<LongestFib<A>, CompileError>>,
     },
     /// The Fibs share the image's memory.
     Image {
         image: ImageTable,
-        fib: Option<Fib<A, u32>>,
+        fib: Option<Fib<A>>,
         longest: Option<LongestFib<A>>,
     },
 }
 
 /// Answers the number of an address's route, where a table answers that of its record. Made by [`FamilyTable::number_routes`].
 #[derive(Clone, Debug)]
-pub struct RouteNumbers<A: Family>(Fib<A, u32>);
+pub struct RouteNumbers<A: Family>(Fib<A>);
 
 impl<A: Family> RouteNumbers<A> {
     /// Puts the number of each address's route into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
@@ -119,7 +119,7 @@ impl<A: Family> FamilyTable<A> {
     /// # Errors
     /// [`TableError::NoValues`], and as [`Fib::compile`].
     #[inline]
-    pub fn fib(&self) -> Result<&Fib<A, u32>, TableError> {
+    pub fn fib(&self) -> Result<&Fib<A>, TableError> {
         match &self.0 {
             FamilyStorage::Image { fib, .. } => fib.as_ref().ok_or(TableError::NoValues),
             FamilyStorage::Rib { rib, fib, .. } => {

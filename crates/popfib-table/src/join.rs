@@ -7,7 +7,7 @@
 //! Time and memory follow the sum of the routes. To look up each address in each table would cost every later lookup the sum of them.
 //!
 //! The result has one Fib. Rejected: groups of columns with Fibs of their own, each of which a lookup would have to ask. One is faster
-//! with every table that was tried, up to two million records, for a quarter more bytes (docs/experiments.md, row 181).
+//! with every table that was tried, up to two million records, for a quarter more bytes (docs/experiments/images.md, 181).
 
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{IpPrefix, NextHop, Prefix, Rib};

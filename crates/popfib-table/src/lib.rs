@@ -7,11 +7,15 @@
 //!
 //! Build a table from routes with [`TableBuilder`], from routes and [`RecordsBuilder`] with [`Table::of_records`], or take one out of
 //! an image with [`Table::of_image`]. It never changes after that, so threads may share it. One address is looked up by
-//! [`Table::lookup`], many by [`FamilyTable::value_numbers`], which takes an array and fills an array. What lookups of many need
-//! is compiled when it is first asked for.
+//! [`Table::lookup`], many by [`FamilyTable::value_numbers`], which takes an array and fills an array; an [`AddressColumn`] makes
+//! such arrays of addresses of both families. What lookups of many need is compiled when it is first asked for.
 //!
 //! The command, Python, SQL, C and JavaScript hold such a table and turn its answers into their own types. The crate
 //! `popfib-formats` reads files into tables; a program with routes of its own does not need it.
+//!
+//! What several of these share, but no lookup needs, is here, too: several paths for a prefix ([`multi_rib`]), lists that are made
+//! shorter ([`cover`](fn@cover)), VRPs and route origin validation ([`rpki`]), files that are written as a whole or not at all
+//! ([`NewFile`]).
 //!
 //! ```
 //! use popfib_table::TableBuilder;
@@ -29,24 +33,30 @@
 
 #![forbid(unsafe_code)]
 
+mod address_column;
 mod address_text;
-mod addresses_by_family;
+mod cover;
 mod dictionary;
 mod error;
 mod family;
 mod join;
+pub mod multi_rib;
+mod new_file;
 mod numbered_texts;
 mod prefix_text;
 mod records;
+pub mod rpki;
 mod table;
 mod table_builder;
 
+pub use address_column::{AddressColumn, AddressRun, FamilyAddresses};
 pub use address_text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
-pub use addresses_by_family::{AddressesByFamily, EachFamilyAddresses, FamilyAddresses};
+pub use cover::{Cover, cover};
 pub use dictionary::Dictionary;
 pub use error::TableError;
 pub use family::{FamilyTable, Ribs, RouteNumbers};
 pub use join::{Join, Lists, NumberedPrefixes};
+pub use new_file::{NewFile, save_image};
 pub use prefix_text::PrefixText;
 pub use records::{
     BuiltRecords, Cell, Column, ColumnType, ListCell, MaxMindType, Records, RecordsBuilder, Scalar,

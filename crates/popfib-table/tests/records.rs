@@ -37,6 +37,34 @@ fn records(count: u32) -> Records {
     builder.build().records
 }
 
+#[test]
+fn copied_records_bring_their_values_alone() {
+    let mut all = RecordsBuilder::new();
+    let [text, list] = ["text", "list"].map(|name| all.column(name).unwrap());
+    for n in 0..100 {
+        all.set_written(text, &n.to_string());
+        all.set_list(list, [Scalar::Text("a"), Scalar::Text(&n.to_string())]);
+        all.finish_record();
+    }
+    let absent = all.finish_record();
+    let mut some = all.of_same_columns();
+    let numbers = [42, 7, 42].map(|number| NextHop::new(number).unwrap());
+    let copied = numbers.map(|number| some.copy_record(&all, number).get());
+    assert_eq!(copied, [1, 2, 1]);
+    assert_eq!(some.copy_record(&all, absent).get(), 3);
+    let records = some.build().records;
+    let cells = |number| {
+        let number = NextHop::new(number).unwrap();
+        [0, 1].map(|column| records.cell(number, column).map(|cell| cell.to_string()))
+    };
+    let is = |text: &str, list: &str| [Some(text.to_owned()), Some(list.to_owned())];
+    assert_eq!(cells(1), is("41", "a,41"));
+    assert_eq!(cells(2), is("6", "a,6"));
+    assert_eq!(cells(3), [None, None]);
+    assert_eq!(records.columns()[0].column_type(), ColumnType::Integer);
+    assert_eq!(records.columns()[0].len(), 2);
+}
+
 /// A table in which a route leads to each record.
 fn table(records: Records) -> Table {
     let mut ribs = ByFamily::<Ribs>::default();

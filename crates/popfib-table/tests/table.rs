@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use popfib::family::Family;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, IpPrefix, Kernel, NextHop, Options, Prefix, Rib};
-use popfib_table::{AddressesByFamily, FamilyTable, PrefixText, Table, TableBuilder, TableError};
+use popfib_table::{AddressColumn, FamilyTable, PrefixText, Table, TableBuilder, TableError};
 use proptest::prelude::*;
 
 /// What a table should answer.
@@ -133,13 +133,8 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
 /// Everything that a table answers.
 fn check(table: &Table, model: &Model) {
     let addresses = borders(model);
-    let mut by_family = AddressesByFamily::default();
-    for (row, &address) in (0..).zip(&addresses) {
-        match address {
-            IpAddr::V4(address) => by_family.ipv4.push(row, address.into()),
-            IpAddr::V6(address) => by_family.ipv6.push(row, address.into()),
-        }
-    }
+    let mut column = AddressColumn::new();
+    addresses.iter().for_each(|address| column.push(*address));
     assert_eq!(table.route_count(), model.0.len());
     // Before and after a Fib is there.
     for _ in 0..2 {
@@ -153,8 +148,8 @@ fn check(table: &Table, model: &Model) {
                 assert_eq!(found.map(|(p, n)| (p, text(table, n))), wanted);
             }
         }
-        check_batches(table, model, &by_family.ipv4.addresses);
-        check_batches(table, model, &by_family.ipv6.addresses);
+        check_batches(table, model, column.ipv4());
+        check_batches(table, model, column.ipv6());
     }
     let hosts = addresses.iter().copied().map(IpPrefix::host);
     let prefixes: Vec<_> = model.0.keys().copied().chain(hosts).collect();

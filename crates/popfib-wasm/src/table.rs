@@ -1,5 +1,6 @@
 //! The table of an instance: a text or an image in, a table that never changes out; addresses and cells in, numbers out.
 
+use std::convert::Infallible;
 use std::io::Cursor;
 use std::net::IpAddr;
 
@@ -8,7 +9,7 @@ use popfib::image::Keep;
 use popfib::{Image, ImageWriter, Kernel, NextHop, Options};
 use popfib_formats::addresses::parse_ipv6;
 use popfib_formats::{Input, LoadOptions, load_text};
-use popfib_table::{AddressesByFamily, Column, FamilyAddresses, FamilyTable, Records, TableError};
+use popfib_table::{AddressColumn, Column, FamilyTable, Records, TableError};
 
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
@@ -58,7 +59,8 @@ pub(crate) enum JsMatch {
 /// A table, and memory for the addresses of a call.
 pub(crate) struct JsTable {
     table: popfib_table::Table,
-    cells: AddressesByFamily,
+    cells: AddressColumn,
+    addresses: Vec<u128>,
 }
 
 impl JsTable {
@@ -77,7 +79,8 @@ impl JsTable {
         }
         Ok(Self {
             table: popfib_table::Table::of_image(of_image).map_err(failed)?,
-            cells: AddressesByFamily::default(),
+            cells: AddressColumn::new(),
+            addresses: Vec::new(),
         })
     }
 
@@ -111,71 +114,46 @@ impl JsTable {
 
     /// The numbers of the values of IPv4 addresses.
     pub(crate) fn lookup_many(&self, addresses: &[u32], numbers: &mut [u32]) {
-        numbers_of(self.table.ipv4(), addresses, numbers);
+        let Ok(()) = numbers_of(self.table.ipv4(), addresses, numbers);
     }
 
     /// The numbers of the values of as many IPv6 addresses, each of 16 bytes of `input`.
     pub(crate) fn lookup_packed(&mut self, input: &[u8], numbers: &mut [u32]) {
         let packed = input.as_chunks().0.iter().take(numbers.len());
-        let addresses = &mut self.cells.ipv6.addresses;
+        let addresses = &mut self.addresses;
         addresses.clear();
         addresses.extend(packed.map(|bytes| u128::from_be_bytes(*bytes)));
-        numbers_of(self.table.ipv6(), addresses, numbers);
+        let Ok(()) = numbers_of(self.table.ipv6(), addresses, numbers);
     }
 
     /// The numbers of the values of the addresses in as many cells, [`INVALID`] for those that hold none; returns how many
     /// these are.
-    pub(crate) fn lookup_cells(&mut self, input: &[u8], numbers: &mut [u32]) -> usize {
-        let invalid = read(&mut self.cells, input, numbers);
-        put(self.table.ipv4(), &self.cells.ipv4, numbers);
-        put(self.table.ipv6(), &self.cells.ipv6, numbers);
-        invalid
+    pub(crate) fn lookup_cells(&mut self, mut input: &[u8], numbers: &mut [u32]) -> usize {
+        let Self { table, cells, .. } = self;
+        cells.clear();
+        numbers.iter().for_each(|_| cells.push(cell(&mut input)));
+        numbers.fill(INVALID);
+        let Ok(()) = (cells.ipv4()).answer(numbers, |found, numbers| {
+            numbers_of(table.ipv4(), found, numbers)
+        });
+        let Ok(()) = (cells.ipv6()).answer(numbers, |found, numbers| {
+            numbers_of(table.ipv6(), found, numbers)
+        });
+        cells.len() - cells.ipv4().len() - cells.ipv6().len()
     }
 }
 
 /// Writes the numbers of addresses. An image has its FIB, so nothing is compiled here that could fail.
-fn numbers_of<A: Family>(family: &FamilyTable<A>, addresses: &[A], numbers: &mut [u32]) {
-    if family
-        .value_numbers(Kernel::best(), addresses, numbers)
-        .is_err()
-    {
+fn numbers_of<A: Family>(
+    family: &FamilyTable<A>,
+    addresses: &[A],
+    numbers: &mut [u32],
+) -> Result<(), Infallible> {
+    let found = family.value_numbers(Kernel::best(), addresses, numbers);
+    if found.is_err() {
         numbers.fill(0);
     }
-}
-
-/// Writes the numbers of rows into their places.
-fn put<A: Family>(family: &FamilyTable<A>, rows: &FamilyAddresses<A>, numbers: &mut [u32]) {
-    if let Ok(fib) = family.fib() {
-        fib.lookup_each_with(Kernel::best(), &rows.addresses, |at, number| {
-            numbers[rows.rows[at] as usize] = number;
-        });
-        return;
-    }
-    // An image of prefixes alone, which has no FIB of next hops.
-    let mut found = vec![0; rows.addresses.len()];
-    numbers_of(family, &rows.addresses, &mut found);
-    for (&row, number) in rows.rows.iter().zip(found) {
-        numbers[row as usize] = number;
-    }
-}
-
-/// Reads as many cells as there are numbers, and marks those that hold no address; returns how many these are.
-fn read(cells: &mut AddressesByFamily, mut input: &[u8], numbers: &mut [u32]) -> usize {
-    cells.ipv4.clear();
-    cells.ipv6.clear();
-    let mut invalid = 0;
-    for (at, number) in (0..).zip(numbers) {
-        *number = 0;
-        match cell(&mut input) {
-            Some(IpAddr::V4(address)) => cells.ipv4.push(at, address.into()),
-            Some(IpAddr::V6(address)) => cells.ipv6.push(at, address.into()),
-            None => {
-                *number = INVALID;
-                invalid += 1;
-            }
-        }
-    }
-    invalid
+    Ok(())
 }
 
 #[cfg(test)]

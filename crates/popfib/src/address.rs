@@ -245,7 +245,7 @@ fn parse_number(text: &str, bits: u32) -> Option<u128> {
 //
 // The first bits of narrow keys by `63 - len` and not by `WIDTH - len`: for that compilers write to
 // the lowest byte of a register only, which then waits for whatever was in it, often the answer of
-// the lookup before (docs/experiments.md).
+// the lookup before (docs/experiments/updates.md).
 address!(
     u8,
     U8,

@@ -53,7 +53,7 @@ impl fmt::Display for CompileError {
             }
             Self::NextHop { next_hop, max } => write!(
                 f,
-                "next hop {next_hop} does not fit: this leaf width holds 1 to {max}"
+                "next hop {next_hop} does not fit: 1 to {max} are possible here"
             ),
             Self::Nodes { max } => write!(f, "the routes need more than {max} nodes"),
             Self::Leaves { max } => write!(f, "the routes need more than {max} leaves"),

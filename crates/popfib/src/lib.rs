@@ -26,15 +26,12 @@
 //! | the same for one family, or for keys of 8 to 128 bits | [`PrefixMap`] |
 //! | prefixes without values | [`IpSet`]; for one family [`PrefixSet`] |
 //! | a map that changes while other threads look up | [`LiveIpMap`]; for one family [`LiveMap`] |
-//! | next-hop groups (ECMP) that change for all their routes at once | [`live::LiveGroups`] |
 //! | your own numbers as next hops, always ready for lookups | [`NextHopMap`] |
 //! | the same, compiled explicitly | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] for lookups of prefix and next hop |
 //! | the same, changing while other threads look up, with your allocator | [`LiveFib`] |
 //! | a compiled table as a file, used by many processes | [`Image`], written by [`ImageWriter`] |
-//! | several routes for a prefix, the best of which is used | [`MultiRib`] |
 //! | prefixes as sets of addresses: union, intersection, difference | [`algebra`] |
 //! | a table to make smaller, or two to compare | [`aggregate`], [`diff`], [`intervals`] |
-//! | routes to validate against the RPKI (RFC 6811) | [`rpki::Vrps`] |
 //!
 //! # Modules
 //!
@@ -43,21 +40,19 @@
 //! | module | what is there |
 //! |---|---|
 //! | [`map`] | entries, iterators, and how values are stored ([`Own`](map::Own), [`Shared`](map::Shared)) |
-//! | [`live`] | readers of what changes, sweeps, next-hop groups |
+//! | [`live`] | readers of what changes, sweeps |
 //! | [`rib`] | iterators of a [`Rib`] |
-//! | [`multi_rib`] | the trait of the paths of a [`MultiRib`] |
 //! | [`image`] | the tables of an [`Image`], and what is kept in one |
 //! | [`family`] | code for both families, written once |
 //! | [`algebra`], [`aggregate`], [`diff`], [`intervals`] | prefixes and routes computed from others |
-//! | [`rpki`] | VRPs and route origin validation |
 //! | [`fold`] | the nodes of a Poptrie, for layouts of your own |
 //! | [`memory`] | allocators |
 //! | [`fib`], [`kernel`] | errors of checks, and of unknown kernels |
-//! | `new_file` | files that are written as a whole or not at all; needs `std` |
 //!
 //! Files (MRT, router output, CSV, MaxMind databases, lists) are read by the crate
 //! [`popfib-formats`](https://docs.rs/popfib-formats), live routes from routers by
-//! [`popfib-feed`](https://docs.rs/popfib-feed).
+//! [`popfib-feed`](https://docs.rs/popfib-feed). Several paths for a prefix, route origin validation (RFC 6811) and files that are
+//! replaced as a whole are in [`popfib-table`](https://docs.rs/popfib-table).
 //!
 //! All are generic over the key: `u32` for IPv4, `u128` for IPv6, and `u8`, `u16` and `u64` for
 //! other keys with prefixes ([`Address`]). Names follow the paper.
@@ -90,23 +85,19 @@ pub mod live;
 mod longest;
 pub mod map;
 pub mod memory;
-pub mod multi_rib;
-#[cfg(feature = "std")]
-pub mod new_file;
 mod next_hop;
 mod patch;
 mod prefix;
 pub mod rib;
-pub mod rpki;
 #[cfg(feature = "serde")]
 mod serialize;
-mod slab;
 mod sync;
 
 pub use address::Address;
 pub use batch::Kernel;
 pub use compile_error::CompileError;
-pub use fib::poptrie::{Fib, Options};
+pub use fib::options::Options;
+pub use fib::poptrie::Fib;
 pub use fib::size::Size;
 pub use image::error::ImageError;
 pub use image::open::Image;
@@ -119,8 +110,7 @@ pub use map::ip_map::IpMap;
 pub use map::next_hops::NextHopMap;
 pub use map::prefix_map::PrefixMap;
 pub use map::set::{IpSet, PrefixSet};
-pub use multi_rib::paths::MultiRib;
-pub use next_hop::{Leaf, NextHop};
+pub use next_hop::NextHop;
 pub use prefix::{IpPrefix, Prefix, PrefixError};
 pub use rib::trie::Rib;
 

@@ -5,14 +5,14 @@
 //! is for callers that keep their own numbers in a Rib and look up prefixes while routes stay the same. It is separate
 //! from the Fib of next hops, whose leaves would otherwise be wider and aggregate less. Rejected: leaves that
 //! number (next hop, length) pairs, as in maps. They need fewer bits, but one more cache miss
-//! (docs/experiments.md).
+//! (docs/experiments/doors.md).
 
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
 use crate::fib::{Fib, Options};
 use crate::memory::{Allocator, Global};
-use crate::next_hop::{Leaf, NextHop};
+use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::{Rib, RibBuilder};
 
@@ -30,7 +30,7 @@ use crate::rib::{Rib, RibBuilder};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct LongestFib<A: Address, Al: Allocator = Global>(Fib<A, u32, Al>);
+pub struct LongestFib<A: Address, Al: Allocator = Global>(Fib<A, Al>);
 
 impl<A: Address> LongestFib<A> {
     /// Compiles the routes of `rib`: [`LongestFib::compile_in`] with the global allocator.
@@ -71,7 +71,7 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
 
     /// The highest next hop that fits into a leaf together with a length: about 65 million for IPv4, 16 million
     /// for IPv6.
-    pub const MAX_NEXT_HOP: u32 = <u32 as Leaf>::MAX / Self::LENGTHS - 1;
+    pub const MAX_NEXT_HOP: u32 = MAX_NEXT_HOP / Self::LENGTHS - 1;
 
     /// The number that combines a next hop and the length of a prefix. O(1).
     ///
@@ -81,7 +81,7 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
     /// ```
     /// use popfib::{LiveFib, LongestFib, NextHop, Options, Prefix};
     ///
-    /// let mut table: LiveFib<u32, u32> = LiveFib::new(Options::default())?;
+    /// let mut table: LiveFib<u32> = LiveFib::new(Options::default())?;
     /// let mut reader = table.reader();
     /// let prefix: Prefix<u32> = "10.0.0.0/8".parse()?;
     /// let next_hop = NextHop::new(7).unwrap();
@@ -104,17 +104,17 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
     }
 
     /// The Fib, whose lookups return the [number](Self::number) of each match instead of a next hop.
-    pub fn fib(&self) -> &Fib<A, u32, Al> {
+    pub fn fib(&self) -> &Fib<A, Al> {
         &self.0
     }
 
     /// Converts into the Fib that [`LongestFib::fib`] returns.
-    pub fn into_fib(self) -> Fib<A, u32, Al> {
+    pub fn into_fib(self) -> Fib<A, Al> {
         self.0
     }
 
     /// From a Fib whose answers are numbers made by [`LongestFib::number`]. With other answers, the matches are wrong.
-    pub(crate) fn from_fib(fib: Fib<A, u32, Al>) -> Self {
+    pub(crate) fn from_fib(fib: Fib<A, Al>) -> Self {
         Self(fib)
     }
 

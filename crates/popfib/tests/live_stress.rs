@@ -60,7 +60,7 @@ impl<A: Address> Scene<A> {
     }
 
     /// Looks up until it is told to stop; `stay` inside, or come and go.
-    fn read(&self, mut reader: Reader<A, u32>, kernel: Kernel, stay: bool) {
+    fn read(&self, mut reader: Reader<A>, kernel: Kernel, stay: bool) {
         let mut answers = [0; BURST];
         let mut bursts = self.addresses.chunks(BURST).cycle();
         while !self.stop.load(Ordering::Relaxed) {
@@ -88,7 +88,7 @@ impl<A: Address> Scene<A> {
     }
 
     /// Changes routes for that long: at random, then all gone, and again.
-    fn write(&self, table: &mut LiveFib<A, u32>, time: Duration) -> u64 {
+    fn write(&self, table: &mut LiveFib<A>, time: Duration) -> u64 {
         let mut random = Random(77);
         let mut changes = 0;
         let start = Instant::now();
@@ -104,7 +104,6 @@ impl<A: Address> Scene<A> {
                 }
                 changes += 1;
             }
-            while table.step().expect("fits") {}
             assert_eq!(table.check(), Ok(()));
             for address in &self.addresses {
                 let expected = table.rib().lookup(*address).map_or(0, NextHop::get);
@@ -127,10 +126,9 @@ impl Drop for Stop<'_> {
     }
 }
 
-fn stress<A: Address>(options: Options, time: Duration, step: Option<usize>) {
+fn stress<A: Address>(options: Options, time: Duration) {
     let scene = Scene::<A>::new(0x9e37_79b9_7f4a_7c15);
-    let mut table: LiveFib<A, u32> = LiveFib::new(options).expect("the options fit");
-    table.set_step(step);
+    let mut table: LiveFib<A> = LiveFib::new(options).expect("the options fit");
     let changes = std::thread::scope(|scope| {
         let scalar = Kernel::by_name("scalar").expect("everywhere");
         for stay in [false, true] {
@@ -147,7 +145,6 @@ fn stress<A: Address>(options: Options, time: Duration, step: Option<usize>) {
     let lookups = scene.lookups.into_inner();
     assert!(lookups > 0 && changes > 0);
     println!("{changes} changes, {lookups} lookups");
-    while table.step().expect("fits") {}
     table.reclaim();
     assert_eq!(table.bytes().waiting, 0, "no reader is left");
 }
@@ -163,10 +160,9 @@ impl<A> Drop for Named<A> {
 }
 
 /// Readers of a live map find values that are alive, of a prefix that holds the address.
-fn values<A: Address>(time: Duration, step: Option<usize>) {
+fn values<A: Address>(time: Duration) {
     let scene = Scene::<A>::new(0x9e37_79b9_7f4a_7c15);
     let mut map: LiveMap<A, Named<A>> = LiveMap::new();
-    map.set_step(step);
     let read = |mut reader: MapReader<A, Named<A>>| {
         let mut bursts = scene.addresses.chunks(BURST).cycle();
         while !scene.stop.load(Ordering::Relaxed) {
@@ -215,7 +211,6 @@ fn values<A: Address>(time: Duration, step: Option<usize>) {
             map.apply(changes).expect("fits");
         }
     });
-    while map.step().expect("fits") {}
     assert!(scene.lookups.into_inner() > 0);
     map.reclaim();
     assert_eq!(map.waiting(), 0, "no reader is left");
@@ -225,20 +220,18 @@ fn values<A: Address>(time: Duration, step: Option<usize>) {
 #[test]
 fn readers_find_what_was_announced() {
     let time = Duration::from_millis(rounds(10, 2_000));
-    for step in [None, Some(20)] {
-        stress::<u16>(Options::default(), time, step);
-        stress::<u32>(Options::default(), time, step);
-        stress::<u32>(Options::default().direct_bits(Some(16)), time, step);
-        stress::<u128>(Options::default().direct_bits(Some(20)), time, step);
-        // Of short keys: a short prefix changes all entries, which takes long under a sanitizer.
-        let flat = Options::default()
-            .direct_bits(Some(10))
-            .size(Size::Balanced);
-        stress::<u16>(flat, time, step);
-        values::<u32>(time, step);
-        values::<u128>(time, step);
-    }
-    stress::<u128>(Options::default(), time, None);
+    stress::<u16>(Options::default(), time);
+    stress::<u32>(Options::default(), time);
+    stress::<u32>(Options::default().direct_bits(Some(16)), time);
+    stress::<u128>(Options::default().direct_bits(Some(20)), time);
+    // Of short keys: a short prefix changes all entries, which takes long under a sanitizer.
+    let flat = Options::default()
+        .direct_bits(Some(10))
+        .size(Size::Balanced);
+    stress::<u16>(flat, time);
+    values::<u32>(time);
+    values::<u128>(time);
+    stress::<u128>(Options::default(), time);
     let options = Options::default().direct_bits(Some(0));
-    stress::<u32>(options.aggregation(false), time, None);
+    stress::<u32>(options.aggregation(false), time);
 }

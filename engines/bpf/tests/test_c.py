@@ -79,15 +79,15 @@ class XdpOfC(unittest.TestCase):
 
     def test_tables(self):
         """Next hops of tables that C has made: in the kernel, by C, and by a text of the same routes."""
-        for bits, flags in ((0, MATCHES), (16, 0)):
-            with self.subTest(bits=bits, flags=flags):
-                routes = {width: tables.random_routes(width, COUNT, bits + width, values=1000) for width in (IPV4, IPV6)}
-                # One of 31 bits, where there is room for it.
-                routes[IPV4][0x0a000000, 8] = 65_000_000 if bits == 0 else 65_535
+        for flags in (MATCHES, 0):
+            with self.subTest(flags=flags):
+                routes = {width: tables.random_routes(width, COUNT, flags + width, values=1000) for width in (IPV4, IPV6)}
+                # A high one.
+                routes[IPV4][0x0a000000, 8] = 65_000_000
                 path = tables.write(f"{FOLDER}/tables.txt", *routes.items())
                 lines = [f"{digits(width, address)} {length} {number}\n"
                          for width, of_family in routes.items() for (address, length), number in of_family.items()]
-                self.run_program("tables", "-", flags, bits, input="".join(lines))
+                self.run_program("tables", "-", flags, input="".join(lines))
                 report = self.shown()
                 self.assertEqual((report["ipv4"]["routes"], report["ipv6"]["routes"], report["values"]), (
                     len(routes[IPV4]), len(routes[IPV6]), 0))

@@ -46,7 +46,7 @@ fn forwarding(memory: &Bump<'_>) -> Option<bool> {
         rib.try_insert(prefix, next_hop).ok()?;
     }
     for round in 0..3 {
-        let fib: Fib<u32, u16, _> = Fib::compile_in(&rib, &Options::default(), memory).ok()?;
+        let fib: Fib<u32, _> = Fib::compile_in(&rib, &Options::default(), memory).ok()?;
         let mut answers = [0; 64];
         for burst in 0..100u32 {
             // Inside of routes and beside them.
@@ -57,7 +57,7 @@ fn forwarding(memory: &Bump<'_>) -> Option<bool> {
             fib.lookup_batch(&addresses, &mut answers);
             for (address, answer) in addresses.iter().zip(answers) {
                 let expected = rib.lookup(*address).map_or(0, NextHop::get);
-                if u32::from(answer) != expected || fib.lookup(*address) != answer {
+                if answer != expected || fib.lookup(*address) != answer {
                     return Some(false);
                 }
             }
@@ -83,7 +83,7 @@ fn out_of_memory(memory: &Bump<'_>) -> Option<bool> {
     let is_whole = rib
         .iter()
         .all(|(prefix, next_hop)| rib.get(prefix) == Some(next_hop));
-    let compiled = Fib::<u32, u16, _>::compile_in(&rib, &Options::default(), memory);
+    let compiled = Fib::<u32, _>::compile_in(&rib, &Options::default(), memory);
     let is_refused = matches!(compiled, Err(CompileError::OutOfMemory(_)));
     // Without a few routes there is room for another.
     for n in 0..inserted / 2 {

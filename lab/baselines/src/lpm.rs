@@ -7,7 +7,7 @@
 //! faster or slower for the loop that it was put into.
 
 use bytemuck::Pod;
-use popfib::{Address, Leaf, Rib};
+use popfib::{Address, Rib};
 
 use crate::cannot_build::CannotBuild;
 use crate::loops::{self, Find};
@@ -17,10 +17,46 @@ pub trait Key: Address + Pod {}
 
 impl<A: Address + Pod> Key for A {}
 
-/// A width of next hops whose arrays are plain memory: every [`Leaf`].
-pub trait Width: Leaf + Pod {}
+/// A width of next hops whose arrays are plain memory: `u16` or `u32`; 0 is "no route".
+pub trait Width: Pod + Default + Send + Sync {
+    /// The highest next hop that this width holds. For `u32` one bit less than
+    /// the type: a direct entry marks its kind in the most significant bit.
+    const MAX: u32;
 
-impl<L: Leaf + Pod> Width for L {}
+    /// A next hop (0 for none) known to be at most [`Width::MAX`].
+    fn from_u32(next_hop: u32) -> Self;
+
+    /// The next hop as a number, 0 for none.
+    fn to_u32(self) -> u32;
+}
+
+impl Width for u16 {
+    const MAX: u32 = u16::MAX as u32;
+
+    #[inline(always)]
+    fn from_u32(next_hop: u32) -> Self {
+        next_hop as Self
+    }
+
+    #[inline(always)]
+    fn to_u32(self) -> u32 {
+        u32::from(self)
+    }
+}
+
+impl Width for u32 {
+    const MAX: u32 = u32::MAX >> 1;
+
+    #[inline(always)]
+    fn from_u32(next_hop: u32) -> Self {
+        next_hop
+    }
+
+    #[inline(always)]
+    fn to_u32(self) -> u32 {
+        self
+    }
+}
 
 /// A form of nodes of this crate: lookups without checks could not trust the answers of others.
 pub trait Sealed {}

@@ -19,12 +19,12 @@ struct Route {
 
 /// A table and a reader that is online.
 enum Bench {
-    Ipv4(Guard<'static, u32, u32>),
-    Ipv6(Guard<'static, u128, u32>),
+    Ipv4(Guard<'static, u32>),
+    Ipv6(Guard<'static, u128>),
 }
 
-fn guard<A: Address>(routes: &[Route]) -> Guard<'static, A, u32> {
-    let mut live: LiveFib<A, u32> = LiveFib::new(Options::default()).expect("an empty table");
+fn guard<A: Address>(routes: &[Route]) -> Guard<'static, A> {
+    let mut live: LiveFib<A> = LiveFib::new(Options::default()).expect("an empty table");
     // Route by route, as C does: the table then lies in memory alike.
     for route in routes {
         let address = A::truncate(u128::from_be_bytes(route.prefix) >> (128 - A::WIDTH));
@@ -33,7 +33,7 @@ fn guard<A: Address>(routes: &[Route]) -> Guard<'static, A, u32> {
         live.announce(prefix, next_hop).expect("memory");
     }
     // Readers keep what they look up in; this one stays until the program ends.
-    let reader: &mut Reader<A, u32> = Box::leak(Box::new(live.reader()));
+    let reader: &mut Reader<A> = Box::leak(Box::new(live.reader()));
     reader.pin()
 }
 
@@ -60,7 +60,7 @@ unsafe extern "C" fn rust_bench_table(
 /// # Safety
 /// As for [`rust_bench_pass`], for `A`.
 unsafe fn pass<A: Address>(
-    guard: &Guard<'_, A, u32>,
+    guard: &Guard<'_, A>,
     addresses: *const c_void,
     count: usize,
     next_hops: &mut [u32],

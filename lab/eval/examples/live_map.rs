@@ -1,5 +1,5 @@
 //! What changes of a live map cost, with values: a day of updates one by one, a default route and a /8 until every
-//! address has the new answer, a group that all routes lead to, and the memory of a thousand small maps.
+//! address has the new answer, and the memory of a thousand small maps.
 //!
 //!     cargo run --release -p popfib-eval --example live_map [TABLE [UPDATES]]
 
@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use popfib::live::LiveGroups;
 use popfib::map::Shared;
 use popfib::{IpPrefix, LiveIpMap, Prefix};
 use popfib_eval::{Latencies, Spread, cores, pin, shuffled};
@@ -16,9 +15,8 @@ use popfib_formats::{
     Change, Input, LoadOptions, UpdateOptions, default_table, load, open_updates,
 };
 
-/// How often what takes long is changed, and a group.
+/// How often what takes long is changed.
 const RUNS: usize = 21;
-const GROUP_RUNS: usize = 2001;
 
 /// Small maps, and the routes of each.
 const MAPS: usize = 1000;
@@ -163,26 +161,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         told(&format!("{text} has another value everywhere"), &times);
     }
 
-    // All routes lead to one group.
-    let ids: Vec<_> = routes.ribs.ipv4.iter().map(|(p, _)| (p, Some(7))).collect();
-    let mut table: LiveIpMap<u32, Shared> = LiveIpMap::shared();
-    table.apply(ids)?;
-    let mut groups = LiveGroups::new();
-    let members = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
-    let mut times = Vec::new();
-    for run in 0..GROUP_RUNS {
-        let left = members.iter().skip(run % 2).map(|member| (*member, 1));
-        let mut result = Ok(());
-        times.push(micros(|| result = groups.set(7, left)));
-        result?;
-    }
-    told(
-        &format!(
-            "a member of a group of {} routes comes or goes",
-            table.len()
-        ),
-        &times,
-    );
     drop(reader.pin());
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! A compiled table whose structure and leaf width are chosen at run time.
+//! A compiled table whose structure is chosen at run time.
 //!
-//! The library fixes both at compile time, so that no lookup branches on them.
-//! Here they hide behind one trait object: a call goes through it once for
+//! It is fixed at compile time, so that no lookup branches on it.
+//! Here it hides behind one trait object: a call goes through it once for
 //! thousands of addresses, and the loop inside is monomorphic.
 
 use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use popfib::{Address, Fib, Kernel, Leaf, Options, Rib, Size};
+use popfib::{Address, Fib, Kernel, Options, Rib, Size};
 use popfib_baselines::poptrie::{BasicNode, LeafvecNode, Node, Poptrie};
 use popfib_baselines::{CannotBuild, Key, Lpm, dependent, either_width};
 
@@ -18,7 +18,7 @@ use crate::algorithm::Algorithm;
 /// length that is written over and over.
 pub const BURST: usize = 256;
 
-/// A compiled table of any structure and leaf width.
+/// A compiled table of any structure.
 pub trait AnyFib<A>: Send + Sync {
     /// Leading bits that the first array resolves.
     fn direct_bits(&self) -> u8;
@@ -68,7 +68,7 @@ pub trait AnyFib<A>: Send + Sync {
     fn chain(&self, addresses: &[A]);
 }
 
-impl<A: Address, L: Leaf> AnyFib<A> for Fib<A, L> {
+impl<A: Address> AnyFib<A> for Fib<A> {
     fn direct_bits(&self) -> u8 {
         Fib::direct_bits(self)
     }
@@ -94,34 +94,15 @@ impl<A: Address, L: Leaf> AnyFib<A> for Fib<A, L> {
     }
 
     fn lookup(&self, address: A) -> u32 {
-        Fib::lookup(self, address).to_u32()
+        Fib::lookup(self, address)
     }
 
     fn lookup_into(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
-        assert_eq!(addresses.len(), next_hops.len());
-        let mut burst = [L::default(); BURST];
-        for (block, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
-            let burst = &mut burst[..block.len()];
-            self.lookup_batch_with(kernel, block, burst);
-            for (next_hop, leaf) in next_hops.iter_mut().zip(burst) {
-                *next_hop = leaf.to_u32();
-            }
-        }
-    }
-
-    /// With answers of their own width, as a router has them.
-    fn pass(&self, kernel: Kernel, addresses: &[A]) {
-        let mut burst = [L::default(); BURST];
-        for block in addresses.chunks(BURST) {
-            self.lookup_batch_with(kernel, block, &mut burst[..block.len()]);
-            black_box(&mut burst);
-        }
+        self.lookup_batch_with(kernel, addresses, next_hops);
     }
 
     fn chain(&self, addresses: &[A]) {
-        black_box(dependent(addresses, |address| {
-            Fib::lookup(self, address).to_u32()
-        }));
+        black_box(dependent(addresses, |address| Fib::lookup(self, address)));
     }
 }
 
@@ -173,7 +154,7 @@ impl<A> fmt::Debug for Compiled<A> {
     }
 }
 
-/// Builds `algorithm` from `rib`: with 16-bit next hops, or with 32-bit ones
+/// Builds `algorithm` from `rib`: that of a paper with 16-bit next hops, or with 32-bit ones
 /// where the routes need them and the algorithm has them. What `options` say
 /// is for Poptries.
 ///
@@ -188,10 +169,7 @@ pub fn build<A: Key>(
     match algorithm {
         Algorithm::Popfib(size) => {
             let options = options.clone().size(size);
-            either_width(
-                || timed(|| Ok(Fib::<A, u16>::compile(rib, &options)?)),
-                || timed(|| Ok(Fib::<A, u32>::compile(rib, &options)?)),
-            )
+            timed(|| Ok(Fib::<A>::compile(rib, &options)?))
         }
         Algorithm::Poptrie => poptrie::<A, LeafvecNode>(rib, options),
         Algorithm::PoptrieBasic => poptrie::<A, BasicNode>(rib, options),

@@ -5,8 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use popfib::intervals::Intervals;
-use popfib::live::Changes;
-use popfib::{Address, CompileError, Leaf, LiveFib, NextHop, Prefix, Rib};
+use popfib::{Address, CompileError, LiveFib, NextHop, Prefix, Rib};
 
 use crate::latencies::Latencies;
 use crate::random::Random;
@@ -27,10 +26,8 @@ pub struct UpdateTimes {
     pub repeated: u64,
     /// The time of each update, in Rib and Fib together.
     pub all: Latencies,
-    /// The times of those that changed an answer, and so the Fib.
+    /// The times of those that changed an answer.
     pub changing: Latencies,
-    /// The times of the steps that were left at the end; see [`LiveFib::set_step`].
-    pub steps: Latencies,
     /// The longest of all these without the time that the thread waited for its core, where Linux counts that.
     pub longest_run: Duration,
     /// How long the thread had waited when that was last asked for.
@@ -53,65 +50,38 @@ impl UpdateTimes {
     /// # Errors
     /// [`CompileError`] of [`LiveFib::announce`] and [`LiveFib::withdraw`]; what came
     /// before is applied.
-    pub fn apply<A: Address, L: Leaf>(
+    pub fn apply<A: Address>(
         &mut self,
-        table: &mut LiveFib<A, L>,
+        table: &mut LiveFib<A>,
         updates: &[Update<A>],
     ) -> Result<(), CompileError> {
-        let mut changes = total(table.changes());
         self.waited = waited();
-        // One reading of the clock an update: the end of one is the start of the next.
-        let mut start = Instant::now();
-        for (prefix, next_hop) in updates {
+        for &(prefix, next_hop) in updates {
+            let start = Instant::now();
+            let old = match next_hop {
+                Some(next_hop) => table.announce(prefix, next_hop)?,
+                None => table.withdraw(prefix)?,
+            };
+            let time = start.elapsed();
             match next_hop {
-                Some(next_hop) => {
-                    let old = table.announce(*prefix, *next_hop)?;
+                Some(_) => {
                     self.announced += 1;
-                    self.repeated += u64::from(old == Some(*next_hop));
+                    self.repeated += u64::from(old == next_hop);
                 }
                 None => {
-                    let old = table.withdraw(*prefix)?;
                     self.withdrawn += 1;
                     self.absent += u64::from(old.is_none());
                 }
             }
-            let mut end = Instant::now();
-            self.all.add(end - start);
-            let now = total(table.changes());
-            if now != changes {
-                self.changing.add(end - start);
-                changes = now;
+            self.all.add(time);
+            if changes_answer(table.rib(), prefix, old, next_hop) {
+                self.changing.add(time);
             }
-            if end - start > LONG {
-                self.long(end - start);
-                end = Instant::now();
-            }
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Takes the steps that are left, until lookups see all changes.
-    ///
-    /// # Errors
-    /// As [`LiveFib::step`].
-    pub fn settle<A: Address, L: Leaf>(
-        &mut self,
-        table: &mut LiveFib<A, L>,
-    ) -> Result<(), CompileError> {
-        self.waited = waited();
-        loop {
-            let start = Instant::now();
-            let is_more = table.step()?;
-            let time = start.elapsed();
-            if !is_more {
-                return Ok(());
-            }
-            self.steps.add(time);
             if time > LONG {
                 self.long(time);
             }
         }
+        Ok(())
     }
 
     /// Notes a long time.
@@ -130,7 +100,6 @@ impl UpdateTimes {
         self.repeated += other.repeated;
         self.all.append(&other.all);
         self.changing.append(&other.changing);
-        self.steps.append(&other.steps);
         self.longest_run = self.longest_run.max(other.longest_run);
     }
 }
@@ -153,16 +122,13 @@ pub fn shuffled<A: Address>(rib: &Rib<A>) -> Vec<Update<A>> {
 /// Holds the answers of `table` against its routes, at both ends of every stretch of addresses
 /// with one longest match; tells `wrong` the address, the answer and the one that was expected.
 /// Returns how many addresses were asked for. O(routes).
-pub fn check_answers<A: Address, L: Leaf>(
-    table: &LiveFib<A, L>,
-    mut wrong: impl FnMut(A, u32, u32),
-) -> u64 {
+pub fn check_answers<A: Address>(table: &LiveFib<A>, mut wrong: impl FnMut(A, u32, u32)) -> u64 {
     let mut asked = 0;
     for interval in Intervals::new(table.rib()) {
         let expected = interval.next_hop.map_or(0, NextHop::get);
         for address in [interval.first, interval.last] {
             asked += 1;
-            let answer = table.lookup(address).to_u32();
+            let answer = table.lookup(address);
             if answer != expected {
                 wrong(address, answer, expected);
             }
@@ -171,9 +137,21 @@ pub fn check_answers<A: Address, L: Leaf>(
     asked
 }
 
-/// Changes of the Fib, patched or compiled.
-fn total(changes: Changes) -> u64 {
-    changes.patches + changes.compiles
+/// Whether a route that had the next hop `old` and has `new` now changed an answer: not if it says what the one around it says.
+fn changes_answer<A: Address>(
+    rib: &Rib<A>,
+    prefix: Prefix<A>,
+    old: Option<NextHop>,
+    new: Option<NextHop>,
+) -> bool {
+    if old.is_some() && new.is_some() {
+        return old != new;
+    }
+    let around = rib
+        .supernets(prefix)
+        .take_while(|(route, _)| *route != prefix);
+    let around = around.last().map(|(_, next_hop)| next_hop);
+    old.or(new) != around && old != new
 }
 
 #[cfg(test)]

@@ -138,7 +138,11 @@ fn compare_tables(data: &[u8]) -> Result<String> {
             let mut source = open_routes(input(data), &options(Some(index), *value))?;
             let mut seen = Table::new();
             while let Ok(Some(route)) = source.next_route() {
-                seen.insert(route.prefix.to_string(), route.next_hop.to_owned());
+                let value = route.value.and_then(|number| source.values().get(number));
+                seen.insert(
+                    route.prefix.to_string(),
+                    value.unwrap_or_default().to_owned(),
+                );
             }
             if seen != wanted {
                 let seen: BTreeSet<_> = seen.into_iter().collect();

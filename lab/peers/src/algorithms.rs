@@ -9,9 +9,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use ip_network_table_deps_treebitmap::IpLookupTable;
 use ip_network_table_deps_treebitmap::address::Address as TreeBitmapAddress;
-use popfib::{
-    Address, CompileError, Fib, Kernel, Leaf, LongestFib, NextHop, Options, Prefix, Rib, Size,
-};
+use popfib::{Address, CompileError, Fib, Kernel, LongestFib, NextHop, Options, Prefix, Rib, Size};
 use prefix_trie::PrefixMap;
 
 use crate::exchange::Family;
@@ -74,36 +72,24 @@ pub(crate) type Routes<A> = [(Prefix<A>, NextHop)];
 
 /// A table that is ready for lookups.
 pub(crate) trait Lookup<A> {
-    /// How the table returns a next hop in bulk.
-    type NextHop: Copy + Default;
-
-    /// Looks up `addresses` into `next_hops`, which is as long.
-    fn lookup(&self, addresses: &[A], next_hops: &mut [Self::NextHop]);
-
-    /// The number of the next hop, 0 for none.
-    fn number(next_hop: Self::NextHop) -> u32;
+    /// Looks up `addresses` into `next_hops`, which is as long; 0 for none.
+    fn lookup(&self, addresses: &[A], next_hops: &mut [u32]);
 
     /// Bytes that lookups read from: without a RIB beside them.
     fn bytes(&self) -> usize;
 }
 
 /// A Fib and the kernel that looks up in it.
-pub(crate) struct Popfib<A: Address, L: Leaf> {
-    fib: Fib<A, L>,
+pub(crate) struct Popfib<A: Address> {
+    fib: Fib<A>,
     kernel: Kernel,
 }
 
-impl<A: Address, L: Leaf> Lookup<A> for Popfib<A, L> {
-    type NextHop = L;
-
+impl<A: Address> Lookup<A> for Popfib<A> {
     #[inline]
-    fn lookup(&self, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.fib
             .lookup_batch_with(self.kernel, addresses, next_hops);
-    }
-
-    fn number(next_hop: L) -> u32 {
-        next_hop.to_u32()
     }
 
     fn bytes(&self) -> usize {
@@ -112,11 +98,11 @@ impl<A: Address, L: Leaf> Lookup<A> for Popfib<A, L> {
 }
 
 /// A Rib filled and a Fib compiled from it.
-pub(crate) fn popfib<A: Address, L: Leaf>(
+pub(crate) fn popfib<A: Address>(
     routes: &Routes<A>,
     options: &Options,
     kernel: Kernel,
-) -> Result<Popfib<A, L>, CompileError> {
+) -> Result<Popfib<A>, CompileError> {
     let mut rib = Rib::new();
     for &(prefix, next_hop) in routes {
         rib.insert(prefix, next_hop);
@@ -126,18 +112,12 @@ pub(crate) fn popfib<A: Address, L: Leaf>(
 }
 
 impl<A: Address> Lookup<A> for LongestFib<A> {
-    type NextHop = u32;
-
     #[inline]
     fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.fib().lookup_batch(addresses, next_hops);
         for number in next_hops {
             *number /= Self::LENGTHS;
         }
-    }
-
-    fn number(next_hop: u32) -> u32 {
-        next_hop
     }
 
     fn bytes(&self) -> usize {
@@ -212,18 +192,12 @@ pub(crate) fn prefix_trie<A: PeerFamily>(routes: &Routes<A>) -> PrefixMap<A::Key
 }
 
 impl<A: PeerFamily> Lookup<A> for PrefixMap<A::Key, u32> {
-    type NextHop = u32;
-
     #[inline]
     fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
         for (&address, next_hop) in addresses.iter().zip(next_hops) {
             let found = self.get_lpm(&address.key(A::WIDTH));
             *next_hop = found.map_or(0, |(_, &next_hop)| next_hop);
         }
-    }
-
-    fn number(next_hop: u32) -> u32 {
-        next_hop
     }
 
     fn bytes(&self) -> usize {
@@ -244,18 +218,12 @@ pub(crate) fn tree_bitmap<A: PeerFamily>(routes: &Routes<A>) -> IpLookupTable<A:
 }
 
 impl<A: PeerFamily> Lookup<A> for IpLookupTable<A::Ip, u32> {
-    type NextHop = u32;
-
     #[inline]
     fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
         for (&address, next_hop) in addresses.iter().zip(next_hops) {
             let found = self.longest_match(address.peer_ip());
             *next_hop = found.map_or(0, |(_, _, &next_hop)| next_hop);
         }
-    }
-
-    fn number(next_hop: u32) -> u32 {
-        next_hop
     }
 
     fn bytes(&self) -> usize {

@@ -10,7 +10,7 @@ use popfib::CompileError;
 use popfib_eval::{BURST, Passes, ReferenceLoop, measure};
 use serde::Serialize;
 
-use crate::algorithms::{self, Algorithm, Kind, Lookup, PeerFamily, Popfib, Routes};
+use crate::algorithms::{self, Algorithm, Kind, Lookup, PeerFamily, Routes};
 use crate::exchange::Failure;
 use crate::exchange::{self, Stream};
 
@@ -47,23 +47,12 @@ pub(crate) fn run<A: PeerFamily>(
     };
     match &algorithm.kind {
         Kind::Popfib { options, kernel } => {
-            let narrow =
-                job.measure::<Popfib<A, u16>, _>(|r| algorithms::popfib(r, options, *kernel));
-            match narrow {
-                Err(JobError::Build(CompileError::NextHop { .. })) => {
-                    job.measure::<Popfib<A, u32>, _>(|r| algorithms::popfib(r, options, *kernel))
-                }
-                other => other,
-            }
+            job.measure(|routes| algorithms::popfib(routes, options, *kernel))
         }
         Kind::Matches(options) => job.measure(|routes| algorithms::matches(routes, options)),
         Kind::PrefixTrie => job.measure(|routes| Ok(algorithms::prefix_trie(routes))),
         Kind::TreeBitmap => job.measure(|routes| Ok(algorithms::tree_bitmap(routes))),
     }
-    .map_err(|error| match error {
-        JobError::Build(error) => error.into(),
-        JobError::Other(error) => error,
-    })
 }
 
 struct Job<'a, A> {
@@ -73,25 +62,14 @@ struct Job<'a, A> {
     passes: usize,
 }
 
-enum JobError {
-    Build(CompileError),
-    Other(Failure),
-}
-
-impl<E: Into<Failure>> From<E> for JobError {
-    fn from(error: E) -> Self {
-        Self::Other(error.into())
-    }
-}
-
 impl<A: PeerFamily> Job<'_, A> {
-    fn measure<L, B>(&self, build: B) -> Result<(), JobError>
+    fn measure<L, B>(&self, build: B) -> Result<(), Failure>
     where
         L: Lookup<A>,
         B: FnOnce(&Routes<A>) -> Result<L, CompileError>,
     {
         let start = Instant::now();
-        let table = build(self.routes).map_err(JobError::Build)?;
+        let table = build(self.routes)?;
         let build_s = start.elapsed().as_secs_f64();
         let reference = ReferenceLoop::new()?;
         for stream in &self.streams {
@@ -127,14 +105,14 @@ fn wrong<A, L: Lookup<A>>(table: &L, stream: &Stream<A>) -> u64
 where
     A: PeerFamily,
 {
-    let mut burst = [L::NextHop::default(); BURST];
+    let mut burst = [0; BURST];
     let mut wrong = 0;
     let blocks = stream.addresses.chunks(BURST);
     for (addresses, answers) in blocks.zip(stream.answers.chunks(BURST)) {
         let next_hops = &mut burst[..addresses.len()];
         table.lookup(addresses, next_hops);
         for (&next_hop, &answer) in next_hops.iter().zip(answers) {
-            wrong += u64::from(L::number(next_hop) != answer);
+            wrong += u64::from(next_hop != answer);
         }
     }
     wrong
@@ -142,7 +120,7 @@ where
 
 /// The measured loop.
 fn pass<A, L: Lookup<A>>(table: &L, addresses: &[A]) {
-    let mut burst = [L::NextHop::default(); BURST];
+    let mut burst = [0; BURST];
     for block in addresses.chunks(BURST) {
         table.lookup(block, &mut burst[..block.len()]);
         // Every burst counts as read, so no lookup can be dropped.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use popfib::new_file::NewFile;
+use popfib_table::NewFile;
 
 use crate::error::{ReportError, at};
 
@@ -22,7 +22,8 @@ pub(crate) fn directory(path: &Path) -> Result<(), ReportError> {
     fs::create_dir_all(path).map_err(at(path))?;
     for entry in fs::read_dir(path).map_err(at(path))? {
         let file = entry.map_err(at(path))?.path();
-        if NewFile::is_unfinished(&file) {
+        let name = file.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.starts_with(".popfib-") && name.ends_with(".tmp")) {
             fs::remove_file(&file).map_err(at(&file))?;
         }
     }

@@ -9,7 +9,6 @@ use std::path::Path;
 use popfib::family::Family;
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::AddressRun;
 use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
 use popfib_program::failure::Failure;
 use popfib_table::Records;
@@ -129,16 +128,10 @@ impl TableLookup {
     ) -> Result<(), Failure> {
         let of_4 = numbers(batch.ipv4(), &mut self.ipv4, table, kernel, answers)?;
         let of_6 = numbers(batch.ipv6(), &mut self.ipv6, table, kernel, answers)?;
-        let (mut of_4, mut of_6) = (of_4.iter(), of_6.iter());
-        let all = &mut self.numbers;
-        all.clear();
-        for &run in batch.runs() {
-            match run {
-                AddressRun::Ipv4(count) => all.extend(of_4.by_ref().take(count)),
-                AddressRun::Ipv6(count) => all.extend(of_6.by_ref().take(count)),
-                AddressRun::Missing(count) => all.resize(all.len() + count, 0),
-            }
-        }
+        self.numbers.clear();
+        self.numbers.resize(batch.len(), 0);
+        batch.ipv4().scatter(of_4, &mut self.numbers);
+        batch.ipv6().scatter(of_6, &mut self.numbers);
         Ok(())
     }
 }

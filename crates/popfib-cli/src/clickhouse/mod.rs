@@ -9,22 +9,23 @@ mod column;
 mod configuration;
 mod native;
 
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
-use popfib::Kernel;
 use popfib::family::Family;
-use popfib_formats::addresses::AddressRun;
-use popfib_formats::{AddressBatch, quote};
+use popfib::{IpPrefix, Kernel};
+use popfib_formats::quote;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
-use popfib_table::{FamilyTable, PrefixText, Records, Table};
+use popfib_table::{
+    AddressColumn, FamilyAddresses, FamilyTable, PrefixText, Records, Table, TableError,
+};
 
 use self::column::{ClickhouseColumn, ClickhouseType};
 use crate::args::{TableArgs, kernel};
 use crate::image::without_routes;
 use crate::output::StandardOutput;
-use crate::stream::answers::{self, Ask};
 use crate::stream::follower::Follower;
 use crate::stream::output_buffer::OutputBuffer;
 use crate::stream::table::NamedTable;
@@ -127,12 +128,12 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
         return Ok(Verdict::Good);
     }
     let mut blocks = native::NativeReader::new(std::io::stdin().lock(), args.unmap);
-    let mut batch = AddressBatch::new();
-    while blocks.next(&mut batch)? {
+    let mut addresses = AddressColumn::new();
+    while blocks.next(&mut addresses)? {
         if let Some(newer) = follower.as_mut().and_then(Follower::newer) {
             function = newer;
         }
-        output.bytes(function.answer(&batch)?)?;
+        output.bytes(function.answer(&addresses)?)?;
         // ClickHouse waits for these rows before it sends others.
         output.flush()?;
     }
@@ -157,10 +158,8 @@ struct ClickhouseFunction {
     type_name: String,
     /// The columns of the answer; none if the answer is the prefix.
     columns: Vec<ClickhouseColumn>,
-    /// The numbers of the answers of the block at hand, by family and by row.
-    ipv4: Vec<u32>,
-    ipv6: Vec<u32>,
-    rows: Vec<u32>,
+    /// The numbers of the answers of the block at hand.
+    numbers: Vec<u32>,
     bytes: Vec<u8>,
     out: OutputBuffer,
 }
@@ -178,88 +177,64 @@ impl ClickhouseFunction {
             kernel,
             type_name,
             columns,
-            ipv4: Vec::new(),
-            ipv6: Vec::new(),
-            rows: Vec::new(),
+            numbers: Vec::new(),
             bytes: Vec::new(),
             out: OutputBuffer::new(),
         })
     }
 
     /// The block of the answers to these addresses.
-    fn answer(&mut self, batch: &AddressBatch) -> Result<&[u8], Failure> {
-        let (table, kernel) = (&self.table, self.kernel);
-        let ask = match self.columns.is_empty() {
-            true => Ask::Match,
-            false => Ask::Value,
-        };
-        answers::look_up(table, ask, kernel, batch.ipv4(), &mut self.ipv4)?;
-        answers::look_up(table, ask, kernel, batch.ipv6(), &mut self.ipv6)?;
-        let rows = &mut self.rows;
-        rows.clear();
-        let (mut of_4, mut of_6) = (&self.ipv4[..], &self.ipv6[..]);
-        for &run in batch.runs() {
-            match run {
-                AddressRun::Ipv4(count) => rows.extend_from_slice(first(&mut of_4, count)),
-                AddressRun::Ipv6(count) => rows.extend_from_slice(first(&mut of_6, count)),
-                AddressRun::Missing(count) => rows.resize(rows.len() + count, 0),
-            }
-        }
+    fn answer(&mut self, addresses: &AddressColumn) -> Result<&[u8], Failure> {
+        self.numbers.clear();
+        self.numbers.resize(addresses.len(), 0);
+        self.look_up(addresses.ipv4())?;
+        self.look_up(addresses.ipv6())?;
         self.out.clear();
-        native::begin(self.rows.len(), &self.type_name, &mut self.out);
+        native::begin(addresses.len(), &self.type_name, &mut self.out);
         for column in &self.columns {
-            column.write(&self.rows, &mut self.bytes, &mut self.out);
+            column.write(&self.numbers, &mut self.bytes, &mut self.out);
         }
         if self.columns.is_empty() {
-            self.write_prefixes(batch);
+            self.write_prefixes(addresses);
         }
         Ok(self.out.bytes())
     }
 
-    /// Writes the column of matched prefixes, for the numbers in `rows`.
-    fn write_prefixes(&mut self, batch: &AddressBatch) {
+    /// Puts the numbers of the answers to addresses of one family into their rows.
+    fn look_up<A: Family>(&mut self, addresses: &FamilyAddresses<A>) -> Result<(), TableError> {
+        let (family, kernel) = (self.table.family::<A>(), self.kernel);
+        let is_value = !self.columns.is_empty();
+        addresses.answer(&mut self.numbers, |addresses, numbers| match is_value {
+            true => family.value_numbers(kernel, addresses, numbers),
+            false => family.match_numbers(kernel, addresses, numbers),
+        })
+    }
+
+    /// Writes the column of matched prefixes.
+    fn write_prefixes(&mut self, addresses: &AddressColumn) {
         let out = &mut self.out;
         self.bytes.clear();
-        self.bytes
-            .extend(self.rows.iter().map(|&number| u8::from(number == 0)));
+        let nulls = self.numbers.iter().map(|&number| u8::from(number == 0));
+        self.bytes.extend(nulls);
         out.put(&self.bytes);
-        let (mut ipv4, mut ipv6) = (batch.ipv4(), batch.ipv6());
-        let mut rows = &self.rows[..];
-        for &run in batch.runs() {
-            match run {
-                AddressRun::Ipv4(count) => {
-                    prefixes(first(&mut ipv4, count), first(&mut rows, count), out);
-                }
-                AddressRun::Ipv6(count) => {
-                    prefixes(first(&mut ipv6, count), first(&mut rows, count), out);
-                }
-                AddressRun::Missing(count) => {
-                    first(&mut rows, count).iter().for_each(|_| out.put(&[0]));
-                }
-            }
+        let mut text = [0; PrefixText::ROOM];
+        for (found, &number) in addresses.iter().zip(&self.numbers) {
+            let prefix = found.and_then(|(address, _)| match address {
+                IpAddr::V4(address) => prefix::<u32>(address.into(), number),
+                IpAddr::V6(address) => prefix::<u128>(address.into(), number),
+            });
+            let len = prefix.map_or(0, |prefix| PrefixText::write(prefix, &mut text));
+            // The length takes one byte.
+            out.put(&[len as u8]);
+            out.put(&text[..len]);
         }
     }
 }
 
-/// Writes the prefixes of the matches of these addresses.
-fn prefixes<A: Family>(addresses: &[A], numbers: &[u32], out: &mut OutputBuffer) {
-    let mut text = [0; PrefixText::ROOM];
-    for (&address, &number) in addresses.iter().zip(numbers) {
-        let found = FamilyTable::<A>::matched(address, number);
-        let len = found.map_or(0, |(prefix, _)| {
-            PrefixText::write(A::ip_prefix(prefix), &mut text)
-        });
-        // The length takes one byte.
-        out.put(&[len as u8]);
-        out.put(&text[..len]);
-    }
-}
-
-/// Takes the first `count` off `rest`.
-fn first<'n, T>(rest: &mut &'n [T], count: usize) -> &'n [T] {
-    let (first, others) = rest.split_at(count);
-    *rest = others;
-    first
+/// The prefix of the match of `address` with this number.
+fn prefix<A: Family>(address: A, number: u32) -> Option<IpPrefix> {
+    let (prefix, _) = FamilyTable::<A>::matched(address, number)?;
+    Some(A::ip_prefix(prefix))
 }
 
 /// The columns of the answer, and its type.

@@ -1,4 +1,4 @@
-//! Blocks of ClickHouse's format Native: those of standard input in, batches of addresses out. For answers, what comes before
+//! Blocks of ClickHouse's format Native: those of standard input in, columns of addresses out. For answers, what comes before
 //! the values of a block (`column.rs` writes the values).
 //!
 //! A block is the numbers of its columns and rows, then of each column its name, its type and its values. Counts and
@@ -10,9 +10,10 @@
 use std::io::{ErrorKind, Read};
 use std::net::IpAddr;
 
+use popfib_formats::Escaped;
 use popfib_formats::addresses::{parse_address, parse_ipv4_at};
-use popfib_formats::{AddressBatch, Escaped};
 use popfib_program::failure::Failure;
+use popfib_table::AddressColumn;
 
 use crate::stream::output_buffer::OutputBuffer;
 
@@ -58,7 +59,7 @@ pub(super) fn argument_type(type_name: &str) -> Result<(ArgumentType, bool), Str
     Ok((argument_type, nullable.is_some()))
 }
 
-/// Reads the blocks of a stream, as batches of addresses.
+/// Reads the blocks of a stream, as columns of addresses.
 pub(super) struct NativeReader<R> {
     from: R,
     buffer: Vec<u8>,
@@ -86,8 +87,8 @@ impl<R: Read> NativeReader<R> {
     }
 
     /// The addresses of the next block; false at the end of the stream.
-    pub(super) fn next(&mut self, batch: &mut AddressBatch) -> Result<bool, Failure> {
-        batch.clear();
+    pub(super) fn next(&mut self, column: &mut AddressColumn) -> Result<bool, Failure> {
+        column.clear();
         self.count += 1;
         if self.fill(1)? == 0 {
             return Ok(false);
@@ -112,8 +113,11 @@ impl<R: Read> NativeReader<R> {
         if is_nullable {
             self.numbers(rows, |[null]: [u8; 1]| nulls.push(null))?;
         }
-        self.column(argument_type, rows, &nulls, batch)?;
+        self.column(argument_type, rows, &nulls, column)?;
         self.nulls = nulls;
+        if self.unmap {
+            column.unmap();
+        }
         Ok(true)
     }
 
@@ -123,18 +127,13 @@ impl<R: Read> NativeReader<R> {
         argument_type: ArgumentType,
         rows: u32,
         nulls: &[u8],
-        batch: &mut AddressBatch,
+        column: &mut AddressColumn,
     ) -> Result<(), Failure> {
-        let unmap = self.unmap;
         let mut row = 0;
         let mut push = |address: Option<IpAddr>| {
             let is_null = nulls.get(row).is_some_and(|&null| null != 0);
             row += 1;
-            match address.filter(|_| !is_null) {
-                Some(IpAddr::V6(address)) if unmap => batch.push(address.to_canonical()),
-                Some(address) => batch.push(address),
-                None => batch.push_missing(),
-            }
+            column.push(address.filter(|_| !is_null));
         };
         match argument_type {
             ArgumentType::Text => (0..rows).try_for_each(|_| {

@@ -109,7 +109,7 @@ impl Weight {
             };
         }
         if !source.is_text() {
-            return Err(format!("{name} is no text, and so has nothing for --weight").into());
+            return Err(format!("{name}: --weight needs lines of text with a field for it").into());
         }
         let number: Option<usize> = weight.parse().ok().filter(|&number| number > 0);
         if let Some(table) = source.table() {

@@ -7,12 +7,12 @@ use std::collections::HashMap;
 
 use popfib::diff::{self, RouteChange};
 use popfib::family::{ByFamily, Family};
-use popfib::rpki::Vrps;
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::{Escaped, RouteTable, VrpTable};
 use popfib_program::failure::Failure;
 use popfib_table::Ribs;
+use popfib_table::rpki::Vrps;
 use serde::Serialize;
 
 use crate::output::{AsText, StandardOutput};

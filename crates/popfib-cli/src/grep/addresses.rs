@@ -5,7 +5,6 @@ use std::net::IpAddr;
 
 use popfib::family::Family;
 use popfib_formats::AddressBatch;
-use popfib_formats::addresses::AddressRun;
 use popfib_program::failure::Failure;
 
 use super::searched::SearchedTables;
@@ -22,7 +21,11 @@ impl Grep<'_> {
         let added = mapped.add(batch, |at| hits_6[at], |ipv4| self.hits(ipv4).map(is_hit));
         self.mapped = mapped;
         added?;
-        let mut addresses = addresses(batch, &hits_4, &hits_6);
+        let mut addresses = batch.iter().map(|found| {
+            let (address, at) = found?;
+            let hits = if address.is_ipv4() { &hits_4 } else { &hits_6 };
+            Some((address, hits[at]))
+        });
         let mut rows = batch.rows();
         let is_text = rows.len() > 0;
         let mut cells = batch.cells().chunks(self.cells);
@@ -86,31 +89,4 @@ fn spell(found: &[Option<AddressHit>], text: &mut String) {
             None => write!(text, "{tab}-"),
         };
     }
-}
-
-/// The addresses of a batch in order, each with whether it is a hit; `None` for a row or cell without an address.
-fn addresses<'b>(
-    batch: &'b AddressBatch,
-    hits_4: &'b [bool],
-    hits_6: &'b [bool],
-) -> impl Iterator<Item = Option<AddressHit>> + 'b {
-    let mut ipv4 = batch.ipv4().iter().zip(hits_4);
-    let mut ipv6 = batch.ipv6().iter().zip(hits_6);
-    let kinds = batch.runs().iter().flat_map(|&run| {
-        let (kind, count) = match run {
-            AddressRun::Ipv4(count) => (4, count),
-            AddressRun::Ipv6(count) => (6, count),
-            AddressRun::Missing(count) => (0, count),
-        };
-        std::iter::repeat_n(kind, count)
-    });
-    kinds.map(move |kind| match kind {
-        4 => ipv4
-            .next()
-            .map(|(&bits, &hit)| (IpAddr::V4(bits.into()), hit)),
-        6 => ipv6
-            .next()
-            .map(|(&bits, &hit)| (IpAddr::V6(bits.into()), hit)),
-        _ => None,
-    })
 }

@@ -2,11 +2,11 @@
 //! not allow the announcement.
 
 use popfib::family::Family;
-use popfib::rpki::{Validity, Vrp, Vrps};
 use popfib::{IpPrefix, Prefix};
 use popfib_formats::VrpTable;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
+use popfib_table::rpki::{Validity, Vrp, Vrps};
 use serde::Serialize;
 
 use super::{RovState, VrpCell};

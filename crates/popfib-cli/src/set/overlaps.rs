@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use popfib::family::Family;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_formats::RouteTable;
+use popfib_formats::{LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use serde::Serialize;
@@ -49,7 +49,12 @@ struct SetOverlapLine<'a> {
 pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
     let mut read = args.read.clone();
     read.is_list = true;
-    let list = table::load_every(&args.file, &read)?;
+    let options = LoadOptions {
+        all: true,
+        ..read.options()
+    };
+    table::one_column(&options)?;
+    let list = table::load_file(Some(&args.file), &read, &options)?;
     let mut output = StandardOutput::new();
     let mut is_any = false;
     if args.family != Some(args::FamilyArg::Ipv6) {

@@ -7,8 +7,6 @@
 use std::net::IpAddr;
 
 use popfib::NextHop;
-use popfib_formats::AddressBatch;
-use popfib_formats::addresses::AddressRun;
 use popfib_table::{Cell, PrefixText};
 
 use super::form::{LineForm, address_name, text};
@@ -17,53 +15,40 @@ use super::table::NamedTable;
 use super::table_texts::FamilyAnswers;
 
 /// Goes through a batch, cell by cell.
-pub(super) struct BatchCells<'b> {
-    batch: &'b AddressBatch,
+pub(super) struct BatchCells<'b, I> {
+    /// The addresses that follow, each with its place among those of its family.
+    addresses: I,
     ipv4: FamilyAnswers<'b, u32>,
     ipv6: FamilyAnswers<'b, u128>,
     form: &'b LineForm,
     lead: LineLead,
     /// How many addresses each of the cells that follow has.
     counts: std::slice::Iter<'b, u32>,
-    runs: std::slice::Iter<'b, AddressRun>,
-    /// What is left of the run at hand.
-    run: AddressRun,
-    next_ipv4: usize,
-    next_ipv6: usize,
     /// The addresses of the cell at hand.
-    found: Vec<BatchAddress>,
+    found: Vec<(IpAddr, usize)>,
     /// Their answers: the prefixes, and the numbers of the records.
     prefixes: Vec<Option<PrefixText>>,
     numbers: Vec<Option<NextHop>>,
     text: Vec<u8>,
 }
 
-/// An address, by its place among those of its family in the batch.
-#[derive(Clone, Copy)]
-enum BatchAddress {
-    Ipv4(usize),
-    Ipv6(usize),
-}
-
-impl<'b> BatchCells<'b> {
+impl<'b, I: Iterator<Item = Option<(IpAddr, usize)>>> BatchCells<'b, I> {
+    /// Goes through cells that have so many of `addresses` each.
     pub(super) fn new(
-        batch: &'b AddressBatch,
+        addresses: I,
+        counts: &'b [u32],
         ipv4: FamilyAnswers<'b, u32>,
         ipv6: FamilyAnswers<'b, u128>,
         form: &'b LineForm,
         lead: LineLead,
     ) -> Self {
         Self {
-            batch,
+            addresses,
             ipv4,
             ipv6,
             form,
             lead,
-            counts: batch.cells().iter(),
-            runs: batch.runs().iter(),
-            run: AddressRun::Missing(0),
-            next_ipv4: 0,
-            next_ipv6: 0,
+            counts: counts.iter(),
             found: Vec::new(),
             prefixes: Vec::new(),
             numbers: Vec::new(),
@@ -103,36 +88,14 @@ impl<'b> BatchCells<'b> {
     fn next_cell(&mut self) {
         self.found.clear();
         let count = self.counts.next().map_or(0, |&count| count);
-        for _ in 0..count.max(1) {
-            while matches!(
-                self.run,
-                AddressRun::Ipv4(0) | AddressRun::Ipv6(0) | AddressRun::Missing(0)
-            ) {
-                self.run = *self.runs.next().expect("each cell has a run");
-            }
-            match &mut self.run {
-                AddressRun::Ipv4(left) => {
-                    *left -= 1;
-                    self.found.push(BatchAddress::Ipv4(self.next_ipv4));
-                    self.next_ipv4 += 1;
-                }
-                AddressRun::Ipv6(left) => {
-                    *left -= 1;
-                    self.found.push(BatchAddress::Ipv6(self.next_ipv6));
-                    self.next_ipv6 += 1;
-                }
-                AddressRun::Missing(left) => *left -= 1,
-            }
-        }
+        let rows = self.addresses.by_ref().take(count.max(1) as usize);
+        self.found.extend(rows.flatten());
     }
 
     /// Writes the addresses of the cell.
     fn addresses(&mut self, name: &str, takes_all: bool) {
-        let show = |&found: &BatchAddress| match found {
-            BatchAddress::Ipv4(at) => IpAddr::V4(self.batch.ipv4()[at].into()).to_string(),
-            BatchAddress::Ipv6(at) => IpAddr::V6(self.batch.ipv6()[at].into()).to_string(),
-        };
-        let shown: Vec<String> = self.found.iter().map(show).collect();
+        let found = self.found.iter();
+        let shown: Vec<String> = found.map(|(address, _)| address.to_string()).collect();
         write(
             self.form,
             address_name(name),
@@ -146,10 +109,10 @@ impl<'b> BatchCells<'b> {
     fn answers(&mut self, name: &str, index: usize, table: &NamedTable, takes_all: bool) {
         self.prefixes.clear();
         self.numbers.clear();
-        for &found in &self.found {
-            let answer = match found {
-                BatchAddress::Ipv4(at) => self.ipv4.answer(index, at),
-                BatchAddress::Ipv6(at) => self.ipv6.answer(index, at),
+        for &(address, at) in &self.found {
+            let answer = match address {
+                IpAddr::V4(_) => self.ipv4.answer(index, at),
+                IpAddr::V6(_) => self.ipv6.answer(index, at),
             };
             let (prefix, number) = answer.unzip();
             self.prefixes.push(prefix.flatten().map(PrefixText::new));

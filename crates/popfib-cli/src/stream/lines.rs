@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use popfib::Kernel;
 use popfib::family::Family;
-use popfib_formats::addresses::AddressRun;
 use popfib_formats::{AddressBatch, Anonymizer, Escaped};
 use popfib_program::failure::Failure;
-use popfib_table::write_ip;
+use popfib_table::{AddressRun, write_ip};
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
 use super::cells::BatchCells;
@@ -252,7 +251,7 @@ impl AnswerLines {
             kept: 0,
         };
         let (mut at_4, mut at_6) = (0, 0);
-        for &run in batch.runs() {
+        for run in batch.runs() {
             match run {
                 AddressRun::Ipv4(count) => writer.run(&ipv4, &mut at_4, count),
                 AddressRun::Ipv6(count) => writer.run(&ipv6, &mut at_6, count),
@@ -275,7 +274,14 @@ impl AnswerLines {
         out: &mut OutputBuffer,
     ) -> u64 {
         let mut kept = 0;
-        let mut cells = BatchCells::new(batch, ipv4, ipv6, &self.form, self.lead);
+        let mut cells = BatchCells::new(
+            batch.iter(),
+            batch.cells(),
+            ipv4,
+            ipv6,
+            &self.form,
+            self.lead,
+        );
         let mut rows = batch.rows();
         // Packets have no text, and so no rows.
         let count = match self.query.is_single() {

@@ -1,8 +1,8 @@
 //! A stream on several threads: blocks of a file in, the bytes that are made of them out, in the order of the file.
 //!
-//! Each thread reads a block and works on it, so that the block stays in one core's cache. The thread that has finished the block
-//! whose turn it is writes it, and then those that wait after it. Rejected: a thread that reads and hands blocks to workers, which
-//! takes a third more CPU time and gains next to nothing (docs/experiments.md).
+//! Each thread reads a block and works on it, so that the block stays in one core's cache. A thread with the next block in order
+//! writes it, and then all finished blocks that follow. Rejected: a thread that reads and hands blocks to workers, which takes a
+//! third more CPU time and gains next to nothing (docs/experiments/command.md).
 //!
 //! There are two blocks for each thread, so memory does not grow with the file. No block waits for further input before it is
 //! written.

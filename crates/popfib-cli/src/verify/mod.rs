@@ -314,7 +314,7 @@ mod tests {
     ];
 
     fn compiled(rib: &Rib<u16>) -> impl FnMut(&[u16], &mut [u32]) {
-        let fib = popfib::Fib::<u16, u32>::compile(rib, &popfib::Options::default()).unwrap();
+        let fib = popfib::Fib::<u16>::compile(rib, &popfib::Options::default()).unwrap();
         move |addresses, next_hops| fib.lookup_batch(addresses, next_hops)
     }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::net::IpAddr;
 
-use popfib_formats::addresses::{AddressPick, AddressRun, ColumnId, LinePart, find_address};
-use popfib_formats::{AddressFile, AddressOptions, AddressSource, Anonymizer, Input};
+use popfib_formats::addresses::{AddressPick, ColumnId, LinePart, find_address};
+use popfib_formats::{AddressBatch, AddressFile, AddressOptions, AddressSource, Anonymizer, Input};
 
 use crate::common::{file, run, stderr, stdout};
 
@@ -176,22 +176,9 @@ fn read(text: &str, options: AddressOptions) -> Vec<Vec<IpAddr>> {
         ..options
     };
     let mut source = AddressFile::open(input, None, &options).unwrap();
-    let (mut batch, mut cells) = (Default::default(), Vec::new());
+    let (mut batch, mut cells) = (AddressBatch::new(), Vec::new());
     while source.next_batch(&mut batch).unwrap() {
-        let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
-        let mut all = batch.runs().iter().flat_map(|&run| match run {
-            AddressRun::Ipv4(n) => ipv4
-                .by_ref()
-                .take(n)
-                .map(|&a| Some(IpAddr::V4(a.into())))
-                .collect::<Vec<_>>(),
-            AddressRun::Ipv6(n) => ipv6
-                .by_ref()
-                .take(n)
-                .map(|&a| Some(IpAddr::V6(a.into())))
-                .collect(),
-            AddressRun::Missing(n) => vec![None; n],
-        });
+        let mut all = batch.iter().map(|found| Some(found?.0));
         let counts = batch.cells().iter();
         cells.extend(counts.map(|&count| {
             all.by_ref()

@@ -333,10 +333,10 @@ fn space_and_lengths_that_mean_nothing_are_refused() {
         ),
         (
             &["free", "10.0.0.0/8", "--length", "129"],
-            "a length from /0 to /128",
+            "a prefix length is /0 to /128",
         ),
         (&["free", "10.0.0.0/8", "--count", "2"], "--length"),
-        (&["split", "x"], "a length from /0 to /128"),
+        (&["split", "x"], "a prefix length is /0 to /128"),
     ] {
         let output = run(&[&["set"], args, &[&list]].concat());
         let said = bad(&output);

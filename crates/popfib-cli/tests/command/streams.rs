@@ -181,7 +181,9 @@ fn the_signal_reads_again_at_once_and_ends_nothing() {
     for mut stream in streams(&table) {
         assert_eq!(stream.ask("10.0.0.1"), answer("east"));
         let id = stream.child.id().to_string();
-        let sent = Command::new("kill").args(["-HUP", &id]).output().unwrap();
+        // By the shell's own `kill`: the program of that name is not everywhere.
+        let hang_up = ["-c", "kill -HUP \"$0\"", &id];
+        let sent = Command::new("sh").args(hang_up).output().unwrap();
         assert!(sent.status.success(), "{}", stdout(&sent));
         // Another thread than the one that waits may get the signal.
         let begin = Instant::now();

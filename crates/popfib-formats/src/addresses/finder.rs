@@ -99,7 +99,7 @@ impl AddressFinder {
                     _ => None,
                 }
             {
-                batch.extend_ipv4([bits]);
+                batch.push(IpAddr::V4(bits.into()));
                 batch.push_row_at(at, at + end);
                 at += end + 1;
                 continue;
@@ -111,10 +111,7 @@ impl AddressFinder {
                 line => line,
             };
             if is_first {
-                match find_address(line, 0) {
-                    Some(found) => batch.push(self.meant(found.address)),
-                    None => batch.push_missing(),
-                }
+                batch.push(find_address(line, 0).map(|found| self.meant(found.address)));
             } else {
                 self.find_parts(line, parts, batch, &mut tally);
             }
@@ -217,7 +214,7 @@ impl AddressFinder {
             picked.count = 1;
         }
         if picked.count == 0 {
-            batch.push_missing();
+            batch.push(None);
         }
         if self.has_cells {
             batch.push_cell(picked.count);

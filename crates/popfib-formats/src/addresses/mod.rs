@@ -4,8 +4,8 @@
 //! all of them are an [`AddressSource`]: it fills a batch with what lies ready, and never waits for more once there is something
 //! to answer. So a slow pipe gets each answer at once, and a file is read in big pieces.
 //!
-//! A batch keeps the families apart, because that is how lookups are done many at a time, and notes their order as runs. Beside
-//! the addresses it has the lines or rows that they stand in, so that answers can be written after them.
+//! A batch is a [column](popfib_table::AddressColumn), which keeps the families apart, because that is how lookups are done many at
+//! a time. Beside the addresses it has the lines or rows that they stand in, so that answers can be written after them.
 //!
 //! [`find_address`] and [`find_span`] find addresses, prefixes and ranges in one line, without any file.
 
@@ -36,7 +36,7 @@ mod text;
 mod window;
 
 pub use crate::ipv4::address as leading_ipv4;
-pub use batch::{AddressBatch, AddressRun};
+pub use batch::AddressBatch;
 pub use csv::CsvAddresses;
 pub use find::{FoundAddress, find_address};
 pub use finder::{AddressFinder, line_part};

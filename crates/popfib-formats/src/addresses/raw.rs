@@ -1,6 +1,8 @@
 //! Bare addresses one after the other, 4 or 16 bytes each, in network order: `c0 00 02 01` is 192.0.2.1. For programs that
 //! have packed addresses at hand; nothing else is as fast to read.
 
+use std::net::IpAddr;
+
 use super::batch::AddressBatch;
 use super::source::{AddressEntry, AddressSource};
 use super::window::InputWindow;
@@ -76,8 +78,8 @@ impl AddressSource for RawAddresses {
         let count = (data.len() / size).min(AddressBatch::FULL);
         let data = &data[..count * size];
         if self.is_ipv6 {
-            for record in data.as_chunks().0 {
-                batch.push_ipv6(u128::from_be_bytes(*record));
+            for record in data.as_chunks::<16>().0 {
+                batch.push(IpAddr::from(*record));
             }
         } else {
             let records = data.as_chunks().0;

@@ -13,7 +13,7 @@ use super::pack::{AsRoute, pack, pack_names};
 use super::unpack::{self, inflate};
 use super::{AsNames, NAMES, PACKED, default_table, default_table_of};
 use crate::load::RouteTable;
-use crate::table_format::ColumnSelection;
+use crate::values::ColumnSelection;
 use popfib_table::{Cell, Scalar};
 
 /// All routes of the embedded table, as a text table has them.

@@ -21,7 +21,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use popfib::{IpPrefix, NextHop};
+use popfib::IpPrefix;
 
 use super::fields::CsvFields;
 use super::geofeed;
@@ -31,13 +31,12 @@ use crate::delimiter::{declared, delimiter};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
-use crate::name_rule::checked;
 use crate::names::note_left_out;
 use crate::ranges::{AddressSpan, IpRangePrefixes, Notation};
-use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
-use crate::route::{RecordColumns, Route, RouteSource};
-use crate::table_format::{ColumnSelection, LoadOptions, TableEntry};
+use crate::route::{Route, RouteSource};
+use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 use crate::words::two_elements;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -164,12 +163,13 @@ pub(crate) struct Delimited {
     length: Option<String>,
     notation: Notation,
     columns: ColumnSelection,
-    /// The record of a row, and the indices of the columns of values in it, unless one value is read.
-    record: Option<(RecordText, Vec<usize>)>,
+    values: ValueBook,
+    /// The indices of the columns of values in it; where one value is read, the first that is there counts.
+    indices: Vec<usize>,
     fields: Option<(CsvFields, CsvLayout)>,
     /// Whether numbers are addresses of IPv6.
     numbers_are_ipv6: bool,
-    /// The values, and the ranges until all are there.
+    /// The ranges until all are there.
     ranges: RangeRoutes,
     /// Rows of what belongs to nobody.
     unrouted: u64,
@@ -181,8 +181,7 @@ pub(crate) struct Delimited {
 
 /// What a row holds.
 enum RowContent {
-    /// A prefix and the number of its value.
-    Prefix(IpPrefix, NextHop),
+    Prefix(Route),
     /// Nothing, or a range, which waits for the others.
     Nothing,
 }
@@ -205,7 +204,8 @@ impl Delimited {
             length: options.length_column.clone(),
             notation: options.notation(),
             columns: options.columns.clone(),
-            record: None,
+            values: ValueBook::ignored(options.prefixes_only),
+            indices: Vec::new(),
             fields: None,
             numbers_are_ipv6: false,
             // Of equal ranges the caller chooses, if any.
@@ -239,21 +239,14 @@ impl Delimited {
         if !self.is_clear && layout.may_be_list(fields, self.prefixes_only) {
             return Err(two_elements(line));
         }
-        let mut values = layout.values.iter().map(|&n| fields.get(n));
-        let value = match &mut self.record {
-            None => values.find(|value| !value.trim().is_empty()),
-            Some((record, columns)) => {
-                for (&column, value) in columns.iter().zip(values) {
-                    if !value.trim().is_empty() {
-                        whole_set(value)?;
-                        record.put(column, CellKind::Written, value);
-                    }
-                }
-                Some(record.finish()).filter(|record| !record.is_empty())
+        self.values.begin();
+        for (&column, &n) in self.indices.iter().zip(&layout.values) {
+            let value = fields.get(n);
+            if !value.trim().is_empty() {
+                whole_set(value)?;
+                self.values.put(column, CellKind::Written, value);
             }
-        };
-        let value = value.map_or(Ok(""), checked)?;
-        whole_set(value)?;
+        }
         let span = match layout.source {
             AddressColumns::Prefix(n, length) => {
                 let text = cell(n)?;
@@ -285,27 +278,31 @@ impl Delimited {
                     )
                 })?;
                 // iptoasn lists what belongs to nobody, too.
-                if value == "0" && (0..fields.len()).any(|n| fields.get(n) == "Not routed") {
+                if self.values.at_hand() == "0"
+                    && (0..fields.len()).any(|n| fields.get(n) == "Not routed")
+                {
                     self.unrouted += 1;
                     return Ok(RowContent::Nothing);
                 }
                 AddressSpan::Range(ends.0, ends.1)
             }
         };
-        match layout.values.iter().min() {
-            Some(&n) if value.is_empty() && n >= fields.len() => {
-                Err(format!("field {} is missing", n + 1))
-            }
-            _ => Ok(match span {
-                AddressSpan::Prefix(prefix) if !self.ranges.is_any() => {
-                    RowContent::Prefix(prefix, self.ranges.kept(value))
-                }
-                span => {
-                    self.ranges.add(span, self.lines.number(), value);
-                    RowContent::Nothing
-                }
-            }),
+        let first = layout.values.iter().min();
+        if let Some(n) = first.filter(|&&n| n >= fields.len() && self.values.is_blank()) {
+            return Err(format!("field {} is missing", n + 1));
         }
+        // Those of ranges are compared where these overlap.
+        self.values.is_ignored &= matches!(span, AddressSpan::Prefix(_));
+        let value = self.values.finish()?;
+        Ok(match span {
+            AddressSpan::Prefix(prefix) if !self.ranges.is_any() => {
+                RowContent::Prefix(Route { prefix, value })
+            }
+            span => {
+                self.ranges.add(span, self.lines.number(), value);
+                RowContent::Nothing
+            }
+        })
     }
 
     /// Learns the layout from the first line; whether that is a heading.
@@ -328,11 +325,13 @@ impl Delimited {
             self.at_end = true;
             self.lines.stopped(reason)
         })?;
+        self.indices = vec![0; layout.values.len()];
         if self.columns != ColumnSelection::Value {
-            self.record = Some(layout.choose(&self.columns, &fields).map_err(|reason| {
+            let chosen = layout.choose(&self.columns, &fields).map_err(|reason| {
                 self.at_end = true;
                 self.lines.stopped(reason)
-            })?);
+            });
+            (self.values, self.indices) = chosen?;
         }
         let is_heading = layout.heading.is_some();
         self.fields = Some((fields, layout));
@@ -366,8 +365,8 @@ fn ends(first: &str, last: &str, numbers_are_ipv6: &mut bool) -> Result<(IpAddr,
 }
 
 impl RouteSource for Delimited {
-    fn next_route(&mut self) -> Result<Option<Route<'_>>, ReadError> {
-        let (prefix, value) = loop {
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
+        loop {
             if self.at_end {
                 let invalid = |(line, reason)| self.lines.invalid_at(line, reason);
                 return self.ranges.next().transpose().map_err(invalid);
@@ -384,16 +383,15 @@ impl RouteSource for Delimited {
                 continue;
             }
             match self.row() {
-                Ok(RowContent::Prefix(prefix, value)) => break (prefix, value),
+                Ok(RowContent::Prefix(route)) => return Ok(Some(route)),
                 Ok(RowContent::Nothing) => {}
                 Err(reason) => return Err(self.lines.invalid(reason)),
             }
-        };
-        Ok(Some(self.ranges.route(prefix, value)))
+        }
     }
 
-    fn columns(&self) -> Option<RecordColumns<'_>> {
-        Some(self.record.as_ref()?.0.columns())
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.values
     }
 
     fn has_values(&self) -> bool {

@@ -1,13 +1,13 @@
 //! The columns of formats whose fields have a fixed order: which are asked for, and their record in a row. The fields of a row in,
-//! the text of a record out (`record.rs`).
+//! the cells of a record out ([`ValueBook`]).
 
 use crate::error::no_name;
-use crate::record::{CellKind, RecordText};
-use crate::table_format::{ColumnSelection, LoadOptions};
+use crate::table_format::LoadOptions;
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 
 /// The columns that were asked for.
 pub(super) struct FixedColumns {
-    record: RecordText,
+    wanted: ColumnSelection,
     /// The fields, from 0, with the indices that they have in the record.
     columns: Result<Vec<(usize, usize)>, String>,
 }
@@ -30,25 +30,32 @@ impl FixedColumns {
             Ok((*field, index))
         };
         let columns = names.iter().enumerate().map(number).collect();
-        let mut record = RecordText::new(&ColumnSelection::Named(names));
-        // The format has these columns, so it is no error if all of their fields are empty.
-        (0..record.names().len()).for_each(|column| record.is_there(column));
-        Self { columns, record }
+        let wanted = ColumnSelection::Named(names);
+        Self { columns, wanted }
     }
 
-    /// The record of a row with these fields; empty if it has none of the columns.
-    pub(super) fn of<'f>(&mut self, field: impl Fn(usize) -> &'f str) -> Result<&str, String> {
+    /// What the columns go into, as [`Grammar::values`](crate::grammar::Grammar::values) has it.
+    pub(super) fn values(&self) -> ValueBook {
+        let mut values = ValueBook::new(&self.wanted);
+        // The format has these columns, so it is no error if all of their fields are empty.
+        let count = values.names().len();
+        (0..count).for_each(|column| values.is_there(column));
+        values
+    }
+
+    /// Makes the columns of a row with these fields the record at hand.
+    pub(super) fn fill<'f>(
+        &self,
+        field: impl Fn(usize) -> &'f str,
+        values: &mut ValueBook,
+    ) -> Result<(), String> {
+        values.begin();
         for &(number, column) in self.columns.as_ref().map_err(String::clone)? {
             match field(number).trim() {
                 "" => {}
-                value => self.record.put(column, CellKind::Written, value),
+                value => values.put(column, CellKind::Written, value),
             }
         }
-        Ok(self.record.finish())
-    }
-
-    /// The columns, as [`Grammar::record`](crate::grammar::Grammar::record) lends them.
-    pub(super) fn record(&self) -> &RecordText {
-        &self.record
+        Ok(())
     }
 }

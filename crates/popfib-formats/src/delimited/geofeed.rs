@@ -12,10 +12,10 @@ use super::fixed::FixedColumns;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
-use crate::rows::RouteRows;
+use crate::rows::{RouteRows, RowValue};
 use crate::table_format::TableEntry;
+use crate::values::ValueBook;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "geofeed",
@@ -91,10 +91,12 @@ impl Grammar for Geofeed {
             return Err(format!("{}: not a country", quote(country.as_bytes())));
         }
         rows.absent();
-        rows.element(prefix, self.columns.of(|n| self.fields.get(n))?)
+        let field = |n| self.fields.get(n);
+        self.columns.fill(field, &mut rows.values)?;
+        rows.element(prefix, RowValue::Record)
     }
 
-    fn record(&self) -> Option<&RecordText> {
-        Some(self.columns.record())
+    fn values(&mut self) -> ValueBook {
+        self.columns.values()
     }
 }

@@ -13,8 +13,7 @@ use crate::error::{no_name, quote};
 use crate::masks::{self, Length};
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::ranges::{is_prefix, is_range};
-use crate::record::RecordText;
-use crate::table_format::ColumnSelection;
+use crate::values::{ColumnSelection, ValueBook};
 use crate::words::may_be_element;
 
 /// Where the columns are.
@@ -177,13 +176,13 @@ impl CsvLayout {
         }
     }
 
-    /// Makes the columns that were asked for those of the values; gives them the names and indices of a record.
+    /// Makes the columns that were asked for those of the values; gives the book of values for them, and their indices in it.
     pub(super) fn choose(
         &mut self,
         columns: &ColumnSelection,
         fields: &CsvFields,
-    ) -> Result<(RecordText, Vec<usize>), String> {
-        let mut record = RecordText::new(columns).ranked(|name| rank(name, VALUE));
+    ) -> Result<(ValueBook, Vec<usize>), String> {
+        let mut values = ValueBook::new(columns).ranked(|name| rank(name, VALUE));
         let is_named = |n| self.heading.is_some() && !fields.get(n).trim().is_empty();
         let name_of = |n| match is_named(n) {
             true => fields.get(n).trim().to_owned(),
@@ -207,18 +206,19 @@ impl CsvLayout {
         };
         let mut indices = Vec::new();
         for (_, name) in &names {
-            let before = record.names().len();
-            let index = record
-                .column(name)
-                .ok_or("a column that is not asked for")?;
-            if *columns == ColumnSelection::All && record.names().len() == before {
+            let before = values.names().len();
+            // Where there are too many, the book says so in the end.
+            let Some(index) = values.column(name) else {
+                break;
+            };
+            if *columns == ColumnSelection::All && values.names().len() == before {
                 return Err(format!("two columns are called {}", quote(name.as_bytes())));
             }
-            record.is_there(index);
+            values.is_there(index);
             indices.push(index);
         }
         self.values = names.into_iter().map(|(n, _)| n).collect();
-        Ok((record, indices))
+        Ok((values, indices))
     }
 
     /// The layout of a first row that is data: prefix and value, address, mask and value, or both ends and value.

@@ -19,19 +19,17 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::vec::IntoIter;
 
-use popfib::{IpPrefix, NextHop};
-use popfib_table::Dictionary;
+use popfib::NextHop;
 
 use crate::ranges::{AddressSpan, IpRangePrefixes};
 use crate::route::Route;
 
-/// The routes of a file with ranges: their values, and the ranges until all are there.
+/// The ranges of a file until all are there, and then their routes.
 #[derive(Debug, Default)]
 pub(crate) struct RangeRoutes {
     ranges: ReadRanges,
     /// In their order, once all are there.
     sorted: Option<SortedRanges>,
-    names: Dictionary,
     /// What is left of the range that is handed out, and its value.
     range: Option<IpRangePrefixes>,
     value: Option<NextHop>,
@@ -52,28 +50,14 @@ impl RangeRoutes {
     }
 
     /// Adds a range, or a prefix as one, of this line.
-    pub(crate) fn add(&mut self, span: AddressSpan, line: u64, value: &str) {
+    pub(crate) fn add(&mut self, span: AddressSpan, line: u64, value: Option<NextHop>) {
         let (first, last) = span.ends();
-        let value = self.names.intern(value);
         let row = RangeRow { line, value };
         self.ranges.add(ValueRange { first, last, row });
     }
 
-    /// The value of a route that is handed out by itself.
-    pub(crate) fn kept(&mut self, value: &str) -> NextHop {
-        self.names.intern(value)
-    }
-
-    /// A route with a value that was [kept](Self::kept).
-    pub(crate) fn route(&self, prefix: IpPrefix, value: NextHop) -> Route<'_> {
-        Route {
-            prefix,
-            next_hop: self.names.get(value).unwrap_or_default(),
-        }
-    }
-
     /// The next route of the ranges, once all are there; or the line of a range that has no answer, and why.
-    pub(crate) fn next(&mut self) -> Option<Result<Route<'_>, (u64, String)>> {
+    pub(crate) fn next(&mut self) -> Option<Result<Route, (u64, String)>> {
         let prefix = loop {
             if let Some(prefix) = self.range.as_mut().and_then(Iterator::next) {
                 break prefix;
@@ -81,7 +65,7 @@ impl RangeRoutes {
             let sorted = self.sorted.get_or_insert_with(|| self.ranges.sorted());
             match sorted.next()? {
                 Ok(range) => {
-                    self.value = Some(range.row.value);
+                    self.value = range.row.value;
                     self.range = IpRangePrefixes::new(range.first, range.last).ok();
                 }
                 Err([around, range]) => {
@@ -93,7 +77,8 @@ impl RangeRoutes {
                 }
             }
         };
-        Some(Ok(self.route(prefix, self.value?)))
+        let value = self.value;
+        Some(Ok(Route { prefix, value }))
     }
 
     /// What was replaced, for the user.
@@ -107,13 +92,13 @@ impl RangeRoutes {
 }
 
 /// What ranges are sorted by; the value where equal ranges of several are kept.
-type RangeKey = (IpAddr, Reverse<IpAddr>, Option<NextHop>);
+type RangeKey = (IpAddr, Reverse<IpAddr>, Option<Option<NextHop>>);
 
 /// Where a range stands in the file, and the number of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RangeRow {
     line: u64,
-    value: NextHop,
+    value: Option<NextHop>,
 }
 
 /// A range with its row.
@@ -205,7 +190,7 @@ mod tests {
 
     fn range(line: u64, first: u8, last: u8) -> ValueRange {
         let address = |n| IpAddr::from([10, 0, 0, n]);
-        let value = NextHop::new(line as u32).unwrap();
+        let value = NextHop::new(line as u32);
         ValueRange {
             first: address(first),
             last: address(last),

@@ -17,10 +17,10 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::ranges::AddressSpan;
-use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
-use crate::rows::RouteRows;
+use crate::rows::{RouteRows, RowValue};
 use crate::table_format::TableEntry;
+use crate::values::ValueBook;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "rir",
@@ -94,11 +94,12 @@ impl Grammar for Delegations {
         }
         let field = |n| fields.get(n).copied().unwrap_or_default();
         rows.absent();
-        rows.elements_of(span, self.columns.of(field)?)
+        self.columns.fill(field, &mut rows.values)?;
+        rows.elements_of(span, RowValue::Record)
     }
 
-    fn record(&self) -> Option<&RecordText> {
-        Some(self.columns.record())
+    fn values(&mut self) -> ValueBook {
+        self.columns.values()
     }
 }
 

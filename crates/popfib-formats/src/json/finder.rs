@@ -15,7 +15,7 @@ use crate::error::quote;
 use crate::masks::Length;
 use crate::names::{PREFIX, rank};
 use crate::ranges::{is_prefix, is_range};
-use crate::rows::RouteRows;
+use crate::rows::{RouteRows, RowValue};
 use crate::words::{looks_like_prefix, may_be_element};
 
 /// Whether a text can only be meant as a prefix or a range, right or wrong.
@@ -26,7 +26,7 @@ pub(super) fn looks_like_addresses(text: &str) -> bool {
 /// Finds the prefixes in an element of a list, at any depth, while it is parsed.
 pub(super) struct PrefixFinder<'a> {
     pub(super) rows: &'a mut RouteRows,
-    pub(super) value: &'a str,
+    pub(super) value: RowValue<'a>,
     /// What the user calls the members of the prefix and its length.
     pub(super) named: [Option<&'a str>; 2],
     /// Whether the strings of the list are prefixes.

@@ -43,10 +43,10 @@ use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
 use crate::names::{PREFIX, VALUE, rank};
 use crate::ranges::{is_prefix, is_range};
-use crate::record::{CellKind, RecordText};
 use crate::registry::FormatCapabilities;
-use crate::rows::RouteRows;
+use crate::rows::{RouteRows, RowValue};
 use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::{CellKind, ColumnSelection, ValueBook};
 use crate::words::may_be_element;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -121,7 +121,8 @@ struct JsonLists {
     /// The members that have the prefix and its length, if the user says so.
     prefix: Option<String>,
     length: Option<String>,
-    /// The columns, unless one value is read.
+    columns: ColumnSelection,
+    /// What reads them, unless one value is read.
     leaves: Option<RecordLeaves>,
     /// What the keys of the outermost object are.
     keys: OuterKeys,
@@ -146,16 +147,19 @@ impl JsonLists {
             is_emptied: is_emptied(head),
             prefix: options.prefix_column.clone(),
             length: options.length_column.clone(),
-            leaves: RecordLeaves::of(&options.columns, |name| {
-                rank(name, NAMES).or((name == LIST).then_some(NAMES.len()))
-            }),
+            columns: options.columns.clone(),
+            leaves: RecordLeaves::of(&options.columns),
             ..Self::default()
         }
     }
 
-    /// The value of an object or of a prefix by itself; `None` if it has none of the columns.
-    fn value(&mut self, json: &str) -> Result<Option<String>, serde_json::Error> {
-        // Of one value, a string has the key of its list, and an object its best-named member.
+    /// Makes the columns of an object or of a prefix by itself the record at hand; or the value, if one is read: a string has the
+    /// key of its list, and an object its best-named member.
+    fn value(
+        &mut self,
+        json: &str,
+        rows: &mut RouteRows,
+    ) -> Result<Option<String>, serde_json::Error> {
         let Some(leaves) = &mut self.leaves else {
             if json.starts_with('"') {
                 return Ok(Some(self.key.clone()));
@@ -174,9 +178,12 @@ impl JsonLists {
             let key = RecordNode::Scalar(CellKind::Text, Cow::Borrowed(&self.key));
             members.push((Cow::Borrowed(LIST), key));
         }
-        let is_bare = members.is_empty() && leaves.text.wants_all();
-        let record = leaves.record(&RecordNode::Map(members)).map(str::to_owned);
-        Ok(record.or(is_bare.then(String::new)))
+        let is_bare = members.is_empty() && rows.values.wants_all();
+        leaves.fill(&RecordNode::Map(members), &mut rows.values);
+        if rows.values.is_blank() && !is_bare {
+            rows.absent();
+        }
+        Ok(None)
     }
 }
 
@@ -245,12 +252,12 @@ impl Grammar for JsonLists {
             }
             _ => return rows.detail(),
         }
-        let value = self.value(json).map_err(|e| reason(&e))?;
-        let value = value.unwrap_or_else(|| rows.absent().to_owned());
+        let value = self.value(json, rows).map_err(|e| reason(&e))?;
+        let value = value.as_deref().map_or(RowValue::Record, RowValue::from);
         let (mut scalar, mut lost) = (None, None);
         let mut walk = PrefixFinder {
             rows,
-            value: &value,
+            value,
             named: [self.prefix.as_deref(), self.length.as_deref()],
             are_prefixes: &mut self.are_prefixes,
             scalar: &mut scalar,
@@ -282,7 +289,7 @@ impl Grammar for JsonLists {
             Some(format!("{}-{}", end(&first)?, end(&last)?))
         });
         match (ends, lost) {
-            (Some(range), _) => rows.elements(&range, &value),
+            (Some(range), _) => rows.elements(&range, value),
             (None, Some(text)) => Err(format!(
                 "{}: in an object without a prefix; --prefix-column names the member that has it",
                 quote(text.as_bytes())
@@ -301,8 +308,9 @@ impl Grammar for JsonLists {
         self.is_emptied
     }
 
-    fn record(&self) -> Option<&RecordText> {
-        Some(&self.leaves.as_ref()?.text)
+    fn values(&mut self) -> ValueBook {
+        ValueBook::new(&self.columns)
+            .ranked(|name| rank(name, NAMES).or((name == LIST).then_some(NAMES.len())))
     }
 }
 
@@ -312,7 +320,11 @@ impl JsonLists {
         let value = match &mut self.leaves {
             Some(leaves) => {
                 let node = node(json).map_err(|e| reason(&e))?;
-                leaves.record(&node).map(str::to_owned)
+                leaves.fill(&node, &mut rows.values);
+                if rows.values.is_blank() {
+                    rows.absent();
+                }
+                return rows.elements(key, RowValue::Record);
             }
             None if json.starts_with('{') => {
                 let mut parser = serde_json::Deserializer::from_str(json);
@@ -326,7 +338,7 @@ impl JsonLists {
             },
         };
         let value = value.unwrap_or_else(|| rows.absent().to_owned());
-        rows.elements(key, &value)
+        rows.elements(key, &*value)
     }
 
     /// Reads an array in a list: a prefix and its value, or prefixes alone, whose value is its index.
@@ -370,16 +382,28 @@ impl JsonLists {
             let index = RecordNode::Scalar(CellKind::Text, Cow::Owned(index));
             members.push((Cow::Borrowed(LIST), index));
         }
+        let text;
         let value = match &mut self.leaves {
-            Some(leaves) => leaves.record(&RecordNode::Map(members)).map(str::to_owned),
-            None => members.into_iter().find_map(|(_, node)| match node {
-                RecordNode::Scalar(_, text) if !text.trim().is_empty() => Some(text.into_owned()),
-                _ => None,
-            }),
+            Some(leaves) => {
+                leaves.fill(&RecordNode::Map(members), &mut rows.values);
+                if rows.values.is_blank() {
+                    rows.absent();
+                }
+                RowValue::Record
+            }
+            None => {
+                text = members.into_iter().find_map(|(_, node)| match node {
+                    RecordNode::Scalar(_, text) if !text.trim().is_empty() => Some(text),
+                    _ => None,
+                });
+                RowValue::Text(match &text {
+                    Some(text) => text,
+                    None => rows.absent(),
+                })
+            }
         };
-        let value = value.unwrap_or_else(|| rows.absent().to_owned());
         let mut prefixes = prefixes.iter();
-        prefixes.try_for_each(|(_, prefix)| rows.elements(prefix, &value))
+        prefixes.try_for_each(|(_, prefix)| rows.elements(prefix, value))
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::error::quote;
 use crate::leaves::RecordNode;
 use crate::ranges::is_prefix;
-use crate::record::CellKind;
+use crate::values::CellKind;
 use crate::words::may_be_element;
 
 /// How deep objects and arrays may be nested: the limit of serde_json, which does not count here as each level is

@@ -34,10 +34,10 @@ use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::ranges::is_prefix;
-use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
-use crate::rows::RouteRows;
+use crate::rows::{RouteRows, RowValue};
 use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::{ColumnSelection, ValueBook};
 
 pub(crate) static LINES: TableEntry = TableEntry {
     name: "json-lines",
@@ -164,7 +164,8 @@ struct PrefixObjects {
     range: Option<[String; 2]>,
     /// Whether the names in an object said where the prefix is; then its content is not asked any more.
     is_named: bool,
-    /// The columns, unless one value is read.
+    columns: ColumnSelection,
+    /// What reads them, unless one value is read.
     leaves: Option<RecordLeaves>,
 }
 
@@ -175,7 +176,8 @@ impl PrefixObjects {
             length: options.length_column.clone(),
             range: None,
             is_named: false,
-            leaves: RecordLeaves::of(&options.columns, |name| rank(name, VALUE)),
+            columns: options.columns.clone(),
+            leaves: RecordLeaves::of(&options.columns),
         }
     }
 
@@ -269,19 +271,19 @@ impl Grammar for PrefixObjects {
                 let chosen = [&self.prefix, &self.length].into_iter().flatten();
                 let chosen = chosen.chain(self.range.iter().flatten());
                 // Only if all columns are read: whoever asks for this member by its name gets it.
-                for path in chosen.filter(|_| leaves.text.wants_all()) {
+                for path in chosen.filter(|_| rows.values.wants_all()) {
                     remove(&mut members, path);
                 }
-                let is_bare = members.is_empty() && leaves.text.wants_all();
-                match leaves.record(&RecordNode::Map(members)) {
-                    Some(record) => MemberValue::Text(record.to_owned()),
-                    None if is_bare => MemberValue::Absent,
-                    None => MemberValue::Null,
+                let is_bare = members.is_empty() && rows.values.wants_all();
+                leaves.fill(&RecordNode::Map(members), &mut rows.values);
+                if rows.values.is_blank() && !is_bare {
+                    rows.absent();
                 }
+                return rows.elements_of(span, RowValue::Record);
             }
         };
         match value {
-            MemberValue::Text(value) if !value.trim().is_empty() => rows.elements_of(span, &value),
+            MemberValue::Text(value) if !value.trim().is_empty() => rows.elements_of(span, &*value),
             MemberValue::Absent => rows.elements_of(span, ""),
             // What is empty or null is a value that is not known.
             MemberValue::Text(_) | MemberValue::Null => {
@@ -297,8 +299,8 @@ impl Grammar for PrefixObjects {
             .map_or_else(Vec::new, RecordLeaves::notes)
     }
 
-    fn record(&self) -> Option<&RecordText> {
-        Some(&self.leaves.as_ref()?.text)
+    fn values(&mut self) -> ValueBook {
+        ValueBook::new(&self.columns).ranked(|name| rank(name, VALUE))
     }
 }
 

@@ -22,11 +22,11 @@ use super::records::{MrtRecord, MrtRecords};
 use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate, PathRank};
 use crate::error::ReadError;
 use crate::input::Input;
-use crate::path_record::PathRecord;
+use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
-use crate::record::RecordText;
 use crate::registry::FormatCapabilities;
 use crate::table_format::{LoadOptions, TableEntry};
+use crate::values::ColumnSelection;
 
 pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "mrt",
@@ -34,7 +34,12 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
         each prefix, or a peer's",
     can: FormatCapabilities::DUMP_OF_COLUMNS,
     detect: |head| first_kind(head).is_some() || is_old(head),
-    open: |input, options| Ok(Box::new(BestPaths::new(MrtTable::new(input, options)))),
+    open: |input, options| {
+        Ok(Box::new(BestPaths::new(
+            MrtTable::new(input, options),
+            options,
+        )))
+    },
 };
 
 /// The routes of MRT tables: of each record the best one that is wanted.
@@ -48,9 +53,8 @@ struct MrtTable {
 #[derive(Debug)]
 pub(super) struct MrtTableReader {
     filter: Option<PeerFilter>,
-    value: RouteValue,
-    /// The columns of records, unless one value is read.
-    record: Option<PathRecord>,
+    /// The one value that is read, unless columns are.
+    value: Option<RouteValue>,
     pub(super) peers: PeerList,
     /// The peers of the file's table, by their index there: their place among
     /// `peers`, and whether their routes are wanted.
@@ -74,7 +78,7 @@ impl MrtTable {
 }
 
 impl CandidatePaths for MrtTable {
-    fn next_path(&mut self, value: &mut String) -> Result<Option<PathCandidate>, ReadError> {
+    fn next_path(&mut self, value: &mut PathValue) -> Result<Option<PathCandidate>, ReadError> {
         while let Some(record) = self.records.next()? {
             let offset = record.offset;
             let read = self.reader.read(&record, value);
@@ -83,9 +87,8 @@ impl CandidatePaths for MrtTable {
                 Ok(None) => {}
                 Ok(Some((prefix, rank))) => {
                     // Only an error if no better path of the prefix comes: `BestPaths` decides.
-                    let is_flaw = rank.lacks_next_hop
-                        && self.reader.value == RouteValue::NextHop
-                        && self.reader.record.is_none();
+                    let is_flaw =
+                        rank.lacks_next_hop && self.reader.value == Some(RouteValue::NextHop);
                     return Ok(Some(PathCandidate {
                         prefix,
                         rank,
@@ -116,18 +119,13 @@ impl CandidatePaths for MrtTable {
     fn peers(&self) -> &[Peer] {
         self.reader.peers.all()
     }
-
-    fn record(&self) -> Option<&RecordText> {
-        Some(&self.reader.record.as_ref()?.text)
-    }
 }
 
 impl MrtTableReader {
     pub(super) fn new(options: &LoadOptions) -> Self {
         Self {
             filter: options.peer,
-            value: options.value,
-            record: PathRecord::of(options),
+            value: (options.columns == ColumnSelection::Value).then_some(options.value),
             peers: PeerList::default(),
             table: Vec::new(),
             has_table: false,
@@ -147,22 +145,22 @@ impl MrtTableReader {
         })
     }
 
-    /// The route of a record, its value in `text`; `None` if it has none that is wanted.
+    /// The route of a record, its value in `to`; `None` if it has none that is wanted.
     #[inline]
     fn read(
         &mut self,
         record: &MrtRecord<'_>,
-        text: &mut String,
+        to: &mut PathValue,
     ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
         let mut body = WireBytes(record.body);
         match (record.kind, record.subtype) {
             // The subtype is the family.
             (TABLE_DUMP, afi) if let Some(family) = Afi::from_afi(afi) => {
-                self.table_dump(record.body, family, text)
+                self.table_dump(record.body, family, to)
             }
             (TABLE_DUMP_V2, PEER_INDEX_TABLE) => self.peer_table(&mut body).map(|()| None),
             (TABLE_DUMP_V2, subtype) if let Some((family, has_ids)) = rib_subtype(subtype) => {
-                self.rib(&mut body, family, has_ids, text)
+                self.rib(&mut body, family, has_ids, to)
             }
             (BGP4MP | BGP4MP_ET, _) => {
                 self.updates += 1;
@@ -212,7 +210,7 @@ impl MrtTableReader {
         body: &mut WireBytes<'_>,
         family: Afi,
         has_ids: bool,
-        text: &mut String,
+        to: &mut PathValue,
     ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
         body.u32()?; // the sequence number
         let prefix = body.prefix(family)?;
@@ -240,7 +238,7 @@ impl MrtTableReader {
         let Some((rank, bytes)) = best else {
             return Ok(None);
         };
-        self.write_value(bytes, 4, prefix, self.table[rank.peer].0, text)?;
+        self.write_value(bytes, 4, prefix, self.table[rank.peer].0, to)?;
         Ok(Some((prefix, rank)))
     }
 
@@ -249,7 +247,7 @@ impl MrtTableReader {
         &mut self,
         body: &[u8],
         family: Afi,
-        text: &mut String,
+        to: &mut PathValue,
     ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
         let TableDump {
             prefix,
@@ -273,44 +271,42 @@ impl MrtTableReader {
             path_length: attributes.as_path(2).length()?,
             peer,
         };
-        self.write_value(bytes, 2, prefix, peer, text)?;
+        self.write_value(bytes, 2, prefix, peer, to)?;
         Ok(Some((prefix, rank)))
     }
 
-    /// Sets `text` to what stands for the next hop of a route with these attributes; to nothing if it lacks that.
+    /// Sets `to` to what stands for the next hop of a route with these attributes, to no text if it lacks that; or to its path.
     fn write_value(
         &mut self,
         bytes: WireBytes<'_>,
         as_width: usize,
         prefix: IpPrefix,
         peer: usize,
-        text: &mut String,
+        to: &mut PathValue,
     ) -> Result<(), WireFlaw> {
         let family = match prefix {
             IpPrefix::V4(_) => Afi::Ipv4,
             IpPrefix::V6(_) => Afi::Ipv6,
         };
-        if let Some(record) = &mut self.record {
-            let Peer { address, asn, .. } = self.peers.all()[peer];
-            (record.path.peer, record.path.peer_as) = (address, asn);
-            fill(&mut record.path, bytes, as_width, family)?;
-            record.write(text);
-            return Ok(());
-        }
+        let Peer { address, asn, .. } = self.peers.all()[peer];
+        let PathValue { text, path } = to;
+        let Some(value) = self.value else {
+            (path.peer, path.peer_as) = (address, asn);
+            return fill(path, bytes, as_width, family);
+        };
         let attributes = Attributes::read(bytes)?;
         text.clear();
         // Writing to a String cannot fail.
-        let _ = match self.value {
+        let _ = match value {
             RouteValue::NextHop => match attributes.rib_next_hop(family) {
                 Some(next_hop) => write!(text, "{next_hop}"),
                 None => Ok(()),
             },
             RouteValue::OriginAs | RouteValue::OriginOrValue => {
-                let peer_as = self.peers.all()[peer].asn;
-                attributes.write_origin(as_width, peer_as, text)?;
+                attributes.write_origin(as_width, asn, text)?;
                 Ok(())
             }
-            RouteValue::Peer => write!(text, "{}", self.peers.all()[peer].address),
+            RouteValue::Peer => write!(text, "{address}"),
         };
         Ok(())
     }

@@ -222,7 +222,7 @@ impl Filters {
                 self.filled.add(&name);
                 self.is_open_term |= policy.is_some() || word(count - 1) == "route-filter";
                 self.words.clear();
-                return rows.elements(token, &name);
+                return rows.elements(token, &*name);
             }
             _ if BOUNDS.contains(&token) && self.after_element => {
                 self.after_element = false;
@@ -266,7 +266,7 @@ impl Filters {
             _ if looks_like_prefix(token.trim_end_matches('+')) && !token.starts_with('/') => {
                 let text = token.trim_end_matches('+');
                 let name = std::mem::take(&mut self.name);
-                let found = rows.elements(text, &name);
+                let found = rows.elements(text, &*name);
                 self.name = name;
                 found?;
                 self.after_element = text == token;

@@ -301,11 +301,12 @@ impl NftText {
 mod tests {
     use super::*;
     use crate::table_format::LoadOptions;
+    use crate::values::ValueBook;
 
     #[test]
     fn a_value_over_many_lines_is_refused_and_not_gathered() {
         let mut nft = NftText::default();
-        let mut rows = RouteRows::new(&LoadOptions::default());
+        let mut rows = RouteRows::new(ValueBook::default(), &LoadOptions::default());
         let head = "map m { type ipv4_addr : verdict; elements = { 10.0.0.0/8 :";
         nft.read("", head, &mut rows).unwrap();
         let line = "a".repeat(10_000);

@@ -183,7 +183,7 @@ impl PrefixLists {
         };
         if is_permit {
             self.filled[usize::from(self.is_ipv6)].add(&self.name);
-            rows.element(prefix, &self.name)?;
+            rows.element(prefix, &*self.name)?;
             if is_bounded {
                 rows.bounded();
             }

@@ -12,7 +12,7 @@ mod json;
 mod row;
 mod text;
 
-use popfib::rpki::Vrps;
+use popfib_table::rpki::Vrps;
 
 use crate::error::ReadError;
 use crate::input::Input;

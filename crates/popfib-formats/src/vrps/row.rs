@@ -1,8 +1,8 @@
 //! One VRP: the texts of a row or an object in, what they mean out. CSV and JSON share it, so that both take the same AS
 //! numbers and prefixes and say the same of wrong ones.
 
-use popfib::rpki::Vrp;
 use popfib::{Address, IpPrefix, Prefix};
+use popfib_table::rpki::Vrp;
 
 use crate::as_path::as_number;
 use crate::error::{ReadError, quote};

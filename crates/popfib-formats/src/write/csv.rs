@@ -13,7 +13,6 @@ use popfib_table::{Cell, Records, Scalar};
 use super::bytes::push_prefix;
 use super::form::{WriteEntry, WriteMethod};
 use super::records::RecordForm;
-use crate::route::Route;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "csv",
@@ -56,9 +55,8 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) 
     out.push(b'\n');
 }
 
-fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
-    push_prefix(out, route.prefix);
-    let next_hop = route.next_hop;
+fn append(out: &mut Vec<u8>, prefix: IpPrefix, next_hop: &str) -> Result<(), &'static str> {
+    push_prefix(out, prefix);
     if !next_hop.is_empty() {
         out.push(b',');
     }

@@ -5,15 +5,16 @@
 
 use std::io::Write;
 
+use popfib::IpPrefix;
+
 use super::error::WriteError;
 use super::list::ListTemplate;
 use super::options::WriteOptions;
 use super::records::RecordForm;
 use crate::load::RouteTable;
-use crate::route::Route;
 
 /// Appends the bytes of a route, or says why the form cannot hold its next hop.
-pub(super) type AppendRoute = fn(&mut Vec<u8>, Route<'_>) -> Result<(), &'static str>;
+pub(super) type AppendRoute = fn(&mut Vec<u8>, IpPrefix, &str) -> Result<(), &'static str>;
 
 /// What the module of a form declares.
 pub(super) struct WriteEntry {

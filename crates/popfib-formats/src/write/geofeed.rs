@@ -3,10 +3,11 @@
 //! Region, city and postal code stay empty: a next hop is one value. Other values than countries are refused, since whoever
 //! fetches a geofeed takes what stands there for one.
 
+use popfib::IpPrefix;
+
 use super::bytes::push;
 use super::form::{WriteEntry, WriteMethod};
 use crate::delimited::is_country;
-use crate::route::Route;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "geofeed",
@@ -21,11 +22,10 @@ pub(super) static FORM: WriteEntry = WriteEntry {
     },
 };
 
-fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
-    let country = route.next_hop;
+fn append(out: &mut Vec<u8>, prefix: IpPrefix, country: &str) -> Result<(), &'static str> {
     if !is_country(country.as_bytes()) {
         return Err("not a country of two letters");
     }
-    push(out, format_args!("{},{country},,,\n", route.prefix));
+    push(out, format_args!("{prefix},{country},,,\n"));
     Ok(())
 }

@@ -14,7 +14,6 @@ use super::bytes::push_prefix;
 use super::form::{WriteEntry, WriteMethod};
 use super::records::RecordForm;
 use crate::cell_json::CellJson;
-use crate::route::Route;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "json-lines",
@@ -52,14 +51,14 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) 
     out.extend_from_slice(b"}\n");
 }
 
-fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
+fn append(out: &mut Vec<u8>, prefix: IpPrefix, next_hop: &str) -> Result<(), &'static str> {
     out.extend_from_slice(b"{\"prefix\":\"");
-    push_prefix(out, route.prefix);
+    push_prefix(out, prefix);
     out.push(b'"');
-    if !route.next_hop.is_empty() {
+    if !next_hop.is_empty() {
         out.extend_from_slice(b",\"next_hop\":");
         // Only the escapes need a library; a string into memory cannot fail.
-        serde_json::to_writer(&mut *out, route.next_hop).map_err(|_| "JSON cannot hold it")?;
+        serde_json::to_writer(&mut *out, next_hop).map_err(|_| "JSON cannot hold it")?;
     }
     out.extend_from_slice(b"}\n");
     Ok(())

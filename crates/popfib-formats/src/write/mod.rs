@@ -32,7 +32,6 @@ use popfib_table::Records;
 
 use crate::load::RouteTable;
 use crate::name_rule::check;
-use crate::route::Route;
 
 use blocks::write_blocks;
 use bytes::push;
@@ -48,7 +47,7 @@ pub use template::{Template, write_template};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteFormat {
-    /// `PREFIX NEXTHOP`, the text format that [`TextTable`](crate::TextTable) reads.
+    /// `PREFIX NEXTHOP`, the format `text`.
     Text,
     /// One JSON object a line: `prefix`, `next_hop`.
     JsonLines,
@@ -276,7 +275,7 @@ pub fn write_table(
                 (true, _) => Err("a next hop in a list of prefixes, the first of which has none"),
                 (false, name) => check(name),
             };
-            let written = named.and_then(|()| append(block, Route { prefix, next_hop }));
+            let written = named.and_then(|()| append(block, prefix, next_hop));
             written.map_err(|reason| WriteError::NextHop {
                 prefix,
                 next_hop: next_hop.to_owned(),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
-use popfib::new_file::NewFile;
+use popfib_table::NewFile;
 use ruzstd::encoding::{CompressionLevel, compress};
 
 /// A file to be written: a new one beside `path` until [`OutputFile::finish`].

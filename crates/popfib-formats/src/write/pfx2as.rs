@@ -4,10 +4,11 @@
 //! has its members joined by `,`; next hops of that form pass through. The braces that
 //! other forms have around a set are left out.
 
+use popfib::IpPrefix;
+
 use super::bytes::push;
 use super::form::{WriteEntry, WriteMethod};
 use crate::origins::{is_as_list, without_braces};
-use crate::route::Route;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "pfx2as",
@@ -22,18 +23,17 @@ pub(super) static FORM: WriteEntry = WriteEntry {
     },
 };
 
-fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
-    if !is_as_list(route.next_hop) {
+fn append(out: &mut Vec<u8>, prefix: IpPrefix, next_hop: &str) -> Result<(), &'static str> {
+    if !is_as_list(next_hop) {
         return Err("not an AS number");
     }
-    let prefix = route.prefix;
     push(
         out,
         format_args!(
             "{}\t{}\t{}\n",
             prefix.address(),
             prefix.len(),
-            without_braces(route.next_hop)
+            without_braces(next_hop)
         ),
     );
     Ok(())

@@ -4,10 +4,11 @@
 //! It has no quotes, so a next hop that a reader would cut in pieces is refused and not written wrongly: CSV and JSON
 //! lines hold any.
 
+use popfib::IpPrefix;
+
 use super::bytes::push_prefix;
 use super::form::{WriteEntry, WriteMethod};
 use crate::origins::is_token;
-use crate::route::Route;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "text",
@@ -22,20 +23,20 @@ pub(super) static FORM: WriteEntry = WriteEntry {
     },
 };
 
-fn append(out: &mut Vec<u8>, route: Route<'_>) -> Result<(), &'static str> {
-    if route.next_hop.is_empty() {
-        push_prefix(out, route.prefix);
+fn append(out: &mut Vec<u8>, prefix: IpPrefix, next_hop: &str) -> Result<(), &'static str> {
+    if next_hop.is_empty() {
+        push_prefix(out, prefix);
         out.push(b'\n');
         return Ok(());
     }
-    if !is_token(route.next_hop) {
+    if !is_token(next_hop) {
         return Err(
             "text has no next hops with blanks, comment signs, or commas except between AS numbers",
         );
     }
-    push_prefix(out, route.prefix);
+    push_prefix(out, prefix);
     out.push(b' ');
-    out.extend_from_slice(route.next_hop.as_bytes());
+    out.extend_from_slice(next_hop.as_bytes());
     out.push(b'\n');
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use popfib::IpSet;
-use popfib_formats::addresses::{AddressPick, AddressRun, ColumnId, LinePart};
+use popfib_formats::addresses::{AddressPick, ColumnId, LinePart};
 use popfib_formats::{
     AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
 };
@@ -53,24 +53,11 @@ pub(crate) fn read(
 }
 
 fn shown(batch: &AddressBatch) -> Vec<String> {
-    let mut ipv4 = batch.ipv4().iter();
-    let mut ipv6 = batch.ipv6().iter();
-    let mut seen = Vec::new();
-    for run in batch.runs() {
-        match *run {
-            AddressRun::Ipv4(n) => seen.extend(
-                ipv4.by_ref()
-                    .take(n)
-                    .map(|&a| IpAddr::V4(a.into()).to_string()),
-            ),
-            AddressRun::Ipv6(n) => seen.extend(
-                ipv6.by_ref()
-                    .take(n)
-                    .map(|&a| IpAddr::V6(a.into()).to_string()),
-            ),
-            AddressRun::Missing(n) => seen.extend((0..n).map(|_| "-".to_string())),
-        }
-    }
+    let shown = |found: Option<(IpAddr, usize)>| match found {
+        Some((address, _)) => address.to_string(),
+        None => "-".to_string(),
+    };
+    let seen: Vec<_> = batch.iter().map(shown).collect();
     assert_eq!(seen.len(), batch.len());
     seen
 }

@@ -1,4 +1,4 @@
-//! Inputs: compression by content, several members, slow pipes; and addresses, one a line.
+//! Inputs: compression by content, several members, slow pipes; prefixes alone; and addresses, one a line.
 
 use std::fs;
 use std::io::{self, Read};
@@ -7,7 +7,9 @@ use std::sync::mpsc;
 
 use crate::common::{COMPRESSIONS, STRICT, bzip2, gzip, input, read, routes, zstd};
 use popfib_formats::addresses::LineAddresses;
-use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, load};
+use popfib_formats::{
+    AddressBatch, AddressOptions, AddressSource, Input, LoadOptions, load, load_from, load_prefixes,
+};
 
 #[test]
 fn content_decides_and_names_do_not() {
@@ -191,5 +193,40 @@ fn a_slow_gzip_pipe_gets_its_answers_at_every_flush() {
         }
         let address: IpAddr = format!("10.0.0.{n}").parse().unwrap();
         assert_eq!(next(&mut source), Ok(vec![address]));
+    }
+}
+
+#[test]
+fn prefixes_alone_are_those_of_the_table() {
+    let options = LoadOptions::new();
+    for text in [
+        "10.0.0.0/8 a\n11.0.0.0/8 b\n",
+        "10.0.0.0/8 a\n10.0.0.0-10.0.0.255 b\n10.0.0.16-10.0.0.31 c\n",
+        "prefix,value\n10.0.0.0/8,a\n11.0.0.0/8,\n",
+    ] {
+        let table = load_from(input(text), &options).unwrap();
+        let list = load_prefixes(input(text), &options).unwrap();
+        assert!(
+            table.routes().map(|(prefix, _)| prefix).eq(list.prefixes),
+            "{text}"
+        );
+    }
+    // Values do not count, but where ranges overlap they say whether that is an error.
+    for (value, is_error) in [("b", false), ("c", true)] {
+        let rows = format!("10.0.0.0 10.0.0.9 b\n10.0.0.5 10.0.0.19 {value}\n");
+        for text in [
+            rows.replacen(" 10.", "-10.", 1).replace("5 10.", "5-10."),
+            rows.replace(' ', "\t"),
+        ] {
+            let (table, list) = (
+                load_from(input(&*text), &options),
+                load_prefixes(input(&*text), &options),
+            );
+            assert_eq!(table.is_err(), is_error, "{text}");
+            assert_eq!(
+                list.map(|_| ()).map_err(|e| e.to_string()),
+                table.map(|_| ()).map_err(|e| e.to_string())
+            );
+        }
     }
 }

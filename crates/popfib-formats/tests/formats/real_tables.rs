@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use crate::common::rounds::rounds;
 use crate::common::{STRICT, shared_data};
-use popfib_formats::addresses::{AddressRun, LineAddresses};
+use popfib_formats::addresses::LineAddresses;
 use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, load};
 
 fn unpack(path: &std::path::Path) -> String {
@@ -70,18 +70,8 @@ fn every_trace_is_read_as_it_is() {
         let mut batch = AddressBatch::new();
         let mut seen = Vec::new();
         while source.next_batch(&mut batch).unwrap() {
-            let (mut ipv4, mut ipv6) = (batch.ipv4().iter(), batch.ipv6().iter());
-            for &run in batch.runs() {
-                match run {
-                    AddressRun::Ipv4(n) => {
-                        seen.extend(ipv4.by_ref().take(n).map(|&a| IpAddr::V4(a.into())))
-                    }
-                    AddressRun::Ipv6(n) => {
-                        seen.extend(ipv6.by_ref().take(n).map(|&a| IpAddr::V6(a.into())))
-                    }
-                    AddressRun::Missing(_) => panic!("each line is an address"),
-                }
-            }
+            let found = batch.iter();
+            seen.extend(found.map(|found| found.expect("each line is an address").0));
         }
         assert!(wanted.eq(seen), "{}", path.display());
         files += 1;

@@ -405,7 +405,7 @@ fn bad_records_end_in_one_line() {
     let object = format!(r#"{{"prefix":"10.0.0.0/8","a":"{long}"}}"#);
     let message = error(object, &options(&["*"]));
     assert!(
-        message.ends_with("70008 bytes: a next hop of more than 60000 bytes"),
+        message.ends_with("70000 bytes: a next hop of more than 60000 bytes"),
         "{message}"
     );
     let members: Vec<_> = (0..5_000).map(|n| format!(r#""m{n}":1"#)).collect();

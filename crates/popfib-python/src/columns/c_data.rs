@@ -4,8 +4,9 @@
 //! counts beside it ask for. Whoever takes a structure over ([`OwnedArrow::take`]) vouches for that; all other functions are
 //! safe to call. A buffer is a slice of the length that its type asks for, and counts may be any.
 //!
-//! Rejected: `arrow-array`'s import. It trusts offsets, indices and UTF-8 and panics on counts that make no sense, and its
-//! validation reads whole columns of which a call may need a few rows.
+//! Rejected: the import of `arrow-array` (60.1). It computes lengths of buffers from counts and the last offset, and reads there,
+//! before anything validates them: a negative count wraps around, and a missing buffer panics. Its validation names no row, and takes
+//! 1.7 ms for a million texts as bytes, 5.9 as UTF-8, also for a call that needs a few rows. Its streams are of tables, not of columns.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Deref;

@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use popfib::aggregate;
 use popfib::algebra::{self, Coverage};
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{IpPrefix, NextHop, Prefix};
@@ -143,8 +142,8 @@ impl SetAddresses {
     /// At most so many prefixes of each family that have all of these addresses and few others, and how many others of each
     /// family there have to be at least; `None` if `at_most` is 0 and a family has addresses.
     pub(super) fn cover(&self, at_most: usize) -> Option<(Self, [u128; 2])> {
-        let ipv4 = aggregate::cover(self.family::<u32>(), at_most)?;
-        let ipv6 = aggregate::cover(self.family::<u128>(), at_most)?;
+        let ipv4 = popfib_table::cover(self.family::<u32>(), at_most)?;
+        let ipv6 = popfib_table::cover(self.family::<u128>(), at_most)?;
         let least = [ipv4.extra_at_least, ipv6.extra_at_least];
         Some((
             Self::of(ipv4.prefixes.into_iter(), ipv6.prefixes.into_iter()),

@@ -69,6 +69,8 @@ struct ColumnBuilder {
     /// The different values as they are written. Two of different types that are written alike have one code: a column of
     /// several types becomes texts.
     values: Dictionary,
+    /// The code of the value that came last: files in order repeat it.
+    last: u32,
     kinds: u8,
     /// The type that all values so far had in a MaxMind database; `Some(None)` if they had several types or none of these.
     maxmind_type: Option<Option<MaxMindType>>,
@@ -109,6 +111,36 @@ impl RecordsBuilder {
         });
         self.indices.insert(name.to_owned(), index);
         Ok(index)
+    }
+
+    /// The index of the column called `name`, if there is one. Expected constant time.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.indices.get(name).copied()
+    }
+
+    /// The names of the columns in their order.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.columns.iter().map(|column| &*column.name)
+    }
+
+    /// Whether the record at hand has a value in the column of this index.
+    pub fn has(&self, column: usize) -> bool {
+        self.row.get(column).is_some_and(|&code| code != 0)
+    }
+
+    /// Whether the record at hand has no value.
+    pub fn is_blank(&self) -> bool {
+        self.row.is_empty()
+    }
+
+    /// The bytes that the record at hand takes beside its values.
+    pub fn row_bytes(&self) -> usize {
+        size_of_val(&*self.row)
+    }
+
+    /// Forgets the values of the record at hand.
+    pub fn clear_record(&mut self) {
+        self.row.clear();
     }
 
     /// How many records there are so far, which is also the highest number.
@@ -157,7 +189,7 @@ impl RecordsBuilder {
         of.kinds |= WRITTEN;
         of.maxmind_type = Some(None);
         of.has_scalars = true;
-        let code = of.values.intern(text).get();
+        let code = of.code(text);
         self.put(column, code);
     }
 
@@ -192,7 +224,7 @@ impl RecordsBuilder {
             let _ = write!(self.text, "{value}");
             &self.text
         });
-        column.values.intern(text).get()
+        column.code(text)
     }
 
     fn put(&mut self, column: usize, code: u32) {
@@ -213,6 +245,45 @@ impl RecordsBuilder {
         let number = self.rows.intern(&self.row);
         self.row.clear();
         NextHop::new(number).expect("lists are numbered from 1")
+    }
+
+    /// No records, with the same columns, whose values had the same types so far.
+    pub fn of_same_columns(&self) -> Self {
+        let columns = self.columns.iter().map(|column| ColumnBuilder {
+            name: column.name.clone(),
+            kinds: column.kinds,
+            maxmind_type: column.maxmind_type,
+            has_scalars: column.has_scalars,
+            ..ColumnBuilder::default()
+        });
+        Self {
+            columns: columns.collect(),
+            indices: self.indices.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the record of this number of a builder with the same columns; returns its number here, as
+    /// [`finish_record`](Self::finish_record) does. What was set since the last one is forgotten.
+    pub fn copy_record(&mut self, from: &Self, number: NextHop) -> NextHop {
+        self.row.clear();
+        let row = from.rows.lists().get(number.get()).unwrap_or_default();
+        for (index, &code) in row.iter().enumerate() {
+            let (column, known) = (&mut self.columns[index], &from.columns[index]);
+            let mut copied = |code| {
+                let text = NextHop::new(code).and_then(|code| known.values.get(code));
+                text.map_or(0, |text| column.code(text))
+            };
+            let code = match known.lists.lists().get(code ^ LIST) {
+                Some(codes) if code & LIST != 0 => {
+                    let codes: Vec<_> = codes.iter().map(|&code| copied(code)).collect();
+                    column.lists.intern(&codes) | LIST
+                }
+                _ => copied(code),
+            };
+            self.row.push(code);
+        }
+        self.finish_record()
     }
 
     /// The records, with the columns in their order. If there is no column, they have one of texts.
@@ -250,6 +321,15 @@ impl RecordsBuilder {
 }
 
 impl ColumnBuilder {
+    /// The code of a value that is written as `text`.
+    fn code(&mut self, text: &str) -> u32 {
+        let last = NextHop::new(self.last).and_then(|last| self.values.get(last));
+        if last != Some(text) {
+            self.last = self.values.intern(text).get();
+        }
+        self.last
+    }
+
     /// The column; and if it has both lists and other values, the codes of the texts that its lists have become.
     fn build(mut self, mixed: &mut Vec<String>) -> (Column, Option<Vec<u32>>) {
         let of_lists = self.lists.lists().len() > 0 && !self.has_scalars;

@@ -1,4 +1,4 @@
-//! Smaller tables with the same answers, and shorter lists with few addresses more.
+//! Smaller tables with the same answers.
 //!
 //! * [`ortc`](fn@ortc): Optimal Route Table Construction (Draves, King, Venkatachary and
 //!   Zill, *Constructing Optimal IP Routing Tables*, INFOCOM 1999): no table
@@ -7,7 +7,6 @@
 //!   and merges adjacent routes with the same next hop. What remains are routes of the table, and prefixes that
 //!   such routes filled.
 //! * [`answered`](fn@answered): the addresses that some next hops answer, as prefixes.
-//! * [`cover`](fn@cover): at most so many prefixes for the addresses of a list, with the fewest others.
 //!
 //! "The same answers" holds for every address: one without a route stays
 //! without one. Since no route can say "no route", neither ever covers such an
@@ -36,12 +35,10 @@
 //! ```
 
 mod answered;
-mod cover;
 mod ortc;
 mod simple;
 mod tree;
 
 pub use answered::answered;
-pub use cover::{Cover, cover};
 pub use ortc::ortc;
 pub use simple::simple;

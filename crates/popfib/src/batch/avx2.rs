@@ -28,10 +28,11 @@ use self::vectors::{
     wide,
 };
 use super::{BYTE_READ_BITS, portable};
-use crate::address::Address;
-use crate::fib::layout::{FLAT_PLACE, FibView, PLACE, STRIDE};
+use crate::address::{Address, STRIDE};
+use crate::cpu::prefetch;
+use crate::fib::arrays::FibView;
+use crate::fib::layout::{FLAT_PLACE, PLACE};
 use crate::fib::lookup::lookup_each;
-use crate::next_hop::Leaf;
 
 /// Lanes of a vector.
 const LANES: usize = 8;
@@ -53,36 +54,32 @@ const WINDOW_LEVELS: u8 = 32 / STRIDE;
 
 /// Looks up each of `addresses`; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-pub(super) fn lookup_batch<A: Address, L: Leaf>(
-    view: FibView<'_>,
-    addresses: &[A],
-    next_hops: &mut [L],
-) {
+pub(super) fn lookup_batch<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
     assert_eq!(addresses.len(), next_hops.len());
     if A::WIDTH < 32 || view.value_bits > BYTE_READ_BITS {
         portable::lookup_batch(view, addresses, next_hops);
         return;
     }
-    in_blocks::<A, L, false>(view, addresses, next_hops);
+    in_blocks::<A, false>(view, addresses, next_hops);
 }
 
 /// Looks up each of `addresses`, of more than 32 bits, in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
+pub(super) fn lookup_batch_flat<A: Address>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
-    in_blocks::<A, L, true>(view, addresses, next_hops);
+    in_blocks::<A, true>(view, addresses, next_hops);
 }
 
 /// The slice block by block. `FLAT`: all blocks of the table are flat.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-fn in_blocks<A: Address, L: Leaf, const FLAT: bool>(
+fn in_blocks<A: Address, const FLAT: bool>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
     let mut lanes = Avx2Lanes::new();
     let whole = addresses.len() / LANES * LANES;
@@ -91,9 +88,9 @@ fn in_blocks<A: Address, L: Leaf, const FLAT: bool>(
         // SAFETY: as long, a multiple of LANES and at most BLOCK.
         unsafe {
             if portable::mostly_beyond_root(view, addresses) {
-                block::<A, L, true, FLAT>(view, addresses, next_hops, &mut lanes);
+                block::<A, true, FLAT>(view, addresses, next_hops, &mut lanes);
             } else {
-                block::<A, L, false, FLAT>(view, addresses, next_hops, &mut lanes);
+                block::<A, false, FLAT>(view, addresses, next_hops, &mut lanes);
             }
         }
     }
@@ -107,28 +104,27 @@ fn in_blocks<A: Address, L: Leaf, const FLAT: bool>(
 /// `next_hops` is as long as `addresses`, a multiple of LANES and at most BLOCK.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn block<A: Address, L: Leaf, const ALL: bool, const FLAT: bool>(
+unsafe fn block<A: Address, const ALL: bool, const FLAT: bool>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut Avx2Lanes,
 ) {
     let (mut at, mut count) = (0, 0);
     // SAFETY: the addresses from `at` on are as many as each step takes.
     unsafe {
         while at + VECTORS * LANES <= addresses.len() {
-            count = first_pass::<A, L, ALL, FLAT, VECTORS>(
-                view, addresses, next_hops, at, lanes, count,
-            );
+            count =
+                first_pass::<A, ALL, FLAT, VECTORS>(view, addresses, next_hops, at, lanes, count);
             at += VECTORS * LANES;
         }
         while at < addresses.len() {
-            count = first_pass::<A, L, ALL, FLAT, 1>(view, addresses, next_hops, at, lanes, count);
+            count = first_pass::<A, ALL, FLAT, 1>(view, addresses, next_hops, at, lanes, count);
             at += LANES;
         }
         if count > 0 {
             let depth = view.root_bits + view.page_bits;
-            levels::<A, L, FLAT>(
+            levels::<A, FLAT>(
                 view,
                 addresses,
                 next_hops,
@@ -149,10 +145,10 @@ unsafe fn block<A: Address, L: Leaf, const ALL: bool, const FLAT: bool>(
 /// before `at`.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const FLAT: bool, const N: usize>(
+unsafe fn first_pass<A: Address, const ALL: bool, const FLAT: bool, const N: usize>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     at: usize,
     lanes: &mut Avx2Lanes,
     mut count: usize,
@@ -167,7 +163,7 @@ unsafe fn first_pass<A: Address, L: Leaf, const ALL: bool, const FLAT: bool, con
     // lie after them: it is no access.
     let ahead = addresses.as_ptr().wrapping_add(at).wrapping_byte_add(AHEAD);
     for line in 0..(N * LANES * size_of::<A>()).div_ceil(LINE) {
-        _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_byte_add(line * LINE).cast());
+        prefetch(ahead.wrapping_byte_add(line * LINE));
     }
     for n in 0..N {
         // SAFETY: eight addresses; indices into the root have `root_bits` (invariant 1).
@@ -344,10 +340,10 @@ unsafe fn values<const FLAT: bool, const N: usize>(
 /// lead to blocks; `next_hops` is as long as `addresses`.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn levels<A: Address, L: Leaf, const FLAT: bool>(
+unsafe fn levels<A: Address, const FLAT: bool>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut Avx2Lanes,
     mut count: usize,
     mut depth: u8,
@@ -366,7 +362,7 @@ unsafe fn levels<A: Address, L: Leaf, const FLAT: bool>(
             lanes.write(count, zero, zero, zero);
             let mut left = 0;
             for at in (0..count).step_by(LANES) {
-                left = level::<L, FLAT>(view, next_hops, lanes, at, count, left);
+                left = level::<FLAT>(view, next_hops, lanes, at, count, left);
             }
             count = left;
             used += 1;
@@ -385,9 +381,9 @@ unsafe fn levels<A: Address, L: Leaf, const FLAT: bool>(
 /// their indices are below the length of `next_hops`. `left` is at most `at`.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-unsafe fn level<L: Leaf, const FLAT: bool>(
+unsafe fn level<const FLAT: bool>(
     view: FibView<'_>,
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut Avx2Lanes,
     at: usize,
     count: usize,
@@ -405,7 +401,7 @@ unsafe fn level<L: Leaf, const FLAT: bool>(
         let whole = (count - at).min(LANES);
         for (lane, result) in results[..whole].iter().enumerate() {
             let index = lanes.indices.get_unchecked(at + lane).assume_init() as usize;
-            *next_hops.get_unchecked_mut(index) = L::from_pointer(*result);
+            *next_hops.get_unchecked_mut(index) = *result;
         }
         let windows = _mm256_slli_epi32::<{ STRIDE as i32 }>(windows);
         lanes.pack(left, values, windows, indices)
@@ -437,18 +433,9 @@ unsafe fn refill<A: Address>(addresses: &[A], lanes: &mut Avx2Lanes, count: usiz
 /// Eight next hops can be written.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn write_next_hops<L: Leaf>(next_hops: *mut L, values: __m256i) {
+unsafe fn write_next_hops(next_hops: *mut u32, values: __m256i) {
     // SAFETY: as above.
-    unsafe {
-        if size_of::<L>() == 2 {
-            // A pointer saturates, being negative.
-            let mixed = _mm256_packus_epi32(values, values);
-            let packed = _mm256_permute4x64_epi64::<0b11_01_10_00>(mixed);
-            _mm_storeu_si128(next_hops.cast(), _mm256_castsi256_si128(packed));
-        } else {
-            _mm256_storeu_si256(next_hops.cast(), values);
-        }
-    }
+    unsafe { _mm256_storeu_si256(next_hops.cast(), values) };
 }
 
 #[cfg(all(test, feature = "std"))]
@@ -459,7 +446,7 @@ mod tests {
     struct Avx2;
 
     impl Lookup for Avx2 {
-        fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
+        fn lookup<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
             // SAFETY: the test has looked.
             unsafe { lookup_batch(view, addresses, next_hops) };
         }

@@ -20,19 +20,20 @@
 //! table look-ups of 4 bits each.
 
 use core::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_madd_epi16,
-    _mm512_maskz_and_epi32, _mm512_or_si512, _mm512_setzero_si512, _mm512_slli_epi32,
-    _mm512_sllv_epi32, _mm512_srai_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
+    __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_madd_epi16, _mm512_maskz_and_epi32,
+    _mm512_or_si512, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srai_epi32,
+    _mm512_srlv_epi32, _mm512_sub_epi32,
 };
 
 pub(super) mod flat;
 mod lanes;
 
 use super::{BYTE_READ_BITS, KernelKind};
-use crate::address::Address;
-use crate::fib::layout::{FLAT_PLACE, FibView, PLACE, STRIDE};
+use crate::address::{Address, STRIDE};
+use crate::cpu::prefetch;
+use crate::fib::arrays::FibView;
+use crate::fib::layout::{FLAT_PLACE, PLACE};
 use crate::fib::lookup::{descend_blocks, descend_flat, lookup_each};
-use crate::next_hop::Leaf;
 use lanes::{
     CountOnes, KeyLanes, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
     gather_words, is_wide, load, negative_bits, on, select, short, store,
@@ -49,21 +50,17 @@ const SHORT: usize = 8;
 
 /// Looks up each of `addresses` with VPOPCNTDQ; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt,bmi1,bmi2")]
-pub(super) fn lookup_batch<A: Address, L: Leaf>(
-    view: FibView<'_>,
-    addresses: &[A],
-    next_hops: &mut [L],
-) {
+pub(super) fn lookup_batch<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
     super::ran(KernelKind::Avx512);
     lookup_in_groups(view, addresses, next_hops, Vpopcntdq::new());
 }
 
 /// Looks up each of `addresses` without VPOPCNTDQ; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
-pub(super) fn lookup_batch_bw<A: Address, L: Leaf>(
+pub(super) fn lookup_batch_bw<A: Address>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
     super::ran(KernelKind::Avx512Bw);
     lookup_in_groups(view, addresses, next_hops, Nibbles::new());
@@ -71,46 +68,46 @@ pub(super) fn lookup_batch_bw<A: Address, L: Leaf>(
 
 /// Looks up each of `addresses`, of more than 32 bits, in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
-pub(super) fn lookup_batch_flat<A: Address, L: Leaf>(
+pub(super) fn lookup_batch_flat<A: Address>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
     // There is nothing to count.
-    lookup_all::<A, L, Nibbles, 4, true>(view, addresses, next_hops, Nibbles::new());
+    lookup_all::<A, Nibbles, 4, true>(view, addresses, next_hops, Nibbles::new());
 }
 
 /// Groups of two vectors for short keys, which end after one block mostly, of
 /// four for long ones. Two are 10 % quicker for IPv4, four 30 % for IPv6.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
-fn lookup_in_groups<A: Address, L: Leaf, P: CountOnes>(
+fn lookup_in_groups<A: Address, P: CountOnes>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     ones: P,
 ) {
     if A::WIDTH <= 32 {
-        lookup_all::<A, L, P, 2, false>(view, addresses, next_hops, ones);
+        lookup_all::<A, P, 2, false>(view, addresses, next_hops, ones);
     } else {
-        lookup_all::<A, L, P, 4, false>(view, addresses, next_hops, ones);
+        lookup_all::<A, P, 4, false>(view, addresses, next_hops, ones);
     }
 }
 
 /// The slice group by group. `FLAT`: all blocks are flat.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
-fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize, const FLAT: bool>(
+fn lookup_all<A: Address, P: CountOnes, const VECTORS: usize, const FLAT: bool>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     ones: P,
 ) {
     let whole = addresses.len() / (LANES * VECTORS) * (LANES * VECTORS);
     let (addresses, rest) = addresses.split_at(whole);
     let (next_hops, to_rest) = next_hops.split_at_mut(whole);
     let mut padded = [[A::MIN; LANES]; VECTORS];
-    let mut answers = [[L::default(); LANES]; VECTORS];
+    let mut answers = [[0; LANES]; VECTORS];
     let is_long = rest.len() > SHORT;
     if is_long {
         padded.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
@@ -118,7 +115,7 @@ fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize, const FLA
         lookup_each(view, rest, to_rest);
     }
     // What is called from one place only is inlined, whatever its length. Not inlined, `finish` and `step`
-    // cost IPv6 5 to 8 %; so the rest takes the way of the groups, and `step` is generic over `L`, as `finish` is.
+    // cost IPv6 5 to 8 %; so the rest takes the way of the groups.
     let mut slices = (addresses, &mut *next_hops);
     for is_rest in [false, true] {
         if is_rest {
@@ -139,7 +136,7 @@ fn lookup_all<A: Address, L: Leaf, P: CountOnes, const VECTORS: usize, const FLA
             if let Some(addresses) = groups.get(n + 1) {
                 next = LaneGroup::start(view, addresses);
             }
-            group.finish::<A, L, P, FLAT>(view, addresses, next_hops, ones);
+            group.finish::<A, P, FLAT>(view, addresses, next_hops, ones);
         }
     }
     if is_long {
@@ -164,7 +161,7 @@ impl<const VECTORS: usize> LaneGroup<VECTORS> {
         let ahead = addresses.as_flattened().as_ptr();
         let ahead = ahead.wrapping_add(AHEAD).cast::<i8>();
         for line in 0..size_of_val(addresses).div_ceil(64) {
-            _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line));
+            prefetch(ahead.wrapping_add(64 * line));
         }
         let zero = _mm512_setzero_si512();
         let mut rest = [short(zero); VECTORS];
@@ -183,11 +180,11 @@ impl<const VECTORS: usize> LaneGroup<VECTORS> {
     /// The lookups to their end. `addresses` are those of the start.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    fn finish<A: Address, L: Leaf, P: CountOnes, const FLAT: bool>(
+    fn finish<A: Address, P: CountOnes, const FLAT: bool>(
         mut self,
         view: FibView<'_>,
         addresses: &[[A; LANES]; VECTORS],
-        next_hops: &mut [[L; LANES]; VECTORS],
+        next_hops: &mut [[u32; LANES]; VECTORS],
         ones: P,
     ) {
         // As many lanes or fewer take less time one by one than a step of all.
@@ -205,7 +202,7 @@ impl<const VECTORS: usize> LaneGroup<VECTORS> {
                 if FLAT {
                     self.step_flat::<A>(view);
                 } else {
-                    self.step::<A, L, P>(view, ones);
+                    self.step::<A, P>(view, ones);
                 }
             }
             depth += STRIDE;
@@ -217,7 +214,7 @@ impl<const VECTORS: usize> LaneGroup<VECTORS> {
         if on != 0 {
             // SAFETY: as for the steps, to `depth`.
             unsafe {
-                self.finish_one_by_one::<A, L, FLAT>(view, addresses, next_hops, on, depth);
+                self.finish_one_by_one::<A, FLAT>(view, addresses, next_hops, on, depth);
             }
         }
     }
@@ -257,8 +254,7 @@ impl<const VECTORS: usize> LaneGroup<VECTORS> {
     /// Pointers that are not next hops lead to whole blocks.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    #[expect(clippy::extra_unused_type_parameters)] // one for each `finish`, see `lookup_all`
-    unsafe fn step<A: Address, L: Leaf, P: CountOnes>(&mut self, view: FibView<'_>, ones: P) {
+    unsafe fn step<A: Address, P: CountOnes>(&mut self, view: FibView<'_>, ones: P) {
         let zero = _mm512_setzero_si512();
         let mut places = [zero; VECTORS];
         let mut runs = [(zero, zero); VECTORS];
@@ -333,11 +329,11 @@ impl<const VECTORS: usize> LaneGroup<VECTORS> {
     /// The pointers of `on` lead to whole blocks at `depth`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    unsafe fn finish_one_by_one<A: Address, L: Leaf, const FLAT: bool>(
+    unsafe fn finish_one_by_one<A: Address, const FLAT: bool>(
         &self,
         view: FibView<'_>,
         addresses: &[[A; LANES]; VECTORS],
-        next_hops: &mut [[L; LANES]; VECTORS],
+        next_hops: &mut [[u32; LANES]; VECTORS],
         mut on: u64,
         depth: u8,
     ) {
@@ -358,7 +354,7 @@ impl<const VECTORS: usize> LaneGroup<VECTORS> {
                     descend_blocks(view.arena, view.value_bits, word, rest)
                 }
             };
-            next_hops.as_flattened_mut()[lane] = L::from_u32(next_hop);
+            next_hops.as_flattened_mut()[lane] = next_hop;
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Flat tables, as the vector kernels look up in them: groups of vectors, and the few lanes that lead deeper one by one.
 
 use crate::address::Address;
-use crate::fib::layout::FibView;
+use crate::fib::arrays::FibView;
 use crate::fib::lookup::lookup_each;
-use crate::next_hop::Leaf;
 
 /// What is left of a slice, up to this length, is looked up one by one.
 const SHORT: usize = 8;
@@ -11,12 +10,12 @@ const SHORT: usize = 8;
 /// Looks up each of `addresses`: as many groups of `N` vectors as there are by `group`, then vectors by `vector`, the last one padded.
 /// `next_hops` is as long.
 #[inline(always)]
-pub(super) fn in_groups<A: Address, L: Leaf, const LANES: usize, const N: usize>(
+pub(super) fn in_groups<A: Address, const LANES: usize, const N: usize>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
-    group: impl Fn(&[[A; LANES]; N], &mut [[L; LANES]; N]),
-    vector: impl Fn(&[[A; LANES]; 1], &mut [[L; LANES]; 1]),
+    next_hops: &mut [u32],
+    group: impl Fn(&[[A; LANES]; N], &mut [[u32; LANES]; N]),
+    vector: impl Fn(&[[A; LANES]; 1], &mut [[u32; LANES]; 1]),
 ) {
     let (vectors, rest) = addresses.as_chunks::<LANES>();
     let (to_vectors, to_rest) = next_hops.as_chunks_mut::<LANES>();
@@ -36,7 +35,7 @@ pub(super) fn in_groups<A: Address, L: Leaf, const LANES: usize, const N: usize>
         return;
     }
     let mut padded = [A::MIN; LANES];
-    let mut answers = [[L::default(); LANES]];
+    let mut answers = [[0; LANES]];
     padded[..rest.len()].copy_from_slice(rest);
     vector(&[padded], &mut answers);
     to_rest.copy_from_slice(&answers[0][..rest.len()]);
@@ -44,10 +43,10 @@ pub(super) fn in_groups<A: Address, L: Leaf, const LANES: usize, const N: usize>
 
 /// The lanes of `on`, a bit each, one by one.
 #[cold]
-pub(super) fn deeper<A: Address, L: Leaf>(
+pub(super) fn deeper<A: Address>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     mut on: u32,
 ) {
     while on != 0 {

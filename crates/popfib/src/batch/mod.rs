@@ -67,9 +67,8 @@ use core::error::Error;
 use core::fmt;
 
 use crate::address::{Address, KeySlice};
-use crate::fib::layout::FibView;
+use crate::fib::arrays::FibView;
 use crate::fib::lookup::lookup_each;
-use crate::next_hop::{Leaf, LeafSlice};
 
 /// Addresses that are turned from network order at a time, on the stack.
 const TURNED: usize = 256;
@@ -224,11 +223,11 @@ impl Kernel {
     ///
     /// # Panics
     /// If the slices have different lengths.
-    pub(crate) fn lookup_batch<A: Address, L: Leaf>(
+    pub(crate) fn lookup_batch<A: Address>(
         self,
         view: FibView<'_>,
         addresses: &[A],
-        next_hops: &mut [L],
+        next_hops: &mut [u32],
     ) {
         assert_eq!(
             addresses.len(),
@@ -236,16 +235,16 @@ impl Kernel {
             "one next hop for each address"
         );
         // Functions without type parameters are compiled here once, others in each program that calls them
-        // (docs/experiments.md, 145).
+        // (docs/experiments/build.md, 145).
         macro_rules! by_type {
-            ($($keys:ident $key:ty, $leaves:ident $leaf:ty;)*) => {
-                match (A::keys(addresses), L::leaves(next_hops)) {
-                    $((KeySlice::$keys(addresses), LeafSlice::$leaves(next_hops)) => {
+            ($($keys:ident $key:ty;)*) => {
+                match A::keys(addresses) {
+                    $(KeySlice::$keys(addresses) => {
                         fn run(
                             kernel: Kernel,
                             view: FibView<'_>,
                             addresses: &[$key],
-                            next_hops: &mut [$leaf],
+                            next_hops: &mut [u32],
                         ) {
                             kernel.run(view, addresses, next_hops);
                         }
@@ -255,21 +254,16 @@ impl Kernel {
             };
         }
         by_type! {
-            U8 u8, U16 u16;
-            U16 u16, U16 u16;
-            U32 u32, U16 u16;
-            U64 u64, U16 u16;
-            U128 u128, U16 u16;
-            U8 u8, U32 u32;
-            U16 u16, U32 u32;
-            U32 u32, U32 u32;
-            U64 u64, U32 u32;
-            U128 u128, U32 u32;
+            U8 u8;
+            U16 u16;
+            U32 u32;
+            U64 u64;
+            U128 u128;
         }
     }
 
     /// [`Kernel::lookup_batch`] of slices of the same length.
-    fn run<A: Address, L: Leaf>(self, view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
+    fn run<A: Address>(self, view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
         if view.is_flat {
             return self.run_flat(view, addresses, next_hops);
         }
@@ -321,12 +315,7 @@ impl Kernel {
 
     /// [`Kernel::run`] for flat tables. In a function of its own: inside of the kernels' own, it cost other tables 6 %.
     #[inline(never)]
-    fn run_flat<A: Address, L: Leaf>(
-        self,
-        view: FibView<'_>,
-        addresses: &[A],
-        next_hops: &mut [L],
-    ) {
+    fn run_flat<A: Address>(self, view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
         ran(self.0);
         match self.0 {
             #[cfg(all(
@@ -365,11 +354,11 @@ impl Kernel {
     }
 
     /// As [`Kernel::lookup_batch`], of addresses in network order.
-    pub(crate) fn lookup_batch_be<A: Address, L: Leaf>(
+    pub(crate) fn lookup_batch_be<A: Address>(
         self,
         view: FibView<'_>,
         addresses: &[A::Bytes],
-        next_hops: &mut [L],
+        next_hops: &mut [u32],
     ) {
         assert_eq!(
             addresses.len(),
@@ -441,7 +430,7 @@ std::thread_local! {
     static LAST_RUN: core::cell::Cell<Option<KernelKind>> = const { core::cell::Cell::new(None) };
 }
 
-/// Every kernel says here that it is it that runs, for the test that proves it.
+/// Each kernel calls this with its own kind: a test proves which kernel ran.
 #[inline(always)]
 fn ran(_kind: KernelKind) {
     #[cfg(test)]

@@ -24,11 +24,11 @@ use core::hint::select_unpredictable;
 use core::mem::MaybeUninit;
 
 use super::BYTE_READ_BITS;
-use crate::address::Address;
+use crate::address::{Address, STRIDE};
 use crate::cpu::prefetch;
-use crate::fib::layout::{FibView, FibWord, NODE, PLACE, STRIDE};
+use crate::fib::arrays::{FibView, FibWord};
+use crate::fib::layout::{NODE, PLACE};
 use crate::fib::lookup::{two_words, word};
-use crate::next_hop::Leaf;
 use load::{acquire, byte_read, pointer_at, root_entry};
 
 /// Addresses of a block. Its lanes take 2 KiB of the innermost cache.
@@ -54,18 +54,14 @@ const BYTES: u8 = 1;
 const BYTES_BMI2: u8 = 2;
 
 /// Looks up each of `addresses`; `next_hops` is as long.
-pub(super) fn lookup_batch<A: Address, L: Leaf>(
-    view: FibView<'_>,
-    addresses: &[A],
-    next_hops: &mut [L],
-) {
+pub(super) fn lookup_batch<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if crate::cpu::has_popcnt() {
         // SAFETY: the CPU has what the function was compiled for.
         unsafe { with_popcnt(view, addresses, next_hops) };
         return;
     }
-    each_table::<A, L, BYTES>(view, addresses, next_hops);
+    each_table::<A, BYTES>(view, addresses, next_hops);
 }
 
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
@@ -73,8 +69,8 @@ pub(super) fn lookup_batch<A: Address, L: Leaf>(
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
 // Inside the AVX2 kernel, which calls it, it would be vectorised, to its harm.
 #[inline(never)]
-fn with_popcnt<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
-    each_table::<A, L, BYTES_BMI2>(view, addresses, next_hops);
+fn with_popcnt<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
+    each_table::<A, BYTES_BMI2>(view, addresses, next_hops);
 }
 
 /// The lookups of a block that have not ended. Not cleared, so that a short
@@ -131,24 +127,24 @@ impl PortableLanes {
 
 /// `READ`: how to read values, if they are short enough, [`BYTES`] or `BYTES_BMI2`.
 #[inline(always)]
-fn each_table<A: Address, L: Leaf, const READ: u8>(
+fn each_table<A: Address, const READ: u8>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
     if view.value_bits <= BYTE_READ_BITS {
-        each_block::<A, L, READ>(view, addresses, next_hops);
+        each_block::<A, READ>(view, addresses, next_hops);
     } else {
-        each_block::<A, L, WORDS>(view, addresses, next_hops);
+        each_block::<A, WORDS>(view, addresses, next_hops);
     }
     acquire();
 }
 
 #[inline(always)]
-fn each_block<A: Address, L: Leaf, const READ: u8>(
+fn each_block<A: Address, const READ: u8>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
     assert_eq!(addresses.len(), next_hops.len());
     let kinds = PointerKinds::<READ>::new(view.value_bits);
@@ -199,16 +195,16 @@ pub(super) fn mostly_beyond_root<A: Address>(view: FibView<'_>, addresses: &[A])
 /// # Safety
 /// `next_hops` is as long as `addresses`, at most BLOCK.
 #[inline(always)]
-unsafe fn root_of_all<A: Address, L: Leaf>(
+unsafe fn root_of_all<A: Address>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut PortableLanes,
 ) -> usize {
     let mut count = 0;
     for (index, (address, next_hop)) in addresses.iter().zip(next_hops).enumerate() {
         let entry = root_entry(view, *address);
-        *next_hop = L::from_pointer(entry);
+        *next_hop = entry;
         // The index only: few go on, and their entries are at hand in the cache.
         // SAFETY: at most one lane an address.
         unsafe { lanes.write(count, index) };
@@ -223,11 +219,11 @@ unsafe fn root_of_all<A: Address, L: Leaf>(
 /// # Safety
 /// That many lanes have been written for these addresses; `next_hops` is as long.
 #[inline(always)]
-unsafe fn first_level<A: Address, L: Leaf, const READ: u8>(
+unsafe fn first_level<A: Address, const READ: u8>(
     view: FibView<'_>,
     kinds: &PointerKinds<READ>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut PortableLanes,
     count: usize,
 ) -> usize {
@@ -238,7 +234,7 @@ unsafe fn first_level<A: Address, L: Leaf, const READ: u8>(
             let index = lanes.index(lane);
             let address = *addresses.get_unchecked(index);
             let pointer = first_value(view, kinds, address);
-            *next_hops.get_unchecked_mut(index) = L::from_pointer(pointer);
+            *next_hops.get_unchecked_mut(index) = pointer;
             lanes.write_both(left, index, pointer);
             left += (pointer / NODE) as usize;
         }
@@ -251,17 +247,17 @@ unsafe fn first_level<A: Address, L: Leaf, const READ: u8>(
 /// # Safety
 /// `next_hops` is as long as `addresses`, at most BLOCK.
 #[inline(always)]
-unsafe fn first_level_of_all<A: Address, L: Leaf, const READ: u8>(
+unsafe fn first_level_of_all<A: Address, const READ: u8>(
     view: FibView<'_>,
     kinds: &PointerKinds<READ>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut PortableLanes,
 ) -> usize {
     let mut left = 0;
     for (index, (address, next_hop)) in addresses.iter().zip(next_hops).enumerate() {
         let pointer = first_value(view, kinds, *address);
-        *next_hop = L::from_pointer(pointer);
+        *next_hop = pointer;
         // SAFETY: at most one lane an address.
         unsafe { lanes.write_both(left, index, pointer) };
         left += (pointer / NODE) as usize;
@@ -275,11 +271,11 @@ unsafe fn first_level_of_all<A: Address, L: Leaf, const READ: u8>(
 /// That many lanes have been written for these addresses, and their pointers
 /// lead to blocks at `depth`; `next_hops` is as long as `addresses`.
 #[inline(always)]
-unsafe fn levels<A: Address, L: Leaf, const READ: u8>(
+unsafe fn levels<A: Address, const READ: u8>(
     view: FibView<'_>,
     kinds: &PointerKinds<READ>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut PortableLanes,
     mut count: usize,
     mut depth: u8,
@@ -310,10 +306,10 @@ unsafe fn levels<A: Address, L: Leaf, const READ: u8>(
 /// That many lanes have been written, and their pointers lead to blocks; their indices are
 /// below the length of `next_hops`, and `slot` may be called with them.
 #[inline(always)]
-unsafe fn level<L: Leaf, const READ: u8>(
+unsafe fn level<const READ: u8>(
     view: FibView<'_>,
     kinds: &PointerKinds<READ>,
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
     lanes: &mut PortableLanes,
     count: usize,
     slot: impl Fn(usize) -> u64,
@@ -324,7 +320,7 @@ unsafe fn level<L: Leaf, const READ: u8>(
         unsafe {
             let index = lanes.index(lane);
             let pointer = kinds.value(view.arena, lanes.pointer(lane), slot(index));
-            *next_hops.get_unchecked_mut(index) = L::from_pointer(pointer);
+            *next_hops.get_unchecked_mut(index) = pointer;
             lanes.write_both(left, index, pointer);
             left += (pointer / NODE) as usize;
         }

@@ -11,11 +11,14 @@ use core::sync::atomic::Ordering::Relaxed;
 use std::println;
 
 use super::{Kernel, KernelError, KernelKind, LAST_RUN};
-use crate::fib::layout::{FibView, FibWord, HALF, IDLE_BLOCK, NODE, STRIDE, words};
+use crate::address::STRIDE;
+use crate::fib::arrays::{FibView, FibWord, IDLE_BLOCK, words};
+use crate::fib::layout::{HALF, HALF_END, NODE};
 use crate::fib::lookup::lookup_each;
 use crate::memory::Global;
+use crate::next_hop::MAX_NEXT_HOP;
 use crate::rounds::rounds;
-use crate::{Address, Fib, Leaf, NextHop, Options, Prefix, Rib, Size};
+use crate::{Address, Fib, NextHop, Options, Prefix, Rib, Size};
 
 /// SplitMix64.
 struct Random(u64);
@@ -93,17 +96,17 @@ fn probes<A: Address>(random: &mut Random, rib: &Rib<A>, count: usize) -> Vec<A>
 
 /// Holds each kernel against `lookup`, on all of `probes` at once and as bytes;
 /// if asked, on every slice of 0 to 200 of them from each of the first 64 on.
-fn compare<A: Address, L: Leaf>(fib: &Fib<A, L>, probes: &[A], slices: bool) {
+fn compare<A: Address>(fib: &Fib<A>, probes: &[A], slices: bool) {
     fib.check().expect("a compiled Fib is whole");
-    let expected: Vec<L> = probes.iter().map(|probe| fib.lookup(*probe)).collect();
+    let expected: Vec<u32> = probes.iter().map(|probe| fib.lookup(*probe)).collect();
     let bytes: Vec<A::Bytes> = probes.iter().map(|probe| probe.to_be_bytes()).collect();
-    let untouched = L::from_u32(L::MAX);
+    let untouched = MAX_NEXT_HOP;
     for kernel in kernels() {
         let mut answers = vec![untouched; probes.len()];
         fib.lookup_batch_with(kernel, probes, &mut answers);
         assert_eq!(answers, expected, "{kernel}");
         answers.fill(untouched);
-        kernel.lookup_batch_be::<A, L>(fib.arrays(), &bytes, &mut answers);
+        kernel.lookup_batch_be::<A>(fib.arrays(), &bytes, &mut answers);
         assert_eq!(answers, expected, "{kernel}, of bytes");
         if !slices {
             continue;
@@ -124,27 +127,27 @@ fn compare<A: Address, L: Leaf>(fib: &Fib<A, L>, probes: &[A], slices: bool) {
     }
 }
 
-fn every_number_of_direct_bits<A: Address, L: Leaf>() {
+fn every_number_of_direct_bits<A: Address>() {
     let mut random = Random(u64::from(A::WIDTH));
     for direct_bits in 0..=A::WIDTH.min(rounds(20, 24)) {
         let options = Options::default().direct_bits(Some(direct_bits));
         let rib = rib::<A>(&mut random, 3000, 500);
         let probes = probes(&mut random, &rib, 3001);
-        let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
+        let fib = Fib::<A>::compile(&rib, &options).expect("fits");
         let slices = rounds(direct_bits == 5, matches!(direct_bits, 0 | 5 | 18));
         compare(&fib, &probes, slices);
     }
 }
 
 /// Next hops of every number of bits, in tables and in blocks.
-fn every_width_of_values<A: Address, L: Leaf>() {
+fn every_width_of_values<A: Address>() {
     let mut random = Random(1);
-    for bits in 1..=L::MAX.ilog2() + 1 {
+    for bits in 1..=MAX_NEXT_HOP.ilog2() + 1 {
         for max in [1 << (bits - 1), u32::MAX >> (32 - bits)] {
             let rib = rib::<A>(&mut random, 700, max);
             let probes = probes(&mut random, &rib, 1000);
             let options = Options::default().direct_bits(Some((bits % 9) as u8));
-            let fib = Fib::<A, L>::compile(&rib, &options).expect("fits");
+            let fib = Fib::<A>::compile(&rib, &options).expect("fits");
             compare(&fib, &probes, false);
         }
     }
@@ -152,7 +155,7 @@ fn every_width_of_values<A: Address, L: Leaf>() {
 
 /// No routes; a default route; one host; and routes below all 64 bits that
 /// vectors hold of a key.
-fn odd_tables<A: Address, L: Leaf>() {
+fn odd_tables<A: Address>() {
     let mut random = Random(2);
     let one = NextHop::MIN;
     let empty = Rib::<A>::new();
@@ -177,13 +180,13 @@ fn odd_tables<A: Address, L: Leaf>() {
                 continue;
             }
             let options = Options::default().direct_bits(Some(direct_bits));
-            compare::<A, L>(&Fib::compile(&rib, &options).expect("fits"), &probes, false);
+            compare(&Fib::compile(&rib, &options).expect("fits"), &probes, false);
         }
     }
 }
 
 /// Flat tables, of both widths of entries, beside those that are not.
-fn flat_tables<A: Address, L: Leaf>() {
+fn flat_tables<A: Address>() {
     let mut random = Random(5 + u64::from(A::WIDTH));
     let mut widths = [0; 2];
     let is_long = A::WIDTH > 32;
@@ -195,8 +198,8 @@ fn flat_tables<A: Address, L: Leaf>() {
             (1, 1),
             (40, 3),
             (3000, 500),
-            (3000, L::MAX >> 1),
-            (3000, L::MAX),
+            (3000, HALF_END - 1),
+            (3000, MAX_NEXT_HOP),
         ] {
             let rib = match count {
                 0 => Rib::new(),
@@ -206,12 +209,12 @@ fn flat_tables<A: Address, L: Leaf>() {
                 .direct_bits(Some(root_bits))
                 .aggregation(random.below(2) == 0)
                 .size(Size::Smallest);
-            let plain = Fib::<A, L>::compile(&rib, &options).expect("fits");
-            let compile = |max| Fib::<A, L>::flat(&rib, &options, max, Global).expect("fits");
+            let plain = Fib::<A>::compile(&rib, &options).expect("fits");
+            let compile = |max| Fib::<A>::flat(&rib, &options, max, Global).expect("fits");
             let flat = compile(usize::MAX).expect("there is no limit");
             let probes = probes(&mut random, &rib, 2001);
-            let expected: Vec<L> = probes.iter().map(|probe| plain.lookup(*probe)).collect();
-            let found: Vec<L> = probes.iter().map(|probe| flat.lookup(*probe)).collect();
+            let expected: Vec<u32> = probes.iter().map(|probe| plain.lookup(*probe)).collect();
+            let found: Vec<u32> = probes.iter().map(|probe| flat.lookup(*probe)).collect();
             assert_eq!(found, expected, "{root_bits} bits, {count} routes");
             assert_eq!(flat.direct_bits(), root_bits);
             compare(&flat, &probes, root_bits == 5 && count == 3000);
@@ -233,60 +236,52 @@ fn flat_tables<A: Address, L: Leaf>() {
     assert!(widths[1] > 0 && (is_long || widths[0] > 0), "{widths:?}");
 }
 
-/// The tests of a key and a width of answers.
+/// The tests of a key.
 macro_rules! suite {
-    ($($name:ident: $key:ty, $leaf:ty;)+) => {$(
+    ($($name:ident: $key:ty;)+) => {$(
         mod $name {
             #[test]
             fn every_number_of_direct_bits() {
-                super::every_number_of_direct_bits::<$key, $leaf>();
+                super::every_number_of_direct_bits::<$key>();
             }
 
             #[test]
             fn every_width_of_values() {
-                super::every_width_of_values::<$key, $leaf>();
+                super::every_width_of_values::<$key>();
             }
 
             #[test]
             fn odd_tables() {
-                super::odd_tables::<$key, $leaf>();
+                super::odd_tables::<$key>();
             }
         }
     )+};
 }
 
 suite! {
-    key_u8_leaf_u16: u8, u16;
-    key_u8_leaf_u32: u8, u32;
-    key_u16_leaf_u16: u16, u16;
-    key_u16_leaf_u32: u16, u32;
-    key_u32_leaf_u16: u32, u16;
-    key_u32_leaf_u32: u32, u32;
-    key_u64_leaf_u16: u64, u16;
-    key_u64_leaf_u32: u64, u32;
-    key_u128_leaf_u16: u128, u16;
-    key_u128_leaf_u32: u128, u32;
+    key_u8: u8;
+    key_u16: u16;
+    key_u32: u32;
+    key_u64: u64;
+    key_u128: u128;
 }
 
 /// The tests of flat tables.
 macro_rules! flat_suite {
-    ($($name:ident: $key:ty, $leaf:ty;)+) => {$(
+    ($($name:ident: $key:ty;)+) => {$(
         #[test]
         fn $name() {
-            flat_tables::<$key, $leaf>();
+            flat_tables::<$key>();
         }
     )+};
 }
 
 flat_suite! {
-    flat_tables_of_u8_u16: u8, u16;
-    flat_tables_of_u16_u16: u16, u16;
-    flat_tables_of_u16_u32: u16, u32;
-    flat_tables_of_u32_u16: u32, u16;
-    flat_tables_of_u32_u32: u32, u32;
-    flat_tables_of_u64_u16: u64, u16;
-    flat_tables_of_u128_u16: u128, u16;
-    flat_tables_of_u128_u32: u128, u32;
+    flat_tables_of_u8: u8;
+    flat_tables_of_u16: u16;
+    flat_tables_of_u32: u32;
+    flat_tables_of_u64: u64;
+    flat_tables_of_u128: u128;
 }
 
 /// No compiled Fib has them, since a leaf has one bit less; the layout may.

@@ -9,7 +9,7 @@ use core::array;
 
 use allocator_api2::vec::Vec;
 
-use super::layout::{IDLE_BLOCK, LINE};
+use super::arrays::{IDLE_BLOCK, LINE};
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, Global, OutOfMemory};
 

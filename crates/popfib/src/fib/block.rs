@@ -46,32 +46,6 @@ unsafe impl<Al: Allocator + Sync> Sync for Block<Al> {}
 impl<Al: Allocator> Block<Al> {
     /// A block of at least `size` bytes, all zero.
     pub(crate) fn zeroed_in(size: usize, alloc: Al) -> Result<Self, OutOfMemory> {
-        Ok(ClearingBlock::new_in(size, alloc)?.into_block())
-    }
-
-    pub(super) fn allocator(&self) -> &Al {
-        &self.alloc
-    }
-
-    /// The address `offset` bytes into the block.
-    pub(crate) fn at<T>(&self, offset: usize) -> NonNull<T> {
-        assert!(offset <= self.layout.size());
-        // SAFETY: inside the block, or one past its end.
-        unsafe { self.start.add(offset).cast() }
-    }
-}
-
-/// A block that is made zero part by part: all of a large one takes a millisecond.
-#[derive(Debug)]
-pub(crate) struct ClearingBlock<Al: Allocator = Global> {
-    block: Block<Al>,
-    /// Bytes that are zero, the first ones.
-    cleared: usize,
-}
-
-impl<Al: Allocator> ClearingBlock<Al> {
-    /// A block of at least `size` bytes, none of them cleared.
-    pub(super) fn new_in(size: usize, alloc: Al) -> Result<Self, OutOfMemory> {
         let allocate = |size, align| {
             let layout = Layout::from_size_align(size, align).ok()?;
             let start = alloc.allocate(layout).ok()?;
@@ -86,39 +60,31 @@ impl<Al: Allocator> ClearingBlock<Al> {
             .or_else(|| allocate(size.max(LINE), LINE))
             .ok_or(OutOfMemory::new(size))?;
         advise(start, layout);
-        let block = Block {
+        // After the advice and not by `allocate_zeroed`, which would touch small pages first.
+        // SAFETY: the block is that long, and nobody else has it.
+        unsafe { start.write_bytes(0, layout.size()) };
+        Ok(Self {
             start,
             layout,
             alloc,
-        };
-        Ok(Self { block, cleared: 0 })
+        })
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.block.layout.size()
+    pub(super) fn allocator(&self) -> &Al {
+        &self.alloc
     }
 
-    /// Clears so many bytes more; whether all are clear.
-    pub(super) fn clear(&mut self, bytes: usize) -> bool {
-        let rest = self.bytes() - self.cleared;
-        let bytes = bytes.min(rest);
-        // After the advice and not by `allocate_zeroed`, which would touch small pages first.
-        // SAFETY: the block is longer by the rest, and nobody else has it.
-        unsafe { self.block.start.add(self.cleared).write_bytes(0, bytes) };
-        self.cleared += bytes;
-        bytes == rest
-    }
-
-    /// The block, the rest of it cleared.
-    pub(super) fn into_block(mut self) -> Block<Al> {
-        self.clear(usize::MAX);
-        self.block
+    /// The address `offset` bytes into the block.
+    pub(crate) fn at<T>(&self, offset: usize) -> NonNull<T> {
+        assert!(offset <= self.layout.size());
+        // SAFETY: inside the block, or one past its end.
+        unsafe { self.start.add(offset).cast() }
     }
 }
 
 impl<Al: Allocator> Drop for Block<Al> {
     fn drop(&mut self) {
-        // SAFETY: allocated by `ClearingBlock::new_in` with this layout, from this allocator.
+        // SAFETY: allocated by `zeroed_in` with this layout, from this allocator.
         unsafe { self.alloc.deallocate(self.start, self.layout) };
     }
 }

@@ -2,18 +2,18 @@
 //!
 //! 1. The root has `2^root_bits` entries; root and page bits are together at
 //!    most 24 and at most the key width, and only keys beyond 32 bits have pages.
-//! 2. A pointer is a next hop of the leaf's width, or leads into the arena. Those
+//! 2. A pointer is a next hop, or leads into the arena. Those
 //!    of the root lead to pages if there are page bits, else to blocks; a page
 //!    lies inside the arena.
 //! 3. A block has bit 0 of its `runs` set, and its values, one for each run,
-//!    lie inside the arena. Narrow values are next hops of the leaf's width; wide
+//!    lie inside the arena. Narrow values are next hops; wide
 //!    ones are pointers to blocks, and next hops.
 //! 4. No word belongs to two blocks or pages, and a block with children leaves
 //!    at least one bit of the key to them. So a lookup ends.
 //! 5. The arena begins with a block of one run without a next hop.
 //! 6. In a flat table of keys of up to 32 bits, all entries of the root lead to flat blocks, which begin at cache lines and
 //!    lie inside the arena; two may lead to the same one. There are no pages, the root has some bits, and the key the 6 of a
-//!    slot below them. The entries of a block are pointers, or halves: next hops of the leaf's width below 2^15.
+//!    slot below them. The entries of a block are pointers, or halves: next hops below 2^15.
 //! 7. In a flat table of longer keys, all blocks are flat, have 64 pointers, begin at cache lines and lie inside the arena.
 //!    Several pointers may lead to the same block, at several depths; those in blocks lead to lower places, so a lookup ends.
 
@@ -26,11 +26,10 @@ use core::error::Error;
 use core::fmt;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::layout::{
-    FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, NODE, PLACE, STRIDE, WIDE, root_bits,
-};
-use crate::address::Address;
-use crate::next_hop::Leaf;
+use super::arrays::{FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS, root_bits};
+use super::layout::{NODE, PLACE, WIDE};
+use crate::address::{Address, STRIDE};
+use crate::next_hop::MAX_NEXT_HOP;
 use limit::PackedLimit;
 
 /// An invariant of the layout that does not hold.
@@ -81,9 +80,9 @@ impl fmt::Display for CheckError {
 
 impl Error for CheckError {}
 
-/// [`check_answers`] for the answers that `L` holds.
-pub(crate) fn check<A: Address, L: Leaf>(view: FibView<'_>) -> Result<(), CheckError> {
-    check_answers::<A>(view, L::MAX)
+/// [`check_answers`] for all next hops that a Fib may have.
+pub(crate) fn check<A: Address>(view: FibView<'_>) -> Result<(), CheckError> {
+    check_answers::<A>(view, MAX_NEXT_HOP)
 }
 
 /// Verifies all invariants, for answers of at most `max_next_hop`.
@@ -281,7 +280,7 @@ impl<'a> LayoutChecker<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fib::layout::words;
+    use crate::fib::arrays::words;
 
     /// A view of 16-bit keys whose arena is the idle block and `blocks`.
     fn check_u16(root: &[u32], blocks: &[u32], value_bits: u8) -> Result<(), CheckError> {

@@ -7,15 +7,16 @@ use allocator_api2::vec::Vec;
 
 use super::Options;
 use super::arena::Arena;
+use super::arrays::{FibView, MAX_DIRECT_BITS, as_words, root_bits};
 use super::encode::{BlockEncoding, OneValueBlock};
 use super::flat_block::{FlatBlock, runs_and_leaves};
 use super::index::FlatBlockIndex;
-use super::layout::{FibView, MAX_DIRECT_BITS, NODE, as_words, root_bits};
+use super::layout::NODE;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{self, Fold, Slot, Store};
 use crate::memory::{self, Allocator, Global};
-use crate::next_hop::Leaf;
+use crate::next_hop::MAX_NEXT_HOP;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::rib::vertex::Vertex;
@@ -51,87 +52,79 @@ const MAX_PAGE: usize = 1 << 8;
 
 /// Compiles `rib` into at most `max_words` words of blocks, with room for next hops up to `highest`
 /// if its own are lower. All memory comes from `alloc`.
-pub(crate) fn compile<A: Address, L: Leaf, Al: Allocator + Clone>(
+pub(crate) fn compile<A: Address, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
     highest: u32,
     max_words: usize,
     alloc: Al,
 ) -> Result<CompiledArrays<Al>, CompileError> {
-    let form = form::<A, L>(rib, options, highest)?;
-    of_form::<A, L, Al>(rib, options, form, max_words, None, alloc)
+    let form = form::<A>(rib, options, highest)?;
+    of_form::<A, Al>(rib, options, form, max_words, None, alloc)
 }
 
-/// [`compile`] in this form (as [`form()`] returns it); with an index all blocks are flat.
-pub(super) fn of_form<A: Address, L: Leaf, Al: Allocator + Clone>(
+/// [`compile`] in this form (as [`form()`] returns it). With an index the table is flat: the entries of the root lead to flat blocks,
+/// or, of long keys, all blocks are flat.
+pub(super) fn of_form<A: Address, Al: Allocator + Clone>(
     rib: &Rib<A, impl Allocator + Clone>,
-    options: &Options,
-    form @ (_, page_bits, _): (u8, u8, u8),
-    max_words: usize,
-    flat: Option<FlatBlockIndex<Al>>,
-    alloc: Al,
-) -> Result<CompiledArrays<Al>, CompileError> {
-    table::<A, L, Al>(
-        rib,
-        options,
-        form,
-        max_words,
-        flat,
-        alloc,
-        |fold, leaf, below| {
-            let Some(vertex) = below else {
-                return Ok(leaf);
-            };
-            if page_bits == 0 {
-                return Ok(pointer(fold.node(vertex, leaf)?));
-            }
-            let mut entries = [0; MAX_PAGE];
-            let page = &mut entries[..1 << page_bits];
-            fill_page(fold, vertex, leaf, page)?;
-            if options.is_aggregating()
-                && page[0] & NODE == 0
-                && page.iter().all(|entry| *entry == page[0])
-            {
-                return Ok(page[0]);
-            }
-            let place = fold.store.arena.alloc(page.len())?;
-            fold.store.arena.words()[place..][..page.len()].copy_from_slice(page);
-            Ok(NODE | place as u32)
-        },
-    )
-}
-
-/// Compiles `rib` in this form (as [`form()`] returns it). `entry` makes an entry of the root, as [`Fold::table`] has it, and
-/// what is below it, in at most `max_words` words of blocks; with an index all blocks are flat.
-pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
-    rib: &'r Rib<A, impl Allocator + Clone>,
     options: &Options,
     (root_bits, page_bits, value_bits): (u8, u8, u8),
     max_words: usize,
     flat: Option<FlatBlockIndex<Al>>,
     alloc: Al,
-    mut entry: impl FnMut(
-        &mut Fold<'r, A, FibBlockStore<Al>, Al>,
-        u32,
-        Option<Vertex<'r, A>>,
-    ) -> Result<u32, CompileError>,
 ) -> Result<CompiledArrays<Al>, CompileError> {
     let mut root = Vec::new_in(alloc.clone());
     memory::reserve(&mut root, 1 << root_bits)?;
     root.resize(1 << root_bits, 0);
+    let is_flat = flat.is_some();
     let blocks = FibBlockStore {
         arena: Arena::new_in(max_words, alloc.clone())?,
         value_bits,
         nodes: 0,
         leaves: 0,
         flat,
+        is_all_flat: is_flat && A::WIDTH > 32,
     };
     let (vertex, default) = rib.root_vertex();
     // No nodes where there are no routes, at the root as elsewhere.
     let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
-    let mut fold = Fold::new_in(rib, options.is_aggregating(), L::MAX, blocks, alloc);
+    // The last next hop that filled a flat block alone, and the block: most answers of the root follow the same one.
+    let mut last = None;
+    let mut fold = Fold::new_in(rib, options.is_aggregating(), MAX_NEXT_HOP, blocks, alloc);
     fold.table(vertex, default, &mut root, &mut |fold, leaf, below| {
-        entry(fold, leaf, below.filter(|_| has_routes))
+        let below = below.filter(|_| has_routes);
+        if is_flat && A::WIDTH <= 32 {
+            if let (None, Some((same, pointer))) = (below, last)
+                && same == leaf
+            {
+                return Ok(pointer);
+            }
+            let mut entries = [leaf; 64];
+            if let Some(vertex) = below {
+                fill_page(fold, vertex, leaf, &mut entries)?;
+            }
+            let pointer = fold.store.store_flat(&FlatBlock::of(&entries), &entries)?;
+            if below.is_none() {
+                last = Some((leaf, pointer));
+            }
+            return Ok(pointer);
+        }
+        let Some(vertex) = below else {
+            return Ok(leaf);
+        };
+        if page_bits == 0 {
+            return Ok(pointer(fold.node(vertex, leaf)?));
+        }
+        let mut entries = [0; MAX_PAGE];
+        let page = &mut entries[..1 << page_bits];
+        fill_page(fold, vertex, leaf, page)?;
+        if options.is_aggregating()
+            && page[0] & NODE == 0
+            && page.iter().all(|entry| *entry == page[0])
+        {
+            return Ok(page[0]);
+        }
+        Ok(NODE | fold.store.place(page)?)
     })?;
     let FibBlockStore {
         arena,
@@ -145,7 +138,7 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
         root_bits,
         page_bits,
         value_bits,
-        is_flat: false,
+        is_flat,
         nodes,
         leaves,
     })
@@ -155,15 +148,15 @@ pub(super) fn table<'r, A: Address, L: Leaf, Al: Allocator + Clone>(
 ///
 /// # Errors
 /// [`CompileError::DirectBits`], [`CompileError::NextHop`].
-pub(crate) fn form<A: Address, L: Leaf>(
+pub(crate) fn form<A: Address>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
     highest: u32,
 ) -> Result<(u8, u8, u8), CompileError> {
     let direct_bits = direct_bits::<A>(options.asked_direct_bits(), rib.len())?;
     let root_bits = root_bits::<A>(direct_bits);
-    check_next_hops::<A, L>(rib)?;
-    let bound = rib.next_hop_bound().max(highest).min(L::MAX);
+    check_next_hops::<A>(rib)?;
+    let bound = rib.next_hop_bound().max(highest).min(MAX_NEXT_HOP);
     let value_bits = (u32::BITS - bound.leading_zeros()).max(1) as u8;
     Ok((root_bits, direct_bits - root_bits, value_bits))
 }
@@ -213,19 +206,20 @@ pub(crate) fn direct_bits<A: Address>(
     Ok(direct_bits)
 }
 
-/// An error if any route's next hop is too high for `L`, seen by an address or not.
-fn check_next_hops<A: Address, L: Leaf>(
-    rib: &Rib<A, impl Allocator + Clone>,
-) -> Result<(), CompileError> {
-    if rib.next_hop_bound() <= L::MAX {
+/// An error if any route's next hop is too high, seen by an address or not.
+fn check_next_hops<A: Address>(rib: &Rib<A, impl Allocator + Clone>) -> Result<(), CompileError> {
+    if rib.next_hop_bound() <= MAX_NEXT_HOP {
         return Ok(());
     }
     // The bound may be that of a removed route.
-    match rib.iter().find(|(_, next_hop)| next_hop.get() > L::MAX) {
+    match rib
+        .iter()
+        .find(|(_, next_hop)| next_hop.get() > MAX_NEXT_HOP)
+    {
         None => Ok(()),
         Some((_, next_hop)) => Err(CompileError::NextHop {
             next_hop: next_hop.get(),
-            max: L::MAX,
+            max: MAX_NEXT_HOP,
         }),
     }
 }
@@ -239,13 +233,48 @@ pub(crate) fn pointer(slot: Slot<u32>) -> u32 {
 }
 
 /// Nodes in the form of blocks.
-pub(super) struct FibBlockStore<Al: Allocator> {
-    pub(super) arena: Arena<Al>,
-    pub(super) value_bits: u8,
-    pub(super) nodes: usize,
-    pub(super) leaves: usize,
-    /// The blocks that are there, if they are flat.
+struct FibBlockStore<Al: Allocator> {
+    arena: Arena<Al>,
+    value_bits: u8,
+    nodes: usize,
+    leaves: usize,
+    /// The flat blocks that are there, if the table is flat.
     flat: Option<FlatBlockIndex<Al>>,
+    /// Whether there are no others.
+    is_all_flat: bool,
+}
+
+impl<Al: Allocator + Clone> FibBlockStore<Al> {
+    /// The place of these words, from now on.
+    fn place(&mut self, words: &[u32]) -> Result<u32, CompileError> {
+        let place = self.arena.alloc(words.len())?;
+        self.arena.words()[place..][..words.len()].copy_from_slice(words);
+        Ok(place as u32)
+    }
+
+    /// The pointer to the flat block of these entries: to one that is there, or a new one.
+    fn store_flat(&mut self, block: &FlatBlock, entries: &[u32; 64]) -> Result<u32, CompileError> {
+        let words = block.words();
+        let mut room = None;
+        if let Some(index) = &self.flat {
+            let arena = self.arena.words();
+            match index.find(block, |place| arena[place..][..words.len()] == *words) {
+                Ok(pointer) => return Ok(pointer),
+                Err(at) => room = at,
+            }
+        }
+        let pointer = block.pointer(self.place(words)?);
+        if let Some(index) = &mut self.flat {
+            index.note(room, pointer);
+        }
+        // A block of equal entries is a leaf of the root.
+        let (runs, leaves) = runs_and_leaves(entries);
+        if runs > 1 {
+            self.nodes += 1;
+            self.leaves += leaves;
+        }
+        Ok(pointer)
+    }
 }
 
 impl<Al: Allocator + Clone> Store for FibBlockStore<Al> {
@@ -254,20 +283,8 @@ impl<Al: Allocator + Clone> Store for FibBlockStore<Al> {
 
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
         let slots = slots.map(pointer);
-        if let Some(index) = &mut self.flat {
-            let block = FlatBlock::whole(&slots);
-            let words = self.arena.words();
-            let at = match index.find(&block, |place| words[place..][..slots.len()] == slots) {
-                Ok(pointer) => return Ok(pointer),
-                Err(at) => at,
-            };
-            let place = self.arena.alloc(slots.len())?;
-            self.arena.words()[place..][..slots.len()].copy_from_slice(&slots);
-            let pointer = block.pointer(place as u32);
-            index.note(at, pointer);
-            self.nodes += 1;
-            self.leaves += runs_and_leaves(&slots).1;
-            return Ok(pointer);
+        if self.is_all_flat {
+            return self.store_flat(&FlatBlock::whole(&slots), &slots);
         }
         let encoding = BlockEncoding::of(&slots, self.value_bits);
         self.nodes += 1;
@@ -284,22 +301,20 @@ impl<Al: Allocator + Clone> Store for FibBlockStore<Al> {
         slot: Slot<u32>,
         around: u32,
     ) -> Result<u32, CompileError> {
-        if self.flat.is_some() {
+        if self.is_all_flat {
             return self.store(&fold::one(first, count, slot, around));
         }
         let block = OneValueBlock::new(self.value_bits, (first, count), pointer(slot), around);
         self.nodes += 1;
         self.leaves += block.leaves();
-        let place = self.arena.alloc(block.words().len())?;
-        self.arena.words()[place..][..block.words().len()].copy_from_slice(block.words());
-        Ok(block.pointer(place as u32))
+        Ok(block.pointer(self.place(block.words())?))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fib::layout::MAX_WORDS;
+    use crate::fib::arrays::MAX_WORDS;
     use crate::{NextHop, Prefix};
 
     #[test]
@@ -311,14 +326,14 @@ mod tests {
             })
             .collect();
         let options = Options::default().direct_bits(Some(0));
-        let words = compile::<u16, u16, _>(&rib, &options, 0, MAX_WORDS, Global)
+        let words = compile::<u16, _>(&rib, &options, 0, MAX_WORDS, Global)
             .expect("fits")
             .arena
             .len();
-        assert!(compile::<u16, u16, _>(&rib, &options, 0, words, Global).is_ok());
+        assert!(compile::<u16, _>(&rib, &options, 0, words, Global).is_ok());
         let max = words as u64 - 1;
         assert_eq!(
-            compile::<u16, u16, _>(&rib, &options, 0, words - 1, Global).err(),
+            compile::<u16, _>(&rib, &options, 0, words - 1, Global).err(),
             Some(CompileError::Words { max })
         );
     }

@@ -16,25 +16,25 @@
 
 use core::sync::atomic::Ordering::Acquire;
 
-use super::layout::{FLAT, FLAT_PLACE, FibView, FibWord, HALF, NODE, PLACE, STRIDE, WIDE};
-use crate::address::Address;
+use super::arrays::{FibView, FibWord};
+use super::layout::{FLAT, FLAT_PLACE, HALF, NODE, PLACE, WIDE};
+use crate::address::{Address, STRIDE};
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 use crate::cpu::has_popcnt;
-use crate::next_hop::Leaf;
 
 /// The next hop of `address`; 0 if there is none.
 #[inline(always)]
-pub(crate) fn lookup<A: Address, L: Leaf>(view: FibView<'_>, address: A) -> L {
+pub(crate) fn lookup<A: Address>(view: FibView<'_>, address: A) -> u32 {
     let entry = root_entry(view, address);
     if entry & NODE == 0 {
-        return L::from_u32(entry);
+        return entry;
     }
     let (mut entry, mut rest) = (entry, address.skip_bits(view.root_bits));
     // Of longer keys what is below the pages is tested. All are tested where the root has no answer only.
     if A::WIDTH <= 32 && entry & FLAT != 0 {
         (entry, rest) = flat_pointer(view, entry, address);
         if entry & NODE == 0 {
-            return L::from_u32(entry);
+            return entry;
         }
     }
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -42,23 +42,13 @@ pub(crate) fn lookup<A: Address, L: Leaf>(view: FibView<'_>, address: A) -> L {
         // SAFETY: the CPU has what the function was compiled for.
         let next_hop =
             unsafe { popcnt::descend(view.arena, view.page_bits, view.value_bits, entry, rest) };
-        return L::from_u32(next_hop);
+        return next_hop;
     }
-    L::from_u32(descend(
-        view.arena,
-        view.page_bits,
-        view.value_bits,
-        entry,
-        rest,
-    ))
+    descend(view.arena, view.page_bits, view.value_bits, entry, rest)
 }
 
 /// Looks up each of `addresses`; `next_hops` is as long.
-pub(crate) fn lookup_each<A: Address, L: Leaf>(
-    view: FibView<'_>,
-    addresses: &[A],
-    next_hops: &mut [L],
-) {
+pub(crate) fn lookup_each<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     if has_popcnt() {
         // SAFETY: the CPU has what the function was compiled for.
@@ -74,6 +64,19 @@ pub(crate) fn root_entry<A: Address>(view: FibView<'_>, address: A) -> u32 {
     debug_assert!(index < view.root.len());
     // SAFETY: invariant 1: the root has as many entries as `root_bits` number.
     unsafe { view.root.get_unchecked(index).load(Acquire) }
+}
+
+/// The place in the arena of the block that the tables lead `address` to, if they do not hold its answer.
+#[inline]
+pub(crate) fn first_block<A: Address>(view: FibView<'_>, address: A) -> Option<usize> {
+    let mut pointer = root_entry(view, address);
+    if view.page_bits > 0 && pointer & NODE != 0 {
+        let at = (pointer & PLACE) + address.extract(view.root_bits, view.page_bits);
+        // SAFETY: invariant 2: a page lies inside the arena.
+        pointer = unsafe { word(view.arena, at as usize) };
+    }
+    // A flat block may begin there, too.
+    (pointer & NODE != 0).then_some((pointer & (FLAT - 1)) as usize)
 }
 
 /// The pointer that the flat block holds which the root's pointer leads to, and the address without the bits above it.
@@ -219,11 +222,11 @@ pub(crate) unsafe fn two_words(arena: &[FibWord], index: usize) -> u64 {
 }
 
 #[inline(always)]
-fn each<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
+fn each<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
     let is_flat = A::WIDTH <= 32 && view.is_flat;
     for (address, next_hop) in addresses.iter().zip(next_hops) {
         let entry = root_entry(view, *address);
-        *next_hop = L::from_u32(if is_flat {
+        *next_hop = if is_flat {
             let (pointer, rest) = flat_pointer(view, entry, *address);
             // SAFETY: invariants 3, 4 and 6: the pointer leads to a whole block, if to any.
             unsafe { descend_blocks(view.arena, view.value_bits, pointer, rest) }
@@ -232,14 +235,14 @@ fn each<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut
         } else {
             let rest = address.skip_bits(view.root_bits);
             descend(view.arena, view.page_bits, view.value_bits, entry, rest)
-        });
+        };
     }
 }
 
 /// The same code compiled for CPUs with `popcnt`, and with the shifts of BMI2.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod popcnt {
-    use super::{Address, FibView, FibWord, Leaf};
+    use super::{Address, FibView, FibWord};
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
     pub(super) fn descend<A: Address>(
@@ -253,11 +256,7 @@ mod popcnt {
     }
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]
-    pub(super) fn each<A: Address, L: Leaf>(
-        view: FibView<'_>,
-        addresses: &[A],
-        next_hops: &mut [L],
-    ) {
+    pub(super) fn each<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
         super::each(view, addresses, next_hops);
     }
 }

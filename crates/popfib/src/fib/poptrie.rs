@@ -1,94 +1,24 @@
-//! The Fib, a Poptrie compiled for lookups, and the options that it is compiled with.
+//! The Fib, a Poptrie compiled for lookups.
 //!
 //! A Fib is a root table and an arena of blocks (see `layout.rs`). It is made from a Rib in one pass
-//! (`compile.rs`), and read by `lookup.rs` and the kernels of `batch`. The width of the answers is a type parameter.
+//! (`compile.rs`), and read by `lookup.rs` and the kernels of `batch`.
 
 use core::marker::PhantomData;
 
-use super::compile::{self, CompiledArrays};
+use super::arrays::{FibArrays, FibView};
+use super::compile::CompiledArrays;
 use super::flat;
-use super::layout::{self, FibArrays, MAX_WORDS};
 use super::words::FibWords;
-use super::{CheckError, Size, check, lookup};
+use super::{CheckError, Options, Size, check, lookup};
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
 use crate::memory::{Allocator, Global, OutOfMemory};
-use crate::next_hop::Leaf;
 use crate::rib::Rib;
 
-/// How a [`Fib`] is compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    direct_bits: Option<u8>,
-    aggregation: bool,
-    size: Size,
-}
-
-impl Default for Options {
-    /// Direct bits that follow the number of routes; route aggregation; the smallest size.
-    fn default() -> Self {
-        Self {
-            direct_bits: None,
-            aggregation: true,
-            size: Size::default(),
-        }
-    }
-}
-
-impl Options {
-    /// The most direct bits there can be: a root table of 2^24 entries.
-    pub const MAX_DIRECT_BITS: u8 = layout::MAX_DIRECT_BITS;
-
-    /// How many leading bits tables resolve (the paper's s, section 3.4): 0 to
-    /// 24, at most the key width. The table takes `4 * 2^s` bytes; for keys of
-    /// more than 32 bits the part after the first 16 bits exists only where
-    /// there are routes.
-    ///
-    /// `None` follows the number of routes: 0, 6, 12 and, from 65,536 routes on,
-    /// 18; for keys of more than 32 bits 0, 6, 12 and, from 16,384 on, 24.
-    #[must_use]
-    pub fn direct_bits(mut self, direct_bits: Option<u8>) -> Self {
-        self.direct_bits = direct_bits;
-        self
-    }
-
-    /// Whether subtrees in which all addresses have one next hop become a
-    /// single leaf (the paper's route aggregation, section 3). Answers are the
-    /// same either way.
-    #[must_use]
-    pub fn aggregation(mut self, aggregation: bool) -> Self {
-        self.aggregation = aggregation;
-        self
-    }
-
-    /// Whether a compiled table may take more memory for a higher rate. Answers are the same either way.
-    #[must_use]
-    pub fn size(mut self, size: Size) -> Self {
-        self.size = size;
-        self
-    }
-
-    /// Whether a table of these may be flat.
-    pub(super) fn is_balanced(&self) -> bool {
-        self.size == Size::Balanced
-    }
-
-    /// The requested direct bits; `None` if they follow the number of routes.
-    pub fn asked_direct_bits(&self) -> Option<u8> {
-        self.direct_bits
-    }
-
-    /// Whether route aggregation is on.
-    pub fn is_aggregating(&self) -> bool {
-        self.aggregation
-    }
-}
-
-/// A compiled Poptrie: from addresses `A` to next hops of width `L`.
+/// A compiled Poptrie: from addresses `A` to next hops.
 ///
-/// `L` is `u16` (65,535 next hops) or `u32`; it is the width of the answers,
-/// while inside a next hop takes as few bits as the highest one needs. A lookup
+/// Inside, a next hop takes as few bits as the highest one needs. A lookup
 /// takes at most 2 + (width - s) / 6 steps and does not allocate.
 ///
 /// ```
@@ -104,39 +34,31 @@ impl Options {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Fib<A: Address, L: Leaf = u16, Al: Allocator = Global> {
+pub struct Fib<A: Address, Al: Allocator = Global> {
     arrays: FibArrays<Al>,
     nodes: usize,
     leaves: usize,
-    types: PhantomData<fn(A) -> L>,
+    types: PhantomData<fn(A)>,
 }
 
-impl<A: Address, L: Leaf> Fib<A, L> {
+impl<A: Address> Fib<A> {
     /// Compiles the routes of `rib`.
     ///
     /// O(routes * key width / 6 + entries) time; for a moment it takes twice the
     /// memory of the Fib, and a few KiB.
     ///
     /// # Errors
-    /// [`CompileError`]: direct bits out of range, the next hop of a route wider
-    /// than `L`, more than 2 GiB of blocks, or no memory.
+    /// [`CompileError`]: direct bits out of range, the next hop of a route above
+    /// 2^31 - 1, more than 2 GiB of blocks, or no memory.
     pub fn compile(
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
     ) -> Result<Self, CompileError> {
         Self::compile_in(rib, options, Global)
     }
-
-    /// The same Fib with answers of another width, which they fit into.
-    pub(crate) fn with_leaf<M: Leaf>(&self) -> Fib<A, M> {
-        match self.arrays.try_clone() {
-            Ok(arrays) => Fib::from_arrays(arrays, self.nodes, self.leaves),
-            Err(error) => error.abort(),
-        }
-    }
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> Fib<A, Al> {
     /// As [`compile`](Fib::compile), with all memory from `alloc`, including temporary memory.
     ///
     /// The Fib asks for one allocation, aligned to 64 bytes; with the feature
@@ -150,23 +72,19 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        if flat::is_asked(rib, options)?
-            && let Some(fib) = Self::flat(rib, options, flat::MAX_BYTES, alloc.clone())?
-        {
-            return Ok(fib);
-        }
-        let compiled = compile::compile::<A, L, Al>(rib, options, 0, MAX_WORDS, alloc.clone())?;
+        let compiled = flat::compile::<A, Al>(rib, options, 0, alloc.clone())?;
         Self::from_compiled(compiled, alloc)
     }
 
     /// With flat blocks, if that takes at most `max_bytes`, as [`flat::flat`] has it.
+    #[cfg(test)]
     pub(crate) fn flat(
         rib: &Rib<A, impl Allocator + Clone>,
         options: &Options,
         max_bytes: usize,
         alloc: Al,
     ) -> Result<Option<Self>, CompileError> {
-        let compiled = flat::flat::<A, L, Al>(rib, options, 0, max_bytes, alloc.clone())?;
+        let compiled = flat::flat::<A, Al>(rib, options, 0, max_bytes, alloc.clone())?;
         let fib = compiled.map(|compiled| Self::from_compiled(compiled, alloc));
         fib.transpose()
     }
@@ -198,10 +116,10 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Fib<A, L, Al> {
     }
 }
 
-impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
+impl<A: Address, Al: Allocator> Fib<A, Al> {
     /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
-    pub fn lookup(&self, address: A) -> L {
+    pub fn lookup(&self, address: A) -> u32 {
         lookup::lookup(self.arrays.view(), address)
     }
 
@@ -228,7 +146,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// assert_eq!(next_hops, [1, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.lookup_batch_with(Kernel::best(), addresses, next_hops);
     }
 
@@ -236,7 +154,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     ///
     /// # Panics
     /// If the slices have different lengths.
-    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
+    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
         kernel.lookup_batch(self.arrays.view(), addresses, next_hops);
     }
 
@@ -247,9 +165,9 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
         &self,
         kernel: Kernel,
         addresses: &[A],
-        mut found: impl FnMut(usize, L),
+        mut found: impl FnMut(usize, u32),
     ) {
-        let mut next_hops = [L::default(); 256];
+        let mut next_hops = [0; 256];
         let mut at = 0;
         for addresses in addresses.chunks(next_hops.len()) {
             let next_hops = &mut next_hops[..addresses.len()];
@@ -266,8 +184,8 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
-    pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [L]) {
-        Kernel::best().lookup_batch_be::<A, L>(self.arrays.view(), addresses, next_hops);
+    pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [u32]) {
+        Kernel::best().lookup_batch_be::<A>(self.arrays.view(), addresses, next_hops);
     }
 
     /// The arrays, for those who copy them.
@@ -276,7 +194,7 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     }
 
     /// The arrays, for images, and for tests of the kernels.
-    pub(crate) fn arrays(&self) -> layout::FibView<'_> {
+    pub(crate) fn arrays(&self) -> FibView<'_> {
         self.arrays.view()
     }
 
@@ -314,11 +232,11 @@ impl<A: Address, L: Leaf, Al: Allocator> Fib<A, L, Al> {
     /// # Errors
     /// The first invariant found broken; never for a Fib that was compiled.
     pub fn check(&self) -> Result<(), CheckError> {
-        check::check::<A, L>(self.arrays.view())
+        check::check::<A>(self.arrays.view())
     }
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Fib<A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> Clone for Fib<A, Al> {
     /// Aborts the program if memory is exhausted; see [`try_clone`](Fib::try_clone).
     fn clone(&self) -> Self {
         match self.try_clone() {

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use super::layout::FibView;
+use super::arrays::FibView;
 
 /// The two arrays of a compiled table, word for word, and what a lookup has to know of them. docs/image-format.md of the project
 /// says what the words mean: these are sections 16 to 18, or 48 to 50, of an image.

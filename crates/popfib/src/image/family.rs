@@ -1,7 +1,7 @@
 //! One family of a table in an image: its Fibs, and its routes if they were kept.
 //!
 //! The Fib of a [`LongestFib`] finds a longest match with one lookup. It contains the next hops, too; they have their own Fib
-//! where it is wanted, because that is smaller, and lookups in it are faster (docs/experiments.md). The routes are three arrays in
+//! where it is wanted, because that is smaller, and lookups in it are faster (docs/experiments/images.md). The routes are three arrays in
 //! prefix order, for callers that need all of them.
 
 use alloc::format;
@@ -15,12 +15,12 @@ use super::format::{
 use super::memory::ImageArray;
 use super::sections::{Integer, Sections};
 use crate::address::Address;
+use crate::fib::arrays::{FibArrays, FibView, FibWord};
 use crate::fib::check::{check_answers, check_shape};
-use crate::fib::layout::{FibArrays, FibView, FibWord};
 use crate::fib::{Fib, Options};
 use crate::longest::LongestFib;
 use crate::memory::Global;
-use crate::next_hop::NextHop;
+use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
@@ -33,9 +33,7 @@ impl<A: Address> Integer for ImageKey<A> {}
 /// One family of an [`ImageTable`](super::ImageTable): one Fib or both, and perhaps its routes, as [`Keep`](super::Keep) says.
 #[derive(Debug)]
 pub struct ImageFamily<A: Address> {
-    fib: Option<Fib<A, u32>>,
-    /// The same arrays with answers of 16 bits.
-    narrow_fib: Option<Fib<A, u16>>,
+    fib: Option<Fib<A>>,
     longest: Option<LongestFib<A>>,
     description: FibDescription,
     routes: Option<RouteArrays<A>>,
@@ -87,11 +85,7 @@ impl<A: Address> ImageFamily<A> {
             let entry = sections.expect(id(kind))?;
             return Err(entry.broken(24, "there are too many routes"));
         }
-        let narrow_fib = fib
-            .as_ref()
-            .filter(|(_, description)| description.answer_bits == 16);
         Ok(Some(Self {
-            narrow_fib: narrow_fib.map(|(fib, _)| fib.with_leaf()),
             fib: fib.map(|(fib, _)| fib),
             longest: longest.map(|(fib, _)| LongestFib::from_fib(fib)),
             description,
@@ -100,13 +94,8 @@ impl<A: Address> ImageFamily<A> {
     }
 
     /// The Fib of next hops, unless the image keeps what longest matches need alone.
-    pub fn fib(&self) -> Option<&Fib<A, u32>> {
+    pub fn fib(&self) -> Option<&Fib<A>> {
         self.fib.as_ref()
-    }
-
-    /// The same Fib with answers of 16 bits, if all next hops fit. Its arrays are not copied.
-    pub fn narrow_fib(&self) -> Option<&Fib<A, u16>> {
-        self.narrow_fib.as_ref()
     }
 
     /// The next hop of the longest prefix that contains `address`, by whichever Fib there is; 0 if there is none.
@@ -288,7 +277,7 @@ impl<A: Address> RouteArrays<A> {
 }
 
 /// A Fib and its description.
-type DescribedFib<A> = (Fib<A, u32>, FibDescription);
+type DescribedFib<A> = (Fib<A>, FibDescription);
 
 /// A Fib whose arrays are in the image, and its description; `None` if the image has none of these kinds.
 ///
@@ -323,7 +312,7 @@ unsafe fn read_fib<A: Address>(
     };
     let max_answer = match description.answer_bits {
         16 => max_answer.min(u16::MAX.into()),
-        _ => max_answer.min(u32::MAX >> 1),
+        _ => max_answer.min(MAX_NEXT_HOP),
     };
     let checked = if sections.validate {
         check_answers::<A>(view, max_answer)

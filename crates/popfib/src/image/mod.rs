@@ -10,8 +10,6 @@ mod format;
 mod memory;
 mod metadata;
 pub(crate) mod open;
-#[cfg(feature = "std")]
-mod save;
 mod sections;
 mod table;
 pub(crate) mod write;

@@ -118,8 +118,8 @@ impl Image {
     /// Maps the image in the file at `path`: all processes that map it share one copy
     /// in the system's page cache.
     ///
-    /// The image is validated as by [`Image::open`]. [`ImageWriter::save`] never writes to an
-    /// existing file, but replaces it with a new one: mapped images keep the old file.
+    /// The image is validated as by [`Image::open`]. `save_image` of the crate `popfib-table` never writes
+    /// to an existing file, but replaces it with a new one: mapped images keep the old file.
     ///
     /// # Errors
     /// As [`Image::open`].

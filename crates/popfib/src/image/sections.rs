@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::error::ImageError;
 use super::format::{SectionEntry, SectionId};
 use super::memory::{ImageArray, ImageMemory};
-use crate::fib::layout::FibWord;
+use crate::fib::arrays::FibWord;
 
 /// The sections of a table, or those of the image itself.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use super::format::{
 use super::metadata::{self, Source};
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fib::layout::FibWord;
+use crate::fib::arrays::FibWord;
 use crate::fib::{Fib, Options};
 use crate::longest::LongestFib;
 use crate::memory::Allocator;
@@ -165,7 +165,7 @@ impl ImageWriter {
             let next_hop = highest;
             return Err(CompileError::NextHop { next_hop, max });
         }
-        let fib = (keep != Keep::Prefixes).then(|| Fib::<A, u32>::compile(rib, options));
+        let fib = (keep != Keep::Prefixes).then(|| Fib::<A>::compile(rib, options));
         let longest = (keep != Keep::Values).then(|| LongestFib::<A>::compile(rib, options));
         let (fib, longest) = (fib.transpose()?, longest.transpose()?);
         let describe = |highest: u32| FibDescription {
@@ -219,7 +219,7 @@ impl ImageWriter {
         assert!(kinds.iter().all(is_new), "the table has it already");
     }
 
-    fn fib<A: Address>(&mut self, kinds: FibKinds, fib: &Fib<A, u32>, rest: FibDescription) {
+    fn fib<A: Address>(&mut self, kinds: FibKinds, fib: &Fib<A>, rest: FibDescription) {
         let view = fib.arrays();
         let bits = A::WIDTH.into();
         let description = FibDescription {
@@ -257,8 +257,18 @@ impl ImageWriter {
         bytes
     }
 
+    /// Writes the image to `out`. To replace a file that others may have mapped, write a new one and rename it, as
+    /// `save_image` of the crate `popfib-table` does.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    #[cfg(feature = "std")]
+    pub fn write(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
+        self.pieces(|piece| out.write_all(piece))
+    }
+
     /// Passes the image to `take`, piece by piece.
-    pub(super) fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let sections: Vec<(SectionId, &[u8])> = self
             .sections
             .iter()

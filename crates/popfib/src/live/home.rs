@@ -5,7 +5,7 @@ use allocator_api2::vec::Vec;
 use super::limbo::Limbo;
 use super::mirror::{self, Mirror, WordJournal};
 use super::shared::GenerationsHandle;
-use crate::fib::layout::{FibArrays, FibView};
+use crate::fib::arrays::{FibArrays, FibView};
 use crate::memory::{Allocator, OutOfMemory};
 use crate::patch::{BlockPlace, Home, Space, SwitchedWord};
 

@@ -21,11 +21,11 @@ use super::{Epochs, Reader};
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
-use crate::fib::layout::FibView;
+use crate::fib::arrays::FibView;
 use crate::fib::{CheckError, Options, Size, check, lookup};
 use crate::memory::{Allocator, Global, OutOfMemory};
-use crate::next_hop::{Leaf, NextHop};
-use crate::patch::{Changes, FollowingFib, Home, ROUTES_A_PATCH};
+use crate::next_hop::{MAX_NEXT_HOP, NextHop};
+use crate::patch::{FollowingFib, Home, ROUTES_A_PATCH};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
@@ -54,9 +54,9 @@ use crate::rib::Rib;
 /// assert_eq!(table.lookup(0x0a02_0203), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct LiveFib<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
+pub struct LiveFib<A: Address, Al: Allocator + Clone = Global> {
     pub(super) rib: Rib<A, Al>,
-    pub(super) fib: FollowingFib<A, L, LiveArrays<Al>>,
+    pub(super) fib: FollowingFib<A, LiveArrays<Al>>,
 }
 
 /// Changes that are made one by one, however few routes there are.
@@ -91,13 +91,11 @@ pub struct LiveBytes {
     pub waiting: usize,
     /// Previous arrays that wait as a whole, in addition to these.
     pub older: usize,
-    /// Arrays that steps are making, in addition to these.
-    pub next: usize,
     /// What only the writer has, in addition to these: which flat blocks there are, and what a mirror lacks.
     pub writer: usize,
 }
 
-impl<A: Address, L: Leaf> LiveFib<A, L> {
+impl<A: Address> LiveFib<A> {
     /// A table without routes.
     ///
     /// # Errors
@@ -107,7 +105,7 @@ impl<A: Address, L: Leaf> LiveFib<A, L> {
     }
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> LiveFib<A, Al> {
     /// A table of the routes of `rib`, with all its memory from the Rib's allocator.
     ///
     /// # Errors
@@ -120,7 +118,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     }
 
     /// One more reader. Aborts the program if memory is exhausted; [`LiveFib::try_reader`] does not.
-    pub fn reader(&self) -> Reader<A, L, Al> {
+    pub fn reader(&self) -> Reader<A, Al> {
         match self.try_reader() {
             Ok(reader) => reader,
             Err(error) => error.abort(),
@@ -131,7 +129,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn try_reader(&self) -> Result<Reader<A, L, Al>, OutOfMemory> {
+    pub fn try_reader(&self) -> Result<Reader<A, Al>, OutOfMemory> {
         Reader::new(self.fib.home.shared.clone())
     }
 
@@ -149,7 +147,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// see the change.
     ///
     /// # Errors
-    /// [`CompileError::NextHop`], if the next hop does not fit into an `L`;
+    /// [`CompileError::NextHop`], if the next hop is above 2^31 - 1;
     /// [`CompileError::Words`], if the table grows beyond what can be numbered;
     /// [`CompileError::OutOfMemory`]. Nothing has changed then.
     pub fn announce(
@@ -157,10 +155,10 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         prefix: Prefix<A>,
         next_hop: NextHop,
     ) -> Result<Option<NextHop>, CompileError> {
-        if next_hop.get() > L::MAX {
+        if next_hop.get() > MAX_NEXT_HOP {
             return Err(CompileError::NextHop {
                 next_hop: next_hop.get(),
-                max: L::MAX,
+                max: MAX_NEXT_HOP,
             });
         }
         self.fib.fetch(prefix);
@@ -218,7 +216,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// ```
     ///
     /// # Errors
-    /// [`CompileError::NextHop`], if a next hop does not fit into an `L`; nothing has changed then. Those of
+    /// [`CompileError::NextHop`], if a next hop is above 2^31 - 1; nothing has changed then. Those of
     /// [`announce`](Self::announce); some of the changes may have been made then, each of them completely;
     /// those that could not be published become visible with the next successful change.
     pub fn apply(
@@ -228,11 +226,11 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         let changes: Vec<_> = changes.into_iter().collect();
         let highest = changes.iter().filter_map(|(_, next_hop)| *next_hop).max();
         if let Some(highest) = highest
-            && highest.get() > L::MAX
+            && highest.get() > MAX_NEXT_HOP
         {
             return Err(CompileError::NextHop {
                 next_hop: highest.get(),
-                max: L::MAX,
+                max: MAX_NEXT_HOP,
             });
         }
         let is_bulk = self.is_bulk(changes.len());
@@ -273,6 +271,11 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
         }
     }
 
+    /// Whether lookups lack changes of the routes, which are not published yet.
+    pub(super) fn is_stale(&self) -> bool {
+        self.fib.is_stale
+    }
+
     /// Lets lookups see all changes.
     ///
     /// # Errors
@@ -280,44 +283,6 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// change or `publish` succeeds.
     pub(crate) fn publish(&mut self) -> Result<(), CompileError> {
         self.fib.catch_up(&self.rib)
-    }
-
-    /// Makes changes in steps of about `routes` routes from now on, so that none of them takes long: see
-    /// [`step`](Self::step). `None`, as at first, makes each at once.
-    ///
-    /// A change of a short prefix, or one that the table has no room for, then returns before lookups
-    /// see all of it. The longest step is that of one entry of the root table: in full tables the routes of an IPv4 /18, an
-    /// IPv6 /16.
-    ///
-    /// ```
-    /// use popfib::{LiveFib, NextHop, Options};
-    ///
-    /// let mut table: LiveFib<u32> = LiveFib::new(Options::default().direct_bits(Some(18)))?;
-    /// table.set_step(Some(1000));
-    /// table.announce("0.0.0.0/0".parse()?, NextHop::MIN)?;
-    /// while table.step()? {
-    ///     // Other changes, and readers, go on.
-    /// }
-    /// assert!(table.is_settled());
-    /// assert_eq!(table.lookup(0x0a00_0001), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn set_step(&mut self, routes: Option<usize>) {
-        self.fib.set_step(routes);
-    }
-
-    /// Does a part of the remaining work of changes; returns whether there is more. Each change does one such
-    /// step itself.
-    ///
-    /// # Errors
-    /// Those of [`announce`](Self::announce). Nothing is lost: the next step tries it again.
-    pub fn step(&mut self) -> Result<bool, CompileError> {
-        self.fib.step(&self.rib)
-    }
-
-    /// Whether lookups see all changes. Always, unless changes are made in [steps](Self::set_step).
-    pub fn is_settled(&self) -> bool {
-        self.fib.is_settled()
     }
 
     /// Brings a copy of the table that other programs read up to date with the changes so far: it gets the words that these
@@ -348,7 +313,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
 
     /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
-    pub fn lookup(&self, address: A) -> L {
+    pub fn lookup(&self, address: A) -> u32 {
         lookup::lookup(self.view(), address)
     }
 
@@ -357,7 +322,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
-    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.lookup_batch_with(Kernel::best(), addresses, next_hops);
     }
 
@@ -365,7 +330,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     ///
     /// # Panics
     /// If the slices have different lengths.
-    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
+    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
         kernel.lookup_batch(self.view(), addresses, next_hops);
     }
 
@@ -401,7 +366,6 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
             free: self.fib.space.free_words() * size_of::<u32>(),
             waiting: self.fib.home.waiting_words() * size_of::<u32>(),
             older: self.fib.home.shared.older_bytes(),
-            next: self.fib.next_bytes(),
             writer: self.fib.shared_bytes() + self.fib.home.journal_bytes(),
         }
     }
@@ -410,13 +374,8 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     pub(crate) fn heap_bytes(&self) -> usize {
         let view = self.view();
         let arrays = size_of_val(view.root) + size_of_val(view.arena);
-        let others = self.fib.home.shared.older_bytes() + self.fib.next_bytes();
-        arrays + others + self.fib.shared_bytes() + self.fib.home.journal_bytes()
-    }
-
-    /// What changes have done so far, as counts.
-    pub fn changes(&self) -> Changes {
-        self.fib.changes
+        let older = self.fib.home.shared.older_bytes();
+        arrays + older + self.fib.shared_bytes() + self.fib.home.journal_bytes()
     }
 
     /// Verifies every invariant of the layout that lookups rely on.
@@ -424,7 +383,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     /// # Errors
     /// The first that does not hold; never, whatever was announced and withdrawn.
     pub fn check(&self) -> Result<(), CheckError> {
-        check::check::<A, L>(self.view())
+        check::check::<A>(self.view())
     }
 
     #[inline(always)]
@@ -433,12 +392,11 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> LiveFib<A, L, Al> {
     }
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> fmt::Debug for LiveFib<A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> fmt::Debug for LiveFib<A, Al> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LiveFib")
             .field("routes", &self.rib.len())
             .field("bytes", &self.bytes())
-            .field("changes", &self.changes())
             .finish_non_exhaustive()
     }
 }

@@ -15,7 +15,7 @@ use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
 use crate::fib::FibWords;
-use crate::fib::layout::FibView;
+use crate::fib::arrays::FibView;
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::patch::{BlockPlace, SwitchedWord};
 

@@ -1,5 +1,5 @@
-//! What comes with tables and maps that change while other threads look up: readers and their guards, sweeps, next-hop
-//! groups, figures of memory and changes.
+//! What comes with tables and maps that change while other threads look up: readers and their guards, sweeps, figures
+//! of memory and changes.
 //!
 //! The tables and maps themselves are [`LiveIpMap`](crate::LiveIpMap), [`LiveMap`](crate::LiveMap) and
 //! [`LiveFib`]. Each is its own only writer and hands out readers, one for each thread.
@@ -24,11 +24,7 @@ pub(crate) use epochs::Epochs;
 pub(crate) use limbo::Limbo;
 pub(crate) use live_fib::{LiveFib, last_of_each};
 
-pub use crate::patch::Changes;
 pub use live_fib::LiveBytes;
-pub use map::{
-    Group, GroupError, GroupGuard, GroupReader, IpMapGuard, IpMapReader, IpMapSweep, LiveGroups,
-    MapGuard, MapReader, Sweep,
-};
+pub use map::{IpMapGuard, IpMapReader, IpMapSweep, MapGuard, MapReader, Sweep};
 pub use mirror::Mirror;
 pub use reader::{Guard, Reader};

@@ -17,7 +17,8 @@ use super::seat::ReaderSeat;
 use super::shared::GenerationsHandle;
 
 use crate::fib::FibWords;
-use crate::fib::layout::{IDLE_BLOCK, NODE, PLACE, WIDE};
+use crate::fib::arrays::IDLE_BLOCK;
+use crate::fib::layout::{NODE, PLACE, WIDE};
 use crate::memory::{AllocError, Allocator, Global};
 use crate::patch::{FreeLink, Space};
 use crate::{LiveFib, NextHop, Options, Prefix};

@@ -7,10 +7,9 @@ use super::seat::ReaderSeat;
 use super::shared::GenerationsHandle;
 use crate::address::Address;
 use crate::batch::Kernel;
-use crate::fib::layout::{FibArrays, FibView};
+use crate::fib::arrays::{FibArrays, FibView};
 use crate::fib::lookup;
 use crate::memory::{Allocator, Global, OutOfMemory};
-use crate::next_hop::Leaf;
 
 /// Addresses that [`Reader::lookup_batch`] looks up before it lets the writer
 /// have what it no longer needs.
@@ -26,12 +25,12 @@ const BURST: usize = 4096;
 /// A reader may outlive the writer: it then sees the last state of the table. It can be sent to
 /// another thread, and cloned for one more.
 #[derive(Debug)]
-pub struct Reader<A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
+pub struct Reader<A: Address, Al: Allocator + Clone = Global> {
     seat: ReaderSeat<FibArrays<Al>, Al>,
-    types: PhantomData<fn(A) -> L>,
+    types: PhantomData<fn(A)>,
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> Reader<A, Al> {
     pub(super) fn new(shared: GenerationsHandle<FibArrays<Al>, Al>) -> Result<Self, OutOfMemory> {
         Ok(Self {
             seat: ReaderSeat::new(shared)?,
@@ -55,14 +54,14 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     ///
     /// Costs about a hundredth of a burst of 64 lookups (docs/live.md), so enter once for each burst.
     #[inline]
-    pub fn pin(&mut self) -> Guard<'_, A, L, Al> {
+    pub fn pin(&mut self) -> Guard<'_, A, Al> {
         self.seat.enter();
         Guard { reader: self }
     }
 
     /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
-    pub fn lookup(&mut self, address: A) -> L {
+    pub fn lookup(&mut self, address: A) -> u32 {
         self.pin().lookup(address)
     }
 
@@ -73,7 +72,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
-    pub fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [L]) {
+    pub fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [u32]) {
         assert_eq!(
             addresses.len(),
             next_hops.len(),
@@ -87,7 +86,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Reader<A, L, Al> {
     }
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> Clone for Reader<A, Al> {
     /// One more reader of the same table. Aborts the program if memory is exhausted;
     /// [`Reader::try_clone`] does not.
     fn clone(&self) -> Self {
@@ -121,14 +120,14 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Clone for Reader<A, L, Al> {
 /// A thread that holds a guard and sleeps keeps the writer from reusing replaced memory, which then grows with
 /// the changes: drop the guard before sleeping.
 #[derive(Debug)]
-pub struct Guard<'r, A: Address, L: Leaf = u16, Al: Allocator + Clone = Global> {
-    reader: &'r mut Reader<A, L, Al>,
+pub struct Guard<'r, A: Address, Al: Allocator + Clone = Global> {
+    reader: &'r mut Reader<A, Al>,
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> Guard<'_, A, Al> {
     /// The next hop of the longest prefix that contains `address`; 0 if there is none.
     #[inline]
-    pub fn lookup(&self, address: A) -> L {
+    pub fn lookup(&self, address: A) -> u32 {
         lookup::lookup(self.view(), address)
     }
 
@@ -138,7 +137,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
     #[inline]
-    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [L]) {
+    pub fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.lookup_batch_with(Kernel::best(), addresses, next_hops);
     }
 
@@ -146,7 +145,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     ///
     /// # Panics
     /// If the slices have different lengths.
-    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [L]) {
+    pub fn lookup_batch_with(&self, kernel: Kernel, addresses: &[A], next_hops: &mut [u32]) {
         kernel.lookup_batch(self.view(), addresses, next_hops);
     }
 
@@ -154,8 +153,8 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.
-    pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [L]) {
-        Kernel::best().lookup_batch_be::<A, L>(self.view(), addresses, next_hops);
+    pub fn lookup_batch_be(&self, addresses: &[A::Bytes], next_hops: &mut [u32]) {
+        Kernel::best().lookup_batch_be::<A>(self.view(), addresses, next_hops);
     }
 
     /// Reports a quiescent state: the lookups so far are finished, so memory that only they could see can be
@@ -175,7 +174,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> Guard<'_, A, L, Al> {
     }
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> Drop for Guard<'_, A, L, Al> {
+impl<A: Address, Al: Allocator + Clone> Drop for Guard<'_, A, Al> {
     #[inline]
     fn drop(&mut self) {
         self.reader.seat.leave();

@@ -9,7 +9,7 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
 
 use super::epochs::Epochs;
-use crate::fib::layout::{FibArrays, FibView};
+use crate::fib::arrays::{FibArrays, FibView};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::sync::{AtomicPtr, AtomicUsize, fence};
 

@@ -16,7 +16,7 @@ use crate::address::Address;
 use crate::prefix::{IpPrefix, Prefix};
 
 /// Addresses that are looked up at a time.
-pub(crate) const BURST: usize = 256;
+const BURST: usize = 256;
 
 impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// Looks up each of `addresses` into the same place of `values`; `None` where there is no
@@ -81,7 +81,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         prefixes: &mut [Option<Prefix<A>>],
     ) {
         batch(self, addresses, prefixes, |address, pair| {
-            Some(matched(address, pair?).0)
+            Some(pair?.matched(address).0)
         });
     }
 }
@@ -108,9 +108,8 @@ impl<'a, A: Address, V, S: Storage> Answering<A> for &'a PrefixMap<A, V, S> {
     }
 }
 
-/// Whether the pairs of a burst are fetched before the first is read. With all that is made of an answer of a long key, fewer reads
-/// would wait for memory at the same time; short keys need so little beside that it costs more than it brings, as it does where there
-/// are so few pairs that the cache has them.
+/// Whether the pairs of a burst are fetched before the first is read. Long keys gain: the work on each answer would otherwise leave
+/// fewer reads waiting for memory at the same time. Short keys lose, as do tables of few pairs, which the cache has anyway.
 #[inline(always)]
 pub(crate) fn is_fetched<A: Address, V>(numbers: &[u32]) -> bool {
     const CACHED: usize = 1 << 18;
@@ -152,7 +151,7 @@ pub(crate) fn matches<'a, A: Address, V, K: Copy + Into<A>>(
     matches: &mut [Option<(Prefix<A>, &'a V)>],
 ) {
     batch(map, addresses, matches, |address, pair| {
-        Some(matched(address, pair?))
+        Some(pair?.matched(address))
     });
 }
 
@@ -227,12 +226,6 @@ fn check_lengths<K, T>(addresses: &[K], answers: &[T]) {
     );
 }
 
-/// The prefix that matches, which is the address cut to the pair's length, and the value.
-#[inline(always)]
-pub(crate) fn matched<A: Address, V>(address: A, pair: &Pair<V>) -> (Prefix<A>, &V) {
-    (Prefix::clamped(address, pair.len()), &pair.value)
-}
-
 /// Addresses that wait for their answers.
 struct Burst<A> {
     addresses: [A; BURST],
@@ -296,8 +289,8 @@ impl<M4, M6> MixedFamilies<M4, M6> {
         self.batch(
             addresses,
             matches,
-            |address, pair| Some(ip(matched(address, pair?))),
-            |address, pair| Some(ip(matched(address, pair?))),
+            |address, pair| Some(ip(pair?.matched(address))),
+            |address, pair| Some(ip(pair?.matched(address))),
         );
     }
 
@@ -408,8 +401,8 @@ impl<V, S: Storage> IpMap<V, S> {
         MixedFamilies(self.ipv4(), self.ipv6()).batch(
             addresses,
             prefixes,
-            |address, pair| Some(matched(address, pair?).0.into()),
-            |address, pair| Some(matched(address, pair?).0.into()),
+            |address, pair| Some(pair?.matched(address).0.into()),
+            |address, pair| Some(pair?.matched(address).0.into()),
         );
     }
 }

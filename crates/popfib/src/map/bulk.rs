@@ -7,11 +7,15 @@ use core::error::Error;
 use core::fmt;
 use core::str::FromStr;
 
-use super::follow::BulkChange;
+use super::pairs::Pairs;
+use super::prefix_map::InsertOutcome;
 use super::stores::Stores;
+use super::value_mut::Renumber;
 use super::{IntoIter, PrefixMap};
 use crate::address::Address;
+use crate::next_hop::NextHop;
 use crate::prefix::{Prefix, PrefixError};
+use crate::rib::RibBuilder;
 
 /// Text that is not a prefix.
 ///
@@ -184,5 +188,94 @@ impl<A: Address, V, S: Stores<V>> FromIterator<(Prefix<A>, V)> for PrefixMap<A, 
 impl<A: Address, V, S: Stores<V>, const N: usize> From<[(Prefix<A>, V); N]> for PrefixMap<A, V, S> {
     fn from(routes: [(Prefix<A>, V); N]) -> Self {
         routes.into_iter().collect()
+    }
+}
+
+/// Many changes of a map. When this is dropped the Fib answers again.
+pub(super) struct BulkChange<'a, A: Address, V, S: Stores<V>> {
+    pub(super) map: &'a mut PrefixMap<A, V, S>,
+    /// The routes of a map that had none, as long as they come in order; they are not in its Rib yet.
+    in_order: Option<RibBuilder<A>>,
+    /// Patches that cost less than a compilation.
+    patches: usize,
+}
+
+impl<'a, A: Address, V, S: Stores<V>> BulkChange<'a, A, V, S> {
+    pub(super) fn new(map: &'a mut PrefixMap<A, V, S>) -> Self {
+        let patches = map.routes.patches();
+        let in_order = map.routes.rib.is_empty().then(RibBuilder::new);
+        Self {
+            map,
+            in_order,
+            patches,
+        }
+    }
+
+    pub(super) fn insert(&mut self, prefix: Prefix<A>, value: V) -> Option<V> {
+        if let Some(routes) = &mut self.in_order {
+            if routes.is_next(prefix) {
+                let added = S::add(&mut self.map.pairs, value, prefix.len())
+                    .and_then(|new| routes.push(prefix, new));
+                return added.map_or_else(|error| error.abort(), |()| None);
+            }
+            self.end_order();
+        }
+        match self.map.insert_route(prefix, value) {
+            Ok(InsertOutcome::InPlace(value)) => Some(value),
+            Ok(InsertOutcome::Route { old, new }) => {
+                self.follow(prefix, old, Some(new));
+                old.map(|old| S::remove(&mut self.map.pairs, old))
+            }
+            Err(error) => error.abort(),
+        }
+    }
+
+    pub(super) fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
+        self.end_order();
+        self.map.routes.prepare(prefix);
+        let number = self.map.routes.rib.remove(prefix)?;
+        self.follow(prefix, Some(number), None);
+        Some(S::remove(&mut self.map.pairs, number))
+    }
+
+    /// The routes that came in order are those of the map.
+    fn end_order(&mut self) {
+        if let Some(routes) = self.in_order.take() {
+            self.map.routes.rib = routes.finish();
+        }
+    }
+
+    fn follow(&mut self, prefix: Prefix<A>, old: Option<NextHop>, new: Option<NextHop>) {
+        let patches = &mut self.patches;
+        self.map
+            .routes
+            .follow_one_of_many(patches, prefix, old, new);
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> Drop for BulkChange<'_, A, V, S> {
+    fn drop(&mut self) {
+        self.end_order();
+        self.map.tidy();
+        if self.map.routes.settle() {
+            self.map.pairs.shrink();
+            self.map.routes.rib.shrink();
+        }
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> Renumber<V, S> for BulkChange<'_, A, V, S> {
+    fn pairs(&self) -> &Pairs<V, S> {
+        &self.map.pairs
+    }
+
+    fn pairs_mut(&mut self) -> &mut Pairs<V, S> {
+        &mut self.map.pairs
+    }
+
+    fn set(&mut self, bits: u128, number: NextHop, value: V) {
+        if let Some(prefix) = self.map.prefix_of(bits, number) {
+            self.insert(prefix, value);
+        }
     }
 }

@@ -33,7 +33,7 @@ impl<A: Address> FollowedRib<A> {
     /// Whether the Poptrie is well formed.
     pub(super) fn check(&self) -> Result<(), CheckError> {
         let fib = self.fib.as_ref();
-        fib.map_or(Ok(()), |fib| check::check::<A, u32>(fib.view()))
+        fib.map_or(Ok(()), |fib| check::check::<A>(fib.view()))
     }
 
     /// Whether the answer is that of the Rib, or to ask it.

@@ -17,14 +17,14 @@
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::Options;
-use crate::fib::layout::FibView;
-use crate::next_hop::{Leaf, NextHop};
+use crate::fib::arrays::FibView;
+use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 use crate::patch::{FollowingFib, Home, ROUTES_A_PATCH, UnsharedArrays};
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
 /// The answer of a marked entry: the Rib knows. No pair has this number.
-pub(super) const ASK: u32 = <u32 as Leaf>::MAX;
+pub(super) const ASK: u32 = MAX_NEXT_HOP;
 
 /// Changes in order after which more of them are expected.
 const IN_ORDER: u32 = 8;
@@ -35,7 +35,7 @@ const SHARE: usize = 32;
 /// A Fib that follows its Rib, but for the entry that is marked.
 #[derive(Debug)]
 pub(super) struct DeferringFib<A: Address> {
-    fib: FollowingFib<A, u32, UnsharedArrays>,
+    fib: FollowingFib<A, UnsharedArrays>,
     /// Where changes come from, in order or not.
     order: ChangeOrder<A>,
     marked: Option<MarkedEntry<A>>,

@@ -3,8 +3,11 @@
 use core::fmt;
 
 use super::family::Keyed;
+use super::{PrefixMap, Stores};
+use crate::address::Address;
+use crate::prefix::Prefix;
 
-/// A prefix of a map; by `entry` of [`PrefixMap`](crate::PrefixMap) or [`IpMap`](crate::IpMap).
+/// A prefix of a map; by `entry` of [`PrefixMap`] or [`IpMap`](crate::IpMap).
 ///
 /// ```
 /// use popfib::PrefixMap;
@@ -207,5 +210,23 @@ impl<M: Keyed<Key: fmt::Debug, Value: fmt::Debug>> fmt::Debug for OccupiedEntry<
 impl<M: Keyed<Key: fmt::Debug>> fmt::Debug for VacantEntry<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("VacantEntry").field(&self.key).finish()
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
+    /// The entry of `prefix`, whether it has a route or not.
+    ///
+    /// ```
+    /// use popfib::PrefixMap;
+    ///
+    /// let mut hits: PrefixMap<u32, u64> = PrefixMap::new();
+    /// for prefix in ["10.0.0.0/8", "192.0.2.0/24", "10.0.0.0/8"] {
+    ///     *hits.entry(prefix.parse()?).or_insert(0) += 1;
+    /// }
+    /// assert_eq!(hits.get("10.0.0.0/8".parse()?), Some(&2));
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn entry(&mut self, prefix: Prefix<A>) -> Entry<'_, Self> {
+        Entry::of(self, prefix)
     }
 }

@@ -10,14 +10,7 @@
 //! many, a panic of the user's code or refused memory, leaves a map that is right, and the
 //! Fib comes back with the changes that follow.
 
-use super::PrefixMap;
 use super::defer::{ASK, DeferringFib};
-use super::pairs::Pair;
-use super::pairs::Pairs;
-use super::prefix_map::InsertOutcome;
-use super::storage::Storage;
-use super::stores::Stores;
-use super::value_mut::Renumber;
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::fib::Options;
@@ -25,7 +18,7 @@ use crate::fib::lookup::lookup;
 use crate::next_hop::NextHop;
 use crate::patch::ROUTES_A_PATCH;
 use crate::prefix::Prefix;
-use crate::rib::{Rib, RibBuilder};
+use crate::rib::Rib;
 
 /// Routes, and the Fib that follows them.
 #[derive(Debug)]
@@ -192,153 +185,6 @@ impl<A: Address> FollowedRib<A> {
         self.let_go();
         if !self.rib.is_empty() {
             self.fib = DeferringFib::compile(&self.rib, &self.options).ok();
-        }
-    }
-}
-
-impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
-    /// The pair that answers for `address`, where the Fib's answer is that.
-    #[inline(always)]
-    pub(super) fn answered(&self, answer: u32, address: A) -> Option<&Pair<V>> {
-        match self.pairs.get(answer) {
-            None => self.unpaired(answer, address),
-            pair => pair,
-        }
-    }
-
-    /// Where no pair has the number that the Fib answers. Not a part of the lookups' loops, which
-    /// lose half of their speed to the Rib's code in them.
-    #[cold]
-    #[inline(never)]
-    fn unpaired(&self, answer: u32, address: A) -> Option<&Pair<V>> {
-        (answer == ASK).then(|| self.pairs.get(self.routes.ask(address)))?
-    }
-}
-
-impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
-    /// The prefix of these bits whose route has pair `number`.
-    fn prefix_of(&self, bits: u128, number: NextHop) -> Option<Prefix<A>> {
-        let pair = self.pairs.get(number.get())?;
-        Some(Prefix::clamped(A::truncate(bits), pair.len()))
-    }
-
-    /// Numbers the pairs of a map that lost most of them again, from 1 on.
-    pub(super) fn tidy(&mut self) {
-        if self.routes.rib.is_empty() {
-            self.pairs = Pairs::new();
-        }
-        if self.pairs.is_sparse()
-            && let Some(numbers) = self.pairs.renumber()
-        {
-            self.routes
-                .rib
-                .renumber(|_, number| numbers[number as usize]);
-            self.routes.compile();
-        }
-    }
-}
-
-/// Many changes of a map. When this is dropped the Fib answers again.
-pub(super) struct BulkChange<'a, A: Address, V, S: Stores<V>> {
-    pub(super) map: &'a mut PrefixMap<A, V, S>,
-    /// The routes of a map that had none, as long as they come in order; they are not in its Rib yet.
-    in_order: Option<RibBuilder<A>>,
-    /// Patches that cost less than a compilation.
-    patches: usize,
-}
-
-impl<'a, A: Address, V, S: Stores<V>> BulkChange<'a, A, V, S> {
-    pub(super) fn new(map: &'a mut PrefixMap<A, V, S>) -> Self {
-        let patches = map.routes.patches();
-        let in_order = map.routes.rib.is_empty().then(RibBuilder::new);
-        Self {
-            map,
-            in_order,
-            patches,
-        }
-    }
-
-    pub(super) fn insert(&mut self, prefix: Prefix<A>, value: V) -> Option<V> {
-        if let Some(routes) = &mut self.in_order {
-            if routes.is_next(prefix) {
-                let added = S::add(&mut self.map.pairs, value, prefix.len())
-                    .and_then(|new| routes.push(prefix, new));
-                return added.map_or_else(|error| error.abort(), |()| None);
-            }
-            self.end_order();
-        }
-        match self.map.insert_route(prefix, value) {
-            Ok(InsertOutcome::InPlace(value)) => Some(value),
-            Ok(InsertOutcome::Route { old, new }) => {
-                self.follow(prefix, old, Some(new));
-                old.map(|old| S::remove(&mut self.map.pairs, old))
-            }
-            Err(error) => error.abort(),
-        }
-    }
-
-    pub(super) fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
-        self.end_order();
-        self.map.routes.prepare(prefix);
-        let number = self.map.routes.rib.remove(prefix)?;
-        self.follow(prefix, Some(number), None);
-        Some(S::remove(&mut self.map.pairs, number))
-    }
-
-    /// The routes that came in order are those of the map.
-    fn end_order(&mut self) {
-        if let Some(routes) = self.in_order.take() {
-            self.map.routes.rib = routes.finish();
-        }
-    }
-
-    fn follow(&mut self, prefix: Prefix<A>, old: Option<NextHop>, new: Option<NextHop>) {
-        let patches = &mut self.patches;
-        self.map
-            .routes
-            .follow_one_of_many(patches, prefix, old, new);
-    }
-}
-
-impl<A: Address, V, S: Stores<V>> Drop for BulkChange<'_, A, V, S> {
-    fn drop(&mut self) {
-        self.end_order();
-        self.map.tidy();
-        if self.map.routes.settle() {
-            self.map.pairs.shrink();
-            self.map.routes.rib.shrink();
-        }
-    }
-}
-
-impl<A: Address, V, S: Stores<V>> Renumber<V, S> for BulkChange<'_, A, V, S> {
-    fn pairs(&self) -> &Pairs<V, S> {
-        &self.map.pairs
-    }
-
-    fn pairs_mut(&mut self) -> &mut Pairs<V, S> {
-        &mut self.map.pairs
-    }
-
-    fn set(&mut self, bits: u128, number: NextHop, value: V) {
-        if let Some(prefix) = self.map.prefix_of(bits, number) {
-            self.insert(prefix, value);
-        }
-    }
-}
-
-impl<A: Address, V, S: Stores<V>> Renumber<V, S> for PrefixMap<A, V, S> {
-    fn pairs(&self) -> &Pairs<V, S> {
-        &self.pairs
-    }
-
-    fn pairs_mut(&mut self) -> &mut Pairs<V, S> {
-        &mut self.pairs
-    }
-
-    fn set(&mut self, bits: u128, number: NextHop, value: V) {
-        if let Some(prefix) = self.prefix_of(bits, number) {
-            self.insert(prefix, value);
         }
     }
 }

@@ -6,9 +6,8 @@ use core::ops::Bound::{Excluded, Included, Unbounded};
 use core::ops::RangeBounds;
 
 use super::both::{bound, ip, split};
-use super::bulk::parsed;
+use super::bulk::{BulkChange, parsed};
 use super::family::{Keyed, sealed};
-use super::follow::BulkChange;
 use super::storage::{Own, Shared, Storage};
 use super::stores::Stores;
 use super::{Both, Entry, IpIntoIter, IpIter, PrefixMap, RouteTextError};

@@ -3,7 +3,7 @@
 //! The number of a pair is the next hop of its routes in the Rib and the leaf in the
 //! Fib. The matched prefix is the address cut to the pair's length, so a lookup needs
 //! nothing of the route itself. Value and length lie side by side: each array beside
-//! the Fib costs a miss of cache and TLB, which is more than the lookup (docs/experiments.md).
+//! the Fib costs a miss of cache and TLB, which is more than the lookup (docs/experiments/doors.md).
 //!
 //! Nobody here knows of routes or of the Fib: a live table numbers its pairs the same way.
 
@@ -14,10 +14,12 @@ use core::num::NonZeroU8;
 use super::defer::ASK;
 use super::free::FreeNumbers;
 use super::storage::Storage;
+use crate::address::Address;
 use crate::cpu::prefetch;
 use crate::fib::block::HugePages;
 use crate::memory::{self, OutOfMemory};
 use crate::next_hop::NextHop;
+use crate::prefix::Prefix;
 
 /// A value, and the length of the prefixes that it is a pair with.
 #[derive(Clone, Debug)]
@@ -40,6 +42,12 @@ impl<V> Pair<V> {
     #[inline(always)]
     pub(crate) fn len(&self) -> u8 {
         self.len.get() - 1
+    }
+
+    /// The prefix that matches `address`, which is the address cut to the length, and the value.
+    #[inline(always)]
+    pub(crate) fn matched<A: Address>(&self, address: A) -> (Prefix<A>, &V) {
+        (Prefix::clamped(address, self.len()), &self.value)
     }
 }
 

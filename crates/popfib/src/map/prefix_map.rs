@@ -12,7 +12,8 @@
 use super::defer::ASK;
 use super::follow::FollowedRib;
 use super::pairs::{Pair, Pairs};
-use super::{Entry, Own, Shared, Storage, Stores, batch};
+use super::value_mut::Renumber;
+use super::{Own, Shared, Storage, Stores};
 use crate::address::Address;
 use crate::fib::Options;
 use crate::memory::OutOfMemory;
@@ -220,7 +221,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     #[inline]
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
-        Some(batch::matched(address, self.find(address)?))
+        Some(self.find(address)?.matched(address))
     }
 
     /// The shortest prefix that contains `address`, and its value. O(key width / 6).
@@ -244,6 +245,23 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     #[inline]
     fn find(&self, address: A) -> Option<&Pair<V>> {
         self.answered(self.routes.answer(address), address)
+    }
+
+    /// The pair that answers for `address`, where the Fib's answer is that.
+    #[inline(always)]
+    pub(super) fn answered(&self, answer: u32, address: A) -> Option<&Pair<V>> {
+        match self.pairs.get(answer) {
+            None => self.unpaired(answer, address),
+            pair => pair,
+        }
+    }
+
+    /// Where no pair has the number that the Fib answers. Not a part of the lookups' loops, which
+    /// lose half of their speed to the Rib's code in them.
+    #[cold]
+    #[inline(never)]
+    fn unpaired(&self, answer: u32, address: A) -> Option<&Pair<V>> {
+        (answer == ASK).then(|| self.pairs.get(self.routes.ask(address)))?
     }
 
     fn value(&self, number: NextHop) -> &V {
@@ -356,22 +374,6 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         Some((prefix, S::lend(self, prefix.address().to_u128(), number)))
     }
 
-    /// The entry of `prefix`, whether it has a route or not.
-    ///
-    /// ```
-    /// use popfib::PrefixMap;
-    ///
-    /// let mut hits: PrefixMap<u32, u64> = PrefixMap::new();
-    /// for prefix in ["10.0.0.0/8", "192.0.2.0/24", "10.0.0.0/8"] {
-    ///     *hits.entry(prefix.parse()?).or_insert(0) += 1;
-    /// }
-    /// assert_eq!(hits.get("10.0.0.0/8".parse()?), Some(&2));
-    /// # Ok::<(), popfib::PrefixError>(())
-    /// ```
-    pub fn entry(&mut self, prefix: Prefix<A>) -> Entry<'_, Self> {
-        Entry::of(self, prefix)
-    }
-
     /// Puts the route into Rib and pairs; the Fib does not follow yet.
     pub(super) fn insert_route(
         &mut self,
@@ -396,6 +398,43 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
         self.routes.rib.insert(prefix, new);
         let old = Some(old);
         Ok(InsertOutcome::Route { old, new })
+    }
+
+    /// The prefix of these bits whose route has pair `number`.
+    pub(super) fn prefix_of(&self, bits: u128, number: NextHop) -> Option<Prefix<A>> {
+        let pair = self.pairs.get(number.get())?;
+        Some(Prefix::clamped(A::truncate(bits), pair.len()))
+    }
+
+    /// Numbers the pairs of a map that lost most of them again, from 1 on.
+    pub(super) fn tidy(&mut self) {
+        if self.routes.rib.is_empty() {
+            self.pairs = Pairs::new();
+        }
+        if self.pairs.is_sparse()
+            && let Some(numbers) = self.pairs.renumber()
+        {
+            self.routes
+                .rib
+                .renumber(|_, number| numbers[number as usize]);
+            self.routes.compile();
+        }
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> Renumber<V, S> for PrefixMap<A, V, S> {
+    fn pairs(&self) -> &Pairs<V, S> {
+        &self.pairs
+    }
+
+    fn pairs_mut(&mut self) -> &mut Pairs<V, S> {
+        &mut self.pairs
+    }
+
+    fn set(&mut self, bits: u128, number: NextHop, value: V) {
+        if let Some(prefix) = self.prefix_of(bits, number) {
+            self.insert(prefix, value);
+        }
     }
 }
 

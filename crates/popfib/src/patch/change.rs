@@ -26,11 +26,13 @@ use super::space::Space;
 use super::{BlockPlace, SwitchedWord};
 use crate::address::Address;
 use crate::compile_error::CompileError;
+use crate::fib::arrays::FibView;
 use crate::fib::compile;
 use crate::fib::encode::{BlockEncoding, HEAD, MAX_BLOCK, OneValueBlock, slot};
-use crate::fib::layout::{FibView, NODE, PLACE};
+use crate::fib::layout::{NODE, PLACE};
 use crate::fold::{Fold, STRIDE, Slot, Store};
 use crate::memory::{self, Allocator, OutOfMemory};
+use crate::next_hop::MAX_NEXT_HOP;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use crate::rib::vertex::Vertex;
@@ -90,7 +92,6 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) rib: &'a Rib<A, Al>,
     pub(super) view: FibView<'p>,
     pub(super) aggregation: bool,
-    pub(super) max_next_hop: u32,
     pub(super) space: &'p mut Space<Al>,
     pub(super) log: &'p mut PatchLog<Al>,
     /// The flat blocks, if the table has such.
@@ -108,7 +109,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         rib: &'a Rib<A, Al>,
         view: FibView<'p>,
         aggregation: bool,
-        max_next_hop: u32,
         space: &'p mut Space<Al>,
         log: &'p mut PatchLog<Al>,
         next_hop: u32,
@@ -117,7 +117,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             rib,
             view,
             aggregation,
-            max_next_hop,
             space,
             log,
             shared: None,
@@ -143,7 +142,11 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             return self.change_flat(prefix);
         }
         self.fits()?;
-        let below = self.below_root();
+        let below = if self.view.page_bits > 0 {
+            PointersTo::Pages
+        } else {
+            PointersTo::Blocks
+        };
         let first = prefix.address().leading(root_bits);
         if prefix.len() > root_bits {
             let old = self.root(first);
@@ -182,7 +185,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     fn fits(&self) -> Result<(), CompileError> {
         let value_bits = self.view.value_bits;
         // Not of the new one alone: where a map cut an entry off, others have come meanwhile.
-        let bound = self.rib.next_hop_bound().min(self.max_next_hop);
+        let bound = self.rib.next_hop_bound().min(MAX_NEXT_HOP);
         let highest = bound.max(self.next_hop);
         if u64::from(highest) >> value_bits != 0 {
             return Err(CompileError::NextHop {
@@ -191,15 +194,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             });
         }
         Ok(())
-    }
-
-    /// What entries of the root table lead to.
-    fn below_root(&self) -> PointersTo {
-        if self.view.page_bits > 0 {
-            PointersTo::Pages
-        } else {
-            PointersTo::Blocks
-        }
     }
 
     /// What `pointer`, after `depth` bits, becomes; the prefix is longer than that.
@@ -252,9 +246,6 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         }
         let old = self.read(pointer);
         let new = if vertex.is_none() {
-            for slot in chunk..chunk + count {
-                self.retire(old.slot(slot))?;
-            }
             old.with(chunk, count, self.next_hop, value_bits)
         } else {
             let mut slots = old.slots();
@@ -273,10 +264,10 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         below: PointersTo,
     ) -> Result<(), CompileError> {
         let Some(vertex) = vertex else {
-            // No routes, no nodes; but for those that steps have not come to.
-            for entry in &*entries {
-                self.retire_below(*entry, below)?;
-            }
+            debug_assert!(
+                entries.iter().all(|entry| entry & NODE == 0),
+                "no routes, no nodes"
+            );
             entries.fill(self.next_hop);
             return Ok(());
         };
@@ -392,9 +383,9 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         below: PointersTo,
     ) -> Result<u32, CompileError> {
         let page_bits = self.view.page_bits;
-        let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
+        let (rib, aggregation) = (self.rib, self.aggregation);
         let alloc = rib.allocator().clone();
-        let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
+        let mut fold = Fold::new_in(rib, aggregation, MAX_NEXT_HOP, &mut *self, alloc);
         if below == PointersTo::Blocks {
             return fold.node(vertex, inherited).map(compile::pointer);
         }

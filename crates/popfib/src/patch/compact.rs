@@ -8,8 +8,9 @@ use core::sync::atomic::Ordering;
 
 use crate::compile_error::CompileError;
 use crate::fib::arena::Arena;
+use crate::fib::arrays::{FibView, MAX_WORDS};
 use crate::fib::encode::{HEAD, block_len};
-use crate::fib::layout::{FibView, MAX_WORDS, NODE, PLACE, WIDE};
+use crate::fib::layout::{NODE, PLACE, WIDE};
 use crate::memory::{self, Allocator};
 
 /// Root table and arena of a table.

@@ -19,7 +19,6 @@ mod entry;
 mod shared;
 mod space;
 mod spacious;
-mod steps;
 
 use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
@@ -28,17 +27,16 @@ use core::sync::atomic::Ordering;
 
 use crate::address::Address;
 use crate::compile_error::CompileError;
+use crate::fib::arrays::{FibArrays, FibView, MAX_WORDS, as_words};
 use crate::fib::compile;
-use crate::fib::layout::{FibArrays, FibView, MAX_WORDS, as_words};
 use crate::fib::{Options, Size};
 use crate::memory::{Allocator, Global, OutOfMemory};
-use crate::next_hop::{Leaf, NextHop};
+use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 use change::{Patch, PatchLog};
 use shared::SharedBlocks;
 use spacious::{compile_spacious, is_too_large, least_spare, spacious};
-use steps::Steps;
 
 #[cfg(all(test, loom))]
 pub(crate) use space::FreeLink;
@@ -112,16 +110,6 @@ pub(crate) struct UnsharedArrays<Al: Allocator = Global> {
     alloc: Al,
 }
 
-impl<Al: Allocator + Clone> UnsharedArrays<Al> {
-    fn new(arrays: FibArrays<Al>, alloc: Al) -> Self {
-        Self { arrays, alloc }
-    }
-
-    fn into_arrays(self) -> FibArrays<Al> {
-        self.arrays
-    }
-}
-
 impl<Al: Allocator + Clone> Home for UnsharedArrays<Al> {
     type Al = Al;
 
@@ -157,37 +145,21 @@ impl<Al: Allocator + Clone> Home for UnsharedArrays<Al> {
     }
 }
 
-/// What was done to a table since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Changes {
-    /// Routes announced and withdrawn that changed an answer, and so the Fib.
-    pub patches: u64,
-    /// How often the table was moved to a new arena because the old one was full.
-    pub moves: u64,
-    /// How often it was compiled again for another form.
-    pub compiles: u64,
-}
-
 /// A Fib whose routes change; the Rib is handed in.
 #[derive(Debug)]
-pub(crate) struct FollowingFib<A: Address, L: Leaf, H: Home> {
+pub(crate) struct FollowingFib<A: Address, H: Home> {
     pub(crate) home: H,
     pub(crate) options: Options,
     pub(crate) space: Space<H::Al>,
     /// The flat blocks, if the table has such.
     shared: Option<Box<SharedBlocks<H::Al>, H::Al>>,
-    /// Whether the routes have outgrown flat blocks.
-    is_too_large: bool,
     log: PatchLog<H::Al>,
     /// Whether the Rib has changes that were not followed.
     pub(crate) is_stale: bool,
-    steps: Steps<A, H::Al>,
-    pub(crate) changes: Changes,
-    types: PhantomData<fn(A) -> L>,
+    types: PhantomData<fn(A)>,
 }
 
-impl<A: Address, L: Leaf, Al: Allocator + Clone> FollowingFib<A, L, UnsharedArrays<Al>> {
+impl<A: Address, Al: Allocator + Clone> FollowingFib<A, UnsharedArrays<Al>> {
     /// The Fib of `rib`, with all its memory from the Rib's allocator.
     pub(crate) fn compile(rib: &Rib<A, Al>, options: &Options) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
@@ -206,7 +178,6 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> FollowingFib<A, L, UnsharedArra
         let arrays = FibArrays::with_arena(view, view.arena.len(), alloc.clone())?;
         Ok(Self {
             log: PatchLog::new_in(&alloc),
-            steps: Steps::new_in(&alloc),
             space: self.space.try_clone(&alloc)?,
             shared: None,
             home: UnsharedArrays { arrays, alloc },
@@ -216,7 +187,7 @@ impl<A: Address, L: Leaf, Al: Allocator + Clone> FollowingFib<A, L, UnsharedArra
     }
 }
 
-impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
+impl<A: Address, H: Home> FollowingFib<A, H> {
     /// The Fib of `rib` in the home that `home` makes of its arrays.
     ///
     /// # Errors
@@ -227,17 +198,14 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         home: impl FnOnce(FibArrays<H::Al>) -> Result<H, OutOfMemory>,
     ) -> Result<Self, CompileError> {
         let alloc = rib.allocator().clone();
-        let table = compile_spacious::<A, L, H::Al>(rib, options, 0, 0)?;
+        let table = compile_spacious::<A, H::Al>(rib, options, 0, 0)?;
         Ok(Self {
             log: PatchLog::new_in(&alloc),
-            steps: Steps::new_in(&alloc),
             space: table.space,
-            is_too_large: table.is_too_large,
             shared: table.shared,
             home: home(table.arrays)?,
             options: options.clone(),
             is_stale: false,
-            changes: Changes::default(),
             types: PhantomData,
         })
     }
@@ -255,6 +223,11 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         arrays + self.space.bytes() + self.log.bytes()
     }
 
+    /// Heap bytes of what only the writer knows of flat blocks.
+    pub(crate) fn shared_bytes(&self) -> usize {
+        self.shared.as_ref().map_or(0, |shared| shared.bytes())
+    }
+
     /// Makes the Fib follow the Rib, in which the route of `prefix` has changed
     /// from next hop `old` to `new`.
     ///
@@ -267,9 +240,6 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         old: Option<NextHop>,
         new: Option<NextHop>,
     ) -> Result<(), CompileError> {
-        if self.steps.are_taken() {
-            return self.follow_in_steps(rib, prefix, old, new);
-        }
         if self.is_stale || !self.is_suited(rib.len()) {
             return self.recompile(rib);
         }
@@ -331,27 +301,69 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         let (above, vertex) = rib.surroundings(prefix);
         let old = old.map_or(above, u32::from);
         let new = new.map_or(above, u32::from);
-        if old == new && self.options.is_aggregating() && !self.steps.is_waiting_at(prefix) {
+        if old == new && self.options.is_aggregating() {
             return Ok(());
         }
         self.make(rib, new, |patch| patch.change(prefix, vertex))
     }
 
-    /// Makes a change of the table in use.
+    /// Makes the change that `change` logs.
+    ///
+    /// # Errors
+    /// Those of `change`, and [`OutOfMemory`]; the arrays are then as they were.
     fn make<'r>(
         &mut self,
         rib: &'r Rib<A, H::Al>,
         next_hop: u32,
         change: impl FnOnce(&mut Patch<'_, 'r, A, H::Al>) -> Result<(), CompileError>,
     ) -> Result<(), CompileError> {
-        let target = PatchTarget {
-            home: &mut self.home,
-            space: &mut self.space,
-            shared: self.shared.as_deref_mut(),
-            log: &mut self.log,
-            changes: &mut self.changes,
-        };
-        target.make::<A, L>(rib, self.options.is_aggregating(), next_hop, change)
+        let aggregation = self.options.is_aggregating();
+        let Self {
+            home,
+            space,
+            shared,
+            log,
+            ..
+        } = self;
+        space.reserve(rib.allocator())?;
+        let view = home.view();
+        let mut patch = Patch::new(rib, view, aggregation, space, log, next_hop);
+        patch.shared = shared.as_deref_mut();
+        patch.is_unshared = H::IS_UNSHARED;
+        let result = change(&mut patch);
+        // Gives the log back.
+        drop(patch);
+        let result = result.and_then(|()| {
+            // Before anything is switched: nothing may fail after that.
+            Ok(home.reserve(log.retired.len())?)
+        });
+        let view = home.view();
+        match result {
+            Ok(()) => {
+                if let Some(shared) = shared {
+                    shared.keep(view.arena);
+                }
+                for (at, pointer) in &log.root {
+                    // Release: pairs with the loads of the lookups, which find the new blocks written.
+                    view.root[*at as usize].store(*pointer, Ordering::Release);
+                }
+                for (at, pointer) in &log.arena {
+                    view.arena[*at as usize].store(*pointer, Ordering::Release);
+                }
+                home.retire(space, &mut log.retired);
+                home.stored(&log.built, &log.root, &log.arena);
+            }
+            Err(_) => {
+                if let Some(shared) = shared {
+                    shared.undo(view.arena, view.root, &log.root);
+                }
+                for (place, len) in &log.built {
+                    space.free(view.arena, *place, *len);
+                }
+            }
+        }
+        log.clear();
+        result
     }
 
     /// Whether the arrays suit the number of routes.
@@ -407,20 +419,18 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
             self.home.publish(arrays)?;
             self.space = space;
         }
-        self.changes.moves += 1;
         Ok(true)
     }
 
-    /// Makes the Fib follow all that changed while it was stale, or begins to.
+    /// Makes the Fib follow all that changed while it was stale.
     ///
     /// # Errors
     /// [`CompileError`]; the Fib is then as it was.
     pub(crate) fn catch_up(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
-        match self.is_stale {
-            false => Ok(()),
-            true if self.steps.are_taken() => self.begin(rib),
-            true => self.recompile(rib),
+        if self.is_stale {
+            self.recompile(rib)?;
         }
+        Ok(())
     }
 
     /// Compiles the table again.
@@ -428,13 +438,11 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
     fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {
         let highest = self.expected_next_hop(rib);
         let spare = self.home.spare();
-        let table = compile_spacious::<A, L, H::Al>(rib, &self.options, highest, spare)?;
+        let table = compile_spacious::<A, H::Al>(rib, &self.options, highest, spare)?;
         self.home.publish(table.arrays)?;
         self.space = table.space;
-        self.is_too_large = table.is_too_large;
         self.shared = table.shared;
         self.is_stale = false;
-        self.changes.compiles += 1;
         Ok(())
     }
 
@@ -448,76 +456,5 @@ impl<A: Address, L: Leaf, H: Home> FollowingFib<A, L, H> {
         } else {
             0
         }
-    }
-}
-
-/// Arrays, which of their words are free, and what a change of them needs.
-struct PatchTarget<'t, H: Home> {
-    home: &'t mut H,
-    space: &'t mut Space<H::Al>,
-    shared: Option<&'t mut SharedBlocks<H::Al>>,
-    log: &'t mut PatchLog<H::Al>,
-    changes: &'t mut Changes,
-}
-
-impl<H: Home> PatchTarget<'_, H> {
-    /// Makes the change that `change` logs.
-    ///
-    /// # Errors
-    /// Those of `change`, and [`OutOfMemory`]; the arrays are then as they were.
-    fn make<'r, A: Address, L: Leaf>(
-        self,
-        rib: &'r Rib<A, H::Al>,
-        aggregation: bool,
-        next_hop: u32,
-        change: impl FnOnce(&mut Patch<'_, 'r, A, H::Al>) -> Result<(), CompileError>,
-    ) -> Result<(), CompileError> {
-        let Self {
-            home,
-            space,
-            mut shared,
-            log,
-            changes,
-        } = self;
-        space.reserve(rib.allocator())?;
-        let view = home.view();
-        let mut patch = Patch::new(rib, view, aggregation, L::MAX, space, log, next_hop);
-        patch.shared = shared.as_deref_mut();
-        patch.is_unshared = H::IS_UNSHARED;
-        let result = change(&mut patch);
-        // Gives the log back.
-        drop(patch);
-        let result = result.and_then(|()| {
-            // Before anything is switched: nothing may fail after that.
-            Ok(home.reserve(log.retired.len())?)
-        });
-        let view = home.view();
-        match result {
-            Ok(()) => {
-                if let Some(shared) = shared {
-                    shared.keep(view.arena);
-                }
-                for (at, pointer) in &log.root {
-                    // Release: pairs with the loads of the lookups, which find the new blocks written.
-                    view.root[*at as usize].store(*pointer, Ordering::Release);
-                }
-                for (at, pointer) in &log.arena {
-                    view.arena[*at as usize].store(*pointer, Ordering::Release);
-                }
-                home.retire(space, &mut log.retired);
-                home.stored(&log.built, &log.root, &log.arena);
-                changes.patches += 1;
-            }
-            Err(_) => {
-                if let Some(shared) = shared {
-                    shared.undo(view.arena, view.root, &log.root);
-                }
-                for (place, len) in &log.built {
-                    space.free(view.arena, *place, *len);
-                }
-            }
-        }
-        log.clear();
-        result
     }
 }

@@ -8,9 +8,10 @@ use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
+use crate::fib::arrays::{FibView, FibWord, LINE};
 use crate::fib::flat_block::FlatBlock;
 use crate::fib::index::FlatBlockIndex;
-use crate::fib::layout::{FLAT_PLACE, FibView, FibWord, LINE, NODE};
+use crate::fib::layout::FLAT_PLACE;
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// The flat blocks of a table. All are below its root.
@@ -19,7 +20,7 @@ pub(crate) struct SharedBlocks<Al: Allocator> {
     index: FlatBlockIndex<Al>,
     /// By the line at which a block begins: entries of the root that lead there.
     counts: Vec<u32, Al>,
-    /// Of the change that is being made, pointers to the blocks that it stores, and to those that no entry leads to after it.
+    /// Pointers to the blocks that the change in progress stores (`noted`), and to the blocks without an entry after it (`left`).
     noted: Vec<u32, Al>,
     pub(super) left: Vec<u32, Al>,
     /// Whether the entries of the root are counted as what they become.
@@ -56,10 +57,6 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
         shared.lengthen(view.arena.len())?;
         for entry in view.root {
             let pointer = entry.load(Ordering::Relaxed);
-            // A table that is not filled yet has entries that lead nowhere.
-            if pointer & NODE == 0 {
-                continue;
-            }
             let count = &mut shared.counts[line(pointer)];
             *count += 1;
             if *count == 1 {
@@ -125,12 +122,10 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
         }
         for (at, _) in changed {
             let old = root[*at as usize].load(Ordering::Relaxed);
-            if old & NODE != 0 {
-                let count = &mut self.counts[line(old)];
-                *count -= 1;
-                if *count == 0 {
-                    self.left.push(old);
-                }
+            let count = &mut self.counts[line(old)];
+            *count -= 1;
+            if *count == 0 {
+                self.left.push(old);
             }
         }
         Ok(())
@@ -155,9 +150,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
             for (at, new) in changed {
                 self.counts[line(*new)] -= 1;
                 let old = root[*at as usize].load(Ordering::Relaxed);
-                if old & NODE != 0 {
-                    self.counts[line(old)] += 1;
-                }
+                self.counts[line(old)] += 1;
             }
         }
         self.left.clear();

@@ -16,12 +16,12 @@ use core::sync::atomic::Ordering;
 
 use allocator_api2::boxed::Box;
 
+use crate::fib::arrays::{self, FibWord, IDLE_BLOCK};
 use crate::fib::encode::MAX_BLOCK;
-use crate::fib::layout::{self, FibWord, IDLE_BLOCK};
 use crate::memory::{self, Allocator, Global, OutOfMemory};
 
 /// Words of a cache line: a block crosses one only if it is longer.
-const LINE: u32 = layout::LINE as u32;
+const LINE: u32 = arrays::LINE as u32;
 
 /// Longer places are pages, which are equally long in all of a table: one list is theirs. Lists for each length up to a page's would
 /// be most of a small table.

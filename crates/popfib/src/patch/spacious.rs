@@ -6,12 +6,10 @@ use super::Space;
 use super::shared::SharedBlocks;
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fib::Options;
-use crate::fib::compile::compile;
+use crate::fib::arrays::{FibArrays, FibView, FibWord, MAX_WORDS};
 use crate::fib::flat;
-use crate::fib::layout::{FibArrays, FibView, FibWord, MAX_WORDS};
+use crate::fib::{Options, Size};
 use crate::memory::Allocator;
-use crate::next_hop::Leaf;
 use crate::rib::Rib;
 
 /// A table as it is made, and what its writer knows of it.
@@ -19,46 +17,30 @@ pub(super) struct SpaciousTable<Al: Allocator> {
     pub(super) arrays: FibArrays<Al>,
     pub(super) space: Space<Al>,
     pub(super) shared: Option<Box<SharedBlocks<Al>, Al>>,
-    /// Whether flat blocks would be too large.
-    pub(super) is_too_large: bool,
 }
 
 /// The compiled arrays of `rib` with words to spare, at least so many, and which these are.
-pub(super) fn compile_spacious<A: Address, L: Leaf, Al: Allocator + Clone>(
+pub(super) fn compile_spacious<A: Address, Al: Allocator + Clone>(
     rib: &Rib<A, Al>,
     options: &Options,
     highest: u32,
     spare: usize,
 ) -> Result<SpaciousTable<Al>, CompileError> {
     let alloc = rib.allocator().clone();
-    let mut compiled = None;
-    let is_asked = may_be_flat::<A>(rib, options)?;
-    if is_asked {
-        let bytes = flat::MAX_BYTES;
-        compiled = flat::flat::<A, L, _>(rib, options, highest, bytes, alloc.clone())?;
+    let mut options = options.clone();
+    // Flat blocks of keys of more than 32 bits lie below each other, and a change would make all above again: they are not flat.
+    if A::WIDTH > 32 {
+        options = options.size(Size::Smallest);
     }
-    let mut compiled = match compiled {
-        Some(compiled) => compiled,
-        None => compile::<A, L, _>(rib, options, highest, MAX_WORDS, alloc.clone())?,
-    };
+    let mut compiled = flat::compile::<A, _>(rib, &options, highest, alloc.clone())?;
     let spare = spare.max(least_spare(compiled.view().root.len(), rib.len()));
     let (arrays, space) = spacious(compiled.view(), spare, alloc.clone())?;
     let shared = SharedBlocks::of(arrays.view(), alloc)?;
     Ok(SpaciousTable {
-        is_too_large: is_asked && shared.is_none(),
         arrays,
         space,
         shared,
     })
-}
-
-/// Whether a table of `rib` whose routes change has flat blocks, if these are not too large. Those of keys of more than 32 bits lie below
-/// each other, and a change would make all above again: they are not flat.
-pub(super) fn may_be_flat<A: Address>(
-    rib: &Rib<A, impl Allocator + Clone>,
-    options: &Options,
-) -> Result<bool, CompileError> {
-    Ok(A::WIDTH <= 32 && flat::is_asked(rib, options)?)
 }
 
 /// Whether an arena of flat blocks with words to spare is longer than these may be.

@@ -179,3 +179,34 @@ fn add_child<A: Address, Al: Allocator>(
     parent.node.children |= 1 << node.extract(parent.node.depth(), STRIDE);
     children.push(node);
 }
+
+impl<A: Address, Al: Allocator + Clone> Extend<(Prefix<A>, NextHop)> for Rib<A, Al> {
+    fn extend<I: IntoIterator<Item = (Prefix<A>, NextHop)>>(&mut self, routes: I) {
+        let mut routes = routes.into_iter();
+        let mut next = routes.next();
+        if self.is_empty() {
+            // As long as they come in order.
+            let mut builder = RibBuilder::new_in(self.allocator().clone());
+            while let Some((prefix, next_hop)) = next
+                && builder.is_next(prefix)
+            {
+                if let Err(error) = builder.push(prefix, next_hop) {
+                    error.abort();
+                }
+                next = routes.next();
+            }
+            *self = builder.finish();
+        }
+        for (prefix, next_hop) in next.into_iter().chain(routes) {
+            self.insert(prefix, next_hop);
+        }
+    }
+}
+
+impl<A: Address> FromIterator<(Prefix<A>, NextHop)> for Rib<A> {
+    fn from_iter<I: IntoIterator<Item = (Prefix<A>, NextHop)>>(routes: I) -> Self {
+        let mut rib = Self::new();
+        rib.extend(routes);
+        rib
+    }
+}

@@ -16,7 +16,7 @@ use core::ops::RangeBounds;
 
 use super::node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use super::runs::Runs;
-use super::{ByLength, Iter, Range, RibBuilder, RibView, Supernets, walk};
+use super::{ByLength, Iter, Range, RibView, Supernets, walk};
 use crate::address::Address;
 use crate::cpu::counted;
 use crate::memory::{Allocator, Global, OutOfMemory};
@@ -315,37 +315,6 @@ impl<A: Address, Al: Allocator + Clone> Clone for Rib<A, Al> {
             Ok(clone) => clone,
             Err(error) => error.abort(),
         }
-    }
-}
-
-impl<A: Address, Al: Allocator + Clone> Extend<(Prefix<A>, NextHop)> for Rib<A, Al> {
-    fn extend<I: IntoIterator<Item = (Prefix<A>, NextHop)>>(&mut self, routes: I) {
-        let mut routes = routes.into_iter();
-        let mut next = routes.next();
-        if self.is_empty() {
-            // As long as they come in order.
-            let mut builder = RibBuilder::new_in(self.allocator().clone());
-            while let Some((prefix, next_hop)) = next
-                && builder.is_next(prefix)
-            {
-                if let Err(error) = builder.push(prefix, next_hop) {
-                    error.abort();
-                }
-                next = routes.next();
-            }
-            *self = builder.finish();
-        }
-        for (prefix, next_hop) in next.into_iter().chain(routes) {
-            self.insert(prefix, next_hop);
-        }
-    }
-}
-
-impl<A: Address> FromIterator<(Prefix<A>, NextHop)> for Rib<A> {
-    fn from_iter<I: IntoIterator<Item = (Prefix<A>, NextHop)>>(routes: I) -> Self {
-        let mut rib = Self::new();
-        rib.extend(routes);
-        rib
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the system does to a process: system calls refused, forks, and the rights of nobody.
+//! What the system does to a process: system calls refused, and forks.
 
 use std::io;
 
@@ -65,15 +65,4 @@ pub(crate) fn forked(body: impl FnOnce() -> bool) -> bool {
             }
         }
     }
-}
-
-/// Runs `body` in this thread with the file rights of the user "nobody", if this is root; else as it is.
-pub(crate) fn as_nobody<T>(body: impl FnOnce() -> T) -> T {
-    const NOBODY: libc::uid_t = 65534;
-    // SAFETY: the calls take a number and touch no memory; they concern this thread alone.
-    let before = unsafe { libc::setfsuid(NOBODY) };
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-    // SAFETY: as above.
-    unsafe { libc::setfsuid(before as libc::uid_t) };
-    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

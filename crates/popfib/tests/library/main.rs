@@ -4,7 +4,6 @@
 mod algebra;
 #[path = "../common/mod.rs"]
 mod common;
-mod groups;
 mod image;
 mod live_map;
 mod live_out_of_memory;
@@ -12,13 +11,9 @@ mod live_out_of_memory;
 mod live_refused;
 mod map;
 mod map_out_of_memory;
-mod multi_rib;
-#[cfg(unix)]
-mod new_file;
 mod out_of_memory;
 mod prefix;
 mod rib;
-mod rpki;
 #[cfg(feature = "serde")]
 mod serde;
 mod sets;

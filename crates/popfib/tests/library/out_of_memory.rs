@@ -1,15 +1,11 @@
 //! Every allocation refused in turn: what fails changes nothing, what never
 //! fails does not, and all memory comes back.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::common::failing::{Failing, Refuse};
 use crate::common::random::Random;
-use popfib::multi_rib::Path;
-use popfib::{
-    Address, CompileError, Fib, LongestFib, MultiRib, NextHop, Options, Prefix, Rib, Size,
-};
+use popfib::{Address, CompileError, Fib, LongestFib, NextHop, Options, Prefix, Rib, Size};
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;
 
@@ -172,7 +168,7 @@ fn compile<A: Address>(seed: u64, routes: usize, all_direct_bits: &[u8]) {
             };
             let (fib, failures) = memory.until_it_succeeds(
                 &mut (),
-                |()| Fib::<A, u32, _>::compile_in(&rib, &options, &memory),
+                |()| Fib::<A, _>::compile_in(&rib, &options, &memory),
                 given_back,
             );
             // Root, arena and the finished block at the least.
@@ -229,66 +225,6 @@ fn heavy_compile_large_tables() {
     // From 1 MiB on a Fib asks for huge pages first.
     compile::<u32>(16, 30_000, &[18]);
     compile::<u128>(17, 20_000, &[24]);
-}
-
-/// A path to one of a few peers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct FromPeer(u32);
-
-impl Path for FromPeer {
-    type Key = u32;
-
-    fn key(&self) -> u32 {
-        self.0
-    }
-
-    fn next_hop(&self) -> NextHop {
-        NextHop::new(self.0).unwrap()
-    }
-
-    fn preference(&self, _: &Self) -> Ordering {
-        Ordering::Equal
-    }
-}
-
-#[test]
-fn several_paths() {
-    let memory = Failing::new();
-    let mut random = Random(10);
-    let pool: Vec<Prefix<u16>> = (0..100).map(|_| random.prefix()).collect();
-    let mut rib = MultiRib::<u16, FromPeer, _>::new_in(&memory);
-    let mut model = BTreeSet::new();
-    let mut failures = 0;
-    for step in 0..3000 {
-        let prefix = pool[random.below(pool.len())];
-        let peer = 1 + random.below(4) as u32;
-        if random.below(3000) > step {
-            failures += memory
-                .until_it_succeeds(
-                    &mut rib,
-                    |rib| rib.try_announce(prefix, FromPeer(peer)),
-                    |rib, _| {
-                        assert!(!model.contains(&(prefix, peer)));
-                        let paths = rib.iter().map(|(p, path)| (p, path.0));
-                        assert!(paths.eq(model.iter().copied()));
-                        assert_eq!(rib.path_count(), model.len());
-                    },
-                )
-                .1;
-            model.insert((prefix, peer));
-        } else {
-            memory.refuse(Refuse::From(0));
-            let withdrawn = rib.withdraw(prefix, &peer);
-            assert_eq!(withdrawn.is_some(), model.remove(&(prefix, peer)));
-        }
-    }
-    assert!(failures > 10, "{failures} failures");
-    memory.refuse(Refuse::From(0));
-    for peer in 1..=4 {
-        rib.withdraw_key(&peer, |_, _| {});
-    }
-    assert!(rib.is_empty());
-    assert_eq!(memory.bytes(), 0, "nothing is held for no path");
 }
 
 macro_rules! for_key {

@@ -2,13 +2,11 @@
 
 use crate::judge::Compiled;
 pub(crate) use popfib::Address as Key;
-use popfib::{Address, CompileError, Fib, Kernel, Leaf, Options, Rib, Size};
+use popfib::{Address, CompileError, Fib, Kernel, Options, Rib, Size};
 
 /// The choices at compile time other than the direct bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// 32-bit leaves in place of 16.
-    pub(crate) wide: bool,
     pub(crate) aggregation: bool,
     pub(crate) size: Size,
 }
@@ -20,9 +18,8 @@ impl Form {
     /// Form `index` of all.
     pub(crate) const fn new(index: usize) -> Self {
         Self {
-            wide: index & 1 != 0,
-            aggregation: index & 2 != 0,
-            size: if index == 0 {
+            aggregation: index & 1 != 0,
+            size: if index & 2 == 0 {
                 Size::Smallest
             } else {
                 Size::Balanced
@@ -34,10 +31,14 @@ impl Form {
     pub(crate) const ALL: [Self; Self::COUNT] =
         [Self::new(0), Self::new(1), Self::new(2), Self::new(3)];
 
-    /// The forms and direct bits that a full table is tried with; `wide` where its next hops need it.
-    pub(crate) fn of_real_tables(wide: bool) -> Vec<(Self, Option<u8>)> {
+    /// The highest next hop that it holds.
+    pub(crate) fn max_next_hop(self) -> u32 {
+        u32::MAX >> 1
+    }
+
+    /// The forms and direct bits that a full table is tried with.
+    pub(crate) fn of_real_tables() -> Vec<(Self, Option<u8>)> {
         let default = Self {
-            wide,
             aggregation: true,
             size: Size::Smallest,
         };
@@ -49,17 +50,13 @@ impl Form {
             aggregation: false,
             ..default
         };
-        let widest = Self {
-            wide: true,
-            ..balanced
-        };
         vec![
             (default, None),
             (balanced, None),
             (default, Some(18)),
             (default, Some(16)),
             (default, Some(0)),
-            (widest, Some(18)),
+            (balanced, Some(18)),
             (scattered, Some(18)),
         ]
     }
@@ -74,15 +71,11 @@ impl Form {
             .direct_bits(direct_bits)
             .aggregation(self.aggregation)
             .size(self.size);
-        Ok(if self.wide {
-            Box::new(Fib::<A, u32>::compile(rib, &options)?)
-        } else {
-            Box::new(Fib::<A, u16>::compile(rib, &options)?)
-        })
+        Ok(Box::new(Fib::<A>::compile(rib, &options)?))
     }
 }
 
-impl<A: Address, L: Leaf> Compiled<A> for Fib<A, L> {
+impl<A: Address> Compiled<A> for Fib<A> {
     fn check(&self) -> Result<(), String> {
         Fib::check(self).map_err(|error| error.to_string())
     }
@@ -104,28 +97,25 @@ impl<A: Address, L: Leaf> Compiled<A> for Fib<A, L> {
     }
 
     fn lookup(&self, address: A) -> u32 {
-        Fib::lookup(self, address).to_u32()
+        Fib::lookup(self, address)
     }
 
     fn first_wrong(&self, probes: &[A], expected: &[u32]) -> Option<(usize, u32)> {
         assert_eq!(probes.len(), expected.len());
         let singles = probes.iter().map(|&probe| Fib::lookup(self, probe));
-        let mut answers = vec![singles.collect::<Vec<L>>()];
+        let mut answers = vec![singles.collect::<Vec<u32>>()];
         for kernel in Kernel::list() {
-            let mut batch = vec![L::default(); probes.len()];
+            let mut batch = vec![0; probes.len()];
             self.lookup_batch_with(kernel, probes, &mut batch);
             answers.push(batch);
         }
         let bytes: Vec<_> = probes.iter().map(|probe| probe.to_be_bytes()).collect();
-        let mut batch = vec![L::default(); probes.len()];
+        let mut batch = vec![0; probes.len()];
         self.lookup_batch_be(&bytes, &mut batch);
         answers.push(batch);
         answers.iter().find_map(|answers| {
             let mut pairs = answers.iter().zip(expected).enumerate();
-            pairs.find_map(|(at, (answer, &expected))| {
-                let answer = answer.to_u32();
-                (answer != expected).then_some((at, answer))
-            })
+            pairs.find_map(|(at, (answer, expected))| (answer != expected).then_some((at, *answer)))
         })
     }
 }

@@ -41,9 +41,9 @@ fn small_tables_are_small() {
 fn tables_are_flat_where_that_suits_their_routes() {
     fn size<A: Address>(routes: &[Route]) -> Size {
         let rib = rib::<A>(routes);
-        let smallest = Fib::<A, u32>::compile(&rib, &Options::default()).unwrap();
+        let smallest = Fib::<A>::compile(&rib, &Options::default()).unwrap();
         let options = Options::default().size(Size::Balanced);
-        let fib = Fib::<A, u32>::compile(&rib, &options).unwrap();
+        let fib = Fib::<A>::compile(&rib, &options).unwrap();
         let is_smallest = fib.bytes() == smallest.bytes();
         assert_eq!(fib.size() == Size::Smallest, is_smallest);
         fib.size()

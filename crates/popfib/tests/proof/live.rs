@@ -6,7 +6,7 @@ use popfib::{Address, Kernel, LiveFib, NextHop, Options, Prefix, Size};
 
 /// Live tables of different options, and their readers.
 pub(crate) struct Live<A: Address> {
-    tables: Vec<(LiveFib<A, u32>, Reader<A, u32>)>,
+    tables: Vec<(LiveFib<A>, Reader<A>)>,
 }
 
 impl<A: Address> Default for Live<A> {
@@ -66,7 +66,7 @@ impl<A: Address> Live<A> {
     }
 
     /// Changes each table while a guard is held, then asks its reader and the writer.
-    fn change(&mut self, keys: &[A], change: impl Fn(&mut LiveFib<A, u32>)) {
+    fn change(&mut self, keys: &[A], change: impl Fn(&mut LiveFib<A>)) {
         for (table, reader) in &mut self.tables {
             let guard = reader.pin();
             change(table);

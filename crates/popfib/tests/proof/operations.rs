@@ -87,7 +87,7 @@ enum NextHops {
 }
 
 impl NextHops {
-    /// 1 to 65,536: one too many for a 16-bit leaf.
+    /// 1 to 65,536: one more than 16 bits hold.
     fn number(self) -> NextHop {
         match self {
             Self::Few(other) => NextHop::MIN.saturating_add(other.into()),
@@ -285,7 +285,7 @@ impl<A: Address> Run<A> {
                 return;
             }
             Err(CompileError::NextHop { next_hop, max }) => {
-                assert!(next_hop > max && max == if form.wide { u32::MAX >> 1 } else { 65_535 });
+                assert!(next_hop > max && max == form.max_next_hop());
                 assert!(routes.iter().any(|r| r.next_hop == next_hop));
                 return;
             }

@@ -6,10 +6,10 @@ use popfib::{Fib, Options, Rib};
 
 /// Looks up all of the 2^32 IPv4 addresses.
 pub(crate) fn sweep(rib: &Rib<u32>, segments: &Segments) {
-    let fib = Fib::<u32, u16>::compile(rib, &Options::default()).unwrap();
+    let fib = Fib::<u32>::compile(rib, &Options::default()).unwrap();
     every_address("popfib", segments, |addresses, answers| {
         let mut leaves = vec![0; addresses.len()];
         fib.lookup_batch(addresses, &mut leaves);
-        answers.extend(leaves.into_iter().map(u32::from));
+        answers.extend(leaves);
     });
 }

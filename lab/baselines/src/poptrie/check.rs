@@ -11,12 +11,13 @@
 //! 5. A node after which fewer than one bit of the key is left has no children.
 
 use popfib::fold::STRIDE;
-use popfib::{Address, Leaf, Options};
+use popfib::{Address, Options};
 
 use super::layout::{DIRECT_LEAF, Node, View};
+use crate::lpm::Width;
 
 /// Verifies all invariants. O(nodes + 2^s) time, a byte of memory a node.
-pub(super) fn check<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>) -> Result<(), String> {
+pub(super) fn check<A: Address, L: Width, N: Node>(view: View<'_, L, N>) -> Result<(), String> {
     let direct_bits = view.direct_bits;
     if direct_bits > Options::MAX_DIRECT_BITS.min(A::WIDTH) || view.direct.len() != 1 << direct_bits
     {
@@ -49,7 +50,7 @@ pub(super) fn check<A: Address, L: Leaf, N: Node>(view: View<'_, L, N>) -> Resul
     }
 }
 
-fn check_node<L: Leaf, N: Node>(
+fn check_node<L: Width, N: Node>(
     view: View<'_, L, N>,
     index: u32,
     depth: u8,

@@ -6,7 +6,7 @@
 
 use bytemuck::Pod;
 use popfib::fold::{Fold, Slot, Store};
-use popfib::{Address, CompileError, Leaf, Options, Rib};
+use popfib::{Address, CompileError, Options, Rib};
 
 use super::layout::{Node, View, direct_leaf};
 use crate::buffer::Buffer;
@@ -97,7 +97,7 @@ struct Nodes<L, N> {
     leaves: Vec<L>,
 }
 
-impl<L: Leaf, N: Node> Nodes<L, N> {
+impl<L: Width, N: Node> Nodes<L, N> {
     /// Stores nodes side by side; returns the index of the first.
     fn store_run(&mut self, nodes: &[N]) -> Result<u32, CompileError> {
         let first = self.nodes.len();
@@ -129,7 +129,7 @@ impl<L: Leaf, N: Node> Nodes<L, N> {
     }
 }
 
-impl<L: Leaf, N: Node> Store for Nodes<L, N> {
+impl<L: Width, N: Node> Store for Nodes<L, N> {
     type Node = N;
 
     fn store(&mut self, slots: &[Slot<N>; 64]) -> Result<N, CompileError> {

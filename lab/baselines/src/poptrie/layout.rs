@@ -11,9 +11,8 @@
 use std::fmt::Debug;
 
 use bytemuck::{Pod, Zeroable};
-use popfib::Leaf;
 
-use crate::lpm::Sealed;
+use crate::lpm::{Sealed, Width};
 
 /// The most significant bit of a direct entry: the entry is a leaf, the other
 /// bits its next hop. Else they are the index of a node.
@@ -146,6 +145,6 @@ pub struct View<'a, L, N> {
 
 /// A direct entry that is a leaf.
 #[inline]
-pub(crate) fn direct_leaf<L: Leaf>(leaf: L) -> u32 {
+pub(crate) fn direct_leaf<L: Width>(leaf: L) -> u32 {
     DIRECT_LEAF | leaf.to_u32()
 }

@@ -4,13 +4,14 @@
 //! loop. Indices are not checked: the layout's invariants (`check.rs`) put each
 //! of them in range.
 
+use popfib::Address;
 use popfib::fold::STRIDE;
-use popfib::{Address, Leaf};
 
 use super::layout::{DIRECT_LEAF, Node, View};
 use crate::loops::Find;
+use crate::lpm::Width;
 
-impl<A: Address, L: Leaf, N: Node> Find<A> for View<'_, L, N> {
+impl<A: Address, L: Width, N: Node> Find<A> for View<'_, L, N> {
     #[inline(always)]
     fn find(self, address: A) -> u32 {
         let index = address.leading(self.direct_bits) as usize;

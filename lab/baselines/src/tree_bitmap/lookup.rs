@@ -1,9 +1,10 @@
 //! Lookup in a Tree BitMap, without checks of indices.
 
-use popfib::{Address, Leaf};
+use popfib::Address;
 
 use super::layout::{Initial, Node};
 use crate::loops::Find;
+use crate::lpm::Width;
 
 /// The arrays.
 ///
@@ -25,7 +26,7 @@ fn below(bitmap: u64, index: u32) -> u32 {
     (bitmap & ((1 << index) - 1)).count_ones()
 }
 
-impl<A: Address, N: Node, L: Leaf> Find<A> for View<'_, N, L> {
+impl<A: Address, N: Node, L: Width> Find<A> for View<'_, N, L> {
     #[inline(always)]
     fn find(self, address: A) -> u32 {
         let index = address.leading(self.initial_bits) as usize;

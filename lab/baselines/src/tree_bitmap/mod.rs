@@ -24,7 +24,7 @@ mod lookup;
 
 use std::marker::PhantomData;
 
-use popfib::{Address, Leaf, Rib};
+use popfib::{Address, Rib};
 
 use crate::buffer::Buffer;
 use crate::cannot_build::CannotBuild;
@@ -120,7 +120,7 @@ struct Trie<N, L> {
     results: Vec<L>,
 }
 
-impl<N: Node, L: Leaf> Trie<N, L> {
+impl<N: Node, L: Width> Trie<N, L> {
     /// Fills in the node `at`, which begins after the first `depth` bits that all of `routes` share.
     fn grow<A: Address>(
         &mut self,

@@ -40,19 +40,27 @@ impl Form {
         all
     };
 
-    /// The forms and direct bits that a full table is tried with; `wide` where its next hops need it.
-    pub(crate) fn of_real_tables(wide: bool) -> Vec<(Self, Option<u8>)> {
-        let paper = Self {
-            wide,
-            leafvec: true,
-            aggregation: true,
+    /// The highest next hop that it holds.
+    pub(crate) fn max_next_hop(self) -> u32 {
+        if self.wide { u32::MAX >> 1 } else { 65_535 }
+    }
+
+    /// The forms and direct bits that a full table is tried with.
+    pub(crate) fn of_real_tables() -> Vec<(Self, Option<u8>)> {
+        let of_width = |wide| {
+            let paper = Self {
+                wide,
+                leafvec: true,
+                aggregation: true,
+            };
+            let basic = Self {
+                leafvec: false,
+                aggregation: false,
+                ..paper
+            };
+            [(paper, Some(18)), (basic, Some(18))]
         };
-        let basic = Self {
-            leafvec: false,
-            aggregation: false,
-            ..paper
-        };
-        vec![(paper, Some(18)), (basic, Some(18))]
+        [false, true].into_iter().flat_map(of_width).collect()
     }
 
     /// Compiles `rib` in this form; `None` leaves the direct bits to the library.

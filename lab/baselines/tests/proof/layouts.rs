@@ -30,7 +30,7 @@ fn options_save_space() {
             let (plain, leafvec) = (compile(false, false), compile(true, false));
             let (merged, all) = (compile(false, true), compile(true, true));
             let options = Options::default().direct_bits(Some(s));
-            let blocks = Fib::<u32, u32>::compile(&rib, &options).unwrap();
+            let blocks = Fib::<u32>::compile(&rib, &options).unwrap();
             assert_eq!(blocks.node_count(), all.nodes());
             assert_eq!(leafvec.nodes(), plain.nodes());
             assert!(leafvec.leaves() <= plain.leaves());

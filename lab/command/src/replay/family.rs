@@ -1,6 +1,6 @@
 //! One family's live table, the updates that wait for it, and what they took.
 
-use popfib::live::{Changes, Reader};
+use popfib::live::Reader;
 use popfib::{Address, Fib, LiveFib, NextHop, Options, Prefix, Rib};
 use popfib_eval::{Update, UpdateTimes, check_answers, shuffled};
 
@@ -11,23 +11,18 @@ const TOLD: u64 = 10;
 
 /// A live table whose answers are 32 bits wide, so that any next hop fits.
 pub(crate) struct Family<A: Address> {
-    table: LiveFib<A, u32>,
+    table: LiveFib<A>,
     options: Options,
-    step: Option<usize>,
     waiting: Vec<Update<A>>,
     pub(crate) counts: UpdateTimes,
     mismatches: u64,
 }
 
 impl<A: Address> Family<A> {
-    /// A table whose changes are made in steps of so many routes, or at once.
-    pub(crate) fn new(rib: Rib<A>, options: Options, step: Option<usize>) -> Result<Self, Failure> {
-        let mut table = LiveFib::from_rib(rib, options.clone())?;
-        table.set_step(step);
+    pub(crate) fn new(rib: Rib<A>, options: Options) -> Result<Self, Failure> {
         Ok(Self {
-            table,
+            table: LiveFib::from_rib(rib, options.clone())?,
             options,
-            step,
             waiting: Vec::new(),
             counts: UpdateTimes::default(),
             mismatches: 0,
@@ -48,7 +43,6 @@ impl<A: Address> Family<A> {
     pub(crate) fn fill(&mut self) -> Result<(), Failure> {
         self.waits_for(shuffled(self.rib()));
         self.table = LiveFib::from_rib(Rib::new(), self.options.clone())?;
-        self.table.set_step(self.step);
         Ok(())
     }
 
@@ -57,7 +51,7 @@ impl<A: Address> Family<A> {
         self.waiting.len()
     }
 
-    pub(crate) fn reader(&self) -> Reader<A, u32> {
+    pub(crate) fn reader(&self) -> Reader<A> {
         self.table.reader()
     }
 
@@ -72,18 +66,16 @@ impl<A: Address> Family<A> {
         for updates in waiting.chunks(stretch) {
             self.counts.apply(&mut self.table, updates)?;
             if check_every.is_some() {
-                self.counts.settle(&mut self.table)?;
                 self.compare();
             }
         }
         Ok(())
     }
 
-    /// Compares every answer with the RIB's, once lookups see all changes; returns how many have been wrong so far.
-    pub(crate) fn check(&mut self) -> Result<u64, Failure> {
-        self.counts.settle(&mut self.table)?;
+    /// Compares every answer with the RIB's; returns how many have been wrong so far.
+    pub(crate) fn check(&mut self) -> u64 {
         self.compare();
-        Ok(self.mismatches)
+        self.mismatches
     }
 
     fn compare(&mut self) {
@@ -103,10 +95,6 @@ impl<A: Address> Family<A> {
         });
     }
 
-    pub(crate) fn changes(&self) -> Changes {
-        self.table.changes()
-    }
-
     pub(crate) fn routes(&self) -> usize {
         self.table.rib().len()
     }
@@ -117,7 +105,7 @@ impl<A: Address> Family<A> {
 
     /// Bytes of a FIB compiled from the routes as they are.
     pub(crate) fn fresh_bytes(&self) -> Result<usize, Failure> {
-        let fresh = Fib::<A, u32>::compile(self.table.rib(), &self.options)?;
+        let fresh = Fib::<A>::compile(self.table.rib(), &self.options)?;
         Ok(fresh.bytes())
     }
 

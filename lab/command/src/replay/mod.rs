@@ -73,11 +73,6 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "SIZE", value_enum, default_value = "smallest")]
     size: SizeArg,
 
-    /// Make changes in steps of about N routes, so that none takes long; steps that remain at the end are
-    /// timed too
-    #[arg(long, value_name = "N")]
-    step: Option<usize>,
-
     /// Write the final table to this file, as text; compressed if its name ends in .gz, .bz2 or .zst
     #[arg(long, value_name = "FILE")]
     write_table: Option<PathBuf>,
@@ -152,18 +147,12 @@ struct Report {
     p50_us: f64,
     p99_us: f64,
     max_us: f64,
-    /// Updates that changed an answer, and so the FIB.
+    /// Updates that changed an answer, by the RIB.
     changed: u64,
     changed_mean_us: f64,
     changed_p99_us: f64,
-    /// Steps that were left at the end, all of them and the longest.
-    steps_us: f64,
-    step_max_us: f64,
-    /// The longest of all updates and steps, without the time that the thread waited for its core.
+    /// The longest of all updates, without the time that the thread waited for its core.
     longest_run_us: f64,
-    /// How often the FIB moved to a larger arena, and was compiled again.
-    moves: u64,
-    compiles: u64,
     routes: usize,
     fib_bytes: usize,
     /// Bytes of a FIB compiled from the routes as they are in the end.
@@ -212,16 +201,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
         false => args.table.load()?,
     };
     let mut stream = Stream::open(args)?;
-    let mut ipv4 = Family::new(
-        std::mem::take(&mut table.ribs.ipv4),
-        args.options(),
-        args.step,
-    )?;
-    let mut ipv6 = Family::new(
-        std::mem::take(&mut table.ribs.ipv6),
-        args.options(),
-        args.step,
-    )?;
+    let mut ipv4 = Family::new(std::mem::take(&mut table.ribs.ipv4), args.options())?;
+    let mut ipv6 = Family::new(std::mem::take(&mut table.ribs.ipv6), args.options())?;
     let reading = std::thread::scope(|scope| -> Result<_, Failure> {
         let mut team = None;
         loop {
@@ -277,10 +258,9 @@ fn report(
     ipv6: &mut Family<u128>,
     reading: Reading,
 ) -> Result<Report, Failure> {
-    let mismatches = ipv4.check()? + ipv6.check()?;
+    let mismatches = ipv4.check() + ipv6.check();
     let mut counts = ipv4.counts.clone();
     counts.append(&ipv6.counts);
-    let (of_4, of_6) = (ipv4.changes(), ipv6.changes());
     Ok(Report {
         updates: counts.all.count(),
         announced: counts.announced,
@@ -295,11 +275,7 @@ fn report(
         changed: counts.changing.count(),
         changed_mean_us: decimals(counts.changing.mean_us()),
         changed_p99_us: decimals(counts.changing.percentile_us(0.99)),
-        steps_us: decimals(counts.steps.mean_us() * counts.steps.count() as f64),
-        step_max_us: decimals(counts.steps.max_us()),
         longest_run_us: decimals(counts.longest_run.as_secs_f64() * 1e6),
-        moves: of_4.moves + of_6.moves,
-        compiles: of_4.compiles + of_6.compiles,
         routes: ipv4.routes() + ipv6.routes(),
         fib_bytes: ipv4.fib_bytes() + ipv6.fib_bytes(),
         fresh_bytes: ipv4.fresh_bytes()? + ipv6.fresh_bytes()?,
@@ -345,7 +321,7 @@ fn text(report: &Report) -> String {
          each        mean {:.3} us, median {:.3}, 99 % within {:.3}, longest {:.3} ({:.3} without waiting for the core)\n\
          {changed} changed an answer\n\
          each        mean {:.3} us, 99 % within {:.3}\n\
-         table       {} routes, FIB of {} bytes, {:.3} of a fresh one; {} moves, {} compilations\n",
+         table       {} routes, FIB of {} bytes, {:.3} of a fresh one\n",
         report.mean_us,
         report.p50_us,
         report.p99_us,
@@ -356,15 +332,7 @@ fn text(report: &Report) -> String {
         report.routes,
         report.fib_bytes,
         report.fib_bytes as f64 / report.fresh_bytes as f64,
-        report.moves,
-        report.compiles,
     );
-    if report.steps_us > 0.0 {
-        text += &format!(
-            "steps left  {:.3} us in all, the longest {:.3}\n",
-            report.steps_us, report.step_max_us
-        );
-    }
     if let Some(readers) = &report.readers {
         for (name, of) in [("alone", &readers.alone), ("meanwhile", &readers.meanwhile)] {
             text += &format!(

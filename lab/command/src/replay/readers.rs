@@ -134,11 +134,7 @@ impl Drop for Team<'_> {
 }
 
 /// Looks up burst by burst until it is told to stop.
-fn read<A: TrafficAddress>(
-    mut reader: Reader<A, u32>,
-    addresses: &[A],
-    doing: &AtomicU8,
-) -> [Phase; 2] {
+fn read<A: TrafficAddress>(mut reader: Reader<A>, addresses: &[A], doing: &AtomicU8) -> [Phase; 2] {
     let mut phases = [Phase::default(), Phase::default()];
     let mut next_hops = [0; BURST];
     let mut guard = reader.pin();

@@ -272,7 +272,7 @@ mod tests {
             let mut growing = Growing::<A>::new(64, 1);
             for routes in A::SERIES.iter().filter(|routes| **routes <= 10_000_000) {
                 let rib = growing.grow_to(*routes);
-                match Fib::<A, u16>::compile(rib, &Options::default()) {
+                match Fib::<A>::compile(rib, &Options::default()) {
                     Ok(fib) => println!("{routes} routes: {} bytes", fib.bytes()),
                     Err(error) => panic!("{routes} routes: {error}"),
                 }

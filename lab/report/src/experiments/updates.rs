@@ -33,7 +33,7 @@ pub(crate) fn recorded<A: TrafficAddress>(
     updates: &[Update<A>],
 ) -> Result<Stream, CompileError> {
     let options = Options::default().direct_bits(Some(18));
-    let mut table = LiveFib::<A, u32>::from_rib(rib.clone(), options)?;
+    let mut table = LiveFib::<A>::from_rib(rib.clone(), options)?;
     stream(name, &mut table, updates)
 }
 
@@ -46,13 +46,13 @@ pub(crate) fn flaps<A: TrafficAddress>(rib: &Rib<A>) -> Result<Stream, CompileEr
 /// Inserts all routes into an empty table, in random order.
 pub(crate) fn full_table<A: TrafficAddress>(rib: &Rib<A>) -> Result<Stream, CompileError> {
     let options = Options::default().direct_bits(Some(18));
-    let mut table = LiveFib::<A, u32>::new(options)?;
+    let mut table = LiveFib::<A>::new(options)?;
     stream("full table, random order", &mut table, &shuffled(rib))
 }
 
 fn stream<A: TrafficAddress>(
     name: &str,
-    table: &mut LiveFib<A, u32>,
+    table: &mut LiveFib<A>,
     updates: &[Update<A>],
 ) -> Result<Stream, CompileError> {
     let mut times = UpdateTimes::default();

@@ -70,7 +70,7 @@ pub(super) fn pointer(to: &mut Vec<u8>, place: u32) {
     to.extend(&rest.to_be_bytes()[4 - more..]);
 }
 
-/// A value, of the type that it had in a database, if it had one, or the smallest that all like it fit.
+/// A value: of the type in the database where it came from, otherwise of the smallest type with room for all values of the column.
 ///
 /// # Errors
 /// A whole number that no type holds.

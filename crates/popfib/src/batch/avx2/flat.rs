@@ -4,40 +4,41 @@ use core::arch::x86_64::*;
 
 use super::vectors::gather_words;
 use super::{AHEAD, LANES, LINE, windows, write_next_hops};
-use crate::address::Address;
+use crate::address::{Address, STRIDE};
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{FLAT_PLACE, FibView, HALF, NODE, STRIDE};
-use crate::next_hop::Leaf;
+use crate::cpu::prefetch;
+use crate::fib::arrays::FibView;
+use crate::fib::layout::{FLAT_PLACE, HALF, NODE};
 
 /// Vectors that advance together.
 const VECTORS: usize = 4;
 
 /// Looks up each of `addresses`, of 32 bits, in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
+pub(in crate::batch) fn lookup_batch<A: Address>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
-    in_groups::<A, L, LANES, VECTORS>(
+    in_groups::<A, LANES, VECTORS>(
         view,
         addresses,
         next_hops,
-        |addresses, next_hops| group::<A, L, VECTORS>(view, addresses, next_hops),
-        |addresses, next_hops| group::<A, L, 1>(view, addresses, next_hops),
+        |addresses, next_hops| group::<A, VECTORS>(view, addresses, next_hops),
+        |addresses, next_hops| group::<A, 1>(view, addresses, next_hops),
     );
 }
 
 #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
 #[inline]
-fn group<A: Address, L: Leaf, const N: usize>(
+fn group<A: Address, const N: usize>(
     view: FibView<'_>,
     addresses: &[[A; LANES]; N],
-    next_hops: &mut [[L; LANES]; N],
+    next_hops: &mut [[u32; LANES]; N],
 ) {
     let ahead = addresses.as_ptr().wrapping_byte_add(AHEAD);
     for line in 0..size_of_val(addresses).div_ceil(LINE) {
-        _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_byte_add(line * LINE).cast());
+        prefetch(ahead.wrapping_byte_add(line * LINE));
     }
     let root_shift = _mm_cvtsi32_si128(32 - i32::from(view.root_bits));
     let zero = _mm256_setzero_si256();

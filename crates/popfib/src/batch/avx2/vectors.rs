@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::arch::x86_64::*;
 
-use crate::fib::layout::FibWord;
+use crate::fib::arrays::FibWord;
 
 // The gathers take an address as a whole register.
 const _: () = assert!(size_of::<*const FibWord>() == 8);

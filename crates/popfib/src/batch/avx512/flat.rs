@@ -4,47 +4,48 @@
 //! these groups by itself. The few lanes that lead deeper are looked up again one by one.
 
 use core::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi32, _mm512_and_si512, _mm512_movepi32_mask,
-    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_srlv_epi32,
+    __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_movepi32_mask, _mm512_setzero_si512,
+    _mm512_slli_epi32, _mm512_srlv_epi32,
 };
 
 use super::AHEAD;
 use super::lanes::{LANES, all, gather_words, load, store};
-use crate::address::Address;
+use crate::address::{Address, STRIDE};
 use crate::batch::flat::{deeper, in_groups};
-use crate::fib::layout::{FLAT_PLACE, FibView, HALF, NODE, STRIDE};
-use crate::next_hop::Leaf;
+use crate::cpu::prefetch;
+use crate::fib::arrays::FibView;
+use crate::fib::layout::{FLAT_PLACE, HALF, NODE};
 
 /// Vectors that advance together. Four are a tenth slower.
 const VECTORS: usize = 8;
 
 /// Looks up each of `addresses` in a flat table; `next_hops` is as long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
-pub(in crate::batch) fn lookup_batch<A: Address, L: Leaf>(
+pub(in crate::batch) fn lookup_batch<A: Address>(
     view: FibView<'_>,
     addresses: &[A],
-    next_hops: &mut [L],
+    next_hops: &mut [u32],
 ) {
-    in_groups::<A, L, LANES, VECTORS>(
+    in_groups::<A, LANES, VECTORS>(
         view,
         addresses,
         next_hops,
-        |addresses, next_hops| group::<A, L, VECTORS>(view, addresses, next_hops),
-        |addresses, next_hops| group::<A, L, 1>(view, addresses, next_hops),
+        |addresses, next_hops| group::<A, VECTORS>(view, addresses, next_hops),
+        |addresses, next_hops| group::<A, 1>(view, addresses, next_hops),
     );
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
 #[inline]
-fn group<A: Address, L: Leaf, const N: usize>(
+fn group<A: Address, const N: usize>(
     view: FibView<'_>,
     addresses: &[[A; LANES]; N],
-    next_hops: &mut [[L; LANES]; N],
+    next_hops: &mut [[u32; LANES]; N],
 ) {
     let ahead = addresses.as_flattened().as_ptr();
     let ahead = ahead.wrapping_add(AHEAD).cast::<i8>();
     for line in 0..size_of_val(addresses).div_ceil(64) {
-        _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(64 * line));
+        prefetch(ahead.wrapping_add(64 * line));
     }
     let zero = _mm512_setzero_si512();
     let (mut pointers, mut slots) = ([zero; N], [zero; N]);

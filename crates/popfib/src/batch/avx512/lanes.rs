@@ -5,20 +5,20 @@
 
 use core::arch::asm;
 use core::arch::x86_64::{
-    __m256i, __m512i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm256_loadu_si256, _mm256_storeu_si256,
-    _mm512_add_epi8, _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi512_si256,
-    _mm512_cvtepi32_epi16, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtepu32_epi64,
-    _mm512_extracti64x4_epi64, _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_mask_srlv_epi32,
-    _mm512_movepi32_mask, _mm512_or_si512, _mm512_permutex2var_epi32, _mm512_permutex2var_epi64,
-    _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set4_epi32, _mm512_setr_epi32,
-    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_sll_epi32,
-    _mm512_slli_epi32, _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16, _mm512_srli_epi32,
-    _mm512_storeu_si512, _mm512_test_epi32_mask,
+    __m256i, __m512i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm256_loadu_si256, _mm512_add_epi8,
+    _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi512_si256, _mm512_cvtepu8_epi32,
+    _mm512_cvtepu16_epi32, _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_loadu_si512,
+    _mm512_mask_mov_epi32, _mm512_mask_srlv_epi32, _mm512_movepi32_mask, _mm512_or_si512,
+    _mm512_permutex2var_epi32, _mm512_permutex2var_epi64, _mm512_sad_epu8, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_set4_epi32, _mm512_setr_epi32, _mm512_setr_epi64,
+    _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_sll_epi32, _mm512_slli_epi32,
+    _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_storeu_si512,
+    _mm512_test_epi32_mask,
 };
 
 use crate::address::Address;
-use crate::fib::layout::{FibView, FibWord, NODE, WIDE};
-use crate::next_hop::Leaf;
+use crate::fib::arrays::{FibView, FibWord};
+use crate::fib::layout::{NODE, WIDE};
 
 // The gathers take an address as a whole register.
 const _: () = assert!(size_of::<*const FibWord>() == 8);
@@ -122,19 +122,12 @@ fn upper_halves(first: __m512i, second: __m512i) -> __m512i {
     _mm512_permutex2var_epi64(first, odd, second)
 }
 
-/// Writes the lanes to `to`; what does not fit into an `L`, as pointers may not, is cut off.
+/// Writes the lanes to `to`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-pub(super) fn store<L: Leaf>(lanes: __m512i, to: &mut [L; LANES]) {
-    let to = to.as_mut_ptr();
-    // SAFETY: 16 next hops of either width.
-    unsafe {
-        if size_of::<L>() == 2 {
-            _mm256_storeu_si256(to.cast::<__m256i>(), _mm512_cvtepi32_epi16(lanes));
-        } else {
-            _mm512_storeu_si512(to.cast(), lanes);
-        }
-    }
+pub(super) fn store(lanes: __m512i, to: &mut [u32; LANES]) {
+    // SAFETY: 16 next hops.
+    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), lanes) };
 }
 
 /// Each lane moved `count` bits down; 0 from 32 on.

@@ -4,13 +4,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::fib::layout::{FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, WIDE, root_bits, words};
+use crate::fib::arrays::{FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, root_bits, words};
+use crate::fib::layout::WIDE;
 use crate::fib::lookup::lookup_each;
+use crate::next_hop::MAX_NEXT_HOP;
 use crate::rounds::rounds;
 
 /// A function under test, for any key and leaf.
 pub(in crate::batch) trait Lookup {
-    fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]);
+    fn lookup<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]);
 }
 
 /// SplitMix64.
@@ -43,7 +45,7 @@ struct Arrays {
 
 impl Arrays {
     /// `eighths` of the root's entries lead further.
-    fn new<A: Address, L: Leaf>(direct_bits: u8, value_bits: u8, eighths: u64) -> Self {
+    fn new<A: Address>(direct_bits: u8, value_bits: u8, eighths: u64) -> Self {
         let root_bits = root_bits::<A>(direct_bits);
         let page_bits = direct_bits - root_bits;
         let seed = u64::from(direct_bits) << 16 | u64::from(value_bits) << 8 | eighths;
@@ -53,7 +55,7 @@ impl Arrays {
             arena: words(IDLE_BLOCK.to_vec()),
             page_bits,
             value_bits,
-            max_next_hop: L::MAX & (u32::MAX >> (32 - value_bits)),
+            max_next_hop: MAX_NEXT_HOP & (u32::MAX >> (32 - value_bits)),
         };
         let mut below = Vec::new();
         for depth in (direct_bits..A::WIDTH).step_by(STRIDE.into()).rev() {
@@ -157,23 +159,22 @@ pub(in crate::batch) fn agrees_with_scalar<K: Lookup>() {
 fn for_key<K: Lookup, A: Address>() {
     let most = MAX_DIRECT_BITS.min(A::WIDTH);
     for direct_bits in 0..=most.min(rounds(20, most)) {
-        compare::<K, A, u16>(&Arrays::new::<A, u16>(direct_bits, 9, 6));
+        compare::<K, A>(&Arrays::new::<A>(direct_bits, 9, 6));
     }
     for value_bits in 1..=32 {
         let direct_bits = value_bits * 5 % (most.min(18) + 1);
         for eighths in [1, 4, 8] {
-            compare::<K, A, u16>(&Arrays::new::<A, u16>(direct_bits, value_bits, eighths));
-            compare::<K, A, u32>(&Arrays::new::<A, u32>(direct_bits, value_bits, eighths));
+            compare::<K, A>(&Arrays::new::<A>(direct_bits, value_bits, eighths));
         }
     }
 }
 
-fn compare<K: Lookup, A: Address, L: Leaf>(arrays: &Arrays) {
+fn compare<K: Lookup, A: Address>(arrays: &Arrays) {
     let mut random = Random(42);
     let addresses: Vec<A> = (0..800).map(|_| random.address()).collect();
-    let mut expected = vec![L::default(); addresses.len()];
+    let mut expected = vec![0; addresses.len()];
     lookup_each(arrays.view(), &addresses, &mut expected);
-    let untouched = L::from_u32(0x5a5a);
+    let untouched = 0x5a5a;
     for (len, offset) in (0..=200)
         .map(|len| (len, len % 67))
         .chain([(800, 0), (777, 9)])
@@ -190,7 +191,7 @@ fn compare<K: Lookup, A: Address, L: Leaf>(arrays: &Arrays) {
 struct Chosen;
 
 impl Lookup for Chosen {
-    fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
+    fn lookup<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
         lookup_batch(view, addresses, next_hops);
     }
 }
@@ -203,8 +204,8 @@ fn portable_agrees_with_scalar() {
 struct Plain;
 
 impl Lookup for Plain {
-    fn lookup<A: Address, L: Leaf>(view: FibView<'_>, addresses: &[A], next_hops: &mut [L]) {
-        each_table::<A, L, BYTES>(view, addresses, next_hops);
+    fn lookup<A: Address>(view: FibView<'_>, addresses: &[A], next_hops: &mut [u32]) {
+        each_table::<A, BYTES>(view, addresses, next_hops);
     }
 }
 

@@ -3,9 +3,9 @@
 use alloc::vec;
 
 use super::{CheckError, LayoutChecker, load, nowhere};
-use crate::fib::layout::{
-    FLAT, FLAT_PLACE, FibView, FibWord, HALF, HALF_END, LINE, NODE, STRIDE, WIDE, flat_len,
-};
+use crate::address::STRIDE;
+use crate::fib::arrays::{FibView, FibWord, LINE};
+use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, HALF_END, NODE, WIDE, flat_len};
 
 impl<'a> LayoutChecker<'a> {
     /// All of a flat table of keys of up to 32 bits. A block that several entries of the root lead to is verified once.
@@ -116,8 +116,8 @@ impl<'a> LayoutChecker<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fib::arrays::{IDLE_BLOCK, words};
     use crate::fib::check::check_answers;
-    use crate::fib::layout::{IDLE_BLOCK, words};
 
     /// Checks a flat table of 16-bit keys whose arena goes on with `rest` after the idle block.
     fn check_flat(root: &[u32], rest: &[u32], is_flat: bool) -> Result<(), CheckError> {

@@ -1,7 +1,7 @@
 //! Packed values above a limit, many at a time.
 
 use super::load;
-use crate::fib::layout::FibWord;
+use crate::fib::arrays::FibWord;
 
 /// Finds packed values above a limit, as many at a time as most blocks have: a
 /// table has a million, and how often a short loop turns is hard to predict.
@@ -93,7 +93,7 @@ impl PackedLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fib::layout::words;
+    use crate::fib::arrays::words;
 
     #[test]
     fn packed_values_above_a_limit_are_found() {

@@ -165,17 +165,6 @@ impl<V, S: Storage> LiveIpMap<V, S> {
         self.ipv6.reclaim();
     }
 
-    /// As [`LiveMap::set_step`].
-    pub fn set_step(&mut self, routes: Option<usize>) {
-        self.ipv4.set_step(routes);
-        self.ipv6.set_step(routes);
-    }
-
-    /// As [`LiveMap::is_settled`].
-    pub fn is_settled(&self) -> bool {
-        self.ipv4.is_settled() && self.ipv6.is_settled()
-    }
-
     /// As [`LiveMap::waiting`].
     pub fn waiting(&self) -> usize {
         self.ipv4.waiting() + self.ipv6.waiting()
@@ -231,14 +220,6 @@ impl<V, S: Stores<V>> LiveIpMap<V, S> {
         }
         self.ipv4.apply(ipv4)?;
         self.ipv6.apply(ipv6)
-    }
-
-    /// As [`LiveMap::step`], of IPv4 while there is more.
-    ///
-    /// # Errors
-    /// The same.
-    pub fn step(&mut self) -> Result<bool, CompileError> {
-        Ok(self.ipv4.step()? || self.ipv6.step()?)
     }
 
     /// Verifies both maps; see [`LiveMap::check`].

@@ -5,7 +5,6 @@
 //! When its last route has gone, the pair waits until no reader can have come by its number; the clock is that by which
 //! the Fib's blocks wait. Then its value is dropped and its number given out again, the lowest number first.
 
-mod groups;
 pub(crate) mod ip_map;
 mod reader;
 mod segments;
@@ -19,7 +18,6 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::{CheckError, Options};
 use crate::live::{Limbo, LiveBytes, LiveFib, last_of_each};
-use crate::map::batch::matched;
 use crate::map::check::check_pairs;
 use crate::map::pairs::Pairs;
 use crate::map::{Own, Shared, Storage, Stores};
@@ -28,7 +26,6 @@ use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use segments::StableSlots;
 
-pub use groups::{Group, GroupError, GroupGuard, GroupReader, LiveGroups};
 pub use ip_map::{IpMapGuard, IpMapReader};
 pub use reader::{MapGuard, MapReader};
 pub use sweep::{IpMapSweep, Sweep};
@@ -65,7 +62,7 @@ pub use sweep::{IpMapSweep, Sweep};
 ///
 /// A change takes as long as that of a [`LiveFib`]. Memory comes from the global allocator.
 pub struct LiveMap<A: Address, V, S: Storage = Own> {
-    fib: LiveFib<A, u32>,
+    fib: LiveFib<A>,
     pairs: Pairs<V, S, StableSlots<V>>,
     /// Numbers of pairs without a route.
     retired: Limbo<NextHop>,
@@ -157,7 +154,7 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
         let pair = self.pairs.get(self.fib.lookup(address))?;
-        Some(matched(address, pair))
+        Some(pair.matched(address))
     }
 
     /// The routes in prefix order.
@@ -211,16 +208,6 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         self.fib.rib().bytes() + self.fib.heap_bytes() + self.pairs.bytes()
     }
 
-    /// Makes changes in steps of about `routes` routes from now on; see [`LiveFib::set_step`].
-    pub fn set_step(&mut self, routes: Option<usize>) {
-        self.fib.set_step(routes);
-    }
-
-    /// Whether readers see all changes. Always, unless changes are made in [steps](Self::set_step).
-    pub fn is_settled(&self) -> bool {
-        self.fib.is_settled()
-    }
-
     fn value(&self, number: NextHop) -> &V {
         let pair = self.pairs.get(number.get());
         &pair.expect("a route has a pair").value
@@ -270,16 +257,6 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         Ok(old.is_some())
     }
 
-    /// Does a part of the remaining work of changes; returns whether there is more. See [`LiveFib::step`].
-    ///
-    /// # Errors
-    /// Those of [`announce`](Self::announce). Nothing is lost: the next step tries it again.
-    pub fn step(&mut self) -> Result<bool, CompileError> {
-        let is_more = self.fib.step()?;
-        self.retire(None);
-        Ok(is_more)
-    }
-
     /// Makes several changes as one batch: a value to set, or `None` to remove the route. If several are for
     /// the same prefix, the last one counts: a route that is removed and set again is never missing meanwhile.
     ///
@@ -318,7 +295,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
                 break;
             }
         }
-        if !self.fib.is_settled() {
+        if self.fib.is_stale() {
             self.fib.publish()?;
             self.retire(None);
         }
@@ -364,7 +341,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         {
             self.held.push(old);
         }
-        if self.held.is_empty() || !self.fib.is_settled() {
+        if self.held.is_empty() || self.fib.is_stale() {
             return;
         }
         // Refused after many changes at once, they wait here.
@@ -382,7 +359,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
     pub fn check(&self) -> Result<(), CheckError> {
         self.fib.check()?;
         let is_right =
-            |address, expected| !self.fib.is_settled() || self.fib.lookup(address) == expected;
+            |address, expected| self.fib.is_stale() || self.fib.lookup(address) == expected;
         let waiting = self.retired.iter().chain(&self.held);
         let waiting: BTreeSet<u32> = waiting.map(|number| number.get()).collect();
         check_pairs(self.fib.rib(), &self.pairs, is_right, |number| {

@@ -6,7 +6,7 @@ use core::fmt;
 use super::segments::PairSegments;
 use crate::address::Address;
 use crate::live::{Guard, Reader};
-use crate::map::batch::{self, Answering, BURST};
+use crate::map::batch::{self, Answering};
 use crate::map::pairs::Pair;
 use crate::memory::OutOfMemory;
 use crate::prefix::Prefix;
@@ -16,12 +16,12 @@ use crate::prefix::Prefix;
 /// Lookups never wait, never lock and never retry, whatever the writer does. A reader may outlive the
 /// writer: it then sees the last state of the map. It can be sent to another thread, and cloned for one more.
 pub struct MapReader<A: Address, V> {
-    reader: Reader<A, u32>,
+    reader: Reader<A>,
     pairs: Arc<PairSegments<V>>,
 }
 
 impl<A: Address, V> MapReader<A, V> {
-    pub(super) fn new(reader: Reader<A, u32>, pairs: Arc<PairSegments<V>>) -> Self {
+    pub(super) fn new(reader: Reader<A>, pairs: Arc<PairSegments<V>>) -> Self {
         Self { reader, pairs }
     }
 
@@ -69,7 +69,7 @@ impl<A: Address, V> fmt::Debug for MapReader<A, V> {
 /// A thread that holds a guard and sleeps keeps the writer from dropping values and from reusing memory: drop
 /// the guard before sleeping.
 pub struct MapGuard<'r, A: Address, V> {
-    guard: Guard<'r, A, u32>,
+    guard: Guard<'r, A>,
     pairs: &'r PairSegments<V>,
 }
 
@@ -84,7 +84,7 @@ impl<A: Address, V> MapGuard<'_, A, V> {
     #[inline]
     pub fn longest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         let address = address.into();
-        Some(batch::matched(address, self.find(address)?))
+        Some(self.find(address)?.matched(address))
     }
 
     /// As [`PrefixMap::lookup_batch`](crate::PrefixMap::lookup_batch).
@@ -109,21 +109,6 @@ impl<A: Address, V> MapGuard<'_, A, V> {
         matches: &mut [Option<(Prefix<A>, &'g V)>],
     ) {
         batch::matches(self, addresses, matches);
-    }
-
-    /// Hands out the value of each of `addresses`, by its place.
-    pub(super) fn lookup_each<'g>(
-        &'g self,
-        addresses: &[A],
-        mut each: impl FnMut(usize, Option<&'g V>),
-    ) {
-        for (burst, addresses) in addresses.chunks(BURST).enumerate() {
-            let mut numbers = [0; BURST];
-            let pairs = self.answers(addresses, &mut numbers[..addresses.len()]);
-            for (at, pair) in pairs.enumerate() {
-                each(burst * BURST + at, pair.map(|pair| &pair.value));
-            }
-        }
     }
 
     /// Reports a quiescent state: nothing that was found so far is still in use, as the borrow checker ensures. The

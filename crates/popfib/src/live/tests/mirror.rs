@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 
 use super::{Random, options, random_prefix};
+use crate::address::STRIDE;
 use crate::fib::FibWords;
-use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, HALF_END, NODE, PLACE, STRIDE, WIDE};
+use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, HALF_END, NODE, PLACE, WIDE};
 use crate::live::Mirror;
 use crate::rounds::rounds;
 use crate::{Address, LiveFib, NextHop, Options, Prefix, Rib, Size};
@@ -104,7 +105,7 @@ impl<A: Address> SlowLookup<A> {
 
 /// Makes a random change; growing first, shrinking later.
 fn change<A: Address>(
-    table: &mut LiveFib<A, u32>,
+    table: &mut LiveFib<A>,
     random: &mut Random,
     grows: bool,
     near: u32,
@@ -175,13 +176,10 @@ impl<A: Address> Mirror for WatchedMirror<A> {
 }
 
 fn words_of_changes<A: Address>(seed: u64, changes: usize) {
-    for (options, step) in
-        options::<A>().flat_map(|options| [(options.clone(), None), (options, Some(4))])
-    {
+    for options in options::<A>() {
         let mut random = Random(seed);
         let near = [0x7000_00f1, u32::MAX][random.below(2) as usize];
-        let mut table: LiveFib<A, u32> = LiveFib::new(options.clone()).expect("direct bits fit");
-        table.set_step(step);
+        let mut table: LiveFib<A> = LiveFib::new(options.clone()).expect("direct bits fit");
         let mut mirror = WatchedMirror {
             arrays: None,
             probes: Vec::new(),
@@ -203,10 +201,6 @@ fn words_of_changes<A: Address>(seed: u64, changes: usize) {
             let probes = addresses.into_iter().map(|at| (at, answers(at)));
             mirror.probes = probes.collect();
             let Ok(()) = table.mirror(&mut mirror);
-            while !table.is_settled() {
-                table.step().expect("memory");
-                let Ok(()) = table.mirror(&mut mirror);
-            }
             mirror.watch(|[_, after], found| found == after);
         }
         assert!(mirror.words > 0, "{options:?}");
@@ -221,7 +215,7 @@ fn words_of_changes<A: Address>(seed: u64, changes: usize) {
 
 /// The borders of the prefix that has changed, and of some others.
 fn borders_of_few<A: Address>(
-    table: &LiveFib<A, u32>,
+    table: &LiveFib<A>,
     changed: Prefix<A>,
     random: &mut Random,
 ) -> Vec<A> {
@@ -359,7 +353,7 @@ fn slow_readers<A: Address>(
     waits_for_readers: bool,
 ) -> (usize, usize) {
     let mut random = Random(7);
-    let mut table: LiveFib<A, u32> = LiveFib::new(options.clone()).expect("direct bits fit");
+    let mut table: LiveFib<A> = LiveFib::new(options.clone()).expect("direct bits fit");
     let addresses: Vec<A> = (0..64)
         .map(|_| A::from_leading(random.next() as u32 & 0x7000_00f1, A::WIDTH.min(31)))
         .collect();
@@ -460,7 +454,7 @@ fn host(number: u32, count: u32) -> (Prefix<u32>, Option<NextHop>) {
 
 #[test]
 fn a_mirror_that_is_too_small_keeps_the_last_state_that_fits() {
-    let mut table: LiveFib<u32, u32> = LiveFib::new(Options::default()).expect("no options");
+    let mut table: LiveFib<u32> = LiveFib::new(Options::default()).expect("no options");
     let mut mirror = SmallMirror {
         arrays: None,
         room: 30_000,
@@ -505,7 +499,7 @@ fn a_mirror_that_is_too_small_keeps_the_last_state_that_fits() {
 #[test]
 fn a_mirror_that_lags_behind_takes_bounded_memory() {
     for (every, can_wait) in [(u32::MAX, true), (1, false)] {
-        let mut table: LiveFib<u32, u32> = LiveFib::new(Options::default()).expect("no options");
+        let mut table: LiveFib<u32> = LiveFib::new(Options::default()).expect("no options");
         table
             .apply((1..5000).map(|number| host(number, 5000)))
             .expect("fits");
@@ -525,7 +519,7 @@ fn a_mirror_that_lags_behind_takes_bounded_memory() {
             let bytes = table.bytes();
             most = most.max(bytes.writer + bytes.arrays + bytes.older);
         }
-        let compiled: crate::Fib<u32, u32> =
+        let compiled: crate::Fib<u32> =
             crate::Fib::compile(&table.rib, &Options::default()).expect("fits");
         assert!(most < 4 * compiled.bytes() + (1 << 18), "{most} bytes");
         assert!(can_wait || mirror.waits > 0);

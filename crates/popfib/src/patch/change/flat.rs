@@ -4,6 +4,8 @@
 //! and content, or stores new ones, and switches the root. `patch/shared.rs` counts what leads to each block. Tables of long keys,
 //! whose flat blocks lie below each other, are not flat while their routes change, and maps never are.
 
+use allocator_api2::vec::Vec;
+
 use super::{Patch, push};
 use crate::address::Address;
 use crate::compile_error::CompileError;
@@ -11,7 +13,8 @@ use crate::fib::compile;
 use crate::fib::flat_block::FlatBlock;
 use crate::fib::layout::FLAT_PLACE;
 use crate::fold::Fold;
-use crate::memory::Allocator;
+use crate::memory::{self, Allocator};
+use crate::next_hop::MAX_NEXT_HOP;
 use crate::patch::shared;
 use crate::prefix::Prefix;
 use crate::rib::vertex::Vertex;
@@ -20,16 +23,40 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
     /// [`change`](Self::change) of a flat table.
     pub(super) fn change_flat(&mut self, prefix: Prefix<A>) -> Result<(), CompileError> {
         let root_bits = self.view.root_bits;
+        self.fits()?;
         if prefix.len() < root_bits {
-            return self.fill(prefix);
+            return self.change_many(prefix);
         }
         // One entry, without the memory that many take.
-        self.fits()?;
         let entry = Prefix::clamped(prefix.address(), root_bits);
         let (above, vertex) = self.rib.surroundings(entry);
         let leaf = self.rib.get(entry).map_or(above, u32::from);
         let new = self.build_flat(vertex, leaf)?;
         self.set_entry(entry.address().leading(root_bits), new)?;
+        self.count()
+    }
+
+    /// [`change_flat`](Self::change_flat) of a prefix that has many entries of the root.
+    fn change_many(&mut self, prefix: Prefix<A>) -> Result<(), CompileError> {
+        let (rib, aggregation) = (self.rib, self.aggregation);
+        let root_bits = self.view.root_bits;
+        let mut entries = Vec::new_in(rib.allocator().clone());
+        let count = 1 << (root_bits - prefix.len());
+        memory::reserve(&mut entries, count)?;
+        entries.resize(count, (self.next_hop, None));
+        if let (_, Some(vertex)) = rib.surroundings(prefix) {
+            let alloc = rib.allocator().clone();
+            let mut fold = Fold::new_in(rib, aggregation, MAX_NEXT_HOP, &mut *self, alloc);
+            let inherited = fold.store.next_hop;
+            fold.table(vertex, inherited, &mut entries, &mut |_, leaf, below| {
+                Ok((leaf, below))
+            })?;
+        }
+        let first = prefix.address().leading(root_bits);
+        for ((leaf, vertex), at) in entries.into_iter().zip(first..) {
+            let new = self.build_flat(vertex, leaf)?;
+            self.set_entry(at, new)?;
+        }
         self.count()
     }
 
@@ -41,9 +68,9 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
     ) -> Result<u32, CompileError> {
         let mut entries = [leaf; 64];
         if let Some(vertex) = vertex {
-            let (rib, aggregation, max) = (self.rib, self.aggregation, self.max_next_hop);
+            let (rib, aggregation) = (self.rib, self.aggregation);
             let alloc = rib.allocator().clone();
-            let mut fold = Fold::new_in(rib, aggregation, max, &mut *self, alloc);
+            let mut fold = Fold::new_in(rib, aggregation, MAX_NEXT_HOP, &mut *self, alloc);
             compile::fill_page(&mut fold, vertex, leaf, &mut entries)?;
         }
         let block = FlatBlock::of(&entries);

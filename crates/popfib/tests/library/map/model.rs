@@ -289,6 +289,10 @@ fn hold<A: Address, V: Value, S: Stores<V>>(
 }
 
 /// What takes a while: whole walks, and conversions.
+#[allow(
+    clippy::incompatible_msrv,
+    reason = "tests are built by the newest Rust"
+)]
 fn hold_all<A: Address, V: Value, S: Stores<V>>(map: &PrefixMap<A, V, S>, model: &Model<V>) {
     let keys = || model.keys().copied().collect();
     let owned = || model.clone().into_iter().collect();

@@ -9,34 +9,14 @@
 //! Rejected: a `Vec` of paths for each prefix, an allocation for each of a
 //! million prefixes that mostly have one path.
 
-use core::cmp::Ordering;
-use core::fmt;
+use std::cmp::Ordering;
+use std::fmt;
 
-use super::many::PathLists;
-use crate::address::Address;
-use crate::memory::{Allocator, Global, OutOfMemory};
-use crate::next_hop::NextHop;
-use crate::prefix::Prefix;
-use crate::rib::Rib;
-use crate::slab::Slab;
+use popfib::{Address, NextHop, Prefix, Rib};
 
-/// One of several routes for a prefix.
-pub trait Path {
-    /// What distinguishes the paths of one prefix: a peer, a protocol, or both.
-    type Key: Ord;
-
-    /// The key; it must not change while a [`MultiRib`] holds the path.
-    fn key(&self) -> Self::Key;
-
-    /// Where the path leads.
-    fn next_hop(&self) -> NextHop;
-
-    /// `Greater` if this path is better than `other`, a path to the same prefix.
-    ///
-    /// Must order any paths consistently, as [`Ord::cmp`] does. Of two equally
-    /// good ones the one with the lower key is taken, whichever came first.
-    fn preference(&self, other: &Self) -> Ordering;
-}
+use super::link::{FEW, NextBest, Path, PathLink, PathSlab, order};
+use super::many::ManyPaths;
+use super::slab::Slab;
 
 /// The effect of a change on the next hop of a prefix's best path: what to apply to a Rib, a Fib or a live
 /// table that follows.
@@ -54,9 +34,10 @@ pub enum BestChange {
 /// The routes of one family, any number for one prefix, of which one is best.
 ///
 /// ```
-/// use core::cmp::Ordering;
-/// use popfib::multi_rib::{BestChange, Path};
-/// use popfib::{MultiRib, NextHop, Prefix};
+/// use std::cmp::Ordering;
+///
+/// use popfib::{NextHop, Prefix};
+/// use popfib_table::multi_rib::{BestChange, MultiRib, Path};
 ///
 /// struct FromPeer {
 ///     peer: u32,
@@ -87,87 +68,20 @@ pub enum BestChange {
 /// assert_eq!(change, BestChange::Announce(next_hop(8)));
 /// # Ok::<(), popfib::PrefixError>(())
 /// ```
-pub struct MultiRib<A, P, Al: Allocator = Global> {
+pub struct MultiRib<A, P> {
     /// For each prefix the number of its best path.
-    pub(super) first: Rib<A, Al>,
-    pub(super) paths: PathSlab<P, Al>,
-    pub(super) many: Slab<PathLists<Al>, Al>,
-    /// Heap bytes of all of `many`, without their places.
-    pub(super) many_bytes: usize,
-}
-
-/// A prefix with more paths than these has lists of them, until it has half as many.
-pub(super) const FEW: usize = 64;
-
-/// Every path has a number.
-pub(super) type PathSlab<P, Al> = Slab<PathLink<P>, Al>;
-
-/// A path, and what leads to the others of the same prefix.
-pub(super) struct PathLink<P> {
-    pub(super) path: P,
-    pub(super) rest: NextBest,
-}
-
-/// The next best of a few paths; in the best of many paths, where their lists are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct NextBest(u32);
-
-impl NextBest {
-    pub(super) const NONE: Self = Self(0);
-    const IS_MANY: u32 = 1 << 31;
-
-    pub(super) fn next(next: Option<NextHop>) -> Self {
-        Self(next.map_or(0, NextHop::get))
-    }
-
-    pub(super) fn many(lists: NextHop) -> Self {
-        Self(lists.get() | Self::IS_MANY)
-    }
-
-    pub(super) fn as_next(self) -> Option<NextHop> {
-        NextHop::new(self.0).filter(|next| next.get() & Self::IS_MANY == 0)
-    }
-
-    pub(super) fn as_many(self) -> Option<NextHop> {
-        let is_many = self.0 & Self::IS_MANY != 0;
-        NextHop::new(self.0 & !Self::IS_MANY).filter(|_| is_many)
-    }
-}
-
-/// `Less` if `a` comes before `b`: it is better, or as good and has the lower key.
-pub(super) fn order<P: Path>(a: &P, b: &P) -> Ordering {
-    b.preference(a).then_with(|| a.key().cmp(&b.key()))
-}
-
-pub(super) fn link<P, Al: Allocator + Clone>(
-    paths: &PathSlab<P, Al>,
-    number: NextHop,
-) -> &PathLink<P> {
-    paths.get(number).expect("numbers lead to paths")
-}
-
-pub(super) fn link_mut<P, Al: Allocator + Clone>(
-    paths: &mut PathSlab<P, Al>,
-    number: NextHop,
-) -> &mut PathLink<P> {
-    paths.get_mut(number).expect("numbers lead to paths")
+    pub(super) first: Rib<A>,
+    pub(super) paths: PathSlab<P>,
+    pub(super) many: ManyPaths,
 }
 
 impl<A: Address, P: Path> MultiRib<A, P> {
     /// Without routes; allocates nothing.
     pub fn new() -> Self {
-        Self::new_in(Global)
-    }
-}
-
-impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
-    /// Without routes; memory will come from `alloc`. Allocates nothing.
-    pub fn new_in(alloc: Al) -> Self {
         Self {
-            first: Rib::new_in(alloc.clone()),
-            paths: Slab::new_in(alloc.clone()),
-            many: Slab::new_in(alloc),
-            many_bytes: 0,
+            first: Rib::new(),
+            paths: Slab::new(),
+            many: ManyPaths::new(),
         }
     }
 
@@ -188,84 +102,66 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
 
     /// Heap bytes in use, spare capacity included, without what the paths themselves own.
     pub fn bytes(&self) -> usize {
-        self.first.bytes() + self.paths.bytes() + self.many.bytes() + self.many_bytes
+        self.first.bytes() + self.paths.bytes() + self.many.bytes()
     }
 
-    /// Where there is room for no path, makes room for an eighth more, where [`announce`](MultiRib::announce) would make it for as many as
-    /// there are: for those who count bytes before they are taken.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`].
-    pub fn try_lengthen(&mut self) -> Result<(), OutOfMemory> {
-        self.paths.lengthen()
+    /// Where there is room for no path, makes room for an eighth more if there is memory, where [`announce`](MultiRib::announce) would
+    /// make it for as many as there are: for those who count bytes before they are taken.
+    pub fn lengthen(&mut self) {
+        self.paths.lengthen();
     }
 
     /// Adds a path to `prefix`, and replaces the one with the same key if there is one. O(key width / 6 + log paths
     /// of the prefix).
     ///
     /// Aborts the program if memory is exhausted.
-    pub fn announce(&mut self, prefix: Prefix<A>, path: P) -> BestChange {
-        match self.try_announce(prefix, path) {
-            Ok(change) => change,
-            Err(error) => error.abort(),
-        }
-    }
-
-    /// As [`announce`](MultiRib::announce); if memory is exhausted, nothing changes and `path` is dropped.
     ///
-    /// # Errors
-    /// [`OutOfMemory`]; never if the prefix has a path with this key and few others.
-    pub fn try_announce(&mut self, prefix: Prefix<A>, path: P) -> Result<BestChange, OutOfMemory> {
+    /// # Panics
+    /// From 2^31 paths on.
+    pub fn announce(&mut self, prefix: Prefix<A>, path: P) -> BestChange {
         let Some(first) = self.first.get(prefix) else {
             let next_hop = path.next_hop();
-            let rest = NextBest::NONE;
-            let number = self.paths.try_add(PathLink { path, rest })?;
-            if let Err(error) = self.first.try_insert(prefix, number) {
-                self.paths.take(number);
-                return Err(error);
-            }
-            return Ok(BestChange::Announce(next_hop));
+            let number = self.paths.add(PathLink::last(path));
+            self.first.insert(prefix, number);
+            return BestChange::Announce(next_hop);
         };
         let before = self.path(first).next_hop();
-        let new_first = match link(&self.paths, first).rest.as_many() {
-            Some(lists) => self.announce_many(first, lists, path)?,
-            None => self.announce_few(first, path)?,
+        let paths = &mut self.paths;
+        let new_first = match paths.get(first).rest.as_many() {
+            Some(lists) => self.many.announce(paths, first, lists, path),
+            None => self.announce_few(first, path),
         };
         self.set_first(prefix, first, Some(new_first));
-        Ok(self.change(before, Some(new_first)))
+        self.change(before, Some(new_first))
     }
 
-    fn announce_few(&mut self, first: NextHop, path: P) -> Result<NextHop, OutOfMemory> {
+    fn announce_few(&mut self, first: NextHop, path: P) -> NextHop {
         let (after, number) = match self.unlink(first, &path.key()) {
             Ok((after, number)) => {
-                link_mut(&mut self.paths, number).path = path;
+                self.paths.get_mut(number).path = path;
                 (after, number)
             }
             Err(FEW..) => {
-                let lists = self.make_lists(first)?;
-                return self.announce_many(first, lists, path);
+                let lists = self.many.make(&mut self.paths, first);
+                return self.many.announce(&mut self.paths, first, lists, path);
             }
-            Err(_) => {
-                let rest = NextBest::NONE;
-                (Some(first), self.paths.try_add(PathLink { path, rest })?)
-            }
+            Err(_) => (Some(first), self.paths.add(PathLink::last(path))),
         };
-        Ok(self.link_in(after, number))
+        self.link_in(after, number)
     }
 
-    /// Removes the path with `key` from `prefix`; `None` if there is none.
-    /// Needs no memory. O(key width / 6 + log paths of the prefix).
+    /// Removes the path with `key` from `prefix`; `None` if there is none. O(key width / 6 + log paths of the prefix).
     pub fn withdraw(&mut self, prefix: Prefix<A>, key: &P::Key) -> Option<(P, BestChange)> {
         let first = self.first.get(prefix)?;
         let before = self.path(first).next_hop();
-        let (new_first, number) = match link(&self.paths, first).rest.as_many() {
-            Some(lists) => self.withdraw_many(first, lists, key)?,
+        let paths = &mut self.paths;
+        let (new_first, number) = match paths.get(first).rest.as_many() {
+            Some(lists) => self.many.withdraw(paths, first, lists, key)?,
             None => self.unlink(first, key).ok()?,
         };
         self.set_first(prefix, first, new_first);
         let change = self.change(before, new_first);
-        let PathLink { path, .. } = self.paths.take(number)?;
-        Some((path, change))
+        Some((self.paths.take(number).path, change))
     }
 
     /// The best path of exactly `prefix`.
@@ -276,11 +172,10 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// The path of exactly `prefix` with `key`. O(key width / 6 + log paths of the prefix).
     pub fn get(&self, prefix: Prefix<A>, key: &P::Key) -> Option<&P> {
         let first = self.first.get(prefix)?;
-        match link(&self.paths, first).rest.as_many() {
+        match self.paths.get(first).rest.as_many() {
             None => self.chain(first).find(|path| path.key() == *key),
             Some(lists) => {
-                let lists = self.lists(lists);
-                let number = lists.number(&self.paths, key)?;
+                let number = self.many.get(lists).number(&self.paths, key)?;
                 Some(self.path(number))
             }
         }
@@ -300,7 +195,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     }
 
     pub(super) fn path(&self, number: NextHop) -> &P {
-        &link(&self.paths, number).path
+        &self.paths.get(number).path
     }
 
     /// Takes the path with `key` out of the chain; returns the chain's first
@@ -314,7 +209,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let mut at = Some(first);
         let mut count = 0;
         while let Some(number) = at {
-            let PathLink { path, rest } = link(&self.paths, number);
+            let PathLink { path, rest } = self.paths.get(number);
             let rest = *rest;
             if path.key() != *key {
                 (previous, at) = (at, rest.as_next());
@@ -324,7 +219,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             return match previous {
                 None => Ok((rest.as_next(), number)),
                 Some(previous) => {
-                    link_mut(&mut self.paths, previous).rest = rest;
+                    self.paths.get_mut(previous).rest = rest;
                     Ok((Some(first), number))
                 }
             };
@@ -338,23 +233,23 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let mut previous = None;
         let mut at = first;
         while let Some(other) = at {
-            let PathLink { path: held, rest } = link(&self.paths, other);
+            let PathLink { path: held, rest } = self.paths.get(other);
             if order(path, held) == Ordering::Less {
                 break;
             }
             (previous, at) = (at, rest.as_next());
         }
-        link_mut(&mut self.paths, number).rest = NextBest::next(at);
+        self.paths.get_mut(number).rest = NextBest::next(at);
         match previous {
             None => number,
             Some(previous) => {
-                link_mut(&mut self.paths, previous).rest = NextBest::next(Some(number));
+                self.paths.get_mut(previous).rest = NextBest::next(Some(number));
                 first.unwrap_or(number)
             }
         }
     }
 
-    /// Notes the new first path of a prefix, which had one. Needs no memory.
+    /// Notes the new first path of a prefix, which had one.
     pub(super) fn set_first(&mut self, prefix: Prefix<A>, before: NextHop, now: Option<NextHop>) {
         match now {
             None => {
@@ -382,7 +277,7 @@ impl<A: Address, P: Path> Default for MultiRib<A, P> {
     }
 }
 
-impl<A: Address, P: Path + fmt::Debug, Al: Allocator + Clone> fmt::Debug for MultiRib<A, P, Al> {
+impl<A: Address, P: Path + fmt::Debug> fmt::Debug for MultiRib<A, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }

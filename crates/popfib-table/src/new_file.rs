@@ -9,8 +9,10 @@
 //! gets a name when it is finished, a moment before it takes its place. So a process
 //! that is killed leaves nothing behind either. Rejected: to remove files from a
 //! handler of signals. It belongs to the program and not to a library, and SIGKILL passes it by.
-//! On other systems the new file has a name from the start; by that name, files that were left are recognised
-//! ([`NewFile::is_unfinished`]).
+//! On other systems the new file has a name from the start, which begins with `.popfib-` and ends in `.tmp`.
+//!
+//! What has a name too early is removed by the crate `tempfile`. Rejected: all of this by the crate `atomic-write-file`, which cannot write
+//! to a directory that may not be read, nor to a file with a long name, and keeps the permission to run as the old file's owner.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -18,15 +20,13 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Names that are tried for the new file: others' and those of killed processes are passed over.
-const ATTEMPTS: u32 = 1000;
+use popfib::ImageWriter;
+use tempfile::TempPath;
 
 /// Symbolic links that are followed, as many as Linux does.
 const MAX_LINKS: u32 = 40;
-
-/// How names of new files begin and end; between are the process and a number.
-const NAME: (&str, &str) = (".popfib-", ".tmp");
 
 /// A file that is written beside its place, and takes it with [`NewFile::finish`].
 ///
@@ -36,7 +36,7 @@ const NAME: (&str, &str) = (".popfib-", ".tmp");
 /// use std::io::Write;
 ///
 /// let path = std::env::temp_dir().join("popfib-new-file-example");
-/// let mut file = popfib::new_file::NewFile::create(&path)?;
+/// let mut file = popfib_table::NewFile::create(&path)?;
 /// file.write_all(b"10.0.0.0/8 east\n")?;
 /// assert!(!path.exists());
 /// file.finish()?;
@@ -55,8 +55,8 @@ pub struct NewFile {
 #[derive(Debug)]
 struct FinalPath {
     path: PathBuf,
-    /// The name that it has until then, if any.
-    named: Option<TemporaryName>,
+    /// The name that it has until then, if any; removed if the file does not get there.
+    named: Option<TempPath>,
 }
 
 impl NewFile {
@@ -95,21 +95,27 @@ impl NewFile {
     /// # Errors
     /// A full disk, among others; the old file is untouched then.
     pub fn finish(self) -> io::Result<()> {
-        match self.place {
-            Some(place) => {
-                self.file.sync_all()?;
-                place.take(self.file)
+        // A pipe or a device need not know how to sync.
+        let Some(FinalPath { path, named }) = self.place else {
+            return Ok(());
+        };
+        let named = {
+            // Closed at the end: not every system renames an open file.
+            let file = self.file;
+            file.sync_all()?;
+            match named {
+                Some(named) => named,
+                None => named_beside(&path, |name| nameless::name(&file, name))?.0,
             }
-            // A pipe or a device need not know how to sync.
-            None => Ok(()),
+        };
+        named.persist(&path)?;
+        // The new name is on the disk once its directory is. Only Unix opens directories. The file is
+        // in its place: where that cannot be done, it is no failure.
+        #[cfg(unix)]
+        if let Ok(directory) = File::open(directory(&path)) {
+            let _ = directory.sync_all();
         }
-    }
-
-    /// Whether `path` is named as a file that is not finished: by a process that still writes
-    /// it, or by one that was killed.
-    pub fn is_unfinished(path: impl AsRef<Path>) -> bool {
-        let name = path.as_ref().file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))
+        Ok(())
     }
 
     fn beside(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
@@ -124,12 +130,12 @@ impl NewFile {
         if let Some(old) = old {
             options.mode(old.mode() & 0o700);
         }
-        let (file, named) = match nameless::create(directory(&path), &options) {
-            Some(file) => (file, None),
+        let (named, file) = match nameless::create(directory(&path), &options) {
+            Some(file) => (None, file),
             None => {
                 options.create_new(true);
-                let (file, named) = TemporaryName::first_free(&path, |name| options.open(name))?;
-                (file, Some(named))
+                let (named, file) = named_beside(&path, |name| options.open(name))?;
+                (Some(named), file)
             }
         };
         if let Some(old) = old {
@@ -138,6 +144,37 @@ impl NewFile {
         let place = Some(FinalPath { path, named });
         Ok(Self { file, place })
     }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes an image to the file at `path`, or replaces it, by means of a [`NewFile`]: no process ever sees half of an image, and those
+/// that have mapped the old one keep it.
+///
+/// When this returns, the whole file is on the disk. If it fails,
+/// an existing file is unchanged and no other file is left.
+/// If `path` is a symbolic link, the file that it points to is replaced.
+///
+/// # Errors
+/// The directory cannot be written to, the disk is full, or `path` exists
+/// and is not a regular file: only regular files can be mapped.
+pub fn save_image(image: &ImageWriter, path: impl AsRef<Path>) -> io::Result<()> {
+    let path = path.as_ref();
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        let error = "this path exists and is not a regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
+    }
+    let mut file = NewFile::create(path)?;
+    image.write(&mut file)?;
+    file.finish()
 }
 
 /// The permissions of a file in place of `old`, whose group it gets if it may.
@@ -154,16 +191,6 @@ fn permissions(old: &fs::Metadata, file: &File) -> io::Result<fs::Permissions> {
     {
         let _ = file;
         Ok(old.permissions())
-    }
-}
-
-impl Write for NewFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }
 
@@ -197,65 +224,25 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-impl FinalPath {
-    /// Gives the finished file its name.
-    fn take(self, file: File) -> io::Result<()> {
-        // Closes it: not every system renames an open file.
-        let name = |file: File| match self.named {
-            Some(named) => Ok(named),
-            None => TemporaryName::first_free(&self.path, |name| nameless::name(&file, name))
-                .map(|(_, named)| named),
-        };
-        name(file)?.rename(&self.path)?;
-        // The new name is on the disk once its directory is. Only Unix opens directories. The file is
-        // in its place: where that cannot be done, it is no failure.
-        #[cfg(unix)]
-        if let Ok(directory) = File::open(directory(&self.path)) {
-            let _ = directory.sync_all();
-        }
-        Ok(())
-    }
-}
-
-/// The name of a file that is not in its place, removed if it does not get there; empty once it has.
-#[derive(Debug)]
-struct TemporaryName(PathBuf);
-
-impl TemporaryName {
-    /// The first name beside `path` by which `make` makes a file, and what it returns.
-    fn first_free<T>(
-        path: &Path,
-        mut make: impl FnMut(&Path) -> io::Result<T>,
-    ) -> io::Result<(T, Self)> {
-        let mut attempt = 0;
-        loop {
-            // Not made of the file's name, which may be as long as names can be.
-            let name = format!("{}{}-{attempt}{}", NAME.0, process::id(), NAME.1);
-            let name = path.with_file_name(name);
-            match make(&name) {
-                Ok(made) => return Ok((made, Self(name))),
-                Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS =>
-                {
-                    attempt += 1;
-                }
-                Err(error) => return Err(error),
+/// A free name beside `path` by which `make` makes a file, and what it returns.
+fn named_beside<T>(
+    path: &Path,
+    mut make: impl FnMut(&Path) -> io::Result<T>,
+) -> io::Result<(TempPath, T)> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        // Not made of the file's name, which may be as long as names can be. Nor drawn by tempfile: its random numbers ask for the
+        // number of the thread, which std then keeps until the end of a C program, and valgrind reports.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".popfib-{}-{number}.tmp", process::id());
+        let name = std::path::absolute(directory(path).join(name))?;
+        match make(&name) {
+            // Left by a process of the same number.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => {
+                let made = made?;
+                return Ok((TempPath::try_from_path(name)?, made));
             }
-        }
-    }
-
-    fn rename(mut self, path: &Path) -> io::Result<()> {
-        fs::rename(&self.0, path)?;
-        self.0 = PathBuf::new();
-        Ok(())
-    }
-}
-
-impl Drop for TemporaryName {
-    fn drop(&mut self) {
-        if self.0 != Path::new("") {
-            // Something failed already, for a reason that matters more.
-            let _ = fs::remove_file(&self.0);
         }
     }
 }
@@ -263,41 +250,26 @@ impl Drop for TemporaryName {
 /// Files without a name, of Linux.
 #[cfg(target_os = "linux")]
 mod nameless {
-    use std::ffi::CString;
     use std::fs::{self, File, OpenOptions};
     use std::io;
     use std::os::fd::AsRawFd;
-    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 
     /// One in `directory`; `None` where the file system has none, or it could not be named later.
     pub(super) fn create(directory: &Path, options: &OpenOptions) -> Option<File> {
         let mut options = options.clone();
-        let file = options.custom_flags(libc::O_TMPFILE).open(directory).ok()?;
+        options.custom_flags(OFlags::TMPFILE.bits() as i32);
+        let file = options.open(directory).ok()?;
         fs::symlink_metadata(link(&file)).ok()?;
         Some(file)
     }
 
-    /// Names it.
+    /// Names it. (`fs::hard_link` does not follow links.)
     pub(super) fn name(file: &File, name: &Path) -> io::Result<()> {
-        let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
-        let (link, name) = (text(&link(file))?, text(name)?);
-        // SAFETY: both are strings and live until the call returns. (`fs::hard_link` does not follow links.)
-        let result = unsafe {
-            libc::linkat(
-                libc::AT_FDCWD,
-                link.as_ptr(),
-                libc::AT_FDCWD,
-                name.as_ptr(),
-                libc::AT_SYMLINK_FOLLOW,
-            )
-        };
-        if result == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        Ok(linkat(CWD, link(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
     }
 
     /// A link to the file, by its number.

@@ -7,14 +7,10 @@
 //! The VRPs of a prefix lie side by side in one array, and a Rib holds which part of it is whose. To
 //! validate a route is to walk the covering prefixes of a Rib, O(key width / 6 + VRPs there).
 
-use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
+use std::error::Error;
+use std::fmt;
 
-use crate::address::Address;
-use crate::next_hop::NextHop;
-use crate::prefix::Prefix;
-use crate::rib::Rib;
+use popfib::{Address, NextHop, Prefix, Rib};
 
 /// A validated ROA payload: an AS that may originate a prefix, and the prefixes inside it up to a maximum
 /// length.
@@ -124,7 +120,7 @@ pub enum Validity {
 ///
 /// ```
 /// use popfib::Prefix;
-/// use popfib::rpki::{Validity, Vrp, Vrps};
+/// use popfib_table::rpki::{Validity, Vrp, Vrps};
 ///
 /// let prefix = |text: &str| -> Prefix<u32> { text.parse().unwrap() };
 /// let vrps: Vrps<u32> = [
@@ -137,7 +133,7 @@ pub enum Validity {
 /// assert_eq!(vrps.validate(prefix("192.0.2.0/26"), Some(64500)), Validity::InvalidLength);
 /// assert_eq!(vrps.validate(prefix("192.0.2.0/24"), Some(64502)), Validity::InvalidAs);
 /// assert_eq!(vrps.validate(prefix("192.0.0.0/16"), Some(64500)), Validity::NotFound);
-/// # Ok::<(), popfib::rpki::VrpError>(())
+/// # Ok::<(), popfib_table::rpki::VrpError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Vrps<A: Address> {

@@ -1,13 +1,18 @@
 //! Several paths for one prefix, against a map of maps; and what is reported
 //! about the best of them, against a Rib that follows the reports.
 
+#[path = "../../popfib/tests/common/random.rs"]
+mod random;
+#[path = "../../popfib/tests/common/rounds.rs"]
+mod rounds;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use crate::common::random::Random;
-use crate::common::rounds::rounds;
-use popfib::multi_rib::{BestChange, Path};
-use popfib::{Address, MultiRib, NextHop, Prefix, Rib};
+use popfib::{Address, NextHop, Prefix, Rib};
+use popfib_table::multi_rib::{BestChange, MultiRib, Path};
+use random::Random;
+use rounds::rounds;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FromPeer {

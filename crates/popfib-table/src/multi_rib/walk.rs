@@ -1,15 +1,14 @@
 //! Walks over the paths, at once or in steps between which anything may change.
 
-use core::cmp::Ordering;
-use core::iter;
-use core::ops::Bound;
+use std::cmp::Ordering;
+use std::iter;
+use std::ops::Bound;
 
-use super::paths::{BestChange, MultiRib, NextBest, Path, link, link_mut, order};
+use popfib::{Address, NextHop, Prefix};
+
+use super::link::{NextBest, Path, order};
+use super::paths::{BestChange, MultiRib};
 use super::sorted::SortedPlace;
-use crate::address::Address;
-use crate::memory::Allocator;
-use crate::next_hop::NextHop;
-use crate::prefix::Prefix;
 
 /// The end of a step of [`MultiRib::retain_some`].
 #[derive(Clone, Debug)]
@@ -19,11 +18,11 @@ pub struct Position<A: Address, K> {
     key: Option<K>,
 }
 
-impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
+impl<A: Address, P: Path> MultiRib<A, P> {
     /// Removes the paths with `key` from all prefixes, for example of a lost peer; calls `changed` for each
     /// prefix whose next hop changes by it.
     ///
-    /// Needs no memory. O(prefixes * key width / 6 + paths).
+    /// O(prefixes * key width / 6 + paths).
     pub fn withdraw_key(&mut self, key: &P::Key, changed: impl FnMut(Prefix<A>, BestChange)) {
         self.retain(|_, path| path.key() != *key, changed);
     }
@@ -31,7 +30,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// Keeps the paths for which `keep` returns true; calls `changed` for each
     /// prefix whose next hop changes by it.
     ///
-    /// Needs no memory. O(prefixes * key width / 6 + paths).
+    /// O(prefixes * key width / 6 + paths).
     pub fn retain(
         &mut self,
         keep: impl FnMut(Prefix<A>, &P) -> bool,
@@ -44,7 +43,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
     /// first ones. Returns the position after them, which the next step follows; `None` at the end. Between two
     /// steps anything may change. `changed` is called for a prefix at the end of each step that changes its next hop.
     ///
-    /// Needs no memory. O(key width / 6 for each prefix that changes + count).
+    /// O(key width / 6 for each prefix that changes + count).
     pub fn retain_some(
         &mut self,
         after: Option<Position<A, P::Key>>,
@@ -65,8 +64,11 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         while let Some((prefix, first)) = at {
             let before = self.path(first).next_hop();
             let keep_path = |path: &P| keep(prefix, path);
-            let (new_first, seen, key) = match link(&self.paths, first).rest.as_many() {
-                Some(lists) => self.retain_many(first, lists, last.take(), left, keep_path),
+            let (new_first, seen, key) = match self.paths.get(first).rest.as_many() {
+                Some(lists) => {
+                    let (paths, last) = (&mut self.paths, last.take());
+                    self.many.retain(paths, first, lists, last, left, keep_path)
+                }
                 None => self.retain_few(first, last.take(), kept.take(), keep_path),
             };
             self.set_first(prefix, first, new_first);
@@ -86,7 +88,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
                     left = left.saturating_sub(1);
                     !keep(prefix, path)
                 };
-                let is_many = link(&self.paths, first).rest.as_many().is_some();
+                let is_many = self.paths.get(first).rest.as_many().is_some();
                 kept = match is_many {
                     true => None,
                     false => self.chain(first).position(is_lost),
@@ -121,7 +123,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             let known = kept.filter(|kept| seen <= *kept);
             let known = known.map(|kept| seen < kept);
             seen += 1;
-            let held = link(&self.paths, number);
+            let held = self.paths.get(number);
             next = held.rest.as_next();
             let is_seen = after
                 .as_ref()
@@ -132,7 +134,7 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
             }
             match last {
                 None => new_first = next,
-                Some(last) => link_mut(&mut self.paths, last).rest = NextBest::next(next),
+                Some(last) => self.paths.get_mut(last).rest = NextBest::next(next),
             }
             self.paths.take(number);
         }
@@ -152,8 +154,8 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         last: &'r P,
     ) -> impl Iterator<Item = &'r P> {
         let first = self.first.get(prefix);
-        let many = first.and_then(|first| link(&self.paths, first).rest.as_many());
-        let at = many.map(|lists| self.lists(lists).place(&self.paths, last));
+        let many = first.and_then(|first| self.paths.get(first).rest.as_many());
+        let at = many.map(|lists| self.many.get(lists).place(&self.paths, last));
         let paths = first.into_iter();
         let paths = paths.flat_map(move |first| self.from(first, at.unwrap_or_default()));
         paths.skip_while(|path| order(last, *path) != Ordering::Less)
@@ -164,13 +166,13 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
         let Some(first) = self.first.get(prefix) else {
             return 0;
         };
-        match link(&self.paths, first).rest.as_many() {
+        match self.paths.get(first).rest.as_many() {
             None => {
                 let is_one = |path: &&P| (low..=high).contains(&&path.key());
                 self.chain(first).filter(is_one).count()
             }
             Some(lists) => {
-                let lists = self.lists(lists);
+                let lists = self.many.get(lists);
                 let low = lists.key_place(&self.paths, low);
                 let high = lists.after_key(&self.paths, high);
                 lists.by_key.count(low, high)
@@ -192,14 +194,14 @@ impl<A: Address, P: Path, Al: Allocator + Clone> MultiRib<A, P, Al> {
 
     /// The paths of the prefix whose best is `first`; from that place on if they are many.
     fn from(&self, first: NextHop, mut at: SortedPlace) -> impl Iterator<Item = &P> {
-        let lists = link(&self.paths, first).rest.as_many();
-        let lists = lists.map(|lists| &self.lists(lists).by_order);
+        let lists = self.paths.get(first).rest.as_many();
+        let lists = lists.map(|lists| &self.many.get(lists).by_order);
         let mut next = match lists {
             None => Some(first),
             Some(lists) => lists.get(at),
         };
         iter::from_fn(move || {
-            let link = link(&self.paths, next?);
+            let link = self.paths.get(next?);
             next = match lists {
                 None => link.rest.as_next(),
                 Some(lists) => {

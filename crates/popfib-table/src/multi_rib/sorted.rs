@@ -3,20 +3,17 @@
 //! They lie in chunks, so that adding and removing one moves few others, however many there are. A place is a chunk and an index
 //! in it; it is good until the next change.
 
-use core::cmp::Ordering;
+use std::cmp::Ordering;
 
-use allocator_api2::vec::Vec;
-
-use crate::memory::{self, Allocator, Global, OutOfMemory};
-use crate::next_hop::NextHop;
+use popfib::NextHop;
 
 /// The most numbers of a chunk.
 const CHUNK: usize = 512;
 
-#[derive(Clone, Debug)]
-pub(super) struct SortedNumbers<Al: Allocator = Global, const MOST: usize = CHUNK> {
+#[derive(Default)]
+pub(super) struct SortedNumbers<const MOST: usize = CHUNK> {
     /// None is empty.
-    chunks: Vec<Vec<NextHop, Al>, Al>,
+    chunks: Vec<Vec<NextHop>>,
     len: usize,
     bytes: usize,
 }
@@ -28,15 +25,7 @@ pub(super) struct SortedPlace {
     index: usize,
 }
 
-impl<Al: Allocator + Clone, const MOST: usize> SortedNumbers<Al, MOST> {
-    pub(super) fn new_in(alloc: Al) -> Self {
-        Self {
-            chunks: Vec::new_in(alloc),
-            len: 0,
-            bytes: 0,
-        }
-    }
-
+impl<const MOST: usize> SortedNumbers<MOST> {
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -49,7 +38,7 @@ impl<Al: Allocator + Clone, const MOST: usize> SortedNumbers<Al, MOST> {
     /// The first number that is not `Less` in the eyes of `order`, which compares a number with what is sought. O(log numbers).
     pub(super) fn find(&self, order: impl Fn(NextHop) -> Ordering) -> SortedPlace {
         let is_before = |number: &NextHop| order(*number) == Ordering::Less;
-        let ends_before = |chunk: &Vec<NextHop, Al>| chunk.last().is_some_and(is_before);
+        let ends_before = |chunk: &Vec<NextHop>| chunk.last().is_some_and(is_before);
         let chunk = self.chunks.partition_point(ends_before);
         let numbers = self.chunks.get(chunk).map_or(&[][..], |chunk| &chunk[..]);
         let index = numbers.partition_point(is_before);
@@ -79,8 +68,8 @@ impl<Al: Allocator + Clone, const MOST: usize> SortedNumbers<Al, MOST> {
         (whole + to.index).saturating_sub(from.index)
     }
 
-    /// Makes room for a number at a place, which may be another then.
-    pub(super) fn reserve(&mut self, mut at: SortedPlace) -> Result<SortedPlace, OutOfMemory> {
+    /// Adds a number at a place.
+    pub(super) fn insert(&mut self, mut at: SortedPlace, number: NextHop) {
         // After the end of the last chunk.
         if at.chunk == self.chunks.len() && at.chunk > 0 {
             at.chunk -= 1;
@@ -88,50 +77,28 @@ impl<Al: Allocator + Clone, const MOST: usize> SortedNumbers<Al, MOST> {
         }
         let before = self.chunks.capacity();
         match self.chunks.get_mut(at.chunk) {
-            Some(chunk) if chunk.len() < MOST => {
-                let before = chunk.capacity();
-                memory::grow(chunk, 1)?;
-                self.bytes += (chunk.capacity() - before) * size_of::<NextHop>();
-                return Ok(at);
+            None => self.chunks.push(Vec::new()),
+            Some(full) if full.len() == MOST => {
+                let mut new = Vec::with_capacity(MOST);
+                new.extend(full.drain(MOST / 2..));
+                self.bytes += new.capacity() * size_of::<NextHop>();
+                self.chunks.insert(at.chunk + 1, new);
+                if at.index > MOST / 2 {
+                    at.chunk += 1;
+                    at.index -= MOST / 2;
+                }
             }
-            _ => memory::grow(&mut self.chunks, 1)?,
+            Some(_) => {}
         }
-        let more = self.chunks.capacity() - before;
-        self.bytes += more * size_of::<Vec<NextHop, Al>>();
-        let mut new = Vec::new_in(self.chunks.allocator().clone());
-        let is_first = self.chunks.is_empty();
-        memory::reserve(&mut new, if is_first { 1 } else { MOST })?;
-        self.bytes += new.capacity() * size_of::<NextHop>();
-        if is_first {
-            self.chunks.push(new);
-            return Ok(at);
-        }
-        let full = &mut self.chunks[at.chunk];
-        new.extend_from_slice(&full[MOST / 2..]);
-        full.truncate(MOST / 2);
-        self.chunks.insert(at.chunk + 1, new);
-        if at.index > MOST / 2 {
-            at.chunk += 1;
-            at.index -= MOST / 2;
-        }
-        Ok(at)
-    }
-
-    /// Adds a number at a place that was reserved.
-    pub(super) fn insert(&mut self, at: SortedPlace, number: NextHop) {
-        self.chunks[at.chunk].insert(at.index, number);
+        self.bytes += (self.chunks.capacity() - before) * size_of::<Vec<NextHop>>();
+        let chunk = &mut self.chunks[at.chunk];
+        let before = chunk.capacity();
+        chunk.insert(at.index, number);
+        self.bytes += (chunk.capacity() - before) * size_of::<NextHop>();
         self.len += 1;
     }
 
-    /// Moves the number at `from` to `to`, which was reserved. Needs no memory.
-    pub(super) fn shift(&mut self, mut from: SortedPlace, to: SortedPlace) {
-        let Some(number) = self.get(from) else { return };
-        self.insert(to, number);
-        from.index += usize::from(from.chunk == to.chunk && to.index <= from.index);
-        self.remove(from);
-    }
-
-    /// Removes the number at a place; returns the place of the one after it. Needs no memory.
+    /// Removes the number at a place; returns the place of the one after it.
     pub(super) fn remove(&mut self, at: SortedPlace) -> SortedPlace {
         let SortedPlace { mut chunk, index } = at;
         self.chunks[chunk].remove(index);
@@ -178,14 +145,9 @@ impl<Al: Allocator + Clone, const MOST: usize> SortedNumbers<Al, MOST> {
     }
 
     /// Adds a number after all others.
-    pub(super) fn push(&mut self, number: NextHop) -> Result<(), OutOfMemory> {
-        let end = SortedPlace {
-            chunk: self.chunks.len(),
-            index: 0,
-        };
-        let end = self.reserve(end)?;
-        self.insert(end, number);
-        Ok(())
+    pub(super) fn push(&mut self, number: NextHop) {
+        let chunk = self.chunks.len();
+        self.insert(SortedPlace { chunk, index: 0 }, number);
     }
 }
 
@@ -205,32 +167,12 @@ mod tests {
         };
         let number = |n: u64| NextHop::new(n as u32 + 1).unwrap();
         for most_numbers in [3, 20, 200] {
-            let mut sorted = SortedNumbers::<Global, 6>::new_in(Global);
-            let mut expected: std::vec::Vec<NextHop> = std::vec::Vec::new();
+            let mut sorted = SortedNumbers::<6>::default();
+            let mut expected: Vec<NextHop> = Vec::new();
             for _ in 0..3000 {
                 let value = number(random(most_numbers));
                 let at = sorted.find(|other| other.cmp(&value));
                 match expected.binary_search(&value) {
-                    Ok(index) if random(3) == 0 => {
-                        // To where another value would be.
-                        let other = number(random(most_numbers));
-                        let to = sorted.find(|n| n.cmp(&other));
-                        let to = sorted.reserve(to).unwrap();
-                        let from = sorted.find(|n| n.cmp(&value));
-                        expected.remove(index);
-                        match expected.binary_search(&other) {
-                            // It stays where it is: two equal ones would not be sorted.
-                            Ok(_) => expected.insert(index, value),
-                            Err(_) => {
-                                sorted.shift(from, to);
-                                // Now it is out of order: put the other value into its place.
-                                let moved = sorted.chunks.iter_mut().flat_map(|c| c.iter_mut());
-                                moved.filter(|n| **n == value).for_each(|n| *n = other);
-                                let index = expected.binary_search(&other).unwrap_err();
-                                expected.insert(index, other);
-                            }
-                        }
-                    }
                     Ok(index) => {
                         assert_eq!(sorted.get(at), Some(value));
                         let next = sorted.remove(at);
@@ -239,7 +181,6 @@ mod tests {
                     }
                     Err(index) => {
                         assert_eq!(sorted.get(at), expected.get(index).copied());
-                        let at = sorted.reserve(at).unwrap();
                         sorted.insert(at, value);
                         expected.insert(index, value);
                     }

@@ -1,11 +1,13 @@
 //! Files that are there as a whole or not at all, whatever happens meanwhile.
+#![cfg(unix)]
 
 use std::fs::{self, Permissions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use popfib::new_file::NewFile;
+use popfib::{Image, ImageWriter};
+use popfib_table::{NewFile, save_image};
 
 /// A new directory of this test's own.
 fn directory(name: &str) -> PathBuf {
@@ -81,7 +83,7 @@ fn a_directory_that_may_not_be_read_is_no_failure() {
     let directory = directory("new-file-unreadable");
     fs::set_permissions(&directory, Permissions::from_mode(0o333)).expect("set");
     let path = directory.join("file");
-    let (listed, written) = crate::common::system::as_nobody(|| {
+    let (listed, written) = as_nobody(|| {
         let listed = fs::read_dir(&directory).is_ok();
         (listed, [write(&path, "old"), write(&path, "new")])
     });
@@ -121,11 +123,7 @@ fn a_killed_process_leaves_nothing() {
     let path = directory.join("file");
     for old in [false, true] {
         let mut victim = Command::new(std::env::current_exe().expect("a program"))
-            .args([
-                "--exact",
-                "--nocapture",
-                "new_file::a_killed_process_leaves_nothing",
-            ])
+            .args(["--exact", "--nocapture", "a_killed_process_leaves_nothing"])
             .env(VICTIM, &path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -142,4 +140,52 @@ fn a_killed_process_leaves_nothing() {
     }
     assert_eq!(fs::read_to_string(&path).expect("it is there"), "old");
     fs::remove_dir_all(directory).expect("removed");
+}
+
+fn save(path: impl AsRef<Path>) -> std::io::Result<()> {
+    let mut image = ImageWriter::new(0);
+    image.table("test", &[]).expect("a table");
+    save_image(&image, path)
+}
+
+#[test]
+fn a_failed_save_leaves_what_was_there() {
+    let directory = directory("image-failed");
+    let path = directory.join("t.fib");
+    fs::write(&path, "old").unwrap();
+    let error = save(directory.join("none").join("t.fib")).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    assert!(save(&directory).is_err());
+    assert!(save("").is_err());
+    assert_eq!(names(&directory), ["t.fib"]);
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    // A device would be gone after the rename.
+    let error = save("/dev/null").unwrap_err().to_string();
+    assert!(error.contains("not a regular file"), "{error}");
+    // The file behind a link is replaced, not the link.
+    let link = directory.join("link.fib");
+    std::os::unix::fs::symlink("t.fib", &link).unwrap();
+    save(&link).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(Image::open(&path).is_ok());
+    // Who has the old file open keeps it.
+    let old = fs::File::open(&path).unwrap();
+    save(&path).unwrap();
+    assert_ne!(
+        old.metadata().unwrap().ino(),
+        fs::metadata(&path).unwrap().ino()
+    );
+    assert_eq!(names(&directory), ["link.fib", "t.fib"]);
+}
+
+/// Runs `body` in this thread with the file rights of the user "nobody", if this is root; else as it is.
+#[cfg(target_os = "linux")]
+fn as_nobody<T>(body: impl FnOnce() -> T) -> T {
+    const NOBODY: libc::uid_t = 65534;
+    // SAFETY: the calls take a number and touch no memory; they concern this thread alone.
+    let before = unsafe { libc::setfsuid(NOBODY) };
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+    // SAFETY: as above.
+    unsafe { libc::setfsuid(before as libc::uid_t) };
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -11,14 +11,11 @@
 //!   Operations Research 11, 1963). The least price that is high enough is found by halves. What is left of the number goes
 //!   where one more prefix leaves out the most.
 
-use alloc::collections::BinaryHeap;
-use alloc::vec;
-use alloc::vec::Vec;
-use core::ops::RangeInclusive;
+use std::collections::BinaryHeap;
+use std::mem;
+use std::ops::RangeInclusive;
 
-use crate::address::Address;
-use crate::algebra;
-use crate::prefix::Prefix;
+use popfib::{Address, Prefix, algebra};
 
 /// The most numbers of prefixes that are tried for an exact cover: prefixes of the set, times the most that one place may save or
 /// have. Some hundred milliseconds.
@@ -42,10 +39,10 @@ pub struct Cover<A: Address> {
 /// O(n × min(`count`, n - `count`)), or O(n × key width) beyond that; some 200 bytes for each of n.
 ///
 /// ```
-/// use popfib::{PrefixSet, aggregate};
+/// use popfib::PrefixSet;
 ///
 /// let set: PrefixSet<u32> = ["10.0.0.0/25", "10.0.0.192/26", "10.9.0.0/16"].iter().map(|p| p.parse().unwrap()).collect();
-/// let cover = aggregate::cover(&set, 2).unwrap();
+/// let cover = popfib_table::cover(&set, 2).unwrap();
 /// assert_eq!(cover.prefixes, ["10.0.0.0/24".parse()?, "10.9.0.0/16".parse()?]);
 /// assert_eq!((cover.extra, cover.extra_at_least), (64, 64));
 /// # Ok::<(), popfib::PrefixError>(())
@@ -133,7 +130,8 @@ impl<A: Address> CoverTree<A> {
             && (len > common || common == 0)
         {
             let children = [&self.vertices[left], &self.vertices[right]];
-            let prefix = Prefix::clamped(children[0].prefix.first(), len);
+            let prefix = Prefix::new_masked(children[0].prefix.first(), len);
+            let prefix = prefix.expect("no longer than its children");
             let wanted = children.map(|child| size(child.prefix) - child.extra);
             let vertex = CoverVertex {
                 prefix,
@@ -169,12 +167,8 @@ impl<A: Address> CoverTree<A> {
             }
             if let Some([left, right]) = vertex.children {
                 by = vec![0; size];
-                let sides = [left, right].map(|child| {
-                    (
-                        counts(&self.vertices[child]),
-                        core::mem::take(&mut extra[child]),
-                    )
-                });
+                let sides = [left, right]
+                    .map(|child| (counts(&self.vertices[child]), mem::take(&mut extra[child])));
                 convolve(&own, &sides, &mut best, &mut by);
             }
             extra.push(best);
@@ -304,7 +298,7 @@ fn size<A: Address>(prefix: Prefix<A>) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PrefixSet;
+    use popfib::PrefixSet;
 
     /// The fewest extra addresses of a cover of the set's addresses in `prefix` by `count` prefixes, if there is one.
     fn fewest_extra<A: Address>(
@@ -323,7 +317,7 @@ mod tests {
         }
         let wanted = algebra::address_count(algebra::intersection(set, [prefix]));
         let whole = size(prefix).wrapping_sub(wanted);
-        let half = |address| Prefix::clamped(address, prefix.len() + 1);
+        let half = |address| Prefix::new_masked(address, prefix.len() + 1).unwrap();
         let halves = [prefix.first(), prefix.last()].map(half);
         let apart = (0..=count).filter_map(|on_left| {
             let left = fewest_extra(set, halves[0], on_left)?;
@@ -355,7 +349,7 @@ mod tests {
             let count = 1 + below(8);
             let prefixes = (0..count).map(|_| {
                 let address = A::truncate(u128::from(below(256)) << (A::WIDTH - 8));
-                Prefix::clamped(address, below(9) as u8)
+                Prefix::new_masked(address, below(9) as u8).unwrap()
             });
             let set: PrefixSet<A> = prefixes.collect();
             let leaves: Vec<_> = set.fewest().collect();

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use clap::{Args, ValueEnum};
 use popfib::family::Family;
 use popfib::{NextHop, aggregate};
-use popfib_formats::RouteTable;
+use popfib_formats::{LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -97,7 +97,11 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
             let mut asked = TableArgs::clone(&args.table).or_stdin(false);
             asked.read.is_list = true;
             args.destination.ask(&mut asked.read);
-            table::load_all(&asked)?
+            let options = LoadOptions {
+                image_columns: true,
+                ..asked.read.options()
+            };
+            table::load_routes(&asked, options)?
         }
         false => answered(args)?,
     };
@@ -128,7 +132,11 @@ fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
     let mut asked = TableArgs::clone(&args.table).or_stdin(false);
     asked.read.is_list = true;
     condition::ask(&mut asked.read, &args.conditions)?;
-    let mut table = table::load_chosen(&asked, true)?;
+    let options = LoadOptions {
+        all: true,
+        ..asked.read.options()
+    };
+    let mut table = table::load_routes(&asked, options)?;
     let mut others = condition::others(&table);
     let selected = condition::selected(&args.conditions, &table.take_records(), true)?;
     condition::choose(&mut table, &mut others, &selected);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use popfib_formats::UpdateFiles;
 use popfib_formats::text::parse_time;
+use popfib_formats::{LoadOptions, UpdateFiles};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 
@@ -63,16 +63,17 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
     let is_asked = args.updates.iter().any(|file| is_stdin(file));
     let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
     args.destination.ask(&mut asked.read);
-    let mut table = if args.updates.is_empty() {
-        table::load_all(&asked)?
-    } else {
-        let updates = UpdateFiles {
-            files: args.updates.clone(),
-            until: args.until,
-            max_size: asked.read.max_size,
-        };
-        table::load_updated(&asked, updates)?
+    let updates = (!args.updates.is_empty()).then(|| UpdateFiles {
+        files: args.updates.clone(),
+        until: args.until,
+        max_size: asked.read.max_size,
+    });
+    let options = LoadOptions {
+        image_columns: updates.is_none(),
+        updates,
+        ..asked.read.options()
     };
+    let mut table = table::load_routes(&asked, options)?;
     if let Some(family) = args.family {
         family.keep(&mut table);
     }

@@ -7,32 +7,27 @@
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::image::{ImageTable, Keep, Source};
+use popfib::image::{ImageTable, Keep};
 use popfib::{Image, ImageWriter, Options};
+use popfib_formats::LookupTable;
 use popfib_formats::image::table_of_image;
 use popfib_formats::text::rfc3339;
-use popfib_formats::{ColumnSelection, LoadOptions, LookupTable, RouteTable, load_image};
 use popfib_program::failure::{CHOOSES, Failure, KEEPS, of_table};
 use popfib_program::files::is_image_file;
 use popfib_program::progress;
-use popfib_table::{Table, TableError};
+use popfib_table::TableError;
 
 use crate::args::{ReadArgs, is_embedded, is_stdin};
 use crate::destination::COMPRESSED;
-use crate::output::tell;
 
 /// A table of an image, and how long it took to open it.
 #[derive(Debug)]
 pub(crate) struct OpenedImage {
-    /// The file, as messages name it.
-    pub(crate) name: String,
+    /// The table, of the columns that are asked for, with all that is known of it.
+    pub(crate) loaded: LookupTable,
     pub(crate) image: Image,
     /// The table as it is in the image.
-    in_image: ImageTable,
-    /// The same, of the columns that are asked for.
-    pub(crate) table: Table,
-    columns: ColumnSelection,
-    is_list: bool,
+    pub(crate) in_image: ImageTable,
     /// From the call to a table that can be asked.
     pub(crate) open_time: Duration,
 }
@@ -76,83 +71,25 @@ pub(crate) fn is_image_table(path: &Path) -> bool {
 }
 
 impl OpenedImage {
+    /// The table of `image`, the file `name`, that `read` chooses; it was asked for at `start`.
     fn new(name: String, image: Image, start: Instant, read: &ReadArgs) -> Result<Self, Failure> {
         let options = read.options();
         let in_image = image.table(options.table.as_deref());
         let in_image =
             in_image.map_err(|error| format!("{}: {error}; {CHOOSES}", name.escape_debug()))?;
+        let table = table_of_image(&name, in_image, &options.columns)?;
         Ok(Self {
-            table: table_of_image(&name, in_image, &options.columns)?,
+            loaded: LookupTable::of(name, in_image.sources(), table),
             in_image: in_image.clone(),
-            name,
             image,
-            columns: options.columns,
-            is_list: read.is_list,
             open_time: start.elapsed(),
         })
     }
 
-    /// The image in `bytes`, which was asked for at `start`.
-    pub(crate) fn of_bytes(name: &str, bytes: &[u8], start: Instant) -> Result<Self, TableError> {
-        let image = Image::from_bytes(bytes)?;
-        let in_image = image.table(None)?.clone();
-        Ok(Self {
-            name: name.to_owned(),
-            table: Table::of_image(&in_image)?,
-            in_image,
-            image,
-            columns: ColumnSelection::Value,
-            is_list: false,
-            open_time: start.elapsed(),
-        })
-    }
-
-    /// All routes of the image with one value each, for what needs more than lookups.
-    pub(crate) fn into_routes(self) -> Result<RouteTable, Failure> {
-        self.routes(false)
-    }
-
-    /// The same with all columns, if it has several.
-    pub(crate) fn into_all_routes(self) -> Result<RouteTable, Failure> {
-        self.routes(true)
-    }
-
-    fn routes(self, image_columns: bool) -> Result<RouteTable, Failure> {
-        let options = LoadOptions {
-            columns: self.columns,
-            image_columns,
-            ..LoadOptions::new()
-        };
-        let mut table = load_image(&self.name, &self.in_image, &options)?;
-        if self.is_list {
-            table.absent = None;
-        }
-        tell(&table.name, &table.remarks());
-        Ok(table)
-    }
-
-    /// Where the table comes from.
-    pub(crate) fn sources(&self) -> Vec<Source> {
-        self.in_image.sources()
-    }
-
-    /// The table as it is, with all that is known of it.
-    pub(crate) fn into_loaded(self) -> LookupTable {
-        LookupTable::of(self.name, self.in_image.sources(), self.table)
-    }
-
-    /// The same with a text for each value, which is its number if the image has no texts.
-    pub(crate) fn into_named(self) -> Result<LookupTable, Failure> {
-        let (name, sources) = (self.name.clone(), self.sources());
-        Ok(LookupTable::of(name, sources, self.into_table()?))
-    }
-
-    /// The table with a text for each value, which is its number if the image has no texts.
-    pub(crate) fn into_table(self) -> Result<Table, Failure> {
-        match self.table.record_count() {
-            Some(_) => Ok(self.table),
-            None => Ok(self.into_routes()?.into_table()),
-        }
+    /// The only table of the image in `bytes`.
+    pub(crate) fn of_bytes(name: String, bytes: &[u8], start: Instant) -> Result<Self, Failure> {
+        let image = Image::from_bytes(bytes).map_err(|error| format!("{name}: {error}"))?;
+        Self::new(name, image, start, &ReadArgs::default())
     }
 }
 

@@ -170,17 +170,19 @@ impl RouteDistribution {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    let asked = TableArgs::clone(&args.table).or_stdin(false);
+    let mut asked = TableArgs::clone(&args.table).or_stdin(false);
     let (image, sources, table) = match table::open_image(&asked)? {
-        Some(opened) => (Some(image_info(&opened)), opened.sources(), opened.table),
+        Some(opened) => {
+            let image = image_info(&opened);
+            (Some(image), opened.loaded.sources, opened.loaded.table)
+        }
         None => {
-            let mut read = asked.read.clone();
             // All columns of a built-in table are described, as those of an image.
             let is_embedded = asked.table.as_deref().is_none_or(is_embedded);
-            if is_embedded && read.columns.is_empty() {
-                read.columns.push("*".to_owned());
+            if is_embedded {
+                asked.read.name_numbers();
             }
-            let loaded = table::load_records(asked.table.as_deref(), &read)?;
+            let loaded = table::load_records(&asked)?;
             let mut sources = loaded.sources;
             // The name and the time of a file alone are no news.
             sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));
@@ -263,11 +265,11 @@ fn milliseconds(duration: Duration) -> f64 {
 fn image_info(opened: &OpenedImage) -> ImageInfo {
     let image = &opened.image;
     ImageInfo {
-        file: opened.name.clone(),
+        file: opened.loaded.name.clone(),
         bytes: image.bytes(),
         created: image.created(),
         writer: image.writer().to_owned(),
-        has_routes: opened.table.has_routes(),
+        has_routes: opened.loaded.table.has_routes(),
         open_ms: milliseconds(opened.open_time),
     }
 }

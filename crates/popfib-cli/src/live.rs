@@ -197,8 +197,7 @@ impl FollowClient {
             Ok(_) => return Err(self.failed("it closed the connection within an image")),
             Err(error) => return Err(self.failed(error)),
         }
-        let opened = OpenedImage::of_bytes(&self.name, &bytes, start);
-        let opened = opened.map_err(|error| self.failed(error))?;
+        let opened = OpenedImage::of_bytes(self.name.clone(), &bytes, start)?;
         Ok(Some(VersionedImage { version, opened }))
     }
 }

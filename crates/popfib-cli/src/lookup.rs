@@ -158,10 +158,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         output.flush()?;
         return Ok(Verdict::Good);
     }
-    let table = match table::open_image(&args.table)? {
-        Some(opened) => opened.table,
-        None => table::load_records(args.table.table.as_deref(), &args.table.read)?.table,
-    };
+    let table = table::load_records(&args.table)?.table;
     let names = match table.records() {
         Some(records) => records::names(records, 0..records.columns().len()),
         None => vec![NEXT_HOP],

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use clap::Args;
 use popfib::family::ByFamily;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_formats::RouteTable;
+use popfib_formats::{LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_table::{Records, Ribs};
@@ -330,7 +330,11 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
     }
     // A record may meet the conditions although a later line of its prefix replaces it.
     let all = args.all || !args.conditions.is_empty();
-    let mut table = table::load_chosen(&asked, all)?;
+    let options = LoadOptions {
+        all,
+        ..asked.read.options()
+    };
+    let mut table = table::load_routes(&asked, options)?;
     let records = RouteRecords::new(args, &mut table)?;
     let conditions = RouteConditions::new(args)?;
     let mut report = RoutesReport {

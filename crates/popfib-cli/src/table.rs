@@ -8,8 +8,8 @@ use std::path::Path;
 
 use popfib::IpPrefix;
 use popfib_formats::{
-    ColumnSelection, Input, LoadOptions, LookupTable, ReadError, RouteTable, UpdateFiles,
-    WriteOptions, default_table_of, load_for_lookups, load_from, load_prefixes, special_table,
+    ColumnSelection, Input, LoadOptions, LookupTable, ReadError, RouteTable, WriteOptions,
+    default_table_of, load_for_lookups, load_from, load_image, load_prefixes, special_table,
     write_table,
 };
 #[cfg(not(feature = "parquet"))]
@@ -24,34 +24,43 @@ use crate::image::{self, OpenedImage};
 use crate::live;
 use crate::output::{self, note};
 
-/// The table of `args`; replaced routes and skipped lines are noted on standard error.
+/// The table of `args` with one value for each route; replaced routes and skipped lines are noted on standard error.
 pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
-    one_column(&args.read.options())?;
-    load_chosen(args, false)
+    let options = args.read.options();
+    one_column(&options)?;
+    load_routes(args, options)
 }
 
-/// The same, whose routes may have records of several columns. An image has those that it was made with.
-pub(crate) fn load_all(args: &TableArgs) -> Result<RouteTable, Failure> {
-    if let Some(opened) = open_image(args)? {
-        return opened.into_all_routes();
-    }
-    let options = LoadOptions {
-        image_columns: true,
-        ..args.read.options()
+/// The routes of `args` as `options` say.
+pub(crate) fn load_routes(
+    args: &TableArgs,
+    mut options: LoadOptions,
+) -> Result<RouteTable, Failure> {
+    let opened = match options.updates {
+        Some(_) if args.table.is_none() => {
+            return Err("--updates needs --table, the file that they change".into());
+        }
+        Some(_) => None,
+        None => open_image(args)?,
     };
-    load_file(args.table.as_deref(), &args.read, &options)
+    let Some(opened) = opened else {
+        return load_file(args.table.as_deref(), &args.read, &options);
+    };
+    options.table = None;
+    if args.live.is_some() {
+        options.columns = ColumnSelection::Value;
+    }
+    let table = load_image(&opened.loaded.name, &opened.in_image, &options)?;
+    Ok(told(table, &args.read))
 }
 
-/// The table in the file of `args` after `updates`.
-pub(crate) fn load_updated(args: &TableArgs, updates: UpdateFiles) -> Result<RouteTable, Failure> {
-    if args.table.is_none() {
-        return Err("--updates needs --table, the file that they change".into());
+/// The table, after what was left out of it is noted.
+fn told(mut table: RouteTable, args: &ReadArgs) -> RouteTable {
+    if args.is_list {
+        table.absent = None;
     }
-    let options = LoadOptions {
-        updates: Some(updates),
-        ..args.read.options()
-    };
-    load_file(args.table.as_deref(), &args.read, &options)
+    output::tell(&table.name, &table.remarks());
+    table
 }
 
 /// The image of `args`, from a file or another process; `None` if they ask for a table.
@@ -60,18 +69,6 @@ pub(crate) fn open_image(args: &TableArgs) -> Result<Option<OpenedImage>, Failur
         Some(socket) => live::open(socket, &args.read).map(Some),
         None => image::open_file(args.table.as_deref(), args.trust, &args.read),
     }
-}
-
-/// The same, of the columns that are asked for; with `all`, each route of a prefix that has several.
-pub(crate) fn load_chosen(args: &TableArgs, all: bool) -> Result<RouteTable, Failure> {
-    if let Some(opened) = open_image(args)? {
-        return opened.into_routes();
-    }
-    let options = LoadOptions {
-        all,
-        ..args.read.options()
-    };
-    load_file(args.table.as_deref(), &args.read, &options)
 }
 
 /// The built-in table.
@@ -102,12 +99,7 @@ pub(crate) fn load_file(
     let bar = progress::watch(input.progress());
     let table = load_from(input, options);
     drop(bar);
-    let mut table = table?;
-    if args.is_list {
-        table.absent = None;
-    }
-    output::tell(&table.name, &table.remarks());
-    Ok(table)
+    Ok(told(table?, args))
 }
 
 /// The prefixes of the list or table in the file at `path`.
@@ -200,36 +192,39 @@ pub(crate) fn one_column(options: &LoadOptions) -> Result<(), Failure> {
     }
 }
 
-/// The table in the file at `path` for lookups, whose routes may lead to records, or the built-in one.
-pub(crate) fn load_records(path: Option<&Path>, args: &ReadArgs) -> Result<LookupTable, Failure> {
-    let Some(path) = path.filter(|path| !is_built_in(path)) else {
-        return Ok(built_in(args)?.into());
+/// The table of `args` for lookups, whose routes may lead to records: an image as it is.
+pub(crate) fn load_records(args: &TableArgs) -> Result<LookupTable, Failure> {
+    if let Some(opened) = open_image(args)? {
+        return Ok(opened.loaded);
+    }
+    let Some(path) = args.table.as_deref().filter(|path| !is_built_in(path)) else {
+        return Ok(built_in(&args.read)?.into());
     };
-    let input = open(path)?.max_size(args.max_size);
+    let input = open(path)?.max_size(args.read.max_size);
     let bar = progress::watch(input.progress());
-    let loaded = load_for_lookups(input, &args.options());
+    let loaded = load_for_lookups(input, &args.read.options());
     drop(bar);
     let loaded = loaded?;
     output::tell(&loaded.name, &loaded.remarks());
     Ok(loaded)
 }
 
-/// The same from a file, of which each prefix has the last record that meets the conditions, if one does. With `all` also the other
-/// records of each prefix that do.
+/// The same of a file that is no image with the last record of each prefix that meets the conditions, if one does. With `all` also
+/// the other records of each prefix that do.
 pub(crate) fn load_where(
-    path: &Path,
-    args: &ReadArgs,
+    args: &TableArgs,
     conditions: &[Condition],
     all: bool,
 ) -> Result<(LookupTable, OtherRecords), Failure> {
-    if !all && conditions.is_empty() {
-        return Ok((load_records(Some(path), args)?, OtherRecords::new()));
+    let is_image = args.table.as_deref().is_none_or(image::is_image_table);
+    if is_image || !all && conditions.is_empty() {
+        return Ok((load_records(args)?, OtherRecords::new()));
     }
     let options = LoadOptions {
         all: true,
-        ..args.options()
+        ..args.read.options()
     };
-    let mut table = load_file(Some(path), args, &options)?;
+    let mut table = load_routes(args, options)?;
     let mut others = condition::others(&table);
     let records = table.take_records();
     if !conditions.is_empty() {

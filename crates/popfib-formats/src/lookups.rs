@@ -10,7 +10,7 @@ use popfib_table::{Table, TableError};
 use crate::error::ReadError;
 use crate::image::{self, table_of_image};
 use crate::input::Input;
-use crate::load::{RouteTable, load_from, load_image, remarks};
+use crate::load::{RouteTable, load_from, remarks};
 use crate::table_format::LoadOptions;
 
 /// A table as loaded for lookups, and what it lacks of its source.
@@ -61,6 +61,16 @@ impl LookupTable {
         })
     }
 
+    /// The same with a text for each value, which is its number if it is of an image without texts.
+    ///
+    /// # Errors
+    /// That image has no routes either.
+    pub fn named(mut self) -> Result<Self, ReadError> {
+        let named = self.table.named();
+        self.table = named.map_err(|error| ReadError::file(&self.name, error.to_string()))?;
+        Ok(self)
+    }
+
     /// A table of which nothing was left out.
     pub fn of(name: String, sources: Vec<Source>, table: Table) -> Self {
         Self {
@@ -105,9 +115,6 @@ pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<Looku
     }
     let name = input.name().to_owned();
     let image = image::read(&mut input, options.table.as_deref())?;
-    let mut table = table_of_image(&name, &image, &options.columns)?;
-    if table.records().is_none() {
-        table = load_image(&name, &image, options)?.into_table();
-    }
-    Ok(LookupTable::of(name, image.sources(), table))
+    let table = table_of_image(&name, &image, &options.columns)?;
+    LookupTable::of(name, image.sources(), table).named()
 }

@@ -95,6 +95,25 @@ impl Table {
         }
     }
 
+    /// The same with a record for each next hop, its number as a text, if it has [no records](Self::records). O(routes) then.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`].
+    pub fn named(self) -> Result<Self, TableError> {
+        if self.records.is_some() {
+            return Ok(self);
+        }
+        let (mut ribs, mut texts) = (ByFamily::<Ribs>::default(), Dictionary::new());
+        for (prefix, number) in self.routes()? {
+            let number = texts.intern(&number.to_string());
+            match prefix {
+                IpPrefix::V4(prefix) => ribs.ipv4.insert(prefix, number),
+                IpPrefix::V6(prefix) => ribs.ipv6.insert(prefix, number),
+            };
+        }
+        Ok(Self::of_ribs(ribs, texts))
+    }
+
     /// From now on the [value](Self::value) of each record is what it has in the column of this name. The other columns stay.
     ///
     /// # Errors

@@ -142,13 +142,11 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 
 /// Reads the table that the options name.
 fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
-    Ok(match table::open_image(args)? {
-        Some(opened) if with_prefixes && !opened.table.has_prefixes() => {
-            return Err(without_routes(&opened.name, "name the matched prefix"));
-        }
-        Some(opened) => opened.into_table()?,
-        None => table::load_records(args.table.as_deref(), &args.read)?.table,
-    })
+    let loaded = table::load_records(args)?;
+    match with_prefixes && !loaded.table.has_prefixes() {
+        true => Err(without_routes(&loaded.name, "name the matched prefix")),
+        false => Ok(loaded.named()?.table),
+    }
 }
 
 /// A table as a function: a column of addresses in, a column of answers out.

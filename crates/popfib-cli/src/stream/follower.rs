@@ -122,7 +122,7 @@ impl<'a, T> Follower<'a, T> {
 }
 
 /// The table of a running `popfibd`, which is fetched as an image.
-pub(super) struct FetchedTable {
+struct FetchedTable {
     place: FollowSocket,
     with_prefixes: bool,
     live: Option<FollowClient>,
@@ -131,7 +131,7 @@ pub(super) struct FetchedTable {
 
 impl FetchedTable {
     /// Opens the table at a socket; returns it also as it is now.
-    pub(super) fn open(
+    fn open(
         socket: &Path,
         read: &ReadArgs,
         with_prefixes: bool,
@@ -161,6 +161,6 @@ impl FetchedTable {
             return Ok(None);
         };
         self.version = Some(current.version);
-        NamedTable::of_image(current.opened, self.with_prefixes).map(Some)
+        NamedTable::of_loaded(None, current.opened.loaded, self.with_prefixes).map(Some)
     }
 }

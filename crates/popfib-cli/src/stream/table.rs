@@ -3,13 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use popfib::NextHop;
+use popfib_formats::LookupTable;
 use popfib_formats::text::no_column_message;
 use popfib_program::failure::Failure;
 use popfib_table::{Cell, Column, Records, Table};
 
 use crate::args::TableArgs;
 use crate::condition::OtherRecords;
-use crate::image::{OpenedImage, without_routes};
+use crate::image::without_routes;
 use crate::table;
 
 /// A table, and the columns of its records that are asked for.
@@ -28,6 +29,19 @@ pub(crate) struct NamedTable {
 }
 
 impl NamedTable {
+    /// The table that was loaded, which has to have prefixes if they are asked for.
+    pub(super) fn of_loaded(
+        name: Option<String>,
+        loaded: LookupTable,
+        with_prefixes: bool,
+    ) -> Result<Self, Failure> {
+        if with_prefixes && !loaded.table.has_prefixes() {
+            let what = "name the matched prefix, which --value-only does without";
+            return Err(without_routes(&loaded.name, what));
+        }
+        Ok(Self::new(name, loaded.named()?.table, with_prefixes))
+    }
+
     /// The table called `name`, of all its columns.
     pub(crate) fn new(name: Option<String>, table: Table, with_prefixes: bool) -> Self {
         let own = |column: &Column| Some(column.name().to_owned());
@@ -63,11 +77,8 @@ impl NamedTable {
 
     /// The table of these options, by prefixes if it has any.
     pub(crate) fn of(args: &TableArgs) -> Result<Self, Failure> {
-        let table = match table::open_image(args)? {
-            Some(opened) => opened.into_table()?,
-            None => table::load_records(args.table.as_deref(), &args.read)?.table,
-        };
-        Ok(Self::new(None, table, true))
+        let loaded = table::load_records(args)?.named()?;
+        Ok(Self::new(None, loaded.table, true))
     }
 
     /// Whether what matched has to be known by its route, and not by its record.
@@ -93,12 +104,6 @@ impl NamedTable {
     /// The values of a record, column by column.
     pub(crate) fn cells(&self, number: NextHop) -> impl ExactSizeIterator<Item = Option<Cell<'_>>> {
         (0..self.width()).map(move |column| self.cell(number, column))
-    }
-
-    /// The table of an image, which needs its routes if prefixes are asked for.
-    pub(crate) fn of_image(opened: OpenedImage, with_prefixes: bool) -> Result<Self, Failure> {
-        has_prefixes(&opened.name, &opened.table, with_prefixes)?;
-        Ok(Self::new(None, opened.into_table()?, with_prefixes))
     }
 
     /// The names of its columns for the cell of this name, which is empty if a row has only one cell.
@@ -139,13 +144,4 @@ pub(crate) fn with_same_columns(
         return Err(format!("the columns are {columns} now, which were {before}").into());
     }
     Ok(tables.into())
-}
-
-/// An error if prefixes are asked for and the table is an image without routes.
-pub(super) fn has_prefixes(name: &str, table: &Table, with_prefixes: bool) -> Result<(), Failure> {
-    if with_prefixes && !table.has_prefixes() {
-        let what = "name the matched prefix, which --value-only does without";
-        return Err(without_routes(name, what));
-    }
-    Ok(())
 }

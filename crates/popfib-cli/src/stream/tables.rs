@@ -13,13 +13,13 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use popfib_formats::LookupTable;
 use popfib_program::failure::Failure;
 
-use crate::args::{ReadArgs, is_stdin, table_on_stdin};
+use crate::args::{ReadArgs, TableArgs, is_stdin, table_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
-use crate::image::{self, OpenedImage, is_image_table};
-use crate::{live, table};
+use crate::image::is_image_table;
+use crate::table;
 
-use super::follower::{FetchedTable, Follower};
-use super::table::{NamedTable, has_prefixes};
+use super::follower::Follower;
+use super::table::NamedTable;
 
 /// Which tables to read, and how.
 #[derive(Debug)]
@@ -162,12 +162,13 @@ impl FromArgMatches for TablesArgs {
         let tables = places.iter().copied().zip(ends);
         let reads = tables.clone();
         let reads = reads.map(|(from, to)| read_between(from, to, &read));
-        let reads = reads.collect::<Result<Vec<_>, _>>()?;
+        let mut reads = reads.collect::<Result<Vec<_>, _>>()?;
         let of_all = conditions(matches, 0, first);
         let of_each = |(from, to)| [&of_all[..], &conditions(matches, from, to)].concat();
         let mut conditions: Vec<_> = tables.map(of_each).collect();
         if places.is_empty() {
             conditions.push(of_all);
+            reads.push(read.clone());
         }
         Ok(Self {
             given,
@@ -338,27 +339,13 @@ impl TablesArgs {
         all: bool,
         asked: impl Fn(&ReadArgs) -> (ReadArgs, bool),
     ) -> Result<Vec<NamedTable>, Failure> {
-        if self.given.tables.is_empty() {
-            let (shown, with_prefixes) = asked(&self.read);
-            let read = wide(&shown, self.conditions.first());
-            if let Some(socket) = &self.given.live {
-                let (_, table) = FetchedTable::open(socket, &read, with_prefixes)?;
-                return Ok(vec![self.select(0, table, &shown)?]);
-            }
-            let table = table::load_records(None, &read)?.table;
-            let table = NamedTable::new(None, table, with_prefixes);
-            return Ok(vec![self.select(0, table, &shown)?]);
-        }
         let asked: Vec<_> = self.reads.iter().map(asked).collect();
         let reads = asked.iter().zip(&self.conditions);
-        let reads: Vec<_> = reads
-            .map(|((shown, _), conditions)| wide(shown, Some(conditions)))
-            .collect();
-        let files = self.read_files(reads.iter(), all, OpenedImage::into_named)?;
+        let reads = reads.map(|((shown, _), conditions)| wide(shown, conditions));
+        let files = self.read_files(reads, all)?;
         let tables = files.into_iter().zip(&asked).enumerate();
         let tables = tables.map(|(at, ((name, (loaded, others)), (shown, with_prefixes)))| {
-            has_prefixes(&loaded.name, &loaded.table, *with_prefixes)?;
-            let mut table = NamedTable::new(name, loaded.table, *with_prefixes);
+            let mut table = NamedTable::of_loaded(name, loaded, *with_prefixes)?;
             table.others = others;
             self.select(at, table, shown)
         });
@@ -367,30 +354,24 @@ impl TablesArgs {
 
     /// Reads the tables with all that they have, each with its name if it has one.
     pub(crate) fn read(&self) -> Result<Vec<(Option<String>, LookupTable)>, Failure> {
-        if !self.given.tables.is_empty() {
-            let read = self.read_files(self.reads.iter(), false, |opened| Ok(opened.into_loaded()));
-            let tables = read?.into_iter();
-            return Ok(tables.map(|(name, (table, _))| (name, table)).collect());
-        }
-        let loaded = match &self.given.live {
-            Some(socket) => live::open(socket, &self.read)?.into_loaded(),
-            None => table::load_records(None, &self.read)?,
-        };
-        Ok(vec![(None, loaded)])
+        let read = self.read_files(self.reads.iter().cloned(), false)?;
+        let tables = read.into_iter();
+        Ok(tables.map(|(name, (table, _))| (name, table)).collect())
     }
 
-    fn read_files<'r>(
+    fn read_files(
         &self,
-        reads: impl Iterator<Item = &'r ReadArgs>,
+        reads: impl Iterator<Item = ReadArgs>,
         all: bool,
-        of_image: fn(OpenedImage) -> Result<LookupTable, Failure>,
     ) -> Result<Vec<(Option<String>, WithOthers)>, Failure> {
         let mut tables: Vec<(Option<String>, _)> = Vec::new();
-        let given = self.given.tables.iter().zip(&self.conditions);
-        for ((table, conditions), read) in given.zip(reads) {
-            let (name, file) = split(table);
+        // Without a name for any, one is read: the built-in table, or that of another process.
+        let given = self.given.tables.iter().map(|table| split(table));
+        let given = given.map(|(name, file)| (name, Some(file)));
+        let given = given.chain(self.given.tables.is_empty().then_some((None, None)));
+        for (((name, file), conditions), read) in given.zip(&self.conditions).zip(reads) {
             let name = name.map(str::to_owned);
-            if name.is_none() && self.given.tables.len() > 1 {
+            if let (None, Some(file), true) = (&name, file, self.given.tables.len() > 1) {
                 let reason = "one of several tables needs a name: --table NAME=FILE";
                 return Err(format!("{}: {reason}", file.escape_debug()).into());
             }
@@ -398,20 +379,21 @@ impl TablesArgs {
                 let name = name.unwrap_or_default();
                 return Err(format!("two tables are called {name}").into());
             }
-            let file = Path::new(file);
-            let loaded = match image::open_file(Some(file), self.given.trust, read)? {
-                Some(opened) => (of_image(opened)?, OtherRecords::new()),
-                None => table::load_where(file, read, conditions, all)?,
+            let args = TableArgs {
+                table: file.map(PathBuf::from),
+                trust: self.given.trust,
+                live: self.given.live.clone(),
+                read,
             };
-            tables.push((name, loaded));
+            tables.push((name, table::load_where(&args, conditions, all)?));
         }
         Ok(tables)
     }
 }
 
 /// The options with the columns that conditions need, which are all: a record without a value in those that are read may be left out.
-fn wide(read: &ReadArgs, conditions: Option<&Vec<Condition>>) -> ReadArgs {
-    let columns = condition::columns(conditions.map_or(&[], Vec::as_slice));
+fn wide(read: &ReadArgs, conditions: &[Condition]) -> ReadArgs {
+    let columns = condition::columns(conditions);
     let mut read = read.clone();
     if !columns.is_empty() {
         read.columns = columns;

@@ -15,6 +15,7 @@ use clap::Args;
 use popfib::family::Family;
 use popfib::intervals::Intervals;
 use popfib::{Address, NextHop, Prefix, Rib};
+use popfib_formats::LookupTable;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -82,13 +83,10 @@ pub(crate) struct VerifyCount {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let asked = TableArgs::clone(&args.table).or_stdin(false);
-    let table = match table::open_image(&asked)? {
-        Some(opened) if !opened.table.has_routes() => {
-            return Err(without_routes(&opened.name, "verify it"));
-        }
-        Some(opened) => opened.table,
-        None => table::load(&asked)?.into_table(),
-    };
+    let LookupTable { name, table, .. } = table::load_records(&asked)?;
+    if !table.has_routes() {
+        return Err(without_routes(&name, "verify it"));
+    }
     let ipv4 = family::<u32>(&table, args)?;
     let ipv6 = family::<u128>(&table, args)?;
     print(ipv4, ipv6, args.json)

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use popfib::family::Family;
 use popfib_bpf::MappedTable;
+use popfib_formats::LookupTable;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -23,13 +24,10 @@ pub(super) fn run(
     json: bool,
 ) -> Result<Verdict, Failure> {
     let args = TableArgs::clone(args).or_stdin(false);
-    let table = match table::open_image(&args)? {
-        Some(opened) if !opened.table.has_routes() => {
-            return Err(without_routes(&opened.name, "compare it"));
-        }
-        Some(opened) => opened.table,
-        None => table::load_records(args.table.as_deref(), &args.read)?.table,
-    };
+    let LookupTable { name, table, .. } = table::load_records(&args)?;
+    if !table.has_routes() {
+        return Err(without_routes(&name, "compare it"));
+    }
     let numbers = numbers(mapped, &table);
     let ipv4 = family::<u32>(mapped, &table, &numbers, probes)?;
     let ipv6 = family::<u128>(mapped, &table, &numbers, probes)?;

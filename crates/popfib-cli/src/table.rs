@@ -14,7 +14,7 @@ use popfib_formats::{
 };
 #[cfg(not(feature = "parquet"))]
 use popfib_program::failure::NO_PARQUET;
-use popfib_program::failure::{Failure, MASKS, as_number, has_options_of, is_about_host_bits};
+use popfib_program::failure::{Failure, as_number, has_options_of};
 use popfib_program::progress;
 use popfib_table::Column;
 
@@ -134,7 +134,7 @@ pub(crate) fn prefixes_of_text(
         let prefixes = popfib_formats::prefixes_of_text(item.trim(), &options).map_err(|reason| {
             let number = as_number(item).filter(|_| has_options_of("--where"));
             let help = match number {
-                _ if is_about_host_bits(&reason) => MASKS.to_owned(),
+                _ if reason.contains("; `") => return reason,
                 Some(number) => {
                     format!("--where value={number} searches for the addresses of an AS")
                 }

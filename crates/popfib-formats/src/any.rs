@@ -32,7 +32,7 @@ use crate::words::word_at;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "any",
-    description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only with --format",
+    description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only if it is asked for",
     can: FormatCapabilities::PLACED_VALUES,
     detect: |_| false,
     open: |input, options| Ok(lines(AnyPrefixes::new(options), input, options)),
@@ -112,7 +112,7 @@ impl Grammar for AnyPrefixes {
             n => Some(format!("{n} prefixes {} left out", why[1])),
         };
         let notes = [
-            left_out(self.without, ["without a value by --value-regex"; 2]),
+            left_out(self.without, ["without a value by `value_regex`"; 2]),
             left_out(self.in_comments, ["in a comment", "in comments"]),
         ];
         notes.into_iter().flatten().collect()

@@ -121,7 +121,7 @@ pub(crate) fn open_with<T>(
     }
     if options.value_regex.is_some() && !format.0.can.value_regex {
         let reason = format!(
-            "{} has values of its own; --value-regex is for --format any",
+            "{} has values of its own; `value_regex` is for `format` any",
             format.name()
         );
         return Err(ReadError::file(input.name(), reason));

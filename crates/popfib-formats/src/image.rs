@@ -121,7 +121,8 @@ impl ImageRoutes {
         let are_records = options.columns.are_records()
             || options.image_columns && options.columns == ColumnSelection::Value && has_several;
         if !table.has_routes() {
-            return Err(ReadError::file(name, TableError::NoRoutes.to_string()));
+            let error = TableError::NoRoutes;
+            return Err(ReadError::file(name, error.to_string()).with_source(error));
         }
         let mut values = ValueBook::default();
         if !are_records {

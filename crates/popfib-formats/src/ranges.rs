@@ -54,6 +54,15 @@ impl fmt::Display for NoSpan {
     }
 }
 
+/// Why `text` is no prefix, and what helps.
+pub(crate) fn no_prefix(text: &[u8], error: PrefixError) -> String {
+    let help = match error {
+        PrefixError::HostBits => "; `mask` clears them",
+        _ => "",
+    };
+    format!("{}: {error}{help}", quote(text))
+}
+
 /// The plain prefix that `text` is, its host bits cleared or refused.
 #[inline]
 pub(crate) fn prefix(text: &str, mask: bool) -> Result<IpPrefix, PrefixError> {
@@ -108,19 +117,23 @@ impl AddressSpan {
             reason: format!("{}: {reason}", quote(text.as_bytes())),
             source,
         };
+        let plain = |source: PrefixError| NoSpan {
+            reason: no_prefix(text.as_bytes(), source),
+            source,
+        };
         if let Some(decimal) = without_leading_zeros(text) {
             if !notation.leading_zeros {
-                let reason = "leading zeros, which some programs take for octal; --leading-zeros reads decimal numbers";
+                let reason = "leading zeros, which some programs take for octal; `leading_zeros` reads decimal numbers";
                 return Err(no(reason.to_owned()));
             }
-            return Self::parse(&decimal, notation).map_err(|e| no(e.source.to_string()));
+            return Self::parse(&decimal, notation).map_err(|e| plain(e.source));
         }
         if let Some(full) = short(text) {
             let prefix = prefix(&full, notation.mask);
-            return prefix.map(Self::Prefix).map_err(|e| no(e.to_string()));
+            return prefix.map(Self::Prefix).map_err(plain);
         }
         let Some((first, last)) = text.split_once('-') else {
-            return Err(no(source.to_string()));
+            return Err(plain(source));
         };
         let (first, last) = (first.trim(), last.trim());
         let first: IpAddr = match first.parse() {
@@ -129,7 +142,7 @@ impl AddressSpan {
                 let reason = "a prefix and a maximum length, as VRPs have it, which `popfib rov --vrps` reads";
                 return Err(no(reason.to_owned()));
             }
-            Err(_) => return Err(no(source.to_string())),
+            Err(_) => return Err(plain(source)),
         };
         let last = match (first, last.parse()) {
             (_, Ok(last)) => last,
@@ -422,7 +435,7 @@ mod tests {
             Ok(AddressSpan::Prefix("10.0.0.0/12".parse().unwrap()))
         );
         let zeros = span("097.110.168.122").unwrap_err();
-        assert!(zeros.contains("--leading-zeros"), "{zeros}");
+        assert!(zeros.contains("`leading_zeros`"), "{zeros}");
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(crate) fn open(
             );
         }
         if options.columns.are_records() {
-            return reason("has columns that updates do not have; --columns NAME chooses one");
+            return reason("has columns that updates do not have; `columns` chooses one");
         }
         let of_format = LoadOptions {
             format: Some(format),
@@ -287,7 +287,7 @@ impl Replay {
         match (self.begin, self.until) {
             (Some(begin), Some(until)) if until < begin => {
                 let date = rfc3339(begin / 1_000_000).unwrap_or_default();
-                let reason = format!("the table is of {date}, after the time of --until");
+                let reason = format!("the table is of {date}, after the time of `until`");
                 Err(ReadError::file(&self.state.name, reason))
             }
             _ => Ok(()),

@@ -20,7 +20,7 @@ use crate::error::quote;
 use crate::name_rule::checked;
 use crate::names::note_left_out;
 use crate::peers::RouteValue;
-use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, prefix};
+use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, no_prefix, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
 use crate::values::ValueBook;
@@ -171,7 +171,7 @@ impl RouteRows {
     pub(crate) fn prefix(&self, text: &str) -> Result<IpPrefix, String> {
         self.account.prefix(text);
         let prefix = prefix(text, self.notation.mask);
-        prefix.map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
+        prefix.map_err(|e| no_prefix(text.as_bytes(), e))
     }
 
     /// The routes from here on belong to the table called `name`; a listing
@@ -262,7 +262,7 @@ impl RouteRows {
                 name => format!("table {}", quote(name.as_bytes())),
             };
             let reason = format!(
-                "routes of {} begin here, after those of {}; a file is one table",
+                "routes of {} begin here, after those of {}; a file is one table; `vrf` chooses",
                 name(&self.table),
                 name(taken),
             );

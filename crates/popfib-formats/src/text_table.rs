@@ -42,7 +42,7 @@ use crate::lines::Lines;
 use crate::masks::second_address;
 use crate::name_rule::{MAX_NEXT_HOP_LENGTH, checked};
 use crate::origins::is_as_list;
-use crate::ranges::{AddressSpan, NoSpan, Notation};
+use crate::ranges::{AddressSpan, NoSpan, Notation, no_prefix};
 use crate::registry::FormatCapabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
@@ -503,7 +503,7 @@ fn explain(lines: &Lines, flaw: LineFlaw) -> ReadError {
     match flaw {
         LineFlaw::NotText => lines.invalid("this is not text"),
         LineFlaw::Prefix(range, e) => lines
-            .invalid(format!("{}: {e}", quote(&line[range])))
+            .invalid(no_prefix(&line[range], e))
             .with_source(e),
         LineFlaw::NoSpan(no) => lines.invalid(no.reason).with_source(no.source),
         LineFlaw::NoNextHop(span) => lines.invalid(format!("no next hop after \"{span}\"")),
@@ -514,18 +514,18 @@ fn explain(lines: &Lines, flaw: LineFlaw) -> ReadError {
         )),
         LineFlaw::Second(reason) => lines.invalid(reason),
         LineFlaw::Quoted(at) => lines.invalid(format!(
-            "a quote before a next hop is part of it, except in CSV (--format csv): {}",
+            "a quote before a next hop is part of it, except in CSV (`format` csv): {}",
             quote(&line[at..])
         )),
         LineFlaw::Semicolon(at) => lines.invalid(format!(
-            "a semicolon right after a prefix separates columns in CSV (--format csv), and a comment has a \
+            "a semicolon right after a prefix separates columns in CSV (`format` csv), and a comment has a \
              blank before it: {}",
             quote(&line[at..])
         )),
         LineFlaw::ThirdField(at, is_delimited) => lines.invalid(format!(
             "more than a prefix and a next hop{}: {}",
             if is_delimited {
-                ", which may have blanks in CSV (--format csv)"
+                ", which may have blanks in CSV (`format` csv)"
             } else {
                 ""
             },

@@ -20,7 +20,7 @@ use crate::masks::second_address;
 use crate::mrt::BgpChange;
 use crate::name_rule::checked;
 use crate::origins::{is_as_list, is_token};
-use crate::ranges::prefix;
+use crate::ranges::{no_prefix, prefix};
 use crate::registry::FormatCapabilities;
 use crate::update::UpdateEntry;
 use crate::update_lines::{LineUpdates, UpdatesOfLines};
@@ -68,7 +68,7 @@ fn content(line: &[u8]) -> &[u8] {
 
 /// A prefix, its host bits cleared or refused.
 pub(crate) fn parse_prefix(text: &str, mask: bool) -> Result<IpPrefix, String> {
-    prefix(text, mask).map_err(|e| format!("{}: {e}", quote(text.as_bytes())))
+    prefix(text, mask).map_err(|e| no_prefix(text.as_bytes(), e))
 }
 
 /// Reads a line of either form: of one with time and peer, if that is set.

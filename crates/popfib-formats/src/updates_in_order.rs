@@ -74,7 +74,7 @@ impl UpdatesInOrder {
                 return Err(ReadError::file(&name, reason));
             }
             if time.is_none() && files.until.is_some() {
-                let reason = "updates without times, of which --until chooses none";
+                let reason = "updates without times, of which `until` chooses none";
                 return Err(ReadError::file(&name, reason));
             }
             if files

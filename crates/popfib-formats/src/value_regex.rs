@@ -83,7 +83,7 @@ impl RegexValues {
         }
         match self.here.len() > MOST {
             true => Err(format!(
-                "more than {MOST} matches of --value-regex in a line"
+                "more than {MOST} matches of `value_regex` in a line"
             )),
             false => Ok(()),
         }

@@ -106,7 +106,7 @@ pub(crate) fn one_element(text: &str, second: usize) -> Result<(), String> {
 /// The error of two words in a row, the second of which [may be an element](may_be_element).
 pub(crate) fn two_elements(text: &str) -> String {
     format!(
-        "two prefixes, or a prefix and its value? --format any takes all, --format text or csv the first: {}",
+        "two prefixes, or a prefix and its value? `format` any takes all, `format` text or csv the first: {}",
         quote(text.as_bytes())
     )
 }

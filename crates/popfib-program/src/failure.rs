@@ -1,15 +1,15 @@
 //! Why the command gave up: errors of the libraries and of usage in, one line for standard error out, with the option or the command
 //! that helps if there is one. The exit status is 2.
 //!
-//! The libraries do not know the options of the command, so what helps is found here, by the type of an error or the end of its
-//! message. An option is named only if the subcommand that runs has it.
+//! What helps is found here, by the type of an error, or named in its text by the library's word for the option, in backticks: that of
+//! Rust, Python and SQL. An option is named only if the subcommand that runs has it.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::OnceLock;
 
-use popfib::{CompileError, ImageError, IpPrefix, PrefixError};
+use popfib::{CompileError, ImageError, IpPrefix};
 use popfib_formats::ReadError;
 use popfib_table::TableError;
 
@@ -20,6 +20,32 @@ static OPTIONS: OnceLock<Vec<String>> = OnceLock::new();
 pub fn know_options(options: Vec<String>) {
     // One command runs in a process.
     let _ = OPTIONS.set(options);
+}
+
+/// A text of the libraries with the command's words for the options that are in it: `prefix_column` is --prefix-column. What helps at
+/// its end is left out where the command has no such option.
+pub fn with_options(text: &str) -> String {
+    let mut said = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('`') {
+        let is_of_word = |c: char| c.is_ascii_lowercase() || c == '_';
+        let after_word = after.trim_start_matches(is_of_word);
+        let word = &after[..after.len() - after_word.len()];
+        let is_word = !word.is_empty() && after_word.starts_with('`');
+        let option = format!("--{}", word.replace('_', "-"));
+        said.push_str(before);
+        if is_word && has_options_of(&option) {
+            said.push_str(&option);
+            rest = &after_word[1..];
+        } else if is_word && said.ends_with("; ") {
+            said.truncate(said.len() - 2);
+            return said;
+        } else {
+            said.push('`');
+            rest = after;
+        }
+    }
+    said + rest
 }
 
 /// Whether all options that a text names are this command's.
@@ -127,6 +153,7 @@ fn next_step(error: &ReadError) -> Option<String> {
         source.and_then(|source| source.downcast_ref()),
         Some(ImageError::Tables { .. })
     );
+    let has_no_routes = source.is_some_and(|source| source.is::<TableError>());
     let is_missing = source
         .and_then(|source| source.downcast_ref::<io::Error>())
         .is_some_and(|error| error.kind() == io::ErrorKind::NotFound);
@@ -138,18 +165,16 @@ fn next_step(error: &ReadError) -> Option<String> {
         "--format any finds the prefixes in any text, --prefix-column those of a column or member";
     // The message itself says what helps.
     let steps = ["--", "unpack it first", "convert it to"];
-    if steps.iter().any(|step| text.contains(step)) {
+    if with_options(&text) != text || steps.iter().any(|step| text.contains(step)) {
         return None;
     }
     let help = if error.is_no_table() && has_options_of(NO_TABLE) {
         NO_TABLE
     } else if text == "<stdin>: there is no route in it" && has_options_of("--table") {
         "-t built-in is the built-in table"
-    } else if is_of_tables || text.ends_with("a file is one table") {
+    } else if is_of_tables {
         CHOOSES
-    } else if is_about_host_bits(error) {
-        MASKS
-    } else if text.ends_with(&TableError::NoRoutes.to_string()) {
+    } else if has_no_routes {
         KEEPS
     } else if error.is_invalid_line() {
         "--skip-invalid goes on without it"
@@ -159,13 +184,6 @@ fn next_step(error: &ReadError) -> Option<String> {
         return None;
     };
     has_options_of(help).then(|| help.to_owned())
-}
-
-/// Whether the error is that bits are set after the length of a prefix.
-pub fn is_about_host_bits(error: &impl fmt::Display) -> bool {
-    error
-        .to_string()
-        .ends_with(&PrefixError::HostBits.to_string())
 }
 
 /// The number in `AS64500`.
@@ -198,4 +216,25 @@ pub fn instead_of(file: &str) -> Option<String> {
     Some(format!(
         "`popfib {asked}` looks it up, `popfib routes --covering {asked}` lists its routes"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_named_where_there_are_some() {
+        know_options(vec!["prefix-column".to_owned()]);
+        for (text, said) in [
+            (
+                "two; `prefix_column` chooses",
+                "two; --prefix-column chooses",
+            ),
+            ("\"`\"; `mask` clears them", "\"`\""),
+            ("no `mask` here", "no `mask` here"),
+            ("`popfib compile` keeps", "`popfib compile` keeps"),
+        ] {
+            assert_eq!(with_options(text), said);
+        }
+    }
 }

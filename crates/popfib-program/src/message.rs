@@ -12,6 +12,7 @@ use anstyle::Style;
 use popfib_formats::Escaped;
 use serde::{Serialize, Serializer};
 
+use crate::failure::with_options;
 use crate::progress;
 use crate::screen::{ERROR, Screen};
 
@@ -36,7 +37,7 @@ fn tell_line(style: Style, line: impl Display) {
 fn text_of(style: Style, line: impl Display) -> String {
     let name = format!("{}:", NAME.get().map_or("popfib", |name| name));
     let name = Screen::stderr().paint(style, name);
-    format!("{name} {}\n", Escaped(&line.to_string()))
+    format!("{name} {}\n", Escaped(&with_options(&line.to_string())))
 }
 
 /// Writes to standard error, which has no buffer, in one piece: two programs that share it don't mix

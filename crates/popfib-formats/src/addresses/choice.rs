@@ -105,7 +105,7 @@ impl PlaceChoice {
         if is_more {
             let line = self.lines;
             self.note = Some(format!(
-                "addresses are the first of their lines; there are more, as in line {line}; --address chooses"
+                "addresses are the first of their lines; there are more, as in line {line}; `address` chooses"
             ));
         }
         is_more

@@ -109,12 +109,12 @@ impl CsvLayout {
                 let [first, second] =
                     [first, second].map(|n| quote(heading.get(n).as_bytes()).to_string());
                 Err(format!(
-                    "prefixes in the columns {first} and {second}; --prefix-column chooses one"
+                    "prefixes in the columns {first} and {second}; `prefix_column` chooses one"
                 ))
             }
             _ => Err(format!(
                 "no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in {}; \
-                 --prefix-column names it",
+                 `prefix_column` names it",
                 names(heading)
             )),
         }
@@ -128,7 +128,7 @@ impl CsvLayout {
     ) -> Result<Self, String> {
         let Some(prefix) = prefix else {
             let mut layout =
-                Self::of(fields).ok_or("no column for a prefix; --prefix-column names it")?;
+                Self::of(fields).ok_or("no column for a prefix; `prefix_column` names it")?;
             let is_heading = layout.heading.is_some();
             if let (Some(length), AddressColumns::Prefix(n, _)) = (length, layout.source) {
                 let length = (find(length, fields, is_heading)?, Length::Plain);

@@ -60,7 +60,7 @@ impl PrefixFinder<'_> {
         match is_known {
             true => Ok(()),
             false => Err(format!(
-                "two prefixes in one object, {} and {}; --prefix-column chooses one",
+                "two prefixes in one object, {} and {}; `prefix_column` chooses one",
                 quote(text.as_bytes()),
                 quote(other.as_bytes())
             )),

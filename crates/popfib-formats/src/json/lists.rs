@@ -291,7 +291,7 @@ impl Grammar for JsonLists {
         match (ends, lost) {
             (Some(range), _) => rows.elements(&range, value),
             (None, Some(text)) => Err(format!(
-                "{}: in an object without a prefix; --prefix-column names the member that has it",
+                "{}: in an object without a prefix; `prefix_column` names the member that has it",
                 quote(text.as_bytes())
             )),
             (None, None) => rows.leave_out("element", " without a prefix"),

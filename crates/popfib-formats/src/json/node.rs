@@ -133,7 +133,7 @@ pub(super) fn several<'a>(paths: impl Iterator<Item = &'a str>) -> String {
         .map(|path| quote(path.as_bytes()))
         .collect();
     format!(
-        "prefixes in the members {}; --prefix-column chooses one",
+        "prefixes in the members {}; `prefix_column` chooses one",
         paths.join(" and ")
     )
 }

@@ -248,7 +248,7 @@ impl Grammar for PrefixObjects {
             }
             MemberValue::Absent => {
                 return Err(
-                    "no prefix in this object; --prefix-column names the member that has it"
+                    "no prefix in this object; `prefix_column` names the member that has it"
                         .to_owned(),
                 );
             }

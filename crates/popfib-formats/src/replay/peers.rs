@@ -99,7 +99,7 @@ impl PeerNumbers {
             return match first == peer {
                 true => Ok(number),
                 false => Err(format!(
-                    "updates of several peers after a table of one: {} and {}; --peer chooses one",
+                    "updates of several peers after a table of one: {} and {}; `peer` chooses one",
                     first.0, peer.0
                 )),
             };

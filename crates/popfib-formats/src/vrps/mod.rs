@@ -83,8 +83,8 @@ pub fn load_vrps(mut input: Input, options: &LoadOptions) -> Result<VrpTable, Re
     }
     table.notes.extend(source.notes());
     if ipv4.is_empty() && ipv6.is_empty() {
-        let reason = "there is no VRP in it; they are read from JSON with `roas` of `prefix`, `maxLength` \
-                      and `asn`, from CSV with `ASN`, `IP Prefix` and `Max Length`, from SLURM, from \
+        let reason = "there is no VRP in it; they are read from JSON with \"roas\" of \"prefix\", \"maxLength\" \
+                      and \"asn\", from CSV with \"ASN\", \"IP Prefix\" and \"Max Length\", from SLURM, from \
                       configurations of OpenBGPD and BIRD, and from lines of PREFIX-MAX ASN";
         return Err(ReadError::file(&table.name, reason));
     }

@@ -165,7 +165,7 @@ fn comments_are_counted_and_host_bits_are_an_error() {
     };
     assert_eq!(
         error(text, &options),
-        "t:2: \"192.168.1.99/255.255.255.0\": host bits are set beyond the prefix length"
+        "t:2: \"192.168.1.99/255.255.255.0\": host bits are set beyond the prefix length; `mask` clears them"
     );
     for (pair, reason) in [
         (
@@ -213,7 +213,7 @@ fn values() {
         read(text, "edit \"(.*)\""),
         (
             "10.1.0.0/16 lan, 192.0.2.4/30 pool".to_owned(),
-            vec!["2 prefixes without a value by --value-regex left out".to_owned()]
+            vec!["2 prefixes without a value by `value_regex` left out".to_owned()]
         )
     );
     let text =
@@ -229,7 +229,7 @@ fn values() {
     };
     assert_eq!(
         error("prefix,a\n10.0.0.0/8,1\n", &options),
-        "t: csv has values of its own; --value-regex is for --format any"
+        "t: csv has values of its own; `value_regex` is for `format` any"
     );
 }
 

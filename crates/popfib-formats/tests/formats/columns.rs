@@ -382,10 +382,10 @@ fn the_column_of_the_prefix_can_be_chosen() {
     let reason = read(two, &csv).unwrap_err().to_string();
     assert_eq!(
         reason,
-        "t:1: prefixes in the columns \"source\" and \"target\"; --prefix-column chooses one"
+        "t:1: prefixes in the columns \"source\" and \"target\"; `prefix_column` chooses one"
     );
     let reason = read("a,b\nx,y\n", &csv).unwrap_err().to_string();
-    assert!(reason.contains("--prefix-column names it"), "{reason}");
+    assert!(reason.contains("`prefix_column` names it"), "{reason}");
 }
 
 /// A record has no column of what the user says is the prefix.

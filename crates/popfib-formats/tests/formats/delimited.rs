@@ -251,7 +251,7 @@ fn without_the_column_there_is_nothing_to_read() {
         format: csv,
         ..STRICT
     };
-    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; --prefix-column names it";
+    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; `prefix_column` names it";
     assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &options), wanted);
     let skip = popfib_formats::LoadOptions {
         format: csv,
@@ -381,7 +381,7 @@ fn statistics_of_registries() {
         ),
         (
             "ripencc|DE|ipv6|2001:678::|16|19990101|allocated",
-            "\"2001:678::/16\": host bits are set beyond the prefix length",
+            "\"2001:678::/16\": host bits are set beyond the prefix length; `mask` clears them",
         ),
         (
             "ripencc|DE",

@@ -88,14 +88,14 @@ fn faults_of_listings_name_the_line() {
         format!("   Network          Next Hop            Metric LocPrf Weight Path\n{rows}")
     };
     for (text, wanted) in [
-        (codes("C>* 10.0.0.1/8 is directly connected, eth0\n"), "t:4: \"10.0.0.1/8\": host bits are set beyond the prefix length"),
+        (codes("C>* 10.0.0.1/8 is directly connected, eth0\n"), "t:4: \"10.0.0.1/8\": host bits are set beyond the prefix length; `mask` clears them"),
         (codes("C>* 10.0.0.0/33 is directly connected, eth0\n"), "t:4: \"10.0.0.0/33\": "),
         (codes("B>* 10.0.0.0/8 [20/0]\nC>* 10.1.0.0/16 is directly connected, eth0\n"), "t:4: no next hop after \"10.0.0.0/8\""),
         (codes("C>* 10.1.0.0/16 is directly connected, eth0\nB>* 10.0.0.0/8 [20"), "t:5: no next hop after \"10.0.0.0/8\""),
         (codes("via 10.0.0.1, eth0\n"), "t:4: a next hop without a prefix before it"),
         (codes("hello, world\n"), "t:4: \"hello, world\": not a route"),
         (codes("C>* 10.0.0.0/8 is \u{7} connected\n"), "t:4: this is not text: control character U+0007"),
-        (codes("VRF a:\nC>* 10.0.0.0/8 is directly connected, eth0\nVRF b:\nC>* 10.1.0.0/16 is directly connected, eth0\n"), "t:7: routes of table \"b\" begin here, after those of table \"a\"; a file is one table"),
+        (codes("VRF a:\nC>* 10.0.0.0/8 is directly connected, eth0\nVRF b:\nC>* 10.1.0.0/16 is directly connected, eth0\n"), "t:7: routes of table \"b\" begin here, after those of table \"a\"; a file is one table; `vrf` chooses"),
         (bgp("*> 10.0.0.1/8       0.0.0.0                  0         32768 i\n"), "t:2: \"10.0.0.1/8\": host bits"),
         (bgp("*> 10.1.0.0         0.0.0.0                  0         32768 i\n"), "t:2: \"10.1.0.0/8\": host bits"),
         (bgp("*> 10.0.0.0/8\n*> 11.0.0.0/8       0.0.0.0   0  32768 i\n"), "t:2: no next hop after \"10.0.0.0/8\""),

@@ -126,7 +126,7 @@ fn columns_and_objects_that_hold_a_prefix_or_an_address_alone() {
     let log = format!("{answers}{{\"address\":\"10.1.1.1\",\"asn\":1}}\n");
     assert_eq!(
         error(log, &STRICT),
-        "t:3: no prefix in this object; --prefix-column names the member that has it"
+        "t:3: no prefix in this object; `prefix_column` names the member that has it"
     );
 }
 
@@ -482,7 +482,7 @@ fn objects_of_rpsl() {
         (
             "192.0.2.0/24",
             "192.0.2.1/24",
-            "t:3: \"192.0.2.1/24\": host bits are set beyond the prefix length",
+            "t:3: \"192.0.2.1/24\": host bits are set beyond the prefix length; `mask` clears them",
         ),
         (
             "source:  ",

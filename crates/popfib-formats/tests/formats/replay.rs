@@ -270,7 +270,7 @@ fn tables_of_one_peer() {
     let message = error(table, &files.with(None, &STRICT));
     assert_eq!(
         message,
-        "t: updates of several peers after a table of one: 192.0.2.1 and 192.0.2.2; --peer chooses one"
+        "t: updates of several peers after a table of one: 192.0.2.1 and 192.0.2.2; `peer` chooses one"
     );
     let options = LoadOptions {
         peer: Some("192.0.2.2".parse().expect("a peer")),
@@ -359,10 +359,10 @@ fn what_cannot_be_applied_is_refused() {
         "{several}"
     );
     let timeless = refused("10.0.0.0/8 a\n", &[text], Some(1), &STRICT);
-    assert!(timeless.ends_with("updates without times, of which --until chooses none"));
+    assert!(timeless.ends_with("updates without times, of which `until` chooses none"));
     assert_eq!(
         refused(DUMP, &[update], Some(999_999_999), &STRICT),
-        "t: the table is of 2001-09-09T01:46:40Z, after the time of --until"
+        "t: the table is of 2001-09-09T01:46:40Z, after the time of `until`"
     );
     assert_eq!(
         refused(DUMP, &[text], None, &STRICT),
@@ -388,7 +388,7 @@ fn what_cannot_be_applied_is_refused() {
     };
     assert_eq!(
         refused("prefix,a,b\n10.0.0.0/8,1,2\n", &[text], None, &columns),
-        "t: csv has columns that updates do not have; --columns NAME chooses one"
+        "t: csv has columns that updates do not have; `columns` chooses one"
     );
     let missing = LoadOptions {
         updates: Some(UpdateFiles {

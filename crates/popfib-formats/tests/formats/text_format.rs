@@ -113,7 +113,7 @@ fn leading_zeros_by_option() {
     );
     assert_eq!(
         error("010.1.1.1/8 a\n", &options),
-        "t:1: \"010.1.1.1/8\": host bits are set beyond the prefix length"
+        "t:1: \"010.1.1.1/8\": host bits are set beyond the prefix length; `mask` clears them"
     );
 }
 
@@ -253,7 +253,7 @@ fn host_bits() {
     let text = "10.0.0.1/8 a\n2001:db8::1/32 b\n10.0.0.0/8 c\n";
     assert_eq!(
         error(text, &STRICT),
-        "t:1: \"10.0.0.1/8\": host bits are set beyond the prefix length"
+        "t:1: \"10.0.0.1/8\": host bits are set beyond the prefix length; `mask` clears them"
     );
     let skipped = read(text, &SKIP).unwrap();
     assert_eq!(routes(&skipped), ["10.0.0.0/8 c"]);
@@ -278,7 +278,7 @@ fn invalid_lines() {
         (b"10.0.0.0/8 ", "no next hop after \"10.0.0.0/8\""),
         (
             b"10.0.0.0/8,,a",
-            "more than a prefix and a next hop, which may have blanks in CSV (--format csv): \",a\"",
+            "more than a prefix and a next hop, which may have blanks in CSV (`format` csv): \",a\"",
         ),
         (b"::/0 # none", "no next hop after \"::/0\""),
         (
@@ -338,26 +338,26 @@ fn invalid_lines() {
         ),
         (
             b"10.0.0.0/8,\"a\"",
-            "a quote before a next hop is part of it, except in CSV (--format csv): \"\"a\"\"",
+            "a quote before a next hop is part of it, except in CSV (`format` csv): \"\"a\"\"",
         ),
         (
             b"10.0.0.0/8\t\"a b",
-            "a quote before a next hop is part of it, except in CSV (--format csv): \"\"a b\"",
+            "a quote before a next hop is part of it, except in CSV (`format` csv): \"\"a b\"",
         ),
         (
             b"10.0.0.0/8;a",
-            "a semicolon right after a prefix separates columns in CSV (--format csv), and a comment has a \
+            "a semicolon right after a prefix separates columns in CSV (`format` csv), and a comment has a \
              blank before it: \";a\"",
         ),
         (
             b"10.0.0.0/8\tNew York",
-            "more than a prefix and a next hop, which may have blanks in CSV (--format csv): \"York\"",
+            "more than a prefix and a next hop, which may have blanks in CSV (`format` csv): \"York\"",
         ),
         (b"10.0.0/25 a", "\"10.0.0/25\": not an address"),
         (b"10.1 a", "\"10.1\": not an address"),
         (
             b"010.0.0.0/8 a",
-            "\"010.0.0.0/8\": leading zeros, which some programs take for octal; --leading-zeros reads decimal numbers",
+            "\"010.0.0.0/8\": leading zeros, which some programs take for octal; `leading_zeros` reads decimal numbers",
         ),
         (
             b"10.0.0.0/8-24 64500",
@@ -395,7 +395,7 @@ fn invalid_lines() {
         ),
         (
             b"10.0.0.0/8,1,2",
-            "more than a prefix and a next hop, which may have blanks in CSV (--format csv): \",2\"",
+            "more than a prefix and a next hop, which may have blanks in CSV (`format` csv): \",2\"",
         ),
         (
             b"10.0.0.0/8 1,2 3",

@@ -256,7 +256,7 @@ fn local_exceptions() {
     let wrong = text.replace("198.51.100.0/24", "198.51.100.1/24");
     assert_eq!(
         bad(wrong),
-        "t:4: \"198.51.100.1/24\": host bits are set beyond the prefix length"
+        "t:4: \"198.51.100.1/24\": host bits are set beyond the prefix length; `mask` clears them"
     );
 }
 

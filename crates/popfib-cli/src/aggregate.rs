@@ -138,14 +138,11 @@ fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
     };
     let mut table = table::load_routes(&asked, options)?;
     let mut others = condition::others(&table);
-    let selected = condition::selected(&args.conditions, &table.take_records(), true)?;
+    let selected = condition::selected(&args.conditions, &table.records, true)?;
     condition::choose(&mut table, &mut others, &selected);
-    let mut list = RouteTable {
-        name: table.name.clone(),
-        sources: table.sources.clone(),
-        ..RouteTable::default()
-    };
-    let value = list.next_hops.intern("");
+    let (mut list, value) = RouteTable::list();
+    list.name.clone_from(&table.name);
+    list.sources.clone_from(&table.sources);
     /// Adds the addresses of one family.
     fn put<A: Family>(
         table: &RouteTable,

@@ -129,8 +129,8 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if let (true, Some(new)) = (args.origins, &args.new) {
         return origins(args, new);
     }
-    let mut old = table::load_file(Some(&args.old), &args.read, &args.read.options())?;
-    let mut new = match &args.new {
+    let old = table::load_file(Some(&args.old), &args.read, &args.read.options())?;
+    let new = match &args.new {
         Some(new) => {
             let read = ReadArgs {
                 peer: args.new_peer.or(args.read.peer),
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         None => without(&old, &args.without)?,
     };
     let bar = progress::is_apart().then(|| progress::step("comparing"));
-    let columns = ComparedColumns::new(old.take_records(), new.take_records());
+    let columns = ComparedColumns::new(old.records, new.records);
     if args.summary && columns.are_several() {
         return Err("--summary counts the routes of one column; --columns NAME chooses it".into());
     }

@@ -1,6 +1,7 @@
 //! `popfib draw`: a table in, an SVG picture of it or of one lookup out. The crate `popfib-draw` draws; here are the options, the titles
 //! and what next hops are called.
 
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -186,7 +187,7 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
         asked.read.name_numbers();
     }
     let mut table = table::load_routes(&asked, asked.read.options())?;
-    let names = NextHopNames::of(table.take_records());
+    let names = NextHopNames::of(mem::take(&mut table.records));
     let bar = progress::step("drawing");
     let svg = match family.unwrap_or(present(&table)) {
         FamilyArg::Ipv4 => draw::<u32>(&args.picture, &table, &names, &name, prefix)?,

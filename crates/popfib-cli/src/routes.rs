@@ -4,6 +4,7 @@
 //! it found. The prefixes of an option are a set, so that many of them cost each route no more than one.
 
 use std::fmt::Display;
+use std::mem;
 
 use clap::Args;
 use popfib::family::ByFamily;
@@ -194,7 +195,7 @@ struct RouteRecords {
 impl RouteRecords {
     fn new(args: &RoutesArgs, table: &mut RouteTable) -> Result<Self, Failure> {
         let others = condition::others(table);
-        let records = table.take_records();
+        let records = mem::take(&mut table.records);
         let columns = match &args.table.read.columns[..] {
             [] => vec![records.value_column()],
             _ if args.conditions.is_empty() => (0..records.columns().len()).collect(),

@@ -20,7 +20,7 @@ use popfib_formats::{
 use popfib_program::failure::{Failure, parse_asn};
 use popfib_program::program::Verdict;
 use popfib_program::progress;
-use popfib_table::Dictionary;
+use popfib_table::Records;
 use popfib_table::rpki::{Validity, Vrp, Vrps};
 use serde::Serialize;
 
@@ -183,7 +183,7 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
         .as_deref()
         .map(|path| read_vrps(path, &args.table.read));
     let before = before.transpose()?;
-    let origins = ValueOrigins::of(&table.next_hops);
+    let origins = ValueOrigins::of(&table.records);
     let mut report = RovReport {
         args,
         output: StandardOutput::new(),
@@ -230,13 +230,13 @@ struct ValueOrigins {
 }
 
 impl ValueOrigins {
-    fn of(names: &Dictionary) -> Self {
-        let of = names.iter().map(|name| {
+    fn of(records: &Records) -> Self {
+        let of = records.values().map(|name| {
             let origin = |(origin, text)| match origin {
                 Origin::As(asn) => (Some(asn), text),
                 Origin::Set => (None, text),
             };
-            let found = origins(name)?;
+            let found = origins(&name)?;
             Some(found.into_iter().map(origin).collect())
         });
         Self { of: of.collect() }
@@ -304,7 +304,7 @@ impl RovReport<'_> {
         let mut counts = RovCounts::default();
         for (prefix, value) in A::of(&table.ribs) {
             let Some(found) = origins.get(value) else {
-                let is_absent = table.absent.is_some() && table.next_hops.get(value) == Some("");
+                let is_absent = table.absent.is_some() && table.value(value).is_empty();
                 if is_absent || self.args.table.read.skip_invalid {
                     self.left_out += 1;
                     continue;
@@ -464,7 +464,6 @@ pub(crate) fn no_origin(
     help: &str,
 ) -> String {
     let name = table.name.escape_debug();
-    let value = table.next_hops.get(value).unwrap_or_default();
-    let value = quote(value.as_bytes());
+    let value = quote(table.value(value).as_bytes());
     format!("{name}: {prefix}: {value} is no origin AS; {help}")
 }

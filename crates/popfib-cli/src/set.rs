@@ -343,8 +343,7 @@ fn table_of(
     ipv4: impl Iterator<Item = Prefix<u32>>,
     ipv6: impl Iterator<Item = Prefix<u128>>,
 ) -> RouteTable {
-    let mut table = RouteTable::default();
-    let value = table.next_hops.intern("");
+    let (mut table, value) = RouteTable::list();
     if family != Some(FamilyArg::Ipv6) {
         table.ribs.ipv4 = ipv4.map(|prefix| (prefix, value)).collect();
     }

@@ -226,12 +226,10 @@ pub(crate) fn load_where(
     };
     let mut table = load_routes(args, options)?;
     let mut others = condition::others(&table);
-    let records = table.take_records();
     if !conditions.is_empty() {
-        let selected = condition::selected(conditions, &records, false)?;
+        let selected = condition::selected(conditions, &table.records, false)?;
         condition::choose(&mut table, &mut others, &selected);
     }
-    table.records = Some(records);
     Ok((table.into(), others))
 }
 

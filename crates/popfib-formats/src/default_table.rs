@@ -80,8 +80,7 @@ fn table_of(columns: &ColumnSelection, wanted: &[String]) -> RouteTable {
         let number = values.number();
         number.unwrap_or_else(|| *absent.get_or_insert_with(|| values.absent()))
     });
-    table.column = columns.name().map(str::to_owned);
-    table.set_values(values, absent, false);
+    table.set_values(values, true, absent, false);
     table
 }
 

@@ -3,6 +3,7 @@
 //! The Ribs hold the numbers that the source gave to values. Of two routes for one prefix the later counts, as it would in a router
 //! that read the file line by line.
 
+use std::borrow::Cow;
 use std::mem;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -10,7 +11,7 @@ use std::sync::atomic::Ordering;
 use popfib::family::{ByFamily, Family};
 use popfib::image::{ImageTable, Source};
 use popfib::{IpPrefix, NextHop, Prefix, Rib};
-use popfib_table::{BuiltRecords, Dictionary, Records, Ribs, Table, TableBuilder};
+use popfib_table::{Dictionary, Records, Ribs, Table, TableBuilder};
 
 use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
@@ -24,24 +25,22 @@ use crate::replay;
 use crate::route::{Route, RouteSource};
 use crate::table_format::LoadOptions;
 use crate::text_table::TextTable;
-use crate::values::ValueBook;
+use crate::values::{ColumnSelection, ValueBook};
 
 /// A table as loaded: the routes of both families and the names of their next hops.
 #[derive(Clone, Debug, Default)]
 pub struct RouteTable {
     /// Its source: the name of the file.
     pub name: String,
-    /// What is known of where it comes from: the file, or what an image says. None of [`load_text`].
+    /// What is known of where it comes from: the file, or what an image says.
     pub sources: Vec<Source>,
     /// The routes of both families; v4-mapped ones are IPv6.
     pub ribs: ByFamily<Ribs>,
-    /// The names of the Ribs' next hops; both families share the numbers. None if there are records. The empty name is a value that is
-    /// absent, or where all have it and there is no column, that of a value-less list.
-    pub next_hops: Dictionary,
-    /// The name of their column, where one was asked for, or all of its values are absent.
-    pub column: Option<String>,
-    /// What the Ribs' next hops are numbers of, where [records](crate::ColumnSelection::are_records) are read.
-    pub records: Option<Records>,
+    /// What the Ribs' next hops are numbers of: records of one column of texts, unless several columns were asked for. In a value-less
+    /// list it is the empty text; else that is absent.
+    pub records: Records,
+    /// Which columns these are.
+    pub columns: ColumnSelection,
     /// How many routes were replaced by a later one for the same prefix.
     pub replaced: u64,
     /// How many routes have a value that is absent, or a record without any, for the user: one line.
@@ -65,61 +64,56 @@ impl RouteTable {
         remarks(self.replaced, self.skipped, notes)
     }
 
-    /// The routes as what becomes an image or a table. What was left out is forgotten.
-    pub fn into_builder(self) -> TableBuilder {
-        TableBuilder::from_parts(self.ribs, self.next_hops)
+    /// A value-less list without a route, and the number that its routes lead to.
+    pub fn list() -> (Self, NextHop) {
+        let mut texts = Dictionary::new();
+        let number = texts.intern("");
+        let list = Self {
+            records: Records::of_values(texts),
+            ..Self::default()
+        };
+        (list, number)
     }
 
     /// The routes as a table for lookups. What was left out is forgotten.
-    pub fn into_table(mut self) -> Table {
-        let records = self.take_records();
-        Table::of_records(self.ribs, records)
+    pub fn into_table(self) -> Table {
+        Table::of_records(self.ribs, self.records)
     }
 
-    /// What the next hops are numbers of, which is no longer in the table then: its records, or those of one column of
-    /// the names.
-    pub fn take_records(&mut self) -> Records {
-        let next_hops = mem::take(&mut self.next_hops);
-        match self.records.take() {
-            Some(records) => records,
-            None if self.column.is_none() && next_hops.len() == 1 => Records::of_values(next_hops),
-            None => Records::of_texts_or_none(self.column.as_deref(), next_hops),
-        }
+    /// The value of a route that leads to this number, as text; empty if it is absent.
+    #[inline]
+    pub fn value(&self, number: NextHop) -> Cow<'_, str> {
+        let value = self.records.text(number, self.records.value_column());
+        value.unwrap_or_default()
     }
 
     /// Gives routes the values that they lack, from the next shorter prefixes which have them.
     fn fill(&mut self) {
-        let are_texts = self.records.is_none();
-        let mut records = self.take_records();
         let ribs = mem::take(&mut self.ribs);
         let mut routes = ByFamily {
             ipv4: numbered(&ribs.ipv4, &self.others),
             ipv6: numbered(&ribs.ipv6, &self.others),
         };
-        records.fill(&mut routes);
+        self.records.fill(&mut routes);
         self.others.clear();
         self.ribs = ByFamily {
             ipv4: unnumbered(&routes.ipv4, &mut self.others),
             ipv6: unnumbered(&routes.ipv6, &mut self.others),
         };
-        if !are_texts {
-            self.records = Some(records);
-            return;
-        }
-        for number in (1..=records.len() as u32).filter_map(NextHop::new) {
-            let cell = records.cell(number, 0).map(|cell| cell.to_string());
-            self.next_hops.intern(&cell.unwrap_or_default());
+        if !self.columns.are_records() {
+            let mut texts = Dictionary::new();
+            for text in self.records.values() {
+                texts.intern(&text);
+            }
+            self.records = Records::of_texts_or_none(self.columns.name(), texts);
         }
     }
 
     /// Counts the routes without any value. O(routes), and O(records) if there are records. `only` is the name of the only column.
     pub(crate) fn count_absent(&mut self, only: Option<&str>) {
-        let absent = match &self.records {
-            None => self.next_hops.number(""),
-            Some(records) => (1..=records.len() as u32)
-                .find(|&number| records.codes(number).all(|code| code == 0))
-                .and_then(NextHop::new),
-        };
+        let mut numbers = 1..=self.records.len() as u32;
+        let absent = numbers.find(|&number| self.records.codes(number).all(|code| code == 0));
+        let absent = absent.and_then(NextHop::new);
         let is_absent = |&(_, number): &(IpPrefix, NextHop)| Some(number) == absent;
         let count = absent.map_or(0, |_| self.routes().filter(is_absent).count() as u64);
         let note = |of| format!("{} without {of}", counted(count, "route"));
@@ -128,27 +122,16 @@ impl RouteTable {
 
     /// Takes the values that the numbers of the routes are of; `absent` is that of what has none, if a route leads to it. With `fill`,
     /// such routes get values from shorter prefixes.
-    pub(crate) fn set_values(&mut self, values: ValueBook, absent: Option<NextHop>, fill: bool) {
+    pub(crate) fn set_values(
+        &mut self,
+        values: ValueBook,
+        has_values: bool,
+        absent: Option<NextHop>,
+        fill: bool,
+    ) {
         let only = values.only().or(values.wanted.name()).map(str::to_owned);
-        // Of a list without values, or of a format of one, there are values and no records.
-        let (texts, records) = values.build();
-        self.next_hops = texts;
-        if let Some(built) = records {
-            self.set_records(built);
-        }
-        if self.is_list() {
-            return;
-        }
-        if fill && (absent.is_some() || self.records.is_some()) {
-            self.fill();
-        }
-        if absent.is_some() {
-            self.count_absent(only.as_deref());
-        }
-    }
-
-    /// Takes the records, and notes which columns are texts as they have several types.
-    fn set_records(&mut self, built: BuiltRecords) {
+        let (columns, built) = values.build(has_values);
+        (self.columns, self.records) = (columns, built.records);
         if !built.mixed.is_empty() {
             let names = built.mixed.iter().take(20);
             let names: Vec<_> = names.map(|name| quote(name.as_bytes())).collect();
@@ -158,7 +141,15 @@ impl RouteTable {
             );
             self.notes.push(note);
         }
-        self.records = Some(built.records);
+        if self.is_list() {
+            return;
+        }
+        if fill && (absent.is_some() || self.columns.are_records()) {
+            self.fill();
+        }
+        if absent.is_some() {
+            self.count_absent(only.as_deref());
+        }
     }
 
     /// All routes in prefix order, IPv4 first.
@@ -170,10 +161,10 @@ impl RouteTable {
 
     /// Whether it is a value-less list. O(routes) if it is, mostly O(1) if not.
     pub fn is_list(&self) -> bool {
-        let empty = self.next_hops.number("");
         let mut routes = self.routes().peekable();
-        let are_texts = self.records.is_none() && self.column.is_none();
-        are_texts && routes.peek().is_some() && routes.all(|(_, number)| Some(number) == empty)
+        self.columns == ColumnSelection::Value
+            && routes.peek().is_some()
+            && routes.all(|(_, number)| self.value(number).is_empty())
     }
 
     /// The number of routes of both families. O(1).
@@ -264,12 +255,12 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_text(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+pub fn load_text(input: Input, options: &LoadOptions) -> Result<TableBuilder, ReadError> {
     let (name, progress) = (input.name().to_owned(), input.progress());
     let mut source = TextTable::of(input, options);
-    let mut table = insert_all(name, &progress, &mut source, options)?.0;
-    table.next_hops = mem::take(source.values()).into_texts();
-    Ok(table)
+    let ribs = insert_all(name, &progress, &mut source, options)?.0.ribs;
+    let texts = mem::take(source.values()).into_texts();
+    Ok(TableBuilder::from_parts(ribs, texts))
 }
 
 /// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask
@@ -338,8 +329,6 @@ fn insert_records(
     options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
     let (mut table, absent) = insert_all(file.name.clone(), progress, source, options)?;
-    table.column = options.columns.name().map(str::to_owned);
-    let has_values = source.has_values();
     table.sources = source.sources();
     match &mut table.sources[..] {
         [] => table.sources.push(file),
@@ -352,11 +341,8 @@ fn insert_records(
         }
         _ => {}
     }
-    let values = mem::take(source.values());
-    if values.count() == 1 && absent.is_some() && has_values {
-        table.column.get_or_insert_with(|| "value".to_owned());
-    }
-    table.set_values(values, absent, options.fill);
+    let (values, has_values) = (mem::take(source.values()), source.has_values());
+    table.set_values(values, has_values, absent, options.fill);
     Ok(table)
 }
 

@@ -12,6 +12,7 @@ use crate::image::{self, table_of_image};
 use crate::input::Input;
 use crate::load::{RouteTable, load_from, remarks};
 use crate::table_format::LoadOptions;
+use crate::values::ColumnSelection;
 
 /// A table as loaded for lookups, and what it lacks of its source.
 #[derive(Clone, Debug)]
@@ -56,7 +57,8 @@ impl LookupTable {
                 ipv4: self.table.ipv4().rib()?.into_owned(),
                 ipv6: self.table.ipv6().rib()?.into_owned(),
             },
-            records: self.table.records().cloned(),
+            records: self.table.records().cloned().unwrap_or_default(),
+            columns: ColumnSelection::All,
             ..RouteTable::default()
         })
     }

@@ -10,7 +10,7 @@ use std::mem;
 
 use hashbrown::HashMap;
 use popfib::NextHop;
-use popfib_table::{BuiltRecords, Dictionary, MaxMindType, RecordsBuilder, Scalar};
+use popfib_table::{BuiltRecords, Dictionary, MaxMindType, Records, RecordsBuilder, Scalar};
 
 use crate::error::no_name;
 use crate::name_rule::{check_length, checked};
@@ -66,7 +66,7 @@ impl ColumnSelection {
     }
 
     /// The name of the only column, if one is asked for.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         match self {
             Self::Named(names) if names.len() == 1 => Some(&names[0]),
             _ => None,
@@ -369,14 +369,6 @@ impl ValueBook {
         self.texts.get(number)
     }
 
-    /// How many values there are.
-    pub(crate) fn count(&self) -> usize {
-        match self.are_records() {
-            true => self.records.len(),
-            false => self.texts.len(),
-        }
-    }
-
     /// The length of all values in bytes.
     pub(crate) fn text_len(&self) -> usize {
         self.texts.text_len() + self.records_len
@@ -387,22 +379,27 @@ impl ValueBook {
         self.texts
     }
 
-    /// The texts, or the records where these are read and the file has columns.
-    pub(crate) fn build(mut self) -> (Dictionary, Option<BuiltRecords>) {
-        if !self.are_records() {
-            return (self.texts, None);
+    /// The records, and which columns they have. `has_values` is that of the source: then what is all absent is a column.
+    pub(crate) fn build(mut self, has_values: bool) -> (ColumnSelection, BuiltRecords) {
+        if self.are_records() && self.names().len() > 0 {
+            let value_column = self.value_column();
+            let mut built = self.records.build();
+            built.records.set_value_column(value_column);
+            return (self.wanted, built);
         }
-        if self.names().len() == 0 {
+        if !self.records.is_empty() {
             // All that there can be is a record without values.
-            if !self.records.is_empty() {
-                self.texts.intern("");
-            }
-            return (self.texts, None);
+            self.texts.intern("");
         }
-        let value_column = self.value_column();
-        let mut built = self.records.build();
-        built.records.set_value_column(value_column);
-        (Dictionary::new(), Some(built))
+        let is_absent = self.texts.len() == 1 && self.texts.number("").is_some();
+        let columns = match self.wanted {
+            ColumnSelection::Named(names) if names.len() == 1 => ColumnSelection::Named(names),
+            _ if is_absent && has_values => ColumnSelection::Named(vec!["value".to_owned()]),
+            _ => ColumnSelection::Value,
+        };
+        let records = Records::of_texts_or_none(columns.name(), self.texts);
+        let mixed = Vec::new();
+        (columns, BuiltRecords { records, mixed })
     }
 
     /// What is wrong with the columns: there are too many, or one that was asked for never came, with those that there were.

@@ -146,13 +146,6 @@ impl ColumnValues {
         Self::Lists { elements, lists }
     }
 
-    /// Texts, whose codes are their places, from 1 on.
-    pub(crate) fn of_texts<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut plain = PlainValues::default();
-        texts.for_each(|text| plain.push_text(text));
-        Self::Scalars(plain)
-    }
-
     /// How many there are; their codes are the numbers from 1 to this one.
     pub(crate) fn count(&self) -> usize {
         match self {

@@ -9,12 +9,11 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError as Error;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::{SchemaDescriptor, Type};
-use popfib::NextHop;
-use popfib_formats::{RouteTable, WriteError};
-use popfib_table::PrefixText;
+use popfib_formats::{ColumnSelection, RouteTable, WriteError};
+use popfib_table::{Column, PrefixText};
 
 use crate::column_encoder::ColumnEncoder;
-use crate::column_values::{ColumnValues, data_type, text_type, types};
+use crate::column_values::{ColumnValues, data_type, types};
 use crate::file_bytes::FileBytes;
 use crate::plain_column::PlainColumn;
 
@@ -27,7 +26,7 @@ const PREFIX: &str = "prefix";
 /// Writes `table` to `out`: a row for each route, the IPv4 routes, then the IPv6 routes, each in prefix order.
 ///
 /// The columns are `prefix`, a text, and those of the records: texts in dictionaries, integers of 64 bits, floats, booleans, and lists. What
-/// is absent is null. A table without records has the column that was asked for, or `next_hop`, and none if all its next hops are empty.
+/// is absent is null. A column that nobody asked for is `next_hop`, and a value-less list has none.
 /// Pages are compressed by Snappy. Time and bytes follow rows and columns. Memory: the different values of the columns, and for a row group
 /// of up to a million rows eight bytes a row and its largest column. `out` is not flushed.
 ///
@@ -87,21 +86,19 @@ struct TableColumn {
 
 /// The columns of a table.
 fn columns(table: &RouteTable) -> Result<Vec<TableColumn>, WriteError> {
-    let columns: Vec<_> = match &table.records {
-        Some(records) => {
-            let columns = records.columns().iter().map(|column| TableColumn {
-                name: column.name().to_owned(),
-                data_type: data_type(column),
-                values: ColumnValues::of(column),
-            });
-            columns.collect()
-        }
-        None if table.is_list() || table.route_count() == 0 => Vec::new(),
-        None => vec![TableColumn {
-            name: table.column.as_deref().unwrap_or("next_hop").to_owned(),
-            data_type: text_type(),
-            values: ColumnValues::of_texts(table.next_hops.iter()),
-        }],
+    let name = |column: &Column| match table.columns {
+        ColumnSelection::Value => "next_hop".to_owned(),
+        _ => column.name().to_owned(),
+    };
+    let columns = table.records.columns().iter().map(|column| TableColumn {
+        name: name(column),
+        data_type: data_type(column),
+        values: ColumnValues::of(column),
+    });
+    let is_empty = table.route_count() == 0 && !table.columns.are_records();
+    let columns: Vec<_> = match is_empty || table.is_list() {
+        true => Vec::new(),
+        false => columns.collect(),
     };
     if columns.iter().any(|column| column.name == PREFIX) {
         let reason = "a column is called \"prefix\", as the prefix is";
@@ -126,14 +123,7 @@ struct TableWriter<'t> {
 impl TableWriter<'_> {
     /// The code of a record's value; 0 if it has none.
     fn code(&self, number: u32, column: usize) -> u32 {
-        let code = match &self.table.records {
-            Some(records) => records.code(number, column),
-            // The empty name is a value that is absent.
-            None => {
-                let name = NextHop::new(number).and_then(|n| self.table.next_hops.get(n));
-                if name == Some("") { 0 } else { number }
-            }
-        };
+        let code = self.table.records.code(number, column);
         // A number without a record has codes without a value.
         match code as usize <= self.columns[column].values.count() {
             true => code,

@@ -111,7 +111,7 @@ fn check(rows: &RecordBatch, first: usize, records: &Records, numbers: &[u32]) {
 
 /// Each route with its values by the names and types of their columns.
 fn answers(table: &RouteTable) -> Vec<String> {
-    let records = table.records.as_ref().unwrap();
+    let records = &table.records;
     let answer = |(prefix, number)| {
         let columns = records.columns().iter().enumerate();
         let cells = columns.filter_map(|(index, column)| {
@@ -229,7 +229,7 @@ fn tables_come_back() {
         assert_eq!(rows.schema().field(0).name(), "prefix");
         assert!(found(rows.column(0)) == prefixes);
         let numbers: Vec<_> = numbers.into_iter().map(NextHop::get).collect();
-        check(&rows, 1, table.records.as_ref().unwrap(), &numbers);
+        check(&rows, 1, &table.records, &numbers);
     }
 }
 
@@ -238,9 +238,7 @@ fn tables_come_back() {
 fn annotated_columns_come_back() {
     let path = path("annotated.parquet");
     let tables = [random_table(7, 5000), random_table(8, 40_000)];
-    let records = tables
-        .each_ref()
-        .map(|table| table.records.as_ref().unwrap());
+    let records = tables.each_ref().map(|table| &table.records);
     let mut names = Vec::new();
     let mut answers = Vec::new();
     for (index, records) in records.iter().enumerate() {
@@ -318,7 +316,11 @@ fn tables_without_records() {
         ("", None, &["prefix"]),
     ] {
         let mut table = load(text);
-        table.column = column.map(str::to_owned);
+        if let Some(column) = column {
+            let texts = popfib_table::Dictionary::new();
+            table.records = Records::of_texts(column, texts);
+            table.columns = popfib_formats::ColumnSelection::Named(vec![column.to_owned()]);
+        }
         write_table(&table, File::create(&path).unwrap()).unwrap();
         let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
         let names = builder
@@ -335,7 +337,7 @@ fn tables_without_records() {
         let (prefixes, values): (Vec<_>, Vec<_>) = table
             .routes()
             .map(|(prefix, number)| {
-                let value = table.next_hops.get(number).unwrap();
+                let value = table.value(number);
                 (
                     Some(format!("text {prefix}")),
                     Some(format!("text {value}")),
@@ -349,7 +351,7 @@ fn tables_without_records() {
     }
     let text = "{\"prefix\":\"10.0.0.0/8\",\"a\":1}\n";
     let mut table = of_text(text.to_owned());
-    table.records = Some(Records::of_texts("prefix", popfib_table::Dictionary::new()));
+    table.records = Records::of_texts("prefix", popfib_table::Dictionary::new());
     let error = write_table(&table, Vec::new()).unwrap_err();
     let wanted = "a column is called \"prefix\", as the prefix is";
     assert!(
@@ -367,7 +369,7 @@ fn row_groups_are_bounded() {
     let (all, groups) = rows(&path);
     assert_eq!(groups, [1 << 20, table.route_count() as i64 - (1 << 20)]);
     let values = table.routes().map(|(_, number)| {
-        let value = table.next_hops.get(number).unwrap();
+        let value = table.value(number);
         Some(format!("text {value}"))
     });
     assert!(found(all.column(1)).into_iter().eq(values));

@@ -18,7 +18,7 @@ use popfib_formats::text::no_column_message;
 use popfib_formats::{
     ColumnSelection, Input, LoadOptions, PeerFilter, ReadError, RouteTable, UpdateFiles,
 };
-use popfib_table::Dictionary;
+use popfib_table::{Dictionary, Records};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
@@ -276,26 +276,44 @@ fn of_routes(
     table: RouteTable,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
-    let values = values_of_texts(py, &table.next_hops, table.is_list(), decode)?;
+    let values = values_of_records(py, &table.records, decode)?;
     let map = py.detach(|| NumberMap::from_ribs(table.ribs))?;
     let state = TableState::new(py, map, values).with_sources(table.sources);
     Ok(PyTable::of(state))
 }
 
-/// Values with the numbers that texts have: the texts, or what `decode` makes of them; None for an empty one, which is absent. The
-/// value of a value-less list is True, so that a match does not look like no match.
+/// The values of records: the objects, or what `decode` makes of them; None for one that is absent. That of a value-less list is True,
+/// so that a match does not look like no match.
+fn values_of_records(
+    py: Python<'_>,
+    records: &Records,
+    decode: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyValues> {
+    let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
+    let index = records.value_column();
+    let column = &records.columns()[index];
+    let value = |number: NextHop| {
+        let code = records.code(number.get(), index);
+        let cell = match decode {
+            Some(_) => column.value(code),
+            None => records::value(column, code),
+        };
+        cell.map(|cell| records::object(py, cell)).transpose()
+    };
+    values(py, numbers.map(value), decode)
+}
+
+/// Values with the numbers that texts have: the texts, or what `decode` makes of them; True for an empty one.
 pub(crate) fn values_of_texts(
     py: Python<'_>,
     texts: &Dictionary,
-    is_list: bool,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyValues> {
     let object = |text: &str| match text {
-        "" if is_list && decode.is_none() => Some(PyBool::new(py, true).to_owned().into_any()),
-        "" if !is_list => None,
-        text => Some(PyString::new(py, text).into_any()),
+        "" if decode.is_none() => PyBool::new(py, true).to_owned().into_any(),
+        text => PyString::new(py, text).into_any(),
     };
-    values(py, texts.iter().map(|text| Ok(object(text))), decode)
+    values(py, texts.iter().map(|text| Ok(Some(object(text)))), decode)
 }
 
 /// Values numbered in the order of `found`: the objects, or what `decode` makes of them; Python's None for `None`.
@@ -358,20 +376,7 @@ pub(crate) fn open(
     }
     let state = match table.records() {
         Some(records) => {
-            let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
-            let (column, index) = (
-                &records.columns()[records.value_column()],
-                records.value_column(),
-            );
-            let value = |number: NextHop| {
-                let code = records.code(number.get(), index);
-                let cell = match decode {
-                    Some(_) => column.value(code),
-                    None => records::value(column, code),
-                };
-                cell.map(|cell| records::object(py, cell)).transpose()
-            };
-            let values = values(py, numbers.map(value), decode)?;
+            let values = values_of_records(py, records, decode)?;
             TableState::of_image(table, values)
         }
         None => of_numbers(py, table)?,

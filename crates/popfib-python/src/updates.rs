@@ -76,7 +76,7 @@ pub(crate) fn load_updates<'py>(
             error => PyValueError::new_err(error.to_string()),
         })
     })??;
-    let objects = values_of_texts(py, &names, true, decode)?;
+    let objects = values_of_texts(py, &names, decode)?;
     let updates = updates.into_iter().map(|(prefix, next_hop)| {
         let value = next_hop.and_then(|next_hop| objects.get(next_hop.get()));
         Ok((

@@ -20,7 +20,7 @@ use popfib::{ImageWriter, IpPrefix, NextHop, Options, Prefix};
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
 use crate::family::{FamilyTable, Ribs};
-use crate::records::{Cell, Records, Scalar};
+use crate::records::Records;
 
 /// Makes of [`ByFamily`] the routes of both families of a table.
 #[derive(Clone, Copy, Debug)]
@@ -182,17 +182,13 @@ impl Table {
     /// If there is no such column.
     #[inline]
     pub fn value_in(&self, number: NextHop, column: usize) -> Option<Cow<'_, str>> {
-        Some(match self.records.as_ref()?.cell(number, column)? {
-            Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
-            cell => Cow::Owned(cell.to_string()),
-        })
+        self.records.as_ref()?.text(number, column)
     }
 
     /// The values of all records in the order of their numbers, from 1 on, empty where they are absent; none in an image
     /// without names.
     pub fn values(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        let numbers = (1..=self.record_count().unwrap_or(0)).filter_map(NextHop::new);
-        numbers.map(|number| self.value(number).unwrap_or_default())
+        self.records.iter().flat_map(Records::values)
     }
 
     /// The number of the record of the longest prefix that contains `address`.

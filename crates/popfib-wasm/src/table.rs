@@ -24,7 +24,7 @@ pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
     let mut image = ImageWriter::new(0);
     let written = image.table(NAME, &[]).map_err(TableError::from);
     written
-        .and_then(|()| (table.into_builder()).write(&mut image, &Options::default(), Keep::Routes))
+        .and_then(|()| table.write(&mut image, &Options::default(), Keep::Routes))
         .map_err(|error| format!("{NAME}: {error}"))?;
     Ok(image.to_bytes())
 }

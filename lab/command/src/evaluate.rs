@@ -10,13 +10,13 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use popfib::family::ByFamily;
 use popfib_eval::{Trace, skewed_next_hops};
-use popfib_formats::RouteTable;
 use popfib_report::{
     Effort, NamedTrace, NamedUpdates, Plan, Table, Watcher, evaluate, forget, prepare,
 };
+use popfib_table::Dictionary;
 
 use crate::program::{Failure, Verdict, note, print};
-use crate::table::{ReadArgs, is_stdin};
+use crate::table::{ReadArgs, is_stdin, texts};
 
 /// Next hops of the built-in table, as in the comparison with other implementations.
 const NEXT_HOPS: u32 = 500;
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &EvaluateArgs) -> Result<Verdict, Failure> {
             (false, false) => Effort::full(),
         },
     };
-    plan.updates = updates(args, &mut plan.tables)?;
+    plan.updates = updates(args, &plan.tables)?;
     let mut progress = Progress::new();
     let report = evaluate(&plan, &args.output, &mut progress);
     progress.end();
@@ -179,14 +179,15 @@ fn traces(args: &EvaluateArgs) -> Result<Vec<NamedTrace>, Failure> {
     args.trace.iter().map(read).collect()
 }
 
-fn updates(args: &EvaluateArgs, tables: &mut [Table]) -> Result<Vec<NamedUpdates>, Failure> {
-    let Some(first) = tables.first_mut() else {
+fn updates(args: &EvaluateArgs, tables: &[Table]) -> Result<Vec<NamedUpdates>, Failure> {
+    let Some(first) = tables.first() else {
         return Ok(Vec::new());
     };
     let mut names = Names::default();
+    let mut texts = texts(&first.routes);
     let mut all = Vec::new();
     for path in &args.updates {
-        let mut named = read_updates(path, &args.read, &mut first.routes)?;
+        let mut named = read_updates(path, &args.read, &mut texts)?;
         if named.ipv4.is_empty() && named.ipv6.is_empty() {
             return Err(format!("{}: there is no update in it", path.display()).into());
         }
@@ -199,7 +200,7 @@ fn updates(args: &EvaluateArgs, tables: &mut [Table]) -> Result<Vec<NamedUpdates
 fn read_updates(
     path: &Path,
     read: &ReadArgs,
-    table: &mut RouteTable,
+    texts: &mut Dictionary,
 ) -> Result<NamedUpdates, Failure> {
     let mut updates = read.updates(path, None, None)?;
     let mut named = NamedUpdates {
@@ -207,7 +208,7 @@ fn read_updates(
         ipv4: Vec::new(),
         ipv6: Vec::new(),
     };
-    while let Some((prefix, next_hop)) = updates.next(&mut table.next_hops)? {
+    while let Some((prefix, next_hop)) = updates.next(texts)? {
         match prefix {
             popfib::IpPrefix::V4(prefix) => named.ipv4.push((prefix, next_hop)),
             popfib::IpPrefix::V6(prefix) => named.ipv6.push((prefix, next_hop)),

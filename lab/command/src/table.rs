@@ -136,6 +136,15 @@ impl ReadArgs {
     }
 }
 
+/// The values of a table by their numbers, which updates may add to.
+pub(crate) fn texts(table: &RouteTable) -> Dictionary {
+    let mut texts = Dictionary::new();
+    for text in table.records.values() {
+        texts.intern(&text);
+    }
+    texts
+}
+
 fn note_skipped(name: &str, skipped: u64) {
     if skipped > 0 {
         let name = name.escape_debug();

@@ -81,10 +81,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     drop(maps);
 
-    let names: Vec<Arc<str>> = (1..)
-        .map_while(|n| routes.next_hops.get(popfib::NextHop::new(n)?))
-        .map(Arc::from)
-        .collect();
+    let names: Vec<Arc<str>> = routes.records.values().map(Arc::from).collect();
     let ipv4 = routes.ribs.ipv4.iter().map(|(p, n)| (IpPrefix::from(p), n));
     let ipv6 = routes.ribs.ipv6.iter().map(|(p, n)| (IpPrefix::from(p), n));
     let value = |(prefix, number): (IpPrefix, popfib::NextHop)| {

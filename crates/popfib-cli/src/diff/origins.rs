@@ -3,6 +3,7 @@
 //!
 //! Values are read once, as the origins that they stand for. Two are equal if their origins are, however they are written.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use popfib::diff::{self, RouteChange};
@@ -29,14 +30,14 @@ struct OriginsOfValue {
 
 /// The origins of all values of a table, in the order of their numbers.
 fn read(table: &RouteTable) -> Result<Vec<OriginsOfValue>, Failure> {
-    let of_value = |(number, name): (usize, &str)| {
-        let Some(all) = origins(name) else {
+    let of_value = |(number, name): (usize, Cow<'_, str>)| {
+        let Some(all) = origins(&name) else {
             let is_absent = name.is_empty() && table.absent.is_some();
             let is_it = |(_, value): &(IpPrefix, NextHop)| value.get() as usize == number + 1;
             let Some((prefix, value)) = table.routes().find(is_it).filter(|_| !is_absent) else {
                 // It is absent, or no route has it any more: a later route replaced that which had it.
                 return Ok(OriginsOfValue {
-                    text: name.to_owned(),
+                    text: name.into_owned(),
                     origins: Vec::new(),
                 });
             };
@@ -57,7 +58,8 @@ fn read(table: &RouteTable) -> Result<Vec<OriginsOfValue>, Failure> {
             origins: all.iter().map(asn).collect(),
         })
     };
-    table.next_hops.iter().enumerate().map(of_value).collect()
+    let values = table.records.values().enumerate();
+    values.map(of_value).collect()
 }
 
 /// A changed origin or a new route as JSON.

@@ -1,20 +1,18 @@
 //! `popfib set overlaps`: a list in; out come its prefixes that are inside or equal to others of it, each with the longest that covers it.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib::family::Family;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_formats::{LoadOptions, RouteTable};
+use popfib_formats::{Escaped, LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use serde::Serialize;
 
 use crate::args::{self, ReadArgs};
 use crate::output::{AsText, StandardOutput};
-use crate::records::CellText;
 use crate::rows::RowField;
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
@@ -73,43 +71,42 @@ fn print<A: Family>(
     json: bool,
     output: &mut StandardOutput,
 ) -> Result<bool, Failure> {
-    let value = |number| list.next_hops.get(number).unwrap_or_default();
-    let shown = |value| match value {
-        "" => CellText::new(None),
-        value => CellText(Cow::Borrowed(value)),
-    };
+    // Of a list, all values are empty.
+    fn shown(value: &str) -> Escaped<'_> {
+        Escaped(if value.is_empty() { "-" } else { value })
+    }
     let mut equal: HashMap<IpPrefix, Vec<NextHop>> = HashMap::new();
     for &(prefix, number) in &list.others {
         equal.entry(prefix).or_default().push(number);
     }
     // The prefixes that cover the one at hand, the longest last: prefixes come in order, a covering one before the covered. Of
     // several lines for a prefix, each covers the next.
-    let mut open: Vec<(Prefix<A>, &str)> = Vec::new();
+    let mut open: Vec<(Prefix<A>, NextHop)> = Vec::new();
     let mut is_any = false;
     for (prefix, last) in A::of(&list.ribs).iter() {
         while open.pop_if(|(outer, _)| !outer.covers(&prefix)).is_some() {}
         let earlier = equal.remove(&A::ip_prefix(prefix)).unwrap_or_default();
         for number in earlier.into_iter().chain([last]) {
-            let value = value(number);
-            if let Some(&(outer, outer_value)) = open.last() {
+            if let Some(&(outer, outer_number)) = open.last() {
                 is_any = true;
+                let (value, outer_value) = (list.value(number), list.value(outer_number));
                 let line = SetOverlapLine {
                     prefix: AsText(A::ip_prefix(prefix)),
-                    value,
+                    value: &value,
                     covered_by: AsText(A::ip_prefix(outer)),
-                    covered_by_value: outer_value,
+                    covered_by_value: &outer_value,
                 };
                 match json {
                     true => output.json(&line)?,
                     false => output.row([
                         RowField::styled(PREFIX, &prefix),
-                        RowField::styled(VALUE, &shown(value)),
+                        RowField::styled(VALUE, &shown(&value)),
                         RowField::styled(PREFIX, &outer),
-                        RowField::styled(VALUE, &shown(outer_value)),
+                        RowField::styled(VALUE, &shown(&outer_value)),
                     ])?,
                 }
             }
-            open.push((prefix, value));
+            open.push((prefix, number));
         }
     }
     Ok(is_any)

@@ -11,40 +11,33 @@ use popfib::{IpPrefix, NextHop};
 use popfib_table::{Cell, Records, Scalar};
 
 use super::bytes::push_prefix;
-use super::form::{WriteEntry, WriteMethod};
-use super::records::RecordForm;
+use super::form::{ColumnsForm, WriteEntry, WriteMethod};
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "csv",
     alias: None,
     description: "comma-separated values: prefix, next_hop",
-    method: WriteMethod::Routes {
-        header: "prefix,next_hop\n",
-        list: Ok("prefix\n"),
-        append,
-        absent: None,
-        records: Some(RecordForm {
-            header,
-            append: row,
-        }),
-    },
+    method: WriteMethod::Columns(ColumnsForm {
+        header,
+        append: row,
+    }),
 };
 
 /// The names of the columns.
-fn header(records: &Records) -> Vec<u8> {
+fn header(names: &[&str]) -> Vec<u8> {
     let mut header = b"prefix".to_vec();
-    for column in records.columns() {
+    for name in names {
         header.push(b',');
-        csv_field(column.name(), b',', &mut header);
+        csv_field(name, b',', &mut header);
     }
     header.push(b'\n');
     header
 }
 
 /// A route with the values of all columns: none of one that is absent, and those of a list between commas.
-fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) {
+fn row(out: &mut Vec<u8>, prefix: IpPrefix, names: &[&str], records: &Records, number: NextHop) {
     push_prefix(out, prefix);
-    for column in 0..records.columns().len() {
+    for column in 0..names.len() {
         out.push(b',');
         match records.cell(number, column) {
             None => {}
@@ -53,16 +46,6 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) 
         }
     }
     out.push(b'\n');
-}
-
-fn append(out: &mut Vec<u8>, prefix: IpPrefix, next_hop: &str) -> Result<(), &'static str> {
-    push_prefix(out, prefix);
-    if !next_hop.is_empty() {
-        out.push(b',');
-    }
-    csv_field(next_hop, b',', out);
-    out.push(b'\n');
-    Ok(())
 }
 
 /// Appends a field of CSV to `out`, in quotes where it has a delimiter, a quote or a line end (RFC 4180), or blanks at its ends, which

@@ -1,16 +1,16 @@
 //! What a form of tables is: its name, and how a table becomes its bytes.
 //!
-//! There are four ways, and not one trait with a method for a whole table, so that what forms have in common (blocks, names of
+//! There are five ways, and not one trait with a method for a whole table, so that what forms have in common (blocks, names of
 //! next hops, what a list lacks) is done once, in [`write_table`](super::write_table).
 
 use std::io::Write;
 
-use popfib::IpPrefix;
+use popfib::{IpPrefix, NextHop};
+use popfib_table::Records;
 
 use super::error::WriteError;
 use super::list::ListTemplate;
 use super::options::WriteOptions;
-use super::records::RecordForm;
 use crate::load::RouteTable;
 
 /// Appends the bytes of a route, or says why the form cannot hold its next hop.
@@ -26,20 +26,26 @@ pub(super) struct WriteEntry {
     pub(super) method: WriteMethod,
 }
 
+/// How the routes of a form are written that has the columns of records. It gets their names: none for a list.
+pub(super) struct ColumnsForm {
+    /// What comes first.
+    pub(super) header: fn(&[&str]) -> Vec<u8>,
+    /// Appends the bytes of a route.
+    pub(super) append: fn(&mut Vec<u8>, IpPrefix, &[&str], &Records, NextHop),
+}
+
 /// How a form is written.
 pub(super) enum WriteMethod {
     /// Each route with its next hop.
     Routes {
-        /// What comes first.
-        header: &'static str,
-        /// The header of a list of prefixes, whose routes all have the empty next hop; or what each would need.
-        list: Result<&'static str, &'static str>,
+        /// What each prefix has to have, so that a value-less list is refused.
+        needed: Option<&'static str>,
         append: AppendRoute,
         /// What follows the prefix of a route without a value, if the form holds one that way.
         absent: Option<&'static str>,
-        /// How records are written with all columns, if the form holds them.
-        records: Option<RecordForm>,
     },
+    /// Each route with all columns of its record.
+    Columns(ColumnsForm),
     /// The prefixes alone, in the language of a router or a firewall.
     List(ListTemplate),
     /// The addresses of the prefixes, without these.

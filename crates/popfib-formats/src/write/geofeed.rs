@@ -14,11 +14,9 @@ pub(super) static FORM: WriteEntry = WriteEntry {
     alias: None,
     description: "a geofeed (RFC 8805): prefix and country; next hops have to be country codes",
     method: WriteMethod::Routes {
-        header: "",
-        list: Err("a country"),
+        needed: Some("a country"),
         append,
         absent: Some(",,,,\n"),
-        records: None,
     },
 };
 

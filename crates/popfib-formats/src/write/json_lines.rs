@@ -11,55 +11,35 @@ use popfib::{IpPrefix, NextHop};
 use popfib_table::Records;
 
 use super::bytes::push_prefix;
-use super::form::{WriteEntry, WriteMethod};
-use super::records::RecordForm;
+use super::form::{ColumnsForm, WriteEntry, WriteMethod};
 use crate::cell_json::CellJson;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "json-lines",
     alias: Some("jsonl"),
     description: "one JSON object a line: prefix, next_hop",
-    method: WriteMethod::Routes {
-        header: "",
-        list: Ok(""),
-        append,
-        absent: None,
-        records: Some(RecordForm {
-            header: |_| Vec::new(),
-            append: row,
-        }),
-    },
+    method: WriteMethod::Columns(ColumnsForm {
+        header: |_| Vec::new(),
+        append: row,
+    }),
 };
 
 /// A route with a member for each column that has a value, or for all columns if none has.
-fn row(out: &mut Vec<u8>, prefix: IpPrefix, records: &Records, number: NextHop) {
+fn row(out: &mut Vec<u8>, prefix: IpPrefix, names: &[&str], records: &Records, number: NextHop) {
     out.extend_from_slice(b"{\"prefix\":\"");
     push_prefix(out, prefix);
     out.push(b'"');
     // Of a record without any value the members are null: without them it would be one of a list.
     let is_absent = records.codes(number.get()).all(|code| code == 0);
-    for (index, column) in records.columns().iter().enumerate() {
+    for (index, name) in names.iter().enumerate() {
         let cell = records.cell(number, index);
         if cell.is_some() || is_absent {
             out.push(b',');
             // A string into memory cannot fail, nor can numbers.
-            let _ = serde_json::to_writer(&mut *out, column.name());
+            let _ = serde_json::to_writer(&mut *out, name);
             out.push(b':');
             let _ = serde_json::to_writer(&mut *out, &cell.map(CellJson));
         }
     }
     out.extend_from_slice(b"}\n");
-}
-
-fn append(out: &mut Vec<u8>, prefix: IpPrefix, next_hop: &str) -> Result<(), &'static str> {
-    out.extend_from_slice(b"{\"prefix\":\"");
-    push_prefix(out, prefix);
-    out.push(b'"');
-    if !next_hop.is_empty() {
-        out.extend_from_slice(b",\"next_hop\":");
-        // Only the escapes need a library; a string into memory cannot fail.
-        serde_json::to_writer(&mut *out, next_hop).map_err(|_| "JSON cannot hold it")?;
-    }
-    out.extend_from_slice(b"}\n");
-    Ok(())
 }

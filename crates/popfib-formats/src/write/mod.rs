@@ -21,26 +21,26 @@ mod output_file;
 mod pfx2as;
 mod pieces;
 mod ranges;
-mod records;
 mod template;
 mod text;
 
 use std::io::Write;
 use std::str::FromStr;
 
-use popfib_table::Records;
+use popfib::IpPrefix;
+use popfib_table::Column;
 
 use crate::load::RouteTable;
 use crate::name_rule::check;
+use crate::values::ColumnSelection;
 
 use blocks::write_blocks;
 use bytes::push;
 pub use csv::csv_field;
 pub use error::WriteError;
-use form::{WriteEntry, WriteMethod};
+use form::{ColumnsForm, WriteEntry, WriteMethod};
 pub use options::WriteOptions;
 pub use output_file::OutputFile;
-use records::RecordForm;
 pub use template::{Template, write_template};
 
 /// A format in which tables are written.
@@ -151,7 +151,7 @@ impl WriteFormat {
     pub fn has_values(self) -> bool {
         matches!(
             self.form().method,
-            WriteMethod::Routes { .. } | WriteMethod::Whole(_)
+            WriteMethod::Routes { .. } | WriteMethod::Columns(_) | WriteMethod::Whole(_)
         )
     }
 
@@ -215,95 +215,83 @@ pub fn write_table(
     if let Some((_, what)) = unknown.iter().find(|(is_unknown, _)| *is_unknown) {
         return Err(WriteError::Form(format!("the form has no {what}")));
     }
-    let (header, list, append, absent) = match method {
-        WriteMethod::List(list) => return list::write(list, table, options, &mut out),
+    let (needed, append, absent) = match *method {
+        WriteMethod::List(ref list) => return list::write(list, table, options, &mut out),
         WriteMethod::Whole(write) => return write(table, options, &mut out),
         WriteMethod::Addresses(write) => return write(table, &mut out),
-        WriteMethod::Routes { records, .. } if table.records.is_some() => {
-            return write_records(table, records.as_ref(), table.records.as_ref(), &mut out);
-        }
-        // A column that was asked for keeps its name, if the form has names, and what is absent is so.
-        WriteMethod::Routes {
-            records: records @ Some(_),
-            ..
-        } if !table.is_list()
-            && (table.column.is_some() || table.next_hops.number("").is_some()) =>
-        {
-            let name = table.column.as_deref().unwrap_or("next_hop");
-            let column = Records::of_texts_or_none(Some(name), table.next_hops.clone());
-            return write_records(table, records.as_ref(), Some(&column), &mut out);
+        WriteMethod::Columns(ref form) => return write_columns(table, form, &mut out),
+        WriteMethod::Routes { .. } if table.columns.are_records() => {
+            let reason =
+                "the form has one value for each prefix; csv, json-lines and mmdb have all columns";
+            return Err(WriteError::Form(reason.to_owned()));
         }
         WriteMethod::Routes {
-            header,
-            list,
+            needed,
             append,
             absent,
-            ..
-        } => (header, list, append, absent),
+        } => (needed, append, absent),
     };
-    let name = |next_hop| table.next_hops.get(next_hop).unwrap_or_default();
-    let routes = table.routes().map(|(p, n)| (p, name(n)));
+    let routes = table.routes().map(|(p, n)| (p, table.value(n)));
     let is_list = table.is_list();
-    let header = match (is_list, list) {
-        (false, _) => header,
-        (true, Ok(header)) => header,
-        (true, Err(needed)) => {
-            return Err(WriteError::Form(format!(
-                "the form needs {needed} for each prefix, and this is a list without values, which \
-                 plain, text, csv and json-lines hold"
-            )));
-        }
-    };
-    write_blocks(
-        header.as_bytes(),
-        routes,
-        &mut out,
-        |block, (prefix, next_hop)| {
-            let named = match (is_list, next_hop) {
-                (true, "") => Ok(()),
-                (false, "") => {
-                    let Some(absent) = absent else {
-                        let needed = list.err().unwrap_or("a value");
-                        let reason = format!(
-                            "the form needs {needed} for each prefix, and {prefix} has none"
-                        );
-                        return Err(WriteError::Form(reason));
-                    };
-                    push(block, format_args!("{prefix}{absent}"));
-                    return Ok(());
-                }
-                (true, _) => Err("a next hop in a list of prefixes, the first of which has none"),
-                (false, name) => check(name),
-            };
-            let written = named.and_then(|()| append(block, prefix, next_hop));
-            written.map_err(|reason| WriteError::NextHop {
-                prefix,
-                next_hop: next_hop.to_owned(),
-                reason,
-            })
-        },
-    )
+    if let (true, Some(needed)) = (is_list, needed) {
+        return Err(WriteError::Form(format!(
+            "the form needs {needed} for each prefix, and this is a list without values, which plain, \
+             text, csv and json-lines hold"
+        )));
+    }
+    write_blocks(b"", routes, &mut out, |block, (prefix, next_hop)| {
+        let written = match &*next_hop {
+            "" if is_list => Ok(()),
+            "" => {
+                let Some(absent) = absent else {
+                    let needed = needed.unwrap_or("a value");
+                    let reason =
+                        format!("the form needs {needed} for each prefix, and {prefix} has none");
+                    return Err(WriteError::Form(reason));
+                };
+                push(block, format_args!("{prefix}{absent}"));
+                return Ok(());
+            }
+            name => check(name),
+        };
+        let written = written.and_then(|()| append(block, prefix, &next_hop));
+        written.map_err(|reason| refused(prefix, &next_hop, reason))
+    })
 }
 
-/// Writes all columns of the record of each route.
-fn write_records(
+/// The error of a route whose next hop no form, or not this one, holds.
+fn refused(prefix: IpPrefix, next_hop: &str, reason: &'static str) -> WriteError {
+    WriteError::NextHop {
+        prefix,
+        next_hop: next_hop.to_owned(),
+        reason,
+    }
+}
+
+/// Writes all columns of the record of each route; none of a list.
+fn write_columns(
     table: &RouteTable,
-    form: Option<&RecordForm>,
-    records: Option<&Records>,
+    form: &ColumnsForm,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let (Some(form), Some(records)) = (form, records) else {
-        let reason =
-            "the form has one value for each prefix; csv, json-lines and mmdb have all columns";
-        return Err(WriteError::Form(reason.to_owned()));
+    let records = &table.records;
+    let names: Vec<&str> = match &table.columns {
+        ColumnSelection::Value if table.is_list() => Vec::new(),
+        ColumnSelection::Value => vec!["next_hop"],
+        _ => records.columns().iter().map(Column::name).collect(),
     };
-    if records.column("prefix").is_some() {
+    if names.contains(&"prefix") {
         let reason = "a column is called \"prefix\", as the prefix is";
         return Err(WriteError::Form(reason.to_owned()));
     }
-    let header = (form.header)(records);
+    let header = (form.header)(&names);
+    let is_next_hop = table.columns == ColumnSelection::Value && !names.is_empty();
     write_blocks(&header, table.routes(), out, |block, (prefix, number)| {
-        (form.append)(block, prefix, records, number);
+        let next_hop = is_next_hop.then(|| table.value(number));
+        if let Some(next_hop) = next_hop.filter(|next_hop| !next_hop.is_empty()) {
+            check(&next_hop).map_err(|reason| refused(prefix, &next_hop, reason))?;
+        }
+        (form.append)(block, prefix, &names, records, number);
         Ok(())
     })
 }

@@ -15,11 +15,9 @@ pub(super) static FORM: WriteEntry = WriteEntry {
     alias: None,
     description: "CAIDA's prefix to AS: address, length and AS number, separated by tabs",
     method: WriteMethod::Routes {
-        header: "",
-        list: Err("an AS number"),
+        needed: Some("an AS number"),
         append,
         absent: None,
-        records: None,
     },
 };
 

@@ -12,18 +12,19 @@
 use std::io::Write;
 use std::str::FromStr;
 
-use popfib::{IpPrefix, NextHop};
-use popfib_table::{Cell, Records, Scalar};
+use popfib::IpPrefix;
+use popfib_table::{Cell, Scalar};
 
 use super::blocks::write_blocks;
 use super::csv::csv_field;
 use super::error::WriteError;
 use super::pieces::{PrefixField, TemplatePiece, parse};
 use crate::cell_json::CellJson;
-use crate::error::{no_name, quote};
+use crate::error::quote;
 use crate::image::no_column_message;
 use crate::load::RouteTable;
 use crate::name_rule::is_forbidden;
+use crate::values::ColumnSelection;
 
 /// Lines with fields in braces, such as `{prefix} {country};`, in which tables are [written](write_template).
 ///
@@ -155,11 +156,7 @@ pub fn write_template(
     template: &Template,
     mut out: impl Write,
 ) -> Result<(), WriteError> {
-    let values = match &table.records {
-        Some(records) => TableValues::Records(records),
-        None => TableValues::Texts(table),
-    };
-    let pieces = template.each.iter().map(|piece| values.find(piece));
+    let pieces = template.each.iter().map(|piece| find(table, piece));
     let pieces: Vec<_> = pieces.collect::<Result<_, _>>().map_err(WriteError::Form)?;
     let before = template.before.as_bytes();
     let mut left = table.route_count();
@@ -178,7 +175,7 @@ pub fn write_template(
                         field.write_of(of_prefix, prefix, block)
                     }
                     ResolvedPiece::Column(column, field) => {
-                        let cell = values.cell(number, column);
+                        let cell = table.records.cell(number, column);
                         let written = field.write(cell, block);
                         written.map_err(|next_hop| WriteError::NextHop {
                             prefix,
@@ -203,83 +200,39 @@ enum ResolvedPiece<'t> {
     Column(usize, &'t TemplateField),
 }
 
-/// Where the values of a table are: a column by itself, or records.
-enum TableValues<'t> {
-    Texts(&'t RouteTable),
-    Records(&'t Records),
-}
-
-impl<'t> TableValues<'t> {
-    /// Where in the table a piece is.
-    fn find<'p>(
-        &self,
-        piece: &'p TemplatePiece<TemplateField>,
-    ) -> Result<ResolvedPiece<'p>, String> {
-        let field = match piece {
-            TemplatePiece::Text(text) => return Ok(ResolvedPiece::Text(text)),
-            TemplatePiece::Comma => return Ok(ResolvedPiece::Comma),
-            TemplatePiece::Field(field) => field,
-        };
-        let name = &field.name[..];
-        match field.of_prefix {
-            Some(_) if self.column(name).is_some() => Err(format!(
-                "a column is called {}, as a field of prefixes is",
-                quote(name.as_bytes())
-            )),
-            Some(of_prefix) => Ok(ResolvedPiece::OfPrefix(of_prefix, field)),
-            None => {
-                let column = self.column(name).or_else(|| match name {
-                    VALUE => self.value_column(),
-                    _ => None,
-                });
-                let found = column.map(|column| ResolvedPiece::Column(column, field));
-                found.ok_or_else(|| {
-                    format!("{}; other fields are {}", self.no_column(name), fields())
-                })
-            }
+/// Where in the table a piece is.
+fn find<'p>(
+    table: &RouteTable,
+    piece: &'p TemplatePiece<TemplateField>,
+) -> Result<ResolvedPiece<'p>, String> {
+    let field = match piece {
+        TemplatePiece::Text(text) => return Ok(ResolvedPiece::Text(text)),
+        TemplatePiece::Comma => return Ok(ResolvedPiece::Comma),
+        TemplatePiece::Field(field) => field,
+    };
+    let name = &field.name[..];
+    let quoted = || quote(name.as_bytes());
+    // A list has no column, and one value for each route has no name but that of any value.
+    let is_list = table.is_list();
+    let is_named = table.columns != ColumnSelection::Value;
+    let column = table.records.column(name).filter(|_| is_named);
+    match (field.of_prefix, column) {
+        (Some(_), Some(_)) => Err(format!(
+            "a column is called {}, as a field of prefixes is",
+            quoted()
+        )),
+        (Some(of_prefix), None) => Ok(ResolvedPiece::OfPrefix(of_prefix, field)),
+        (None, Some(column)) => Ok(ResolvedPiece::Column(column, field)),
+        (None, None) if name == VALUE && !is_list => {
+            let column = table.records.value_column();
+            Ok(ResolvedPiece::Column(column, field))
         }
-    }
-
-    fn column(&self, name: &str) -> Option<usize> {
-        match self {
-            Self::Records(records) => records.column(name),
-            Self::Texts(table) => (table.column.as_deref() == Some(name)).then_some(0),
-        }
-    }
-
-    /// Where the value of a lookup is; a list has none.
-    fn value_column(&self) -> Option<usize> {
-        match self {
-            Self::Records(records) => Some(records.value_column()),
-            Self::Texts(table) => (!table.is_list()).then_some(0),
-        }
-    }
-
-    /// What to say of a column that is not there.
-    fn no_column(&self, name: &str) -> String {
-        match self {
-            Self::Records(records) => no_column_message(name, Some(records)),
-            Self::Texts(table) if table.is_list() => {
-                let name = quote(name.as_bytes());
-                format!("no column {name} in a list without values")
-            }
-            Self::Texts(table) => {
-                let there = table.column.as_deref().unwrap_or(VALUE);
-                no_name(name, [there].into_iter())
-            }
-        }
-    }
-
-    fn cell(&self, number: NextHop, column: usize) -> Option<Cell<'t>> {
-        match self {
-            Self::Records(records) => records.cell(number, column),
-            Self::Texts(table) => {
-                let text = table.next_hops.get(number)?;
-                if text.is_empty() {
-                    return None;
-                }
-                Some(Cell::Scalar(Scalar::Text(text)))
-            }
+        (None, None) => {
+            let no_column = match is_list {
+                true => format!("no column {} in a list without values", quoted()),
+                false => no_column_message(name, Some(&table.records)),
+            };
+            Err(format!("{no_column}; other fields are {}", fields()))
         }
     }
 }

@@ -15,11 +15,9 @@ pub(super) static FORM: WriteEntry = WriteEntry {
     alias: None,
     description: "PREFIX NEXTHOP, one route a line",
     method: WriteMethod::Routes {
-        header: "",
-        list: Ok(""),
+        needed: None,
         append,
         absent: Some("\t\n"),
-        records: None,
     },
 };
 

@@ -51,7 +51,7 @@ pub(crate) fn error(data: impl Into<Vec<u8>>, options: &LoadOptions) -> String {
 
 /// The routes as `PREFIX NEXTHOP` lines in prefix order, IPv4 first.
 pub(crate) fn routes(table: &RouteTable) -> Vec<String> {
-    let name = |n| table.next_hops.get(n).expect("every next hop has a name");
+    let name = |n| table.value(n);
     let lines = table.routes().map(|(p, n)| format!("{p} {}", name(n)));
     lines.collect()
 }

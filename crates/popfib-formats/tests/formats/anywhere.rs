@@ -202,7 +202,7 @@ fn values() {
             ..STRICT
         };
         let table = read(text, &options).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let name = |next_hop| table.next_hops.get(next_hop).unwrap_or_default();
+        let name = |next_hop| table.value(next_hop);
         let routes = table.routes();
         let routes = routes.map(|(prefix, next_hop)| format!("{prefix} {}", name(next_hop)));
         (routes.collect::<Vec<_>>().join(", "), table.notes.clone())

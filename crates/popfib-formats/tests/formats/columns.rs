@@ -226,7 +226,7 @@ fn of_several_values_the_last_wins_or_all_are_kept() {
             ..STRICT
         };
         let table = read(text, &options).unwrap();
-        let name = |n| table.next_hops.get(n).unwrap();
+        let name = |n| table.value(n);
         let mut others: Vec<_> = table
             .others
             .iter()
@@ -401,7 +401,7 @@ fn chosen_prefixes_are_no_part_of_records() {
         "{\"dst\":\"10.0.0.0/8\",\"a\":1,\"b\":2}\n",
     ] {
         let table = read(text, &options).unwrap();
-        let records = table.records.unwrap();
+        let records = table.records;
         let names: Vec<_> = records
             .columns()
             .iter()

@@ -403,7 +403,7 @@ fn records_that_point_to_one_value_share_it() {
         .map(|n| (v4(10, n, 0, 0), 16, 1 + usize::from(n)))
         .collect();
     let table = read(database(4, &networks, &records), &STRICT).unwrap();
-    assert_eq!((table.ribs.ipv4.len(), table.next_hops.len()), (250, 1));
+    assert_eq!((table.ribs.ipv4.len(), table.records.len()), (250, 1));
 }
 
 /// Arrays of two pointers to the next one: 2^40 values in 240 bytes, and no scalar among them.

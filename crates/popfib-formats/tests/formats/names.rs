@@ -185,7 +185,7 @@ fn the_narrowest_range_answers() {
                 .longest_match(u32::from_be_bytes(address))
                 .unwrap()
                 .1;
-            table.next_hops.get(next_hop).unwrap()
+            table.value(next_hop)
         };
         let found = [1, 100, 200].map(|last| name([10, 0, 0, last]));
         assert_eq!(found, ["half", "narrow", "wide"], "{text}");

@@ -61,7 +61,7 @@ fn the_types_of_a_database_are_kept() {
         "several 1 Integer None",
         "mixed 1 Text None",
     ];
-    assert_eq!(shown(table.records.as_ref().unwrap()), wanted);
+    assert_eq!(shown(&table.records), wanted);
     assert_eq!(
         table.notes,
         ["values of several types, read as texts, in \"mixed\""]
@@ -71,7 +71,7 @@ fn the_types_of_a_database_are_kept() {
     let options_of = WriteOptions::default();
     write_table(&table, WriteFormat::Mmdb, &options_of, &mut database).unwrap();
     let again = read(database, &options(&["*"])).unwrap();
-    let shown_again = shown(again.records.as_ref().unwrap());
+    let shown_again = shown(&again.records);
     assert_eq!(shown_again[..10], wanted[..10]);
     assert_eq!(shown_again[10], "several 1 Integer Some(Uint32)");
     let mut image = ImageWriter::new(0);
@@ -81,7 +81,7 @@ fn the_types_of_a_database_are_kept() {
         .write(&mut image, &Options::default(), Keep::Routes);
     written.unwrap();
     let again = read(image.to_bytes(), &options(&["*"])).unwrap();
-    assert_eq!(shown(again.records.as_ref().unwrap()), wanted);
+    assert_eq!(shown(&again.records), wanted);
 }
 
 /// Records of every shape in each form that holds them, and back: the same columns, types and values.
@@ -95,7 +95,7 @@ fn records_come_back_from_every_form() {
 "#;
     let table = read(text, &options(&["*"])).unwrap();
     let answers = |table: &RouteTable| {
-        let records = table.records.as_ref().unwrap();
+        let records = &table.records;
         let mut answers = Vec::new();
         for (prefix, number) in table.routes() {
             let columns = records.columns().iter().enumerate();
@@ -163,7 +163,7 @@ fn records_come_back_from_every_form() {
     .unwrap();
     assert!(bytes.len() < 100_000, "{}", bytes.len());
     let again = read(bytes, &options(&["*"])).unwrap();
-    let columns = again.records.as_ref().unwrap().columns().iter();
+    let columns = again.records.columns().iter();
     assert!(
         columns
             .map(popfib_table::Column::name)

@@ -122,10 +122,10 @@ proptest! {
         let data = bytes.chunks(bytes.len().div_ceil(members)).flat_map(compress).collect::<Vec<_>>();
         let table = read(data, &STRICT).unwrap();
 
-        let wanted: BTreeMap<IpPrefix, &str> =
-            routes.iter().map(|r| (r.prefix, r.next_hop.as_str())).collect();
-        let seen: BTreeMap<IpPrefix, &str> =
-            table.routes().map(|(p, n)| (p, table.next_hops.get(n).unwrap())).collect();
+        let wanted: BTreeMap<IpPrefix, _> =
+            routes.iter().map(|r| (r.prefix, r.next_hop.as_str().into())).collect();
+        let seen: BTreeMap<IpPrefix, _> =
+            table.routes().map(|(p, n)| (p, table.value(n))).collect();
         prop_assert_eq!(&seen, &wanted);
         prop_assert_eq!(table.replaced, (routes.len() - wanted.len()) as u64);
         prop_assert_eq!(table.skipped, 0);

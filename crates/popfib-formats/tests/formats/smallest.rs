@@ -7,6 +7,7 @@ use popfib_formats::{
     AddressFormat, Format, RouteTable, UpdateFormat, WriteError, WriteFormat, WriteOptions,
     write_table,
 };
+use popfib_table::{Dictionary, Records};
 
 use crate::common::{STRICT, read, routes};
 
@@ -47,9 +48,8 @@ fn written(table: &RouteTable, form: &str) -> Result<Vec<u8>, WriteError> {
 fn image(table: &RouteTable) -> Vec<u8> {
     let mut writer = ImageWriter::new(0);
     writer.table("t", &[]).unwrap();
-    let names = (1..=table.next_hops.len())
-        .filter_map(|n| table.next_hops.get(popfib::NextHop::new(n as u32)?));
-    writer.names(names).unwrap();
+    let names: Vec<_> = table.records.values().collect();
+    writer.names(names.iter().map(|name| &**name)).unwrap();
     writer
         .family(&table.ribs.ipv4, &Options::default(), Keep::Routes)
         .unwrap();
@@ -83,8 +83,10 @@ fn one_route_in_every_form() {
     let mut files = 0;
     for prefix in prefixes() {
         for value in ["1", "DE", "v", "192.0.2.1", "a b", "", "\"q\"", " x"] {
-            let mut table = RouteTable::default();
-            let number = table.next_hops.intern(value);
+            let (mut table, number) = RouteTable::list();
+            let mut texts = Dictionary::new();
+            assert_eq!(texts.intern(value), number);
+            table.records = Records::of_texts_or_none(None, texts);
             match prefix {
                 IpPrefix::V4(prefix) => table.ribs.ipv4.insert(prefix, number),
                 IpPrefix::V6(prefix) => table.ribs.ipv6.insert(prefix, number),

@@ -241,7 +241,7 @@ fn the_last_line_for_a_prefix_wins_and_is_counted() {
 #[test]
 fn next_hops_are_shared_by_the_families() {
     let table = read("10.0.0.0/8 a\n::/0 b\n2000::/3 a\n11.0.0.0/8 b\n", &STRICT).unwrap();
-    assert_eq!(table.next_hops.len(), 2);
+    assert_eq!(table.records.len(), 2);
     assert_eq!(
         table.ribs.ipv4.lookup(10 << 24),
         table.ribs.ipv6.lookup(0x2000 << 112)

@@ -27,7 +27,7 @@ impl Read {
     fn of(table: &RouteTable) -> Self {
         let mut routes: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (prefix, n) in table.routes() {
-            let value = table.next_hops.get(n).unwrap_or_default().to_owned();
+            let value = table.value(n).into_owned();
             routes.entry(prefix.to_string()).or_default().push(value);
         }
         Self {

@@ -5,6 +5,7 @@ use std::fs;
 use crate::common::{STRICT, shared_data};
 use popfib::{Address, NextHop, Prefix, Rib, aggregate, diff};
 use popfib_formats::{RouteTable, load};
+use popfib_table::Dictionary;
 
 fn same(a: NextHop, b: NextHop) -> bool {
     a == b
@@ -91,14 +92,9 @@ fn patched<A: Address>(old: &Rib<A>, new: &Rib<A>) -> Rib<A> {
 }
 
 /// `rib` with its next hops under the numbers that their names have in `old`.
-fn renumbered<A: Address>(rib: &Rib<A>, table: &RouteTable, old: &mut RouteTable) -> Rib<A> {
+fn renumbered<A: Address>(rib: &Rib<A>, table: &RouteTable, old: &mut Dictionary) -> Rib<A> {
     rib.iter()
-        .map(|(prefix, n): (Prefix<A>, _)| {
-            (
-                prefix,
-                old.next_hops.intern(table.next_hops.get(n).unwrap()),
-            )
-        })
+        .map(|(prefix, n): (Prefix<A>, _)| (prefix, old.intern(&table.value(n))))
         .collect()
 }
 
@@ -110,9 +106,13 @@ fn heavy_differences_of_real_tables() {
     };
     // Tables of different days and routers, with AS numbers in both.
     let table = |name: &str| load(&data.join("tables").join(name), &STRICT).unwrap();
-    let mut old = table("bart-tier1-v46.origin.txt.gz");
+    let old = table("bart-tier1-v46.origin.txt.gz");
+    let mut texts = Dictionary::new();
+    for text in old.records.values() {
+        texts.intern(&text);
+    }
     let new = table("rotonda-dfz-v4.txt.gz");
-    let ipv4 = renumbered(&new.ribs.ipv4, &new, &mut old);
+    let ipv4 = renumbered(&new.ribs.ipv4, &new, &mut texts);
     assert_eq!(patched(&old.ribs.ipv4, &ipv4), ipv4);
     assert_eq!(patched(&ipv4, &old.ribs.ipv4), old.ribs.ipv4);
     assert_eq!(patched(&old.ribs.ipv6, &Rib::new()), Rib::new());

@@ -11,24 +11,27 @@ use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::{
     OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, load, write_table,
 };
+use popfib_table::{Dictionary, Records};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn table(routes: &[(IpPrefix, String)]) -> RouteTable {
     let mut table = RouteTable::default();
+    let mut texts = Dictionary::new();
     for (prefix, next_hop) in routes {
-        let next_hop = table.next_hops.intern(next_hop);
+        let next_hop = texts.intern(next_hop);
         match prefix {
             IpPrefix::V4(prefix) => table.ribs.ipv4.insert(*prefix, next_hop),
             IpPrefix::V6(prefix) => table.ribs.ipv6.insert(*prefix, next_hop),
         };
     }
+    table.records = Records::of_texts_or_none(None, texts);
     table
 }
 
 /// The routes as a writer is to hand them out, in order.
 fn wanted(table: &RouteTable) -> Vec<(IpPrefix, String)> {
-    let name = |n: NextHop| table.next_hops.get(n).unwrap().to_owned();
+    let name = |n: NextHop| table.value(n).into_owned();
     table.routes().map(|(p, n)| (p, name(n))).collect()
 }
 
@@ -219,13 +222,15 @@ fn a_refused_route_is_told() {
 /// A table of more than one zstd frame.
 fn large() -> RouteTable {
     let mut table = RouteTable::default();
+    let mut texts = Dictionary::new();
     for n in 0..rounds(90_000, 250_000u32) {
-        let next_hop = table.next_hops.intern(&format!("hop{}", n % 1000));
+        let next_hop = texts.intern(&format!("hop{}", n % 1000));
         table
             .ribs
             .ipv4
             .insert(Prefix::new(n << 8, 24).unwrap(), next_hop);
     }
+    table.records = Records::of_texts_or_none(None, texts);
     table
 }
 

@@ -352,8 +352,7 @@ fn what_a_language_forbids() {
 /// A set that is larger than the kernel takes unasked says so.
 #[test]
 fn large_sets() {
-    let mut table = RouteTable::default();
-    let next_hop = table.next_hops.intern("x");
+    let (mut table, next_hop) = RouteTable::list();
     for n in 0..70_000u32 {
         table
             .ribs

@@ -155,10 +155,10 @@ proptest! {
         let mut wanted = "# {}\n".repeat(before);
         let routes: Vec<_> = table.routes().collect();
         for (at, &(prefix, number)) in routes.iter().enumerate() {
-            let value = table.next_hops.get(number).unwrap();
+            let value = table.value(number);
             for line in &lines {
                 for &said in line {
-                    wanted += &(SAID[said].of)(prefix, value, at + 1 == routes.len());
+                    wanted += &(SAID[said].of)(prefix, &value, at + 1 == routes.len());
                 }
                 wanted += "\n";
             }
@@ -181,7 +181,7 @@ proptest! {
             // What no table holds.
             return Ok(());
         };
-        let records = table.records.as_ref().unwrap();
+        let records = &table.records;
         let json = written(&table, "{{\"a\":{a:json},\"b\":{b c:json|0},\"n\":{n:json},\"l\":{l:json}}}").unwrap();
         let fields = csv(&written(&table, "{a:csv},{b c:csv},{n:csv},{l:csv}").unwrap());
         let json: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

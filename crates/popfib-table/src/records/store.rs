@@ -3,13 +3,15 @@
 //! Names of next hops are records of one column of texts, in images too, so that there is one way to what a number stands for. A
 //! column has a flat name (`country.iso_code`) in every door, also where the language has nested objects: one name everywhere.
 
+use std::borrow::Cow;
+
 use popfib::NextHop;
 
 use super::cell::Cell;
 use super::column::Column;
 use super::interned_code_lists::InternedCodeLists;
 use super::packed_rows::{PackedRows, RecordRows};
-use super::scalars::ScalarDictionary;
+use super::scalars::{Scalar, ScalarDictionary};
 use crate::dictionary::Dictionary;
 
 /// The name of a column of values that have no name.
@@ -43,10 +45,12 @@ impl Records {
         Self::of_scalars(name, ScalarDictionary::Texts(texts.into_texts()))
     }
 
-    /// The same, in which the value of the empty text is absent. O(texts) if there is one.
+    /// The same, in which the value of the empty text is absent. O(texts) if there is one. Without a name for the column, a single
+    /// text is as it is: the empty one is that of a value-less list.
     pub fn of_texts_or_none(name: Option<&str>, texts: Dictionary) -> Self {
+        let is_list = name.is_none() && texts.len() == 1;
         let name = name.unwrap_or(VALUE);
-        if texts.number("").is_none() {
+        if is_list || texts.number("").is_none() {
             return Self::of_texts(name, texts);
         }
         let mut present = Dictionary::new();
@@ -128,6 +132,24 @@ impl Records {
     pub fn cell(&self, number: NextHop, column: usize) -> Option<Cell<'_>> {
         let code = self.code(number.get(), column);
         self.columns[column].value(code)
+    }
+
+    /// The same as text. O(1) if it is one, otherwise O(its length).
+    ///
+    /// # Panics
+    /// If there is no such column.
+    #[inline]
+    pub fn text(&self, number: NextHop, column: usize) -> Option<Cow<'_, str>> {
+        Some(match self.cell(number, column)? {
+            Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
+            cell => Cow::Owned(cell.to_string()),
+        })
+    }
+
+    /// The [values](Self::value_column) of all records as texts, in the order of their numbers, empty where they are absent.
+    pub fn values(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let numbers = (1..=self.len() as u32).filter_map(NextHop::new);
+        numbers.map(|number| self.text(number, self.value_column).unwrap_or_default())
     }
 
     /// The code of the value of a record in the column of this index, 0 if it is absent. For a number that no record has, it is a code

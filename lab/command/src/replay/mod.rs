@@ -19,13 +19,14 @@ use popfib_eval::Latencies;
 use popfib_formats::{
     OutputFile, PeerFilter, RouteTable, UpdateFormat, WriteFormat, WriteOptions, write_table,
 };
+use popfib_table::Records;
 use serde::Serialize;
 
 use self::family::Family;
 use self::readers::{Reading, Team};
 use self::stream::Stream;
 use crate::program::{Failure, Verdict, print, print_json};
-use crate::table::{TableArgs, is_stdin};
+use crate::table::{TableArgs, is_stdin, texts};
 
 /// Apply a stream of updates to a table as fast as possible, and report how long each takes.
 ///
@@ -200,13 +201,14 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
         true => RouteTable::default(),
         false => args.table.load()?,
     };
+    let mut names = texts(&table);
     let mut stream = Stream::open(args)?;
     let mut ipv4 = Family::new(std::mem::take(&mut table.ribs.ipv4), args.options())?;
     let mut ipv6 = Family::new(std::mem::take(&mut table.ribs.ipv6), args.options())?;
     let reading = std::thread::scope(|scope| -> Result<_, Failure> {
         let mut team = None;
         loop {
-            let more = stream.next_stretch(&mut table.next_hops, &mut ipv4, &mut ipv6)?;
+            let more = stream.next_stretch(&mut names, &mut ipv4, &mut ipv6)?;
             let team = match &mut team {
                 Some(team) => team,
                 // Readers ask for the family that has more to do.
@@ -232,6 +234,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
     if let Some((path, mut file)) = destination {
         table.ribs.ipv4 = ipv4.into_rib();
         table.ribs.ipv6 = ipv6.into_rib();
+        table.records = Records::of_texts_or_none(None, names);
         let options = WriteOptions::default();
         write_table(&table, WriteFormat::Text, &options, &mut file)
             .map_err(|error| at(path, error))?;

@@ -21,6 +21,7 @@ use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use popfib::{Address, NextHop, Prefix, Rib};
+use popfib_table::Records;
 
 use self::field::{ARRAY, BOOLEAN, MAP, UINT16, UINT32, UINT64, head, text, unsigned};
 use self::records::MmdbRecordWriter;
@@ -139,9 +140,9 @@ fn write_in(
     }
 
     // How wide a side has to be depends on the size of the records, so these come before the tree.
-    let records = match &table.records {
-        None => MmdbRecords::of(table)?,
-        Some(_) => MmdbRecords::of_columns(table)?,
+    let records = match table.columns.are_records() {
+        false => MmdbRecords::of(table)?,
+        true => MmdbRecords::of_columns(&table.records)?,
     };
     let nodes = tree.0.len();
     let end = nodes + GAP + records.bytes.len();
@@ -214,43 +215,38 @@ struct MmdbRecords {
 
 impl MmdbRecords {
     /// Those of several columns.
-    fn of_columns(table: &RouteTable) -> Result<Self, WriteError> {
-        let records = table.records.iter();
+    fn of_columns(records: &Records) -> Result<Self, WriteError> {
+        let mut writer = MmdbRecordWriter::new(records).map_err(WriteError::Form)?;
         let mut places = vec![0];
-        let mut bytes = Vec::new();
-        for records in records {
-            let mut writer = MmdbRecordWriter::new(records).map_err(WriteError::Form)?;
-            let numbers = (1..=records.len() as u32).filter_map(NextHop::new);
-            for number in numbers {
-                places.push(writer.record(number).map_err(WriteError::Form)?);
-            }
-            bytes = writer.bytes;
+        for number in (1..=records.len() as u32).filter_map(NextHop::new) {
+            places.push(writer.record(number).map_err(WriteError::Form)?);
         }
         Ok(Self {
             values: MmdbValues::Records,
-            bytes,
+            bytes: writer.bytes,
             places,
         })
     }
 
     /// Those of one value each.
     fn of(table: &RouteTable) -> Result<Self, WriteError> {
-        let (names, is_list) = (&table.next_hops, table.is_list());
-        let all = || names.iter().filter(|name| is_list || !name.is_empty());
+        let is_list = table.is_list();
+        let all = || (table.records.values()).filter(|name| is_list || !name.is_empty());
         // As it is written: 007 is a text.
         let is_number = |name: &str| name.parse::<u32>().is_ok_and(|n| n.to_string() == name);
         let is_country =
             |name: &str| name.len() == 2 && name.bytes().all(|b| b.is_ascii_uppercase());
-        let values = if all().all(is_number) {
+        let values = if all().all(|name| is_number(&name)) {
             MmdbValues::As
-        } else if all().all(is_country) {
+        } else if all().all(|name| is_country(&name)) {
             MmdbValues::Country
         } else {
             MmdbValues::Text
         };
         let mut bytes = Vec::new();
         let mut places = vec![0];
-        for name in names.iter() {
+        for name in table.records.values() {
+            let name = &*name;
             places.push(
                 u32::try_from(bytes.len()).map_err(|_| form("the records take more than 4 GiB"))?,
             );
@@ -277,7 +273,7 @@ impl MmdbRecords {
                 }
                 _ => {
                     head(&mut bytes, MAP, 1);
-                    text(&mut bytes, table.column.as_deref().unwrap_or("value"));
+                    text(&mut bytes, table.columns.name().unwrap_or("value"));
                     text(&mut bytes, name);
                 }
             }
@@ -372,7 +368,7 @@ mod tests {
             &LoadOptions::new(),
         );
         let again = again.expect("a database");
-        let same = |old, new| table.next_hops.get(old) == again.next_hops.get(new);
+        let same = |old, new| table.value(old) == again.value(new);
         assert_eq!(
             diff::answers(&table.ribs.ipv4, &again.ribs.ipv4, same).count(),
             0

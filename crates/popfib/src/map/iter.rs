@@ -20,13 +20,6 @@ pub struct Iter<'a, A: Address, V> {
     slots: &'a PairSlice<V>,
 }
 
-/// The prefixes of a [`PrefixMap`] in their order.
-#[derive(Clone, Debug)]
-pub struct Keys<'a, A: Address>(rib::Iter<'a, A>);
-
-/// The values of a [`PrefixMap`] in the order of their prefixes.
-pub struct Values<'a, A: Address, V>(Iter<'a, A, V>);
-
 /// The routes of a [`PrefixMap`] in prefix order, their values to be changed in place.
 #[derive(Debug)]
 pub struct IterMut<'a, A: Address, V>(vec::IntoIter<(Prefix<A>, &'a mut V)>);
@@ -73,38 +66,6 @@ impl<A: Address, V> Clone for Iter<'_, A, V> {
             routes: self.routes.clone(),
             slots: self.slots,
         }
-    }
-}
-
-impl<A: Address> Iterator for Keys<'_, A> {
-    type Item = Prefix<A>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Prefix<A>> {
-        Some(self.0.next()?.0)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl<'a, A: Address, V> Iterator for Values<'a, A, V> {
-    type Item = &'a V;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a V> {
-        Some(self.0.next()?.1)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl<A: Address, V> Clone for Values<'_, A, V> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
     }
 }
 
@@ -181,23 +142,13 @@ impl<A: Address, V, S: Stores<V>> Iterator for IntoIter<A, V, S> {
 }
 
 impl<A: Address, V> ExactSizeIterator for Iter<'_, A, V> {}
-impl<A: Address> ExactSizeIterator for Keys<'_, A> {}
-impl<A: Address, V> ExactSizeIterator for Values<'_, A, V> {}
 impl<A: Address, V> ExactSizeIterator for IterMut<'_, A, V> {}
 impl<A: Address, V, S: Stores<V>> ExactSizeIterator for IntoIter<A, V, S> {}
 impl<A: Address, V> FusedIterator for Iter<'_, A, V> {}
-impl<A: Address> FusedIterator for Keys<'_, A> {}
-impl<A: Address, V> FusedIterator for Values<'_, A, V> {}
 impl<A: Address, V> FusedIterator for IterMut<'_, A, V> {}
 impl<A: Address, V, S: Stores<V>> FusedIterator for IntoIter<A, V, S> {}
 
 impl<A: Address, V: fmt::Debug> fmt::Debug for Iter<'_, A, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-impl<A: Address, V: fmt::Debug> fmt::Debug for Values<'_, A, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
@@ -238,13 +189,13 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// assert!(map.values().eq(&[1, 2, 3]));
     /// # Ok::<(), popfib::map::RouteTextError>(())
     /// ```
-    pub fn keys(&self) -> Keys<'_, A> {
-        Keys(self.routes.rib.iter())
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = Prefix<A>> + FusedIterator + Clone {
+        self.routes.rib.iter().map(|(prefix, _)| prefix)
     }
 
     /// The values in the order of their prefixes.
-    pub fn values(&self) -> Values<'_, A, V> {
-        Values(self.iter())
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &V> + FusedIterator + Clone {
+        self.iter().map(|(_, value)| value)
     }
 }
 

@@ -33,7 +33,7 @@ pub use both::{Both, IpIntoIter, IpIter};
 pub use bulk::RouteTextError;
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use family::Keyed;
-pub use iter::{IntoIter, Iter, IterMut, Keys, Values};
+pub use iter::{IntoIter, Iter, IterMut};
 pub use list_text::ListTextError;
 pub use storage::{Own, Shared, Storage};
 pub use stores::Stores;

@@ -7,6 +7,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use crate::{Follow, POPFIBD, frame};
 
 /// The length of the image that follows, and its version.
@@ -196,7 +198,7 @@ fn lines_about_connections_are_summed_up() {
         assert!(begin.elapsed() < Duration::from_secs(60));
         sleep(Duration::from_millis(10));
     }
-    super::restart::signal(&follow, "-TERM");
+    super::restart::signal(&follow.child, Signal::TERM);
     assert_eq!(follow.child.wait().unwrap().code(), Some(0));
     let lines: Vec<String> = follow.notes.iter().collect();
     // 20 of 100; a thread may say its last line after the sum that the end makes.
@@ -226,8 +228,7 @@ fn a_standard_error_that_nobody_reads_makes_nobody_wait() {
         }
         sleep(Duration::from_millis(10));
     }
-    let id = child.id().to_string();
-    Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    super::restart::signal(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     drop(unread);
 }
@@ -319,7 +320,7 @@ fn without_threads_clients_are_refused_and_the_next_are_answered() {
     let mut frr = TcpStream::connect(fpm).unwrap();
     frr.write_all(&frame(1, true)).unwrap();
     expect("10.1.2.3\t10.1.0.0/16\t192.0.2.1\n");
-    crate::restart::signal(&follow, "-TERM");
+    crate::restart::signal(&follow.child, Signal::TERM);
     assert_eq!(follow.child.wait().unwrap().code(), Some(0));
     std::fs::remove_dir_all(&folder).unwrap();
 }

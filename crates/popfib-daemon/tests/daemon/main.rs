@@ -31,6 +31,7 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use popfib::Prefix;
+use rustix::process::Signal;
 
 use crate::common::{bad, feed, file, good, run};
 
@@ -346,7 +347,7 @@ fn updates_are_published_as_an_image() {
 
 #[test]
 fn signals_end_it_with_the_last_image() {
-    for signal in ["-TERM", "-INT"] {
+    for signal in [Signal::TERM, Signal::INT] {
         let image = file("follow-end.fib", "");
         let mut follow = Follow::start(
             "end",
@@ -362,9 +363,7 @@ fn signals_end_it_with_the_last_image() {
         let stdin = follow.child.stdin.as_mut().expect("a pipe");
         stdin.write_all(b"announce 10.0.0.0/8 east\n").unwrap();
         follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
-        let process = follow.child.id().to_string();
-        let kill = Command::new("kill").args([signal, &process]).status();
-        assert!(kill.unwrap().success());
+        restart::signal(&follow.child, signal);
         // Its standard input is still open.
         let stdin = follow.child.stdin.take();
         assert_eq!(follow.child.wait().unwrap().code(), Some(0));

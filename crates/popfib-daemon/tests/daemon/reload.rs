@@ -7,6 +7,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use crate::common::{file, good, path, run};
 use crate::restart::{end, port, signal};
 use crate::routers::{announce, bgp, bmp, end_of_rib, router, up};
@@ -53,7 +55,7 @@ fn what_is_added_by_reading_settings_again_is_written_but_over_no_other_file() {
     until(|| in_image(&one, "10.1.2.3") == "10.1.2.3\t10.0.0.0/8\teast\n");
     let more = format!("publish = {two:?}\nsnapshot = {precious:?}\nsnapshot-every = 1\n");
     fs::write(&settings, always.clone() + &more).unwrap();
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     assert!(
         follow
             .note("reload-precious")
@@ -67,10 +69,10 @@ fn what_is_added_by_reading_settings_again_is_written_but_over_no_other_file() {
     let _ = fs::remove_file(&good);
     let more = format!("publish = {two:?}\nsnapshot = {good:?}\nsnapshot-every = 1\n");
     fs::write(&settings, always + &more).unwrap();
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     follow.note("read again");
     until(|| fs::metadata(&good).is_ok());
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     follow.note("read again");
     end(follow);
     assert_eq!(fs::read(&precious).unwrap(), b"no snapshot\n");
@@ -94,7 +96,7 @@ fn a_signal_to_read_settings_does_not_end_a_process_that_is_starting() {
     let mut follow = Follow::of("reload-start", &["--config", &settings]);
     // It reads its snapshot now, since somebody opens this to read.
     let mut snapshot = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     let text = "# popfibd snapshot 1\n#{\"end\":0}\n";
     snapshot.write_all(text.as_bytes()).unwrap();
     drop(snapshot);
@@ -122,7 +124,7 @@ fn a_file_of_updates_may_be_called_like_another_source() {
         follow.note("answering on");
         let answer = "10.1.1.1\t10.0.0.0/8\teast\n";
         follow.expect("10.1.1.1\n", answer);
-        signal(&follow, "-HUP");
+        signal(&follow.child, Signal::HUP);
         follow.note("read again");
         sleep(Duration::from_millis(300));
         assert_eq!(follow.ask("10.1.1.1\n"), answer, "{name}");
@@ -162,7 +164,7 @@ fn an_image_is_not_replaced_while_the_table_is_loading() {
     let answer = "10.1.0.0\t10.1.0.0/16\t192.0.2.1 as-path 64500\n";
     follow.expect("10.1.0.0\n", answer);
     sleep(Duration::from_millis(300));
-    signal(&follow, "-TERM");
+    signal(&follow.child, Signal::TERM);
     follow.note("left as it was, since not all routes had been received");
     follow.child.wait().unwrap();
     drop((first, follow));
@@ -234,7 +236,7 @@ fn the_table_of_a_source_that_is_removed_is_not_the_default() {
     follow.expect("10.1.2.3\n", main);
     until(|| in_image(&image, "10.1.2.3") == main);
     fs::write(&settings, always).unwrap();
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     follow.note("read again");
     until(|| in_image(&image, "10.1.2.3") == pre_policy);
     assert_eq!(follow.ask("10.1.2.3\n"), pre_policy);

@@ -3,9 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
-use std::process::Command;
+use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::small_disk::SmallDisk;
 use crate::common::{bad, file, good, run};
@@ -13,14 +15,12 @@ use crate::{Follow, frame, run_daemon};
 
 const BOTH: &str = "10.1.2.3\n10.2.0.0\n";
 
-pub(super) fn signal(follow: &Follow, signal: &str) {
-    let process = follow.child.id().to_string();
-    let kill = Command::new("kill").args([signal, &process]).status();
-    assert!(kill.unwrap().success());
+pub(super) fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 pub(super) fn end(mut follow: Follow) {
-    signal(&follow, "-TERM");
+    signal(&follow.child, Signal::TERM);
     assert_eq!(follow.child.wait().unwrap().code(), Some(0));
 }
 
@@ -163,7 +163,7 @@ fn a_full_disk_leaves_the_snapshot_before() {
     assert!(follow.note("No space").contains(&full));
     sleep(Duration::from_millis(2200));
     follow.expect("10.0.7.1", "10.0.7.1\t10.0.7.0/24\thop-7\n");
-    signal(&follow, "-TERM");
+    signal(&follow.child, Signal::TERM);
     let rest: Vec<String> = follow.notes.iter().collect();
     assert_eq!(follow.child.wait().unwrap().code(), Some(2));
     assert_eq!(
@@ -216,7 +216,7 @@ fn settings_are_read_again_and_what_is_the_same_goes_on() {
         format!("{always}updates = [{two:?}]\nmetrics = \"127.0.0.1:{metrics}\"\n"),
     )
     .unwrap();
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     follow.expect(asked, &answers([false, true, true]));
     follow.note("read again");
     drop(TcpStream::connect(("127.0.0.1", metrics)).unwrap());
@@ -226,7 +226,7 @@ fn settings_are_read_again_and_what_is_the_same_goes_on() {
 
     // What is wrong changes nothing.
     fs::write(&path, format!("{always}updates = [{one:?}]\nupdate = 1\n")).unwrap();
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     let note = follow.note("going on as before");
     assert!(
         note.contains(&format!("{path}:5: unknown field `update`")),
@@ -241,7 +241,7 @@ fn settings_are_read_again_and_what_is_the_same_goes_on() {
         format!("socket = {socket:?}\nidle = 1\n{bad}metrics = \"127.0.0.1:{metrics}\"\n"),
     )
     .unwrap();
-    signal(&follow, "-HUP");
+    signal(&follow.child, Signal::HUP);
     follow.note("/no/such: No such file");
     follow.expect(asked, &answers([false, false, false]));
     assert!(TcpStream::connect(("127.0.0.1", fpm)).is_err());

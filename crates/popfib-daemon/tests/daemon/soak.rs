@@ -9,12 +9,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use popfib::{NextHop, Prefix, Rib};
+use rustix::process::Signal;
 
 use crate::common::{good, path, run};
 use crate::{Follow, route_frame};
@@ -253,14 +253,7 @@ fn heavy_soak() {
         drop(over);
     });
     drop(silent);
-    let process = follow.child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .arg(process)
-            .status()
-            .unwrap()
-            .success()
-    );
+    crate::restart::signal(&follow.child, Signal::TERM);
     assert_eq!(follow.child.wait().unwrap().code(), Some(0));
     let mut again = Follow::start("soak", &args);
     again.connect("FPM on");

@@ -1,33 +1,26 @@
-//! Any bytes as a connection of FPM or BMP, as lines, or as datagrams of a kernel, which the first byte chooses.
+//! Any bytes as a connection of FPM or BMP, as a file of updates, or as datagrams of a kernel, which the first byte chooses.
 #![no_main]
 
+use std::io::{Cursor, Read};
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
+use popfib_feed::files::{FileUpdates, UpdateError};
 use popfib_feed::{
-    BmpDecoder, Decoder, FpmDecoder, KernelReader, Limits, Tables, UpdateLinesDecoder,
+    BmpDecoder, ConnectionId, Decoder, FpmDecoder, KernelReader, Limits, Tables, Transaction,
 };
+use popfib_formats::{Input, UpdateOptions};
 
 /// What is left in the tables after these pieces, and the error if there was one.
 fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
-    let mut decoder: Box<dyn Decoder> = match choice % 3 {
-        0 => Box::new(FpmDecoder::new()),
-        1 => Box::new(BmpDecoder::new()),
-        _ => Box::new(UpdateLinesDecoder::new()),
-    };
     let now = Instant::now();
     let mut tables = Tables::new(Limits::default());
     let id = tables.connected("fuzz", now);
-    let mut error = None;
-    for piece in pieces {
-        let result = decoder.push(piece, &mut |streams, transaction| {
-            tables.apply(id, streams, transaction, now);
-        });
-        if let Err(reason) = result {
-            error = Some(reason.to_string());
-            break;
-        }
-    }
+    let error = match choice % 3 {
+        0 => push(&mut FpmDecoder::new(), pieces, &mut tables, id),
+        1 => push(&mut BmpDecoder::new(), pieces, &mut tables, id),
+        _ => read(pieces, &mut tables, id),
+    };
     while tables.tick(now + Duration::from_secs(1_000_000), 3) {}
     let mut left = Vec::new();
     let names: Vec<String> = tables.tables().map(|table| table.name).collect();
@@ -48,6 +41,47 @@ fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
         }
     }
     (left, error)
+}
+
+/// Gives pieces to a decoder, and returns its error.
+fn push(
+    decoder: &mut dyn Decoder,
+    pieces: &[&[u8]],
+    tables: &mut Tables,
+    id: ConnectionId,
+) -> Option<String> {
+    let now = Instant::now();
+    let mut commit = |streams: &[_], transaction: &mut _| {
+        tables.apply(id, streams, transaction, now);
+    };
+    let result = pieces
+        .iter()
+        .try_for_each(|piece| decoder.push(piece, &mut commit));
+    result.err().map(|error| error.to_string())
+}
+
+/// Reads a file in pieces, past invalid lines, and returns the error that it ends with.
+fn read(pieces: &[&[u8]], tables: &mut Tables, id: ConnectionId) -> Option<String> {
+    let pieces: Vec<_> = pieces
+        .iter()
+        .map(|piece| Cursor::new(piece.to_vec()))
+        .collect();
+    let empty: Box<dyn Read + Send> = Box::new(std::io::empty());
+    let file = pieces
+        .into_iter()
+        .fold(empty, |file, piece| Box::new(file.chain(piece)));
+    let input = Input::from_reader("fuzz", file);
+    let mut updates = FileUpdates::open(input, &UpdateOptions::default()).expect("no file");
+    let mut transaction = Transaction::default();
+    loop {
+        match updates.next(&mut transaction) {
+            Ok(true) => transaction.settle(),
+            Ok(false) => return None,
+            Err(UpdateError::Read(error)) if error.is_invalid_line() => {}
+            Err(error) => return Some(error.to_string()),
+        }
+        tables.apply(id, updates.streams(), &mut transaction, Instant::now());
+    }
 }
 
 /// Datagrams of a kernel, each with its length before it.

@@ -67,6 +67,7 @@ pub(crate) fn updates(name: &str, data: &[u8]) {
         format: UpdateFormat::by_name(name),
         mask: choice & 1 != 0,
         peer: (choice & 2 != 0).then_some(PeerFilter::Index(usize::from(choice >> 6))),
+        ..UpdateOptions::default()
     };
     let mut source = open_updates(input(data), &options).expect("opening reads nothing yet");
     let mut events = 0;

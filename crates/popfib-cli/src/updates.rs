@@ -159,6 +159,7 @@ impl UpdatesReport<'_> {
             format: args.format,
             peer: args.peer,
             mask: args.mask,
+            ..UpdateOptions::default()
         };
         let mut source = open_updates(input, &options)?;
         let skipped = take_all(args.skip_invalid, || {
@@ -166,6 +167,7 @@ impl UpdatesReport<'_> {
             if is_more {
                 match source.message() {
                     Message::Update(update) => self.update(&name, &update)?,
+                    Message::End { .. } => {}
                     Message::Session(_) if self.has_conditions => {}
                     Message::Session(session) => self.session(session)?,
                 }

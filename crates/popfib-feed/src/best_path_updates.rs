@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use popfib::family::Family;
 use popfib::{Address, IpPrefix, NextHop, Prefix};
-use popfib_formats::UpdateSource;
+use popfib_formats::{Input, ReadError, UpdateOptions};
 use popfib_table::multi_rib::{MultiRib, Path};
 
 use crate::file_updates::{FileUpdates, UpdateError};
@@ -15,10 +15,11 @@ use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction, Transac
 /// identifier, leaves the paths of the others.
 ///
 /// Takes memory for every path that is announced and not withdrawn.
-#[derive(Debug, Default)]
 pub struct BestPathUpdates {
     updates: FileUpdates,
     transaction: Transaction,
+    /// How many of its changes were applied.
+    applied: usize,
     ipv4: MultiRib<u32, PathOfPeer>,
     ipv6: MultiRib<u128, PathOfPeer>,
     /// What the end of a session has changed and was not returned yet.
@@ -49,9 +50,19 @@ impl Path for PathOfPeer {
 }
 
 impl BestPathUpdates {
-    /// Begins without paths.
-    pub fn new() -> Self {
-        Self::default()
+    /// Opens the updates of a file, without paths at the beginning.
+    ///
+    /// # Errors
+    /// Those of [`FileUpdates::open`].
+    pub fn open(input: Input, options: &UpdateOptions) -> Result<Self, ReadError> {
+        Ok(Self {
+            updates: FileUpdates::open(input, options)?,
+            transaction: Transaction::default(),
+            applied: 0,
+            ipv4: MultiRib::new(),
+            ipv6: MultiRib::new(),
+            lost: Vec::new(),
+        })
     }
 
     /// Reads the next update. Returns its prefix with the best path that it has now, if any; `None` at the end.
@@ -60,19 +71,23 @@ impl BestPathUpdates {
     ///
     /// # Errors
     /// [`UpdateError`]. After an invalid line or record the next call continues after it.
-    pub fn next(
-        &mut self,
-        source: &mut dyn UpdateSource,
-    ) -> Result<Option<(IpPrefix, Option<Target>)>, UpdateError> {
-        let change = loop {
+    pub fn next_best(&mut self) -> Result<Option<(IpPrefix, Option<Target>)>, UpdateError> {
+        loop {
             if let Some(lost) = self.lost.pop() {
                 return Ok(Some(lost));
             }
-            if !self.updates.next(source, &mut self.transaction)? {
-                return Ok(None);
+            if let Some((change, rest)) = self.transaction.changes()[self.applied..].split_first() {
+                let is_for_all = (rest.first()).is_some_and(|next| next.stream == StreamId::PEERS);
+                self.applied += 1 + usize::from(is_for_all);
+                let best = match change.prefix {
+                    IpPrefix::V4(prefix) => apply(&mut self.ipv4, prefix, change, is_for_all),
+                    IpPrefix::V6(prefix) => apply(&mut self.ipv6, prefix, change, is_for_all),
+                };
+                return Ok(Some((change.prefix, best)));
             }
-            if let [change] = self.transaction.changes() {
-                break change;
+            self.applied = 0;
+            if !self.updates.next(&mut self.transaction)? {
+                return Ok(None);
             }
             for event in self.transaction.events() {
                 if let TransactionPart::Event(StreamEvent::Down(stream)) = *event {
@@ -80,12 +95,7 @@ impl BestPathUpdates {
                     lose(&mut self.ipv6, stream, &mut self.lost);
                 }
             }
-        };
-        let best = match change.prefix {
-            IpPrefix::V4(prefix) => apply(&mut self.ipv4, prefix, change),
-            IpPrefix::V6(prefix) => apply(&mut self.ipv6, prefix, change),
-        };
-        Ok(Some((change.prefix, best)))
+        }
     }
 }
 
@@ -106,16 +116,26 @@ fn lose<A: Family>(
     }));
 }
 
-/// Applies a change, and returns the best path of its prefix after it.
+/// Applies a change, which may take the place of the paths of all other peers, and returns the best path of its prefix after it.
 fn apply<A: Address>(
     paths: &mut MultiRib<A, PathOfPeer>,
     prefix: Prefix<A>,
     change: &PathChange,
+    is_for_all: bool,
 ) -> Option<Target> {
     let key = (change.stream, change.path);
     match change.target.clone() {
         Some(target) => drop(paths.announce(prefix, PathOfPeer { key, target })),
         None => drop(paths.withdraw(prefix, &key)),
+    }
+    if is_for_all {
+        let others = paths.paths(prefix).map(Path::key);
+        let others: Vec<_> = others
+            .filter(|other| other.1 == key.1 && *other != key)
+            .collect();
+        for other in others {
+            drop(paths.withdraw(prefix, &other));
+        }
     }
     Some(paths.best(prefix)?.target.clone())
 }

@@ -5,19 +5,29 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 use popfib_formats::updates::Message;
-use popfib_formats::{Change, ReadError, UpdateSource};
+use popfib_formats::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource, open_updates};
 
 use crate::shared_targets::SharedTargets;
 use crate::transaction::{
-    DecodeError, PathChange, Stream, StreamEvent, StreamId, Streams, Transaction,
+    DecodeError, MessageCounts, PathChange, Stream, StreamEvent, StreamId, Streams, Transaction,
 };
 
-/// Reads messages of an [`UpdateSource`]. Each update is a transaction of the table `main`; each peer is a stream, which goes
+/// Reads a file or pipe of updates. What a line or record says is a transaction of the table `main`; each peer is a stream, which goes
 /// down when its session ends or begins.
-#[derive(Debug, Default)]
 pub struct FileUpdates {
+    source: Box<dyn UpdateSource>,
+    peers: FilePeers,
+    counts: MessageCounts,
+    may_wait: bool,
+}
+
+/// What is known of the peers, and of the line or record at hand.
+#[derive(Default)]
+struct FilePeers {
     streams: Streams,
-    peers: HashMap<Option<(IpAddr, u32)>, StreamId>,
+    known: HashMap<Option<(IpAddr, u32)>, StreamId>,
+    /// Whether one has a name.
+    is_any_named: bool,
     shared: SharedTargets,
     invalid: Option<(IpPrefix, &'static str)>,
 }
@@ -33,60 +43,124 @@ pub enum UpdateError {
 }
 
 impl FileUpdates {
-    /// Makes a reader without peers.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Clears `to` and reads the next update, or the end or beginning of a session, into it. Returns false at the end.
+    /// Opens the updates of a file: see [`open_updates`].
     ///
     /// # Errors
-    /// [`UpdateError`].
-    pub fn next(
-        &mut self,
-        source: &mut dyn UpdateSource,
-        to: &mut Transaction,
-    ) -> Result<bool, UpdateError> {
+    /// Those of [`open_updates`].
+    pub fn open(input: Input, options: &UpdateOptions) -> Result<Self, ReadError> {
+        let options = UpdateOptions {
+            ends: true,
+            ..*options
+        };
+        Ok(Self {
+            source: open_updates(input, &options)?,
+            peers: FilePeers::default(),
+            counts: MessageCounts::default(),
+            may_wait: false,
+        })
+    }
+
+    /// Clears `to` and reads into it what the next line or record says; that may be nothing. Returns false at the end.
+    ///
+    /// # Errors
+    /// [`UpdateError`]; `to` has no meaning then.
+    pub fn next(&mut self, to: &mut Transaction) -> Result<bool, UpdateError> {
         to.clear();
-        self.invalid = None;
-        let update = loop {
-            if !source.advance().map_err(UpdateError::Read)? {
-                return Ok(false);
+        self.peers.invalid = None;
+        loop {
+            match self.source.advance() {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) => {
+                    self.counts.messages += 1;
+                    self.counts.invalid += 1;
+                    self.may_wait = true;
+                    return Err(UpdateError::Read(error));
+                }
             }
-            match source.message() {
-                Message::Update(update) => break update,
+            let peers = &mut self.peers;
+            match self.source.message() {
+                Message::Update(update) => {
+                    let is_valid = peers.change(&update, to)?;
+                    self.counts.invalid += u64::from(!is_valid);
+                }
                 Message::Session(session) if session.is_reset() => {
-                    let stream = self.stream(Some(session.peer))?;
+                    let stream = peers.stream(Some(session.peer))?;
                     to.event(StreamEvent::Down(stream));
-                    return Ok(true);
                 }
                 Message::Session(_) => {}
+                Message::End { may_wait } => {
+                    self.may_wait = may_wait;
+                    self.counts.messages += 1;
+                    self.counts.other += u64::from(to.is_empty());
+                    return Ok(true);
+                }
             }
-        };
+        }
+    }
+
+    /// Whether [`next`](Self::next) may have to wait for what comes after the last transaction.
+    pub fn may_wait(&self) -> bool {
+        self.may_wait
+    }
+
+    /// A prefix of the last transaction, and the reason, if its attributes are invalid: then it counts as withdrawn (RFC 7606,
+    /// section 2).
+    pub fn invalid(&self) -> Option<(IpPrefix, &'static str)> {
+        self.peers.invalid
+    }
+
+    /// The streams read so far.
+    pub fn streams(&self) -> &[Stream] {
+        &self.peers.streams.0
+    }
+
+    /// Counts of what was read so far.
+    pub fn counts(&self) -> MessageCounts {
+        self.counts
+    }
+
+    /// What was left out so far without being invalid, for the user: a line for each kind.
+    pub fn notes(&self) -> Vec<String> {
+        self.source.notes()
+    }
+}
+
+impl FilePeers {
+    /// Adds an update to a transaction; false if its attributes are invalid.
+    fn change(&mut self, update: &Update<'_>, to: &mut Transaction) -> Result<bool, UpdateError> {
         let stream = self.stream(update.peer)?;
         let target = match (update.change, update.attributes) {
-            (Change::Withdraw, _) => None,
-            (Change::Announce(_), Some(packed)) => match self.shared.packed(packed) {
-                Ok(target) => Some(target),
-                Err(reason) => {
-                    self.invalid = Some((update.prefix, reason));
-                    None
-                }
-            },
-            (Change::Announce(name), None) => Some(self.shared.named(name)),
+            (Change::Withdraw, _) => Ok(None),
+            (Change::Announce(_), Some(packed)) => self.shared.packed(packed).map(Some),
+            (Change::Announce(name), None) => Ok(Some(self.shared.named(name))),
         };
-        to.change(PathChange {
+        if let Err(reason) = target {
+            self.invalid = Some((update.prefix, reason));
+        }
+        let is_valid = target.is_ok();
+        let change = PathChange {
             stream,
             prefix: update.prefix,
             path: update.path_id.unwrap_or(0),
-            target,
+            target: target.unwrap_or_default(),
+        };
+        let is_for_all = update.peer.is_none() && self.is_any_named;
+        let replaced = is_for_all.then(|| PathChange {
+            stream: StreamId::PEERS,
+            target: None,
+            ..change
         });
-        Ok(true)
+        to.change(change);
+        if let Some(replaced) = replaced {
+            to.change(replaced);
+        }
+        Ok(is_valid)
     }
 
     /// The stream of a peer, old or new.
     fn stream(&mut self, peer: Option<(IpAddr, u32)>) -> Result<StreamId, UpdateError> {
-        if let Some(&stream) = self.peers.get(&peer) {
+        if let Some(&stream) = self.known.get(&peer) {
             return Ok(stream);
         }
         let name = peer.map(|(address, _)| address.to_string());
@@ -94,19 +168,9 @@ impl FileUpdates {
             .streams
             .add("main".to_owned(), name.unwrap_or_default())
             .map_err(UpdateError::TooManyPeers)?;
-        self.peers.insert(peer, stream);
+        self.known.insert(peer, stream);
+        self.is_any_named |= peer.is_some();
         Ok(stream)
-    }
-
-    /// The prefix of the last update, and the reason, if its attributes are invalid: then it counts as withdrawn (RFC 7606,
-    /// section 2).
-    pub fn invalid(&self) -> Option<(IpPrefix, &'static str)> {
-        self.invalid
-    }
-
-    /// The streams read so far.
-    pub fn streams(&self) -> &[Stream] {
-        &self.streams.0
     }
 }
 

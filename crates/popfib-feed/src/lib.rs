@@ -1,7 +1,8 @@
 //! Live routes: tables that follow what routing daemons and routers send.
 //!
-//! The bytes of a connection go into a decoder: [`FpmDecoder`] (FRR), [`BmpDecoder`] (routers), [`UpdateLinesDecoder`] (lines of text) or
-//! [`KernelReader`] (Linux). [`Transaction`]s come out: changes of paths that belong together, and events such as the end of a table.
+//! The bytes of a connection go into a decoder: [`FpmDecoder`] (FRR), [`BmpDecoder`] (routers) or
+//! [`KernelReader`] (Linux); [`files::FileUpdates`] reads files and pipes of updates. [`Transaction`]s come out: changes of paths that
+//! belong together, and events such as the end of a table.
 //! [`Tables`] applies them. It keeps every path of every peer, chooses the best path of each prefix, and publishes it to a live map,
 //! in which any number of threads look up without waiting ([`TableView`]). When a connection is lost, its routes stay until the other
 //! side has sent its table again; routes that it did not send again are then removed.
@@ -13,7 +14,6 @@
 
 mod best_path_updates;
 mod bmp;
-mod exabgp;
 mod family_paths;
 mod feed_slots;
 mod feeds;
@@ -36,7 +36,6 @@ mod table_view;
 mod tables;
 mod target;
 mod transaction;
-mod update_lines;
 
 pub use bmp::BmpDecoder;
 pub use feeds::ConnectionId;
@@ -52,7 +51,6 @@ pub use target::Target;
 pub use transaction::{
     Commit, DecodeError, Decoder, PathChange, Stream, StreamEvent, StreamId, Transaction,
 };
-pub use update_lines::UpdateLinesDecoder;
 
 /// Updates of files that `popfib-formats` opens, as transactions or as changes of best paths.
 pub mod files {

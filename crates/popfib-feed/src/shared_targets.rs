@@ -1,10 +1,8 @@
 //! A target, or what it is made of, in; the one target of equal content out: most routes of a router have
 //! the path of many others, and share one target with them.
 
-use hashbrown::HashTable;
-use popfib_formats::bgp::{BgpPath, pack_path};
-
 use crate::target::Target;
+use hashbrown::HashTable;
 
 /// Unused targets are looked for when all have this many bytes more than the last time, and a quarter more.
 const SWEEP_AT: usize = 256 << 10;
@@ -15,7 +13,8 @@ pub(crate) struct SharedTargets {
     targets: HashTable<Target>,
     bytes: usize,
     sweep_at: usize,
-    packed: Vec<u8>,
+    /// The last one that was asked for, since successive routes of a source often have the same.
+    last: Option<Target>,
 }
 
 impl SharedTargets {
@@ -33,10 +32,8 @@ impl SharedTargets {
     /// The target of this name.
     pub(crate) fn named(&mut self, name: &str) -> Target {
         let is_same = |known: &Target| known.as_name() == Some(name);
-        match self.targets.find(Target::hash_of_name(name), is_same) {
-            Some(known) => known.clone(),
-            None => self.add(Target::name(name)),
-        }
+        self.find(|| Target::hash_of_name(name), is_same)
+            .unwrap_or_else(|| self.add(Target::name(name)))
     }
 
     /// The target of packed attributes of BGP.
@@ -45,24 +42,21 @@ impl SharedTargets {
     /// The reason why the attributes are invalid.
     pub(crate) fn packed(&mut self, packed: &[u8]) -> Result<Target, &'static str> {
         let is_same = |known: &Target| known.path_bytes() == Some(packed);
-        match self.targets.find(Target::hash_of_path(packed), is_same) {
-            Some(known) => Ok(known.clone()),
+        match self.find(|| Target::hash_of_path(packed), is_same) {
+            Some(known) => Ok(known),
             None => Ok(self.add(Target::path(packed)?)),
         }
     }
 
-    /// The target of a path that was read from text.
-    ///
-    /// # Errors
-    /// The reason why it is invalid.
-    pub(crate) fn path(&mut self, path: &BgpPath) -> Result<Target, &'static str> {
-        if path.next_hop.is_none() {
-            return Err("no next hop");
+    fn find(
+        &mut self,
+        hash: impl FnOnce() -> u64,
+        is_same: impl Fn(&Target) -> bool,
+    ) -> Option<Target> {
+        if self.last.as_ref().is_none_or(|last| !is_same(last)) {
+            self.last = self.targets.find(hash(), is_same).cloned();
         }
-        let mut packed = std::mem::take(&mut self.packed);
-        let target = pack_path(path, &mut packed).and_then(|()| self.packed(&packed));
-        self.packed = packed;
-        target
+        self.last.clone()
     }
 
     fn add(&mut self, target: Target) -> Target {
@@ -73,6 +67,7 @@ impl SharedTargets {
         }
         self.bytes += target.bytes();
         let added = target.clone();
+        self.last = Some(target.clone());
         self.targets
             .insert_unique(target.content_hash(), target, Target::content_hash);
         added

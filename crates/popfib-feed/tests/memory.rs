@@ -5,13 +5,17 @@
 #[expect(dead_code, reason = "the other tests need more")]
 mod wire;
 
+use std::io::Cursor;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use peak_alloc::PeakAlloc;
+use popfib_feed::files::{FileUpdates, UpdateError};
+use popfib_feed::info::MessageCounts;
 use popfib_feed::{
-    BmpDecoder, ConnectionId, DecodeError, Decoder, FpmDecoder, Limits, Tables, UpdateLinesDecoder,
+    BmpDecoder, ConnectionId, DecodeError, Decoder, FpmDecoder, Limits, Tables, Transaction,
 };
+use popfib_formats::{Input, UpdateOptions};
 use wire::Peer;
 
 #[global_allocator]
@@ -56,6 +60,24 @@ impl Connected {
             self.tables.publish(now, false);
         }
         Ok(())
+    }
+
+    /// The same with a file of updates, whose changes are published as soon as more has to be read: the counts of its messages.
+    fn read(&mut self, file: Vec<u8>) -> MessageCounts {
+        let now = Instant::now();
+        let input = Input::from_reader("file", Cursor::new(file));
+        let mut updates = FileUpdates::open(input, &UpdateOptions::default()).unwrap();
+        let mut transaction = Transaction::default();
+        loop {
+            match updates.next(&mut transaction) {
+                Ok(true) => transaction.settle(),
+                Ok(false) => return updates.counts(),
+                Err(UpdateError::Read(error)) if error.is_invalid_line() => {}
+                Err(error) => panic!("{error}"),
+            }
+            while (self.tables).take(self.id, updates.streams(), &mut transaction, now) {}
+            self.tables.publish(now, !updates.may_wait());
+        }
     }
 }
 
@@ -145,14 +167,15 @@ fn a_command_for_all_neighbors_is_no_change_for_each() {
     }
     lines += "announce route 10.0.0.0/8 next-hop 192.0.2.9 split /24\nannounce x y\n";
     let mut all = Connected::new(Limits::default());
-    let mut decoder = UpdateLinesDecoder::new();
-    let (most, result) = peak(|| all.apply(&mut decoder, lines.as_bytes()));
-    assert_eq!((result, decoder.counts().invalid), (Ok(()), 1));
+    let file = lines.clone().into_bytes();
+    let (most, counts) = peak(|| all.read(file));
+    assert_eq!(counts.invalid, 1);
     // That of neighbor 7 was replaced.
     assert_eq!(all.tables.totals().paths, 7999 + 65_536);
     assert!(most < 48 * MIB, "{most} bytes");
-    lines = "withdraw route 192.0.2.0/24\nwithdraw route 10.0.7.0/24\n".to_owned();
-    all.apply(&mut decoder, lines.as_bytes()).unwrap();
+    lines += "withdraw route 192.0.2.0/24\nwithdraw route 10.0.7.0/24\n";
+    let mut all = Connected::new(Limits::default());
+    all.read(lines.into_bytes());
     assert_eq!(all.tables.totals().paths, 65_535);
 }
 
@@ -173,11 +196,10 @@ fn lines_share_their_values_in_any_order() {
     };
     let mut peaks = Vec::new();
     for order in [|n| n / 2000, |n| n % 2] {
-        let lines = lines(order);
+        let lines = lines(order).into_bytes();
         let mut all = Connected::new(Limits::default());
-        let mut decoder = UpdateLinesDecoder::new();
-        let (most, result) = peak(|| all.apply(&mut decoder, lines.as_bytes()));
-        assert_eq!((result, all.tables.totals().paths), (Ok(()), 4000));
+        let (most, counts) = peak(|| all.read(lines));
+        assert_eq!((counts.invalid, all.tables.totals().paths), (0, 4000));
         peaks.push(most);
     }
     assert!(peaks.iter().all(|most| *most < 2 * MIB), "{peaks:?}");
@@ -225,31 +247,36 @@ fn short_routes_with_long_attributes_share_these() {
     let json = r#"{"data":{"peer":"::1","type":"UPDATE","path":[1],"announcements":[{"next_hop":"::2","prefixes":["::/0"#;
     lines += &format!("{json}{}\"]}}]}}}}\n", r#"","::/0"#.repeat(290_000));
     type Make = fn(&Tables) -> Box<dyn Decoder>;
-    let inputs: [(&str, Vec<u8>, Make); 3] = [
-        ("FPM", fpm, |tables| {
-            Box::new(FpmDecoder::within(tables.memory_budget()))
-        }),
-        ("BMP", bmp, |tables| {
-            Box::new(BmpDecoder::within(tables.memory_budget()))
-        }),
-        ("lines", lines.into_bytes(), |_| {
-            Box::new(UpdateLinesDecoder::new())
-        }),
+    let inputs: [(&str, Vec<u8>, Option<Make>); 3] = [
+        (
+            "FPM",
+            fpm,
+            Some(|tables| Box::new(FpmDecoder::within(tables.memory_budget()))),
+        ),
+        (
+            "BMP",
+            bmp,
+            Some(|tables| Box::new(BmpDecoder::within(tables.memory_budget()))),
+        ),
+        ("lines", lines.into_bytes(), None),
     ];
     for (name, bytes, make) in inputs {
-        let (most, (result, paths)) = peak(|| {
+        let length = bytes.len();
+        let (most, (invalid, paths)) = peak(|| {
             let mut all = Connected::new(limits);
-            let mut decoder = make(&all.tables);
-            let result = all.apply(&mut *decoder, &bytes);
-            assert_eq!(
-                decoder.counts().invalid,
-                2 * u64::from(name == "lines"),
-                "{name}"
-            );
-            (result, all.tables.totals().paths)
+            let counts = match make {
+                None => all.read(bytes),
+                Some(make) => {
+                    let mut decoder = make(&all.tables);
+                    all.apply(&mut *decoder, &bytes).unwrap();
+                    decoder.counts()
+                }
+            };
+            (counts.invalid, all.tables.totals().paths)
         });
-        assert!(result.is_ok() && paths > 0, "{name}: {result:?} {paths}");
-        assert!(most < 64 * MIB, "{name}: {most} bytes of {}", bytes.len());
+        assert_eq!(invalid, 2 * u64::from(name == "lines"), "{name}");
+        assert!(paths > 0, "{name}");
+        assert!(most < 64 * MIB, "{name}: {most} bytes of {length}");
     }
 }
 
@@ -269,17 +296,20 @@ fn tables_take_no_more_than_their_limit() {
                 max_bytes: most_bytes,
                 ..Limits::default()
             });
-            let mut decoder = UpdateLinesDecoder::new();
+            let input = Input::from_reader("file", Cursor::new(lines));
+            let mut updates = FileUpdates::open(input, &UpdateOptions::default()).unwrap();
+            let mut transaction = Transaction::default();
             let mut most = 0;
             let now = Instant::now();
-            for lines in lines.as_bytes().chunks(64 << 10) {
-                let commit = &mut |streams: &[_], transaction: &mut _| {
-                    while all.tables.take(all.id, streams, transaction, now) {}
-                };
-                decoder.push(lines, commit).unwrap();
-                // More has always arrived.
-                all.tables.publish(now, true);
-                most = most.max(all.tables.bytes());
+            let mut count = 0;
+            while updates.next(&mut transaction).unwrap() {
+                while (all.tables).take(all.id, updates.streams(), &mut transaction, now) {}
+                count += 1;
+                if count % 1024 == 0 {
+                    // More has always arrived.
+                    all.tables.publish(now, true);
+                    most = most.max(all.tables.bytes());
+                }
             }
             all.tables.publish(now, false);
             (most.max(all.tables.bytes()), all.tables.totals())

@@ -17,7 +17,7 @@ use memchr::{memchr, memchr_iter};
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 
-/// The longest line that is read, without its end.
+/// The longest line that is read, without its end, unless a format has longer ones.
 pub(crate) const MAX_LINE: usize = 128 << 10;
 
 /// Room for the start of a line and a good deal more: few reads, still in the L2 cache.
@@ -26,7 +26,9 @@ const BUFFER: usize = 256 << 10;
 /// A reader of lines: [`Lines::advance`], then [`Lines::line`].
 pub(crate) struct Lines {
     input: Input,
-    buffer: Box<[u8]>,
+    max_line: usize,
+    /// It grows for a line that is longer than a half of it.
+    buffer: Vec<u8>,
     /// Where the data that is not handed out yet begins, up to where it is
     /// known to hold no line end, and where it ends.
     start: usize,
@@ -43,9 +45,15 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(input: Input) -> Self {
+        Self::up_to(MAX_LINE, input)
+    }
+
+    /// Reads lines of up to `max_line` bytes, which is a power of 2 that is no less than [`MAX_LINE`].
+    pub(crate) fn up_to(max_line: usize, input: Input) -> Self {
         Self {
             input,
-            buffer: vec![0; BUFFER].into_boxed_slice(),
+            max_line,
+            buffer: vec![0; BUFFER],
             start: 0,
             searched: 0,
             end: 0,
@@ -60,7 +68,7 @@ impl Lines {
     /// Goes to the next line that is not empty; false at the end.
     ///
     /// # Errors
-    /// A line of more than [`MAX_LINE`] bytes (the next call goes on after
+    /// A line that is too long (the next call goes on after
     /// it), or a failure of the input.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
@@ -96,6 +104,12 @@ impl Lines {
                 };
             }
         }
+    }
+
+    /// Whether the next call of [`Lines::advance`] finds a line in what has been read.
+    pub(crate) fn has_next(&self) -> bool {
+        let rest = &self.buffer[self.searched..self.end];
+        memchr(b'\n', &rest[line_ends(rest)..]).is_some()
     }
 
     /// The line that [`Lines::advance`] went to, without its end.
@@ -165,7 +179,7 @@ impl Lines {
         if end > start && self.buffer[end - 1] == b'\r' {
             end -= 1;
         }
-        if end - start > MAX_LINE {
+        if end - start > self.max_line {
             return Err(self.too_long());
         }
         let bom = if self.number == 1 && self.buffer[start..end].starts_with(b"\xef\xbb\xbf") {
@@ -178,7 +192,7 @@ impl Lines {
     }
 
     fn too_long(&self) -> ReadError {
-        self.invalid(format!("the line is longer than {MAX_LINE} bytes"))
+        self.invalid(format!("the line is longer than {} bytes", self.max_line))
     }
 
     /// Reads once, after data that holds no line end. False if the end was
@@ -190,7 +204,7 @@ impl Lines {
         }
         if self.skipping {
             self.start = self.end;
-        } else if self.end - self.start > MAX_LINE + 1 {
+        } else if self.end - self.start > self.max_line + 1 {
             // Too long even if it ended in CR LF right here.
             self.skipping = true;
             self.start = self.end;
@@ -205,6 +219,9 @@ impl Lines {
             self.offset += self.start as u64;
             self.end -= self.start;
             self.start = 0;
+            if self.end > self.buffer.len() / 2 + 1 {
+                self.buffer.resize(2 * self.buffer.len(), 0);
+            }
         }
         self.searched = self.end;
         let read = self.input.read(

@@ -311,6 +311,7 @@ impl Replay {
         let peer = match &message {
             Message::Update(update) => update.peer,
             Message::Session(session) => Some(session.peer),
+            Message::End { .. } => return Ok(true),
         };
         let peer = state.peers.of_message(peer);
         let Some(peer) = peer.map_err(|reason| ReadError::file(&state.name, reason))? else {
@@ -321,7 +322,7 @@ impl Replay {
                 state.peers.generations[peer as usize] += 1;
                 self.counts.resets += 1;
             }
-            Message::Session(_) => {}
+            Message::Session(_) | Message::End { .. } => {}
             Message::Update(update) => {
                 self.counts.applied += 1;
                 if let Some(time) = time {

@@ -3,6 +3,7 @@
 //! A message borrows from its source, as a [`Route`](crate::Route) does: days of a collector's updates are read in the memory of
 //! one.
 
+use std::mem;
 use std::net::IpAddr;
 
 use popfib::{IpPrefix, Prefix};
@@ -16,7 +17,7 @@ use crate::registry::{self, format_type};
 pub struct Update<'a> {
     /// The time, in microseconds since 1970 (UTC), if the source has it.
     pub time: Option<u64>,
-    /// The peer that sent it, if the source has it: address and AS number.
+    /// The peer that sent it, if the source has it: address and AS number. Without one it is for all peers of the source.
     pub peer: Option<(IpAddr, u32)>,
     /// The prefix; no host bits set.
     pub prefix: IpPrefix,
@@ -66,6 +67,11 @@ pub enum Message<'a> {
     Update(Update<'a>),
     /// A session comes or goes.
     Session(Session),
+    /// The line or record is at its end: only if [`UpdateOptions::ends`] asks for it.
+    End {
+        /// Whether the next one has to be read, and so may have to be waited for.
+        may_wait: bool,
+    },
 }
 
 impl Message<'_> {
@@ -74,6 +80,7 @@ impl Message<'_> {
         match self {
             Self::Update(update) => update.time,
             Self::Session(session) => Some(session.time),
+            Self::End { .. } => None,
         }
     }
 }
@@ -104,7 +111,7 @@ pub trait UpdateSource: Send {
         }
         match self.message() {
             Message::Update(update) => Ok(Some(update)),
-            Message::Session(_) => Ok(None),
+            Message::Session(_) | Message::End { .. } => Ok(None),
         }
     }
 
@@ -133,6 +140,8 @@ pub struct UpdateOptions {
     pub peer: Option<PeerFilter>,
     /// Clear host bits instead of treating the line as invalid.
     pub mask: bool,
+    /// Hand out a [`Message::End`] after what each line or record says, also if that is nothing. An error ends one, too.
+    pub ends: bool,
 }
 
 /// What an update says, without its texts, which its source holds.
@@ -186,23 +195,47 @@ format_type! {
     UpdateFormat: UpdateEntry
 }
 
-/// The gate that each update passes: it numbers peers, lets through those that the filter admits, and counts what is late.
+/// The gate that each update passes: it numbers peers, lets through those that the filter admits, counts what
+/// is late, and says where messages end.
 #[derive(Debug)]
 pub(crate) struct PeerGate {
     filter: Option<PeerFilter>,
     peers: PeerList,
     latest: u64,
     out_of_order: u64,
+    /// Whether the end of each message is handed out, whether that of the one at hand has to be, and whether it was, last.
+    has_ends: bool,
+    is_open: bool,
+    is_end: bool,
 }
 
 impl PeerGate {
-    pub(crate) fn new(filter: Option<PeerFilter>) -> Self {
+    pub(crate) fn new(options: &UpdateOptions) -> Self {
         Self {
-            filter,
+            filter: options.peer,
             peers: PeerList::default(),
             latest: 0,
             out_of_order: 0,
+            has_ends: options.ends,
+            is_open: false,
+            is_end: false,
         }
+    }
+
+    /// Begins what a line or record says.
+    pub(crate) fn begin(&mut self) {
+        self.is_open = true;
+    }
+
+    /// Whether the end of what was begun is handed out now, before anything else is read.
+    pub(crate) fn end(&mut self) -> bool {
+        self.is_end = mem::take(&mut self.is_open) && self.has_ends;
+        self.is_end
+    }
+
+    /// Whether an end was handed out last.
+    pub(crate) fn is_end(&self) -> bool {
+        self.is_end
     }
 
     /// The place of a peer in [`PeerGate::peers`] and whether it is admitted;

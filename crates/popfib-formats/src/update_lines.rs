@@ -18,40 +18,44 @@ use crate::update::{Message, PeerGate, Session, UpdateHead, UpdateOptions, Updat
 
 /// What a line says.
 #[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct LineUpdates {
+pub(crate) struct LineUpdates {
     /// The time, in microseconds since 1970 (UTC), if the line has it.
-    pub time: Option<u64>,
+    pub(crate) time: Option<u64>,
     /// The peer, its AS being 0 if that is not named.
-    pub peer: Option<(IpAddr, u32)>,
+    pub(crate) peer: Option<(IpAddr, u32)>,
     /// The changes, in their order.
-    pub changes: Vec<BgpChange>,
+    pub(crate) changes: Vec<BgpChange>,
     /// What the announced paths share: all but the next hop.
-    pub path: BgpPath,
+    pub(crate) path: BgpPath,
     /// What stands for the next hop of an announcement that has nothing else.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The state of a peer's session, in place of changes.
-    pub session: Option<Session>,
-    /// What is left out without being invalid, as [`note_kinds`] says it.
-    pub left_out: Vec<UpdateKind>,
+    pub(crate) session: Option<Session>,
+    /// What is left out without being invalid.
+    pub(crate) left_out: Vec<UpdateKind>,
 }
 
 /// A noun and what comes after it: `update`, ` of other families`.
-pub type UpdateKind = (&'static str, &'static str);
+pub(crate) type UpdateKind = (&'static str, &'static str);
 
-/// A note for each kind of what was left out.
-pub fn note_kinds(left_out: &BTreeMap<UpdateKind, u64>) -> Vec<String> {
-    let note = |(&(noun, which), &count): (&UpdateKind, &u64)| note_left_out(count, noun, which);
-    left_out.iter().flat_map(note).collect()
+/// The maximum length of a line: a message of 65,535 bytes may have a prefix a byte, and each takes a dozen as text.
+const MAX_LINE: usize = 2 << 20;
+
+/// Whether a line is empty or begins with one of these.
+pub(crate) fn is_comment(line: &[u8], marks: &[u8]) -> bool {
+    line.trim_ascii()
+        .first()
+        .is_none_or(|first| marks.contains(first))
 }
 
-/// Reads a line, which is not empty; host bits are cleared if the flag says so.
+/// Reads a line, which is neither empty nor a comment; host bits are cleared if the flag says so.
 type ReadLine = fn(&[u8], bool, &mut LineUpdates) -> Result<(), String>;
 
 /// The [`UpdateSource`] of a format.
 #[derive(Debug)]
 pub(crate) struct UpdatesOfLines {
     lines: Lines,
+    comments: &'static [u8],
     read: ReadLine,
     mask: bool,
     gate: PeerGate,
@@ -67,12 +71,19 @@ pub(crate) struct UpdatesOfLines {
 }
 
 impl UpdatesOfLines {
-    pub(crate) fn new(input: Input, options: &UpdateOptions, read: ReadLine) -> Self {
+    /// Makes the source of a format, whose comments begin with one of these bytes.
+    pub(crate) fn new(
+        input: Input,
+        options: &UpdateOptions,
+        comments: &'static [u8],
+        read: ReadLine,
+    ) -> Self {
         Self {
-            lines: Lines::new(input),
+            lines: Lines::up_to(MAX_LINE, input),
+            comments,
             read,
             mask: options.mask,
-            gate: PeerGate::new(options.peer),
+            gate: PeerGate::new(options),
             line: LineUpdates::default(),
             next: 0,
             peer: None,
@@ -108,8 +119,12 @@ impl UpdatesOfLines {
         }
         line.path.next_hop = None;
         if line.changes.len() > 1 {
-            // What is wrong with the path is so with any next hop.
+            // What is wrong with the path is so with any next hop. A message has one of each family; many would multiply a long path.
             pack_path(&line.path, &mut self.attributes)?;
+            let hops = line.changes.chunk_by(|a, b| a.next_hop == b.next_hop);
+            if hops.count() * self.attributes.len() > MAX_LINE {
+                return Err("too many next hops for a path as long".to_owned());
+            }
         }
         Ok(())
     }
@@ -150,10 +165,14 @@ impl UpdateSource for UpdatesOfLines {
             }
             self.line.changes.clear();
             self.next = 0;
+            if self.gate.end() {
+                return Ok(true);
+            }
             if !self.lines.advance()? {
                 return Ok(false);
             }
-            if self.lines.line().trim_ascii().is_empty() {
+            if is_comment(self.lines.line(), self.comments) {
+                self.gate.begin();
                 continue;
             }
             if let Err(reason) = self.take() {
@@ -163,6 +182,7 @@ impl UpdateSource for UpdatesOfLines {
                 let error = self.lines.not_text();
                 return Err(error.unwrap_or_else(|| self.lines.invalid(reason)));
             }
+            self.gate.begin();
             if self.line.session.is_some() {
                 return Ok(true);
             }
@@ -170,6 +190,10 @@ impl UpdateSource for UpdatesOfLines {
     }
 
     fn message(&self) -> Message<'_> {
+        if self.gate.is_end() {
+            let may_wait = !self.lines.has_next();
+            return Message::End { may_wait };
+        }
         let LineUpdates { session, name, .. } = &self.line;
         match (session, name) {
             (Some(session), _) => Message::Session(*session),
@@ -183,7 +207,10 @@ impl UpdateSource for UpdatesOfLines {
     }
 
     fn notes(&self) -> Vec<String> {
-        note_kinds(&self.left_out)
+        let left_out = self.left_out.iter();
+        left_out
+            .flat_map(|(&(noun, which), &count)| note_left_out(count, noun, which))
+            .collect()
     }
 
     fn peers(&self) -> &[Peer] {

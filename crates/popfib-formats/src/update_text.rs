@@ -30,7 +30,14 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     description: "text, one update a line: A PREFIX NEXTHOP, W PREFIX",
     can: FormatCapabilities::PEERS,
     detect: |head| first_fields(head).is_some_and(|[first, ..]| is_change(first)),
-    open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, read::<false>))),
+    open: |input, options| {
+        Ok(Box::new(UpdatesOfLines::new(
+            input,
+            options,
+            COMMENTS,
+            read::<false>,
+        )))
+    },
 };
 
 pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
@@ -42,8 +49,18 @@ pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
             parse_seconds(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
         })
     },
-    open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, read::<true>))),
+    open: |input, options| {
+        Ok(Box::new(UpdatesOfLines::new(
+            input,
+            options,
+            COMMENTS,
+            read::<true>,
+        )))
+    },
 };
+
+/// What comments begin with.
+const COMMENTS: &[u8] = b"#;";
 
 /// Whether a field says that a route comes or goes.
 fn is_change(field: &str) -> bool {
@@ -62,7 +79,7 @@ fn first_fields(head: &[u8]) -> Option<[&str; 3]> {
 
 /// A line without its comment and the blanks around the rest.
 fn content(line: &[u8]) -> &[u8] {
-    let end = line.iter().position(|b| matches!(b, b'#' | b';'));
+    let end = line.iter().position(|b| COMMENTS.contains(b));
     line[..end.unwrap_or(line.len())].trim_ascii()
 }
 
@@ -78,9 +95,6 @@ fn read<const WITH_PEER: bool>(
     to: &mut LineUpdates,
 ) -> Result<(), String> {
     let line = str::from_utf8(content(line)).map_err(|_| String::new())?;
-    if line.is_empty() {
-        return Ok(());
-    }
     let mut fields = line.split_ascii_whitespace().peekable();
     let mut field = |what: &str| {
         fields

@@ -6,20 +6,19 @@ use crate::error::ReadError;
 use crate::input::Input;
 use crate::registry::formats;
 use crate::update::UpdateEntry;
-use crate::{bgpdump, mrt, update_json, update_text};
+use crate::{bgpdump, mrt, update_messages, update_text};
 
 pub use crate::update::{
     Change, Message, Session, Update, UpdateFormat, UpdateOptions, UpdateSource,
 };
-pub use crate::update_json::read_json;
-pub use crate::update_lines::{LineUpdates, UpdateKind, note_kinds};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&UpdateEntry] = &[
     &update_text::FORMAT,
     &update_text::GOBGPDUMP,
     &bgpdump::UPDATE_FORMAT,
-    &update_json::FORMAT,
+    &update_messages::FORMAT,
+    &update_messages::COMMANDS,
     &mrt::UPDATE_FORMAT,
 ];
 

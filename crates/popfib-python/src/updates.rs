@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use popfib::{IpPrefix, NextHop};
 use popfib_feed::files::{BestPathUpdates, UpdateError};
-use popfib_formats::{Input, UpdateOptions, open_updates};
+use popfib_formats::{Input, UpdateOptions};
 use popfib_table::Dictionary;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,14 +27,13 @@ fn read(
     options: &UpdateOptions,
     skip_invalid: bool,
 ) -> Result<LoadedUpdates, UpdateError> {
-    let mut source = open_updates(input, options).map_err(UpdateError::Read)?;
-    let mut updates = BestPathUpdates::new();
+    let mut updates = BestPathUpdates::open(input, options).map_err(UpdateError::Read)?;
     let mut read = LoadedUpdates {
         updates: Vec::new(),
         names: Dictionary::new(),
     };
     loop {
-        match updates.next(&mut *source) {
+        match updates.next_best() {
             Ok(Some((prefix, best))) => {
                 let value = best.map(|best| match best.as_path().and_then(|path| path.next_hop) {
                     Some(next_hop) => read.names.intern(&next_hop.to_string()),

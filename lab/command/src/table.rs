@@ -126,6 +126,7 @@ impl ReadArgs {
             format,
             peer,
             mask: self.mask,
+            ..UpdateOptions::default()
         };
         Ok(Updates {
             source: open_updates(input, &options)?,

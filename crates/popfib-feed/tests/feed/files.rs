@@ -5,26 +5,28 @@ use std::time::Instant;
 use popfib::IpPrefix;
 use popfib_feed::files::{BestPathUpdates, FileUpdates, UpdateError};
 use popfib_feed::{Tables, Transaction};
-use popfib_formats::{Input, UpdateOptions, UpdateSource, open_updates};
+use popfib_formats::{Input, UpdateOptions};
 
 use crate::{answers, limits, wire};
 
-fn source(bytes: &[u8]) -> Box<dyn UpdateSource> {
-    let input = Input::from_reader("updates", std::io::Cursor::new(bytes.to_vec()));
-    open_updates(input, &UpdateOptions::default()).expect("updates")
+fn input(bytes: &[u8]) -> Input {
+    Input::from_reader("updates", std::io::Cursor::new(bytes.to_vec()))
+}
+
+fn best_paths(bytes: &[u8]) -> BestPathUpdates {
+    BestPathUpdates::open(input(bytes), &UpdateOptions::default()).expect("updates")
 }
 
 /// The routes after all updates, and how many were invalid.
 fn run(bytes: &[u8]) -> (Vec<String>, usize) {
-    let mut source = source(bytes);
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("file", now);
-    let mut updates = FileUpdates::new();
+    let mut updates = FileUpdates::open(input(bytes), &UpdateOptions::default()).expect("updates");
     let mut transaction = Transaction::default();
     let mut invalid = 0;
     loop {
-        match updates.next(&mut *source, &mut transaction) {
+        match updates.next(&mut transaction) {
             Ok(true) => {
                 invalid += usize::from(updates.invalid().is_some());
                 tables.apply(id, updates.streams(), &mut transaction, now);
@@ -133,10 +135,9 @@ fn sessions_that_end() {
     assert_eq!(kept.len(), 2);
     let (left, _) = run(down.as_bytes());
     assert_eq!(left.len(), 1, "{left:?}");
-    let mut source = source(down.as_bytes());
-    let mut updates = BestPathUpdates::new();
+    let mut updates = best_paths(down.as_bytes());
     let mut best = Vec::new();
-    while let Some((prefix, target)) = updates.next(&mut *source).expect("an update") {
+    while let Some((prefix, target)) = updates.next_best().expect("an update") {
         let hop = target.and_then(|target| target.as_path()?.next_hop);
         best.push((prefix.to_string(), hop.map(|hop| hop.to_string())));
     }
@@ -160,10 +161,9 @@ fn one_table_keeps_the_best_path_of_all_peers() {
                 BGP4MP|5|W|192.0.2.1|64501|10.0.0.0/8\n\
                 BGP4MP|6|W|192.0.2.2|64502|10.0.0.0/8\n\
                 BGP4MP|7|W|192.0.2.3|64503|10.0.0.0/8\n";
-    let mut source = source(text.as_bytes());
-    let mut updates = BestPathUpdates::new();
+    let mut updates = best_paths(text.as_bytes());
     let mut best = Vec::new();
-    while let Some((prefix, target)) = updates.next(&mut *source).expect("an update") {
+    while let Some((prefix, target)) = updates.next_best().expect("an update") {
         assert_eq!(prefix.to_string(), "10.0.0.0/8");
         let hop = target.and_then(|target| target.as_path()?.next_hop);
         best.push(hop.map(|hop| hop.to_string()));
@@ -178,4 +178,29 @@ fn one_table_keeps_the_best_path_of_all_peers() {
         None,
     ];
     assert_eq!(best, expected.map(|hop| hop.map(str::to_owned)));
+}
+
+#[test]
+fn what_names_no_peer_takes_the_place_of_all() {
+    let text = "neighbor 192.0.2.1 announce route 10.0.0.0/8 next-hop 192.0.2.11\n\
+                neighbor 192.0.2.2 announce attributes next-hop 192.0.2.12 med 1 nlri 10.0.0.0/8 11.0.0.0/8\n\
+                announce route 10.0.0.0/8 next-hop 192.0.2.13 local-preference 1\n\
+                withdraw 11.0.0.0/8\n\
+                withdraw 10.0.0.0/8\n";
+    let mut updates = best_paths(text.as_bytes());
+    let mut best = Vec::new();
+    while let Some((prefix, target)) = updates.next_best().expect("an update") {
+        let target = target.map(|target| target.to_string());
+        best.push(format!("{prefix} {}", target.unwrap_or_default()));
+    }
+    let expected = [
+        "10.0.0.0/8 192.0.2.11",
+        "10.0.0.0/8 192.0.2.11",
+        "11.0.0.0/8 192.0.2.12 med 1",
+        "10.0.0.0/8 192.0.2.13 local-pref 1",
+        "11.0.0.0/8 ",
+        "10.0.0.0/8 ",
+    ];
+    assert_eq!(best, expected);
+    assert!(run(text.as_bytes()).0.is_empty());
 }

@@ -91,6 +91,23 @@ fn limits() -> Limits {
 
 /// Any bytes, and good ones with damage, end in an error or in counts.
 fn survives(make: impl Fn() -> Box<dyn Decoder>, good: &[u8], random: &mut fastrand::Rng) {
+    survived(good, random, |bytes| {
+        let mut tables = Tables::new(limits());
+        let now = Instant::now();
+        let id = tables.connected("any", now);
+        let mut decoder = make();
+        let result = decoder.push(&bytes, &mut |streams, transaction| {
+            tables.apply(id, streams, transaction, now);
+        });
+        if let Err(error) = result {
+            assert!(!error.to_string().contains('\n'));
+        }
+        tables
+    });
+}
+
+/// The same of whatever makes tables of bytes.
+fn survived(good: &[u8], random: &mut fastrand::Rng, run: impl Fn(Vec<u8>) -> Tables) {
     for round in 0..2000 {
         let mut bytes = good[..random.usize(..=good.len())].to_vec();
         if round % 4 == 0 {
@@ -102,17 +119,8 @@ fn survives(make: impl Fn() -> Box<dyn Decoder>, good: &[u8], random: &mut fastr
                 bytes[at] = random.u8(..);
             }
         }
-        let mut tables = Tables::new(limits());
-        let now = Instant::now();
-        let id = tables.connected("any", now);
-        let mut decoder = make();
-        let result = decoder.push(&bytes, &mut |streams, transaction| {
-            tables.apply(id, streams, transaction, now);
-        });
-        if let Err(error) = result {
-            assert!(!error.to_string().contains('\n'));
-        }
-        tables.tick(now + limits().idle * 2, usize::MAX);
+        let mut tables = run(bytes);
+        tables.tick(Instant::now() + limits().idle * 2, usize::MAX);
         let names: Vec<String> = tables.tables().map(|table| table.name).collect();
         for name in names {
             answers(&tables, &name);

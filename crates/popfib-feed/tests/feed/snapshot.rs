@@ -5,9 +5,9 @@ use popfib::IpPrefix;
 use popfib_feed::snapshot::{Snapshot, SnapshotError};
 use popfib_feed::targets::{NetlinkHop, NetlinkHops};
 use popfib_feed::{
-    ConnectionId, Decoder, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target,
-    Transaction, UpdateLinesDecoder,
+    ConnectionId, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target, Transaction,
 };
+use popfib_formats::bgp::{BgpPath, pack_path};
 
 use crate::{answers, limits, prefix};
 
@@ -34,17 +34,13 @@ fn target(random: &mut fastrand::Rng) -> Target {
         3 => Target::hops(NetlinkHops::Blackhole),
         4 => Target::hops(NetlinkHops::Unknown(7)),
         number => {
-            // A path, by the decoder of lines.
-            let line = format!(
-                "announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 64500 {number} ] local-preference 7 med {number}\n"
-            );
-            let mut made = None;
-            UpdateLinesDecoder::new()
-                .push(line.as_bytes(), &mut |_, transaction| {
-                    made = transaction.changes()[0].target.clone();
-                })
-                .unwrap();
-            made.unwrap()
+            let mut path = BgpPath::default();
+            path.next_hop = Some([192, 0, 2, 1].into());
+            path.as_path = format!("64500 {number}");
+            (path.local_preference, path.med) = (Some(7), Some(number.into()));
+            let mut packed = Vec::new();
+            pack_path(&path, &mut packed).unwrap();
+            Target::path(&packed).unwrap()
         }
     }
 }

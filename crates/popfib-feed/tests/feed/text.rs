@@ -1,28 +1,52 @@
+use std::io::Read;
 use std::time::Instant;
 
-use popfib_feed::{Decoder, Tables, UpdateLinesDecoder};
+use popfib_feed::files::{FileUpdates, UpdateError};
+use popfib_feed::{Tables, Transaction};
+use popfib_formats::{Input, UpdateOptions};
 
-use crate::{answers, feed, limits, survives};
+use crate::{answers, limits, survived};
 
-fn run(lines: &str) -> (Tables, UpdateLinesDecoder) {
+/// Bytes as a slow pipe gives them.
+struct Pipe(Vec<u8>, fastrand::Rng);
+
+impl Read for Pipe {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.1.usize(1..=200).min(self.0.len()).min(to.len());
+        to[..length].copy_from_slice(&self.0[..length]);
+        self.0.drain(..length);
+        Ok(length)
+    }
+}
+
+/// The tables after all lines, what read them, and its first error.
+fn run(lines: impl Into<Vec<u8>>) -> (Tables, FileUpdates, Option<String>) {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("pipe", now);
-    let mut decoder = UpdateLinesDecoder::new();
-    let mut random = fastrand::Rng::with_seed(1);
-    feed(
-        &mut tables,
-        id,
-        &mut decoder,
-        lines.as_bytes(),
-        now,
-        &mut random,
-    );
-    decoder
-        .finish(&mut |streams, transaction| tables.apply(id, streams, transaction, now))
-        .unwrap();
+    let pipe = Pipe(lines.into(), fastrand::Rng::with_seed(1));
+    let input = Input::from_reader("pipe", pipe);
+    let mut updates = FileUpdates::open(input, &UpdateOptions::default()).unwrap();
+    let mut transaction = Transaction::default();
+    let mut first = None;
+    loop {
+        match updates.next(&mut transaction) {
+            Ok(true) => {
+                transaction.settle();
+                tables.apply(id, updates.streams(), &mut transaction, now);
+            }
+            Ok(false) => break,
+            Err(UpdateError::Read(error)) => {
+                first.get_or_insert(error.to_string());
+                if !error.is_invalid_line() {
+                    break;
+                }
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
     tables.tick(now, usize::MAX);
-    (tables, decoder)
+    (tables, updates, first)
 }
 
 fn values(lines: &str) -> Vec<String> {
@@ -101,7 +125,7 @@ fn messages_of_ris_live() {
         values(&lines),
         ["10.0.0.0/8 192.0.2.1 as-path 1 2 {3,4} communities 64500:1"]
     );
-    assert_eq!(run(&lines).1.counts().invalid, 0);
+    assert_eq!(run(&*lines).1.counts().invalid, 0);
 }
 
 #[test]
@@ -138,14 +162,14 @@ fn wrong_lines_are_counted_and_the_next_is_read() {
         format!("announce 10.0.0.0/8 {value}\n")
     });
     let lines = format!(
-        "# none\n{}\n{}announce 10.0.0.0/8 good\n",
+        "# none\nwithdraw 10.0.0.0/8\n{}\n{}announce 10.0.0.0/8 good\n",
         wrong.join("\n"),
         long.concat()
     );
     assert_eq!(values(&lines), ["10.0.0.0/8 good"]);
-    let decoder = run(&lines).1;
-    assert_eq!(decoder.counts().invalid, (wrong.len() + long.len()) as u64);
-    assert_eq!(decoder.first_invalid(), Some((2, "no prefix in this line")));
+    let (_, updates, first) = run(&*lines);
+    assert_eq!(updates.counts().invalid, (wrong.len() + long.len()) as u64);
+    assert_eq!(first.unwrap(), "pipe:3: no prefix in this line");
     // A value may be long.
     let value = "x".repeat(60_000);
     assert_eq!(
@@ -161,11 +185,11 @@ fn what_is_no_route_of_unicast_is_left_out_by_kind() {
                  announce flow route { match { destination 10.9.0.0/24; } then { discard; } }\n\
                  announce ipv4 mpls-vpn 10.2.0.0/16 next-hop 192.0.2.1 label 100 rd 64500:1\n\
                  announce eor ipv4 unicast\n{\"type\":\"pong\",\"data\":null}\n";
-    let (tables, decoder) = run(&format!("announce 10.0.0.0/8 a\n{lines}"));
+    let (tables, updates, _) = run(format!("announce 10.0.0.0/8 a\n{lines}"));
     assert_eq!(answers(&tables, "main").len(), 1);
-    assert_eq!((decoder.counts().invalid, decoder.counts().other), (0, 6));
+    assert_eq!((updates.counts().invalid, updates.counts().other), (0, 6));
     assert_eq!(
-        decoder.notes(),
+        updates.notes(),
         [
             "2 updates of other families left out",
             "2 updates with a label or route distinguisher left out"
@@ -258,11 +282,11 @@ fn any_bytes_are_survived() {
     let good = "announce 10.0.0.0/8 x\nannounce route 10.1.0.0/16 next-hop ::1 as-path [ 1 2 ]\n\
                 {\"type\":\"ris_message\",\"data\":{\"type\":\"UPDATE\",\"peer\":\"::1\",\"path\":[1,[2]],\
                 \"announcements\":[{\"next_hop\":\"::2,fe80::1\",\"prefixes\":[\"::/0\"]}]}}\n";
-    survives(
-        || Box::new(UpdateLinesDecoder::new()),
-        good.as_bytes(),
-        &mut random,
-    );
+    survived(good.as_bytes(), &mut random, |bytes| {
+        let (tables, _, first) = run(bytes);
+        assert!(first.is_none_or(|error| !error.contains('\n')));
+        tables
+    });
 }
 
 #[test]
@@ -295,10 +319,10 @@ fn a_line_of_ris_live_does_not_multiply_what_its_announcements_share() {
     ] {
         let line = line(path, announcements, hops) + "\n";
         assert!(line.len() < 1 << 20);
-        let (tables, decoder) = run(&line);
+        let (tables, updates, _) = run(&*line);
         let paths = if fits { announcements } else { 0 };
         assert_eq!(
-            (tables.totals().paths, decoder.counts().invalid),
+            (tables.totals().paths, updates.counts().invalid),
             (paths, u64::from(!fits)),
             "{path} {hops}"
         );

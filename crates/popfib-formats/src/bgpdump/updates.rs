@@ -11,7 +11,7 @@ pub(crate) const UPDATE_FORMAT: UpdateEntry = UpdateEntry {
     description: "text of bgpdump -m",
     can: FormatCapabilities::PEERS,
     detect: is_bgpdump,
-    open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, read))),
+    open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, b"", read))),
 };
 
 /// Reads a line.

@@ -70,7 +70,7 @@ impl MrtUpdates {
         Self {
             records: MrtRecords::new(input),
             reader: MrtUpdateReader {
-                gate: PeerGate::new(options.peer),
+                gate: PeerGate::new(options),
                 time: 0,
                 peer: (IpAddr::from([0; 4]), 0),
                 peer_index: 0,
@@ -92,6 +92,9 @@ impl UpdateSource for MrtUpdates {
         while self.next == self.reader.changes.len() {
             self.next = 0;
             self.reader.changes.clear();
+            if self.reader.gate.end() {
+                return Ok(true);
+            }
             let Some(record) = self.records.next()? else {
                 return Ok(false);
             };
@@ -101,6 +104,7 @@ impl UpdateSource for MrtUpdates {
                 self.reader.changes.clear();
                 return Err(self.records.invalid(offset, flaw));
             }
+            self.reader.gate.begin();
             if self.reader.session.is_some() {
                 return Ok(true);
             }
@@ -113,6 +117,7 @@ impl UpdateSource for MrtUpdates {
 
     fn message(&self) -> Message<'_> {
         match self.reader.session {
+            _ if self.reader.gate.is_end() => Message::End { may_wait: true },
             Some(session) => Message::Session(session),
             None => {
                 let hop = &self.reader.hops[self.reader.hop];

@@ -38,6 +38,7 @@ mod smallest;
 mod text_format;
 mod tokens;
 mod tools;
+mod update_commands;
 mod updates;
 mod vrps;
 mod write;

@@ -3,10 +3,10 @@
 use crate::common::input;
 use crate::mrt_file::{as_path, message, next_hop, path_attribute, record, session, update};
 use popfib_formats::bgp::{BgpPath, unpack_path};
-use popfib_formats::updates::{LineUpdates, Message, read_json};
+use popfib_formats::updates::Message;
 use popfib_formats::{Change, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 
-fn all_of(source: &mut dyn UpdateSource) -> Vec<String> {
+pub(crate) fn all_of(source: &mut dyn UpdateSource) -> Vec<String> {
     let mut all = Vec::new();
     loop {
         all.push(match source.next_update() {
@@ -27,7 +27,7 @@ fn all_of(source: &mut dyn UpdateSource) -> Vec<String> {
     }
 }
 
-fn updates(data: impl Into<Vec<u8>>) -> Vec<String> {
+pub(crate) fn updates(data: impl Into<Vec<u8>>) -> Vec<String> {
     all_of(&mut *open_updates(input(data), &UpdateOptions::default()).unwrap())
 }
 
@@ -46,7 +46,7 @@ const GOBGPDUMP: &str = "\
 1356999224.5 134.222.87.1 W 58.184.229.0/24
 1356999223 147.28.7.2 W 115.170.128.0/17
 ";
-const BGPDUMP: &str = "\
+pub(crate) const BGPDUMP: &str = "\
 BGP4MP|1470931200|STATE|192.0.2.1|64501|6|1
 BGP4MP|1470931200|A|192.0.2.1|64501|10.0.0.0/8|64501 {5,6}|IGP|192.0.2.7|0|0||NAG||
 BGP4MP_ET|1470931201.000250|W|2001:db8::9|64502|2001:db8::/32
@@ -89,17 +89,18 @@ fn bgpdump() {
     assert_eq!(source.notes(), ["1 line of a table left out"]);
 }
 
-const RIS: &str = r#"{"type":"ris_message","data":{"timestamp":1.5,"peer":"192.0.2.9","peer_asn":"64500","id":"x","host":"rrc00","type":"UPDATE","path":[64500,[64501,64502]],"community":[[64500,1]],"origin":"IGP","med":0,"announcements":[{"next_hop":"2001:db8::1,fe80::1","prefixes":["2001:db8::/32"]}],"withdrawals":["10.0.0.0\/8"]}}"#;
+pub(crate) const RIS: &str = r#"{"type":"ris_message","data":{"timestamp":1.5,"peer":"192.0.2.9","peer_asn":"64500","id":"x","host":"rrc00","type":"UPDATE","path":[64500,[64501,64502]],"community":[[64500,1]],"origin":"IGP","med":0,"announcements":[{"next_hop":"2001:db8::1,fe80::1","prefixes":["2001:db8::/32"]}],"withdrawals":["10.0.0.0\/8"]}}"#;
 const EXABGP: &str = r#"{"exabgp":"4.0.1","time":1.5,"host":"h","pid":1,"ppid":1,"counter":1,"type":"update","neighbor":{"address":{"local":"192.0.2.1","peer":"192.0.2.9"},"asn":{"local":64999,"peer":64500},"direction":"receive","message":{"update":{"attribute":{"origin":"igp","as-path":[64500],"as-set":[64501,64502],"confederation-path":[],"med":0,"community":[[64500,1]],"extended-community":[]},"announce":{"ipv6 unicast":{"2001:db8::1":[{"nlri":"2001:db8::/32","path-information":"0.0.0.7"}]}},"withdraw":{"ipv4 unicast":[{"nlri":"10.0.0.0/8"}]}}}}}"#;
 const OWN: &str = r#"{"type":"announce","prefix":"2001:db8::/32","peer":"192.0.2.9","peer_as":64500,"time":1.5,"id":7,"as_path":"64500 {64501,64502}","origin_as":"{64501,64502}","origin":"IGP","next_hop":"2001:db8::1","local_preference":null,"med":0,"communities":["64500:1"],"atomic":false,"aggregator":null}"#;
 
 /// All that the messages say, attributes too, or an error.
-fn in_full(data: &str) -> Result<Vec<String>, String> {
+pub(crate) fn in_full(data: &str) -> Result<Vec<String>, String> {
     let mut source = open_updates(input(data), &UpdateOptions::default()).unwrap();
     let mut all = Vec::new();
     let mut path = BgpPath::default();
     while source.advance().map_err(|error| error.to_string())? {
         match source.message() {
+            Message::End { .. } => {}
             Message::Session(session) => all.push(format!("{session:?}")),
             Message::Update(update) => {
                 if let Some(packed) = update.attributes {
@@ -176,10 +177,8 @@ fn json() {
         "::/32\"",
         &format!("::/32\"{}", ",\"::/0\"".repeat(1 << 16)),
     );
-    assert_eq!(
-        read_json(&many, false, &mut LineUpdates::default()),
-        Err("more than 65,536 prefixes in a line".to_owned())
-    );
+    let reason = "t:1: more than 65,536 prefixes in a line";
+    assert_eq!(in_full(&many).unwrap_err(), reason);
     for (line, reason) in [
         ("{}", "t:1: no object of RIS Live, ExaBGP or popfib updates"),
         (
@@ -253,7 +252,7 @@ fn every_member_of_json_counts() {
     }
 }
 
-fn mrt() -> Vec<u8> {
+pub(crate) fn mrt() -> Vec<u8> {
     let v4 = [as_path(&[(2, &[64501])]), next_hop([192, 0, 2, 7])].concat();
     let hop6 = [&[0x20, 1, 0xd, 0xb8][..], &[0; 11], &[7]].concat();
     let reach = [&[0, 2, 1, 16][..], &hop6, &[0, 32, 0x20, 1, 0xd, 0xb8]].concat();
@@ -311,6 +310,7 @@ fn sessions() {
         let mut all = Vec::new();
         while source.advance().unwrap() {
             all.push(match source.message() {
+                Message::End { .. } => continue,
                 Message::Update(update) => update.prefix.to_string(),
                 Message::Session(session) => {
                     let (address, asn) = session.peer;

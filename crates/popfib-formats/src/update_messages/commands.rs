@@ -1,9 +1,10 @@
-//! The words of an ExaBGP command in, prefixes and the attributes of their path out. The commands are `announce route`, `announce ipv4 unicast`
-//! and `announce attributes`, and the same of `withdraw`.
+//! A command in, the changes that it asks for out: `announce PREFIX VALUE`, `withdraw PREFIX`, and of ExaBGP `announce route`,
+//! `announce ipv4 unicast`, `announce attributes` and the same of `withdraw`.
 //!
 //! ```text
+//! announce 10.0.0.0/8 VALUE
 //! announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ 64500 64501 ]
-//! announce attributes next-hop 192.0.2.1 nlri 10.1.0.0/16 10.2.0.0/16
+//! neighbor 192.0.2.9 withdraw attributes next-hop 192.0.2.1 nlri 10.1.0.0/16 10.2.0.0/16
 //! ```
 //! The next hop `self` is ExaBGP's own address in the session, which no command has: it is the unspecified address, as routers show it
 //! for routes of their own.
@@ -12,27 +13,63 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::SplitAsciiWhitespace;
 
 use popfib::IpPrefix;
-use popfib_formats::bgp::BgpPath;
-use popfib_formats::updates::UpdateKind;
+
+use crate::mrt::BgpChange;
+use crate::name_rule::checked;
+use crate::ranges;
+use crate::update_lines::LineUpdates;
 
 /// One command has at most this many prefixes, and splits one into at most 2 to the power of this many.
 const MAX_PREFIXES: usize = 1 << MAX_SPLIT;
 const MAX_SPLIT: u8 = 16;
 
-/// A command, without its verb.
-pub(crate) struct ExabgpCommand {
-    /// The prefixes: several if the command splits one.
-    pub(crate) prefixes: Vec<IpPrefix>,
-    /// The path identifier (RFC 7911), 0 without one.
-    pub(crate) id: u32,
-    /// The attributes of an announcement.
-    pub(crate) path: BgpPath,
-    /// What it is, if it is none of a unicast route.
-    pub(crate) left_out: Option<UpdateKind>,
+/// Whether a line begins with a word of a command.
+pub(super) fn is_command(line: &[u8]) -> bool {
+    const WORDS: [&[u8]; 3] = [b"announce ", b"withdraw ", b"neighbor "];
+    WORDS.iter().any(|word| line.starts_with(word))
+}
+
+/// Reads a command, and sets in `to` what it says.
+pub(super) fn read_command(line: &str, mask: bool, to: &mut LineUpdates) -> Result<(), String> {
+    *to = LineUpdates::default();
+    let mut words = line.split_ascii_whitespace();
+    let mut verb = words.next().unwrap_or_default();
+    if verb == "neighbor" {
+        let address = words.next().unwrap_or_default();
+        let peer = address
+            .parse()
+            .map_err(|_| format!("{address}: not an address"))?;
+        to.peer = Some((peer, 0));
+        verb = words.next().unwrap_or_default();
+    }
+    let is_new = match verb {
+        "announce" => true,
+        "withdraw" => false,
+        _ => return Err("neither announce nor withdraw".to_owned()),
+    };
+    if let Some(form) = kind(&mut words) {
+        return read(form, &mut words, is_new, mask, to);
+    }
+    let prefix = prefix(words.next().ok_or("no prefix in this line")?, mask)?;
+    to.name = match (is_new, words.next()) {
+        (true, Some(value)) => Some(checked(value)?.to_owned()),
+        (true, None) => return Err("no value in this line".to_owned()),
+        (false, None) => None,
+        (false, Some(_)) => return Err("a value after withdraw".to_owned()),
+    };
+    if let Some(more) = words.next() {
+        return Err(format!("more than a value: {more}"));
+    }
+    to.changes.push(BgpChange {
+        prefix,
+        id: None,
+        next_hop: None,
+    });
+    Ok(())
 }
 
 /// Takes the words that say what kind of command it is; `None`, and no word taken, if it is none of ExaBGP's.
-pub(crate) fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<ExabgpForm> {
+fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<ExabgpForm> {
     let mut after = words.clone();
     let kind = match (after.next()?, after.clone().next()) {
         ("route", _) => ExabgpForm::Route,
@@ -51,7 +88,7 @@ pub(crate) fn kind(words: &mut SplitAsciiWhitespace<'_>) -> Option<ExabgpForm> {
 
 /// Where a command has its prefixes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ExabgpForm {
+enum ExabgpForm {
     /// One, before the attributes.
     Route,
     /// Any number, after them and `nlri`.
@@ -62,34 +99,35 @@ pub(crate) enum ExabgpForm {
     EndOfRib,
 }
 
-fn prefix(text: &str) -> Result<IpPrefix, String> {
-    text.parse().map_err(|e| format!("{text}: {e}"))
+fn prefix(text: &str, mask: bool) -> Result<IpPrefix, String> {
+    ranges::prefix(text, mask).map_err(|e| format!("{text}: {e}"))
 }
 
-/// Reads a command. In a withdrawal, attributes have no effect, so their values may be anything.
-pub(crate) fn read(
-    kind: ExabgpForm,
+/// Reads the rest of a command of ExaBGP. In a withdrawal, attributes have no effect, so their values may be anything.
+fn read(
+    form: ExabgpForm,
     words: &mut SplitAsciiWhitespace<'_>,
     is_new: bool,
-) -> Result<ExabgpCommand, String> {
-    let mut command = ExabgpCommand {
-        prefixes: match kind {
-            ExabgpForm::Route => vec![prefix(words.next().ok_or("no prefix")?)?],
-            _ => Vec::new(),
-        },
-        id: 0,
-        path: BgpPath::default(),
-        left_out: (kind == ExabgpForm::OtherFamily).then_some(("update", " of other families")),
-    };
-    match kind {
-        ExabgpForm::Route | ExabgpForm::Attributes => {}
-        ExabgpForm::OtherFamily => return Ok(command),
+    mask: bool,
+    to: &mut LineUpdates,
+) -> Result<(), String> {
+    let mut prefixes = match form {
+        ExabgpForm::Route => vec![prefix(words.next().ok_or("no prefix")?, mask)?],
+        ExabgpForm::Attributes => Vec::new(),
+        ExabgpForm::OtherFamily => {
+            to.left_out.push(("update", " of other families"));
+            return Ok(());
+        }
         // A family has two words.
-        ExabgpForm::EndOfRib => match words.nth(2) {
-            None => return Ok(command),
-            Some(more) => return Err(format!("{more}: not after a family")),
-        },
-    }
+        ExabgpForm::EndOfRib => {
+            return match words.nth(2) {
+                None => Ok(()),
+                Some(more) => Err(format!("{more}: not after a family")),
+            };
+        }
+    };
+    let (mut id, mut next_hop, mut is_labelled) = (None, None, false);
+    let path = &mut to.path;
     let mut is_self = false;
     let mut seen = Vec::new();
     while let Some(name) = words.next() {
@@ -99,29 +137,30 @@ pub(crate) fn read(
         }
         seen.push(name);
         let mut value = || words.next().ok_or_else(|| format!("no value after {name}"));
-        let path = &mut command.path;
         match name {
             // They have no value.
             "atomic-aggregate" => path.is_atomic = true,
             "withdraw" => return Err("withdraw: not after announce route".to_owned()),
-            "path-information" => command.id = path_id(value()?)?,
+            "path-information" => id = Some(path_id(value()?)?),
             "split" => {
                 let to = value()?;
-                let [prefix] = command.prefixes[..] else {
+                let [prefix] = prefixes[..] else {
                     return Err(format!("split {to}: not after one prefix"));
                 };
-                command.prefixes = split(prefix, to)?;
+                prefixes = split(prefix, to)?;
             }
-            "nlri" if kind == ExabgpForm::Attributes => {
-                let some = words.by_ref().take(MAX_PREFIXES).map(prefix);
-                command.prefixes = some.collect::<Result<_, _>>()?;
+            "nlri" if form == ExabgpForm::Attributes => {
+                let some = words.by_ref().take(MAX_PREFIXES);
+                prefixes = some
+                    .map(|text| prefix(text, mask))
+                    .collect::<Result<_, _>>()?;
                 if words.next().is_some() {
                     return Err("nlri: more than 65,536 prefixes".to_owned());
                 }
             }
             "label" | "rd" | "route-distinguisher" => {
                 list(words, name)?;
-                command.left_out = Some(("update", " with a label or route distinguisher"));
+                is_labelled = true;
             }
             // They have no effect.
             "extended-community" | "originator-id" | "cluster-list" | "aigp" | "attribute"
@@ -134,7 +173,7 @@ pub(crate) fn read(
             }
             "next-hop" => match value()? {
                 "self" => is_self = true,
-                address => path.next_hop = Some(parsed(name, address)?),
+                address => next_hop = Some(parsed(name, address)?),
             },
             "origin" => path.origin = value()?.to_ascii_uppercase(),
             "med" => path.med = Some(parsed(name, value()?)?),
@@ -156,16 +195,27 @@ pub(crate) fn read(
             _ => return Err(format!("{name}: not an attribute")),
         }
     }
-    let Some(first) = command.prefixes.first() else {
+    let Some(first) = prefixes.first() else {
         return Err("no prefix after nlri".to_owned());
     };
-    if is_self {
-        command.path.next_hop = Some(match first {
-            IpPrefix::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-            IpPrefix::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-        });
+    if is_labelled {
+        to.left_out
+            .push(("update", " with a label or route distinguisher"));
+        return Ok(());
     }
-    Ok(command)
+    let next_hop = match (is_new, is_self, first) {
+        (false, ..) => None,
+        (true, true, IpPrefix::V4(_)) => Some(Ipv4Addr::UNSPECIFIED.into()),
+        (true, true, IpPrefix::V6(_)) => Some(Ipv6Addr::UNSPECIFIED.into()),
+        (true, false, _) => Some(next_hop.ok_or("no next hop")?),
+    };
+    let changes = prefixes.into_iter().map(|prefix| BgpChange {
+        prefix,
+        id,
+        next_hop,
+    });
+    to.changes.extend(changes);
+    Ok(())
 }
 
 fn parsed<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String> {
@@ -232,12 +282,10 @@ mod tests {
     use super::*;
 
     fn prefixes(command: &str) -> Result<Vec<String>, String> {
-        let command = read(
-            ExabgpForm::Route,
-            &mut command.split_ascii_whitespace(),
-            true,
-        )?;
-        Ok(command.prefixes.iter().map(IpPrefix::to_string).collect())
+        let mut read = LineUpdates::default();
+        read_command(&format!("withdraw route {command}"), false, &mut read)?;
+        let prefixes = read.changes.iter().map(|change| change.prefix.to_string());
+        Ok(prefixes.collect())
     }
 
     #[test]

@@ -74,7 +74,7 @@ Examples:
   popfibd --updates updates.gz --publish table.fib
   popfib lookup --live popfib.sock 8.8.8.8")]
 #[command(
-    after_long_help = "  popfibd --netlink --socket popfib.sock --metrics 127.0.0.1:9100
+    after_long_help = "  popfibd --netlink --socket popfib.sock --metrics 127.0.0.1:9180
   popfibd --config /etc/popfib/popfibd.toml
   echo 8.8.8.8 | nc -NU popfib.sock
 

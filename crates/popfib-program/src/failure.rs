@@ -22,21 +22,33 @@ pub fn know_options(options: Vec<String>) {
     let _ = OPTIONS.set(options);
 }
 
+/// The options that the libraries name as what helps.
+const OF_LIBRARIES: [&str; 10] = [
+    "address",
+    "columns",
+    "format",
+    "leading_zeros",
+    "mask",
+    "peer",
+    "prefix_column",
+    "until",
+    "value_regex",
+    "vrf",
+];
+
 /// A text of the libraries with the command's words for the options that are in it: `prefix_column` is --prefix-column. What helps at
 /// its end is left out where the command has no such option.
 pub fn with_options(text: &str) -> String {
     let mut said = String::with_capacity(text.len() + 8);
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('`') {
-        let is_of_word = |c: char| c.is_ascii_lowercase() || c == '_';
-        let after_word = after.trim_start_matches(is_of_word);
-        let word = &after[..after.len() - after_word.len()];
-        let is_word = !word.is_empty() && after_word.starts_with('`');
+        let word = after.split_once('`').map_or("", |(word, _)| word);
+        let is_word = OF_LIBRARIES.contains(&word);
         let option = format!("--{}", word.replace('_', "-"));
         said.push_str(before);
         if is_word && has_options_of(&option) {
             said.push_str(&option);
-            rest = &after_word[1..];
+            rest = &after[word.len() + 1..];
         } else if is_word && said.ends_with("; ") {
             said.truncate(said.len() - 2);
             return said;
@@ -231,7 +243,7 @@ mod tests {
                 "two; --prefix-column chooses",
             ),
             ("\"`\"; `mask` clears them", "\"`\""),
-            ("no `mask` here", "no `mask` here"),
+            ("no `mask` here, no `prefix`", "no `mask` here, no `prefix`"),
             ("`popfib compile` keeps", "`popfib compile` keeps"),
         ] {
             assert_eq!(with_options(text), said);

@@ -430,12 +430,12 @@ fn metrics_are_for_who_asks_this_host() {
         answer
     };
     follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
-    let metrics = get("127.0.0.1:9100", "/metrics");
+    let metrics = get("127.0.0.1:9180", "/metrics");
     assert!(metrics.starts_with("HTTP/1.1 200 OK\r\n") && metrics.contains("\npopfib_paths 1\n"));
     assert!(get("localhost", "/x").starts_with("HTTP/1.1 404 "));
     assert!(get("evil.example", "/metrics").starts_with("HTTP/1.1 403 "));
     let begin = Instant::now();
-    while !get("[::1]:9100", "/health").starts_with("HTTP/1.1 200 ") {
+    while !get("[::1]:9180", "/health").starts_with("HTTP/1.1 200 ") {
         assert!(begin.elapsed() < Duration::from_secs(60));
         sleep(Duration::from_millis(50));
     }

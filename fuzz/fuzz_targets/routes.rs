@@ -11,7 +11,9 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use popfib::{IpPrefix, NextHop};
-use popfib_formats::{ColumnSelection, Format, Input, LoadOptions, load_from, open_routes};
+use popfib_formats::{
+    ColumnSelection, Format, Input, LoadOptions, LookupTable, load_from, open_routes,
+};
 
 /// What has an empty match, and one without the group.
 const VALUE: &str = "a(.*)b|c";
@@ -101,7 +103,7 @@ fn records(data: &[u8], options: &LoadOptions) {
     };
     let input = Input::from_reader("t", Cursor::new(data.to_vec())).max_size(1 << 16);
     let table = match load_from(input, &options) {
-        Ok(table) => table.into_table(),
+        Ok(table) => LookupTable::from(table),
         Err(e) => return one_line(&e.to_string()),
     };
     let records = table.records().expect("of a table that was loaded");

@@ -141,6 +141,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         None => without(&old, &args.without)?,
     };
     let bar = progress::is_apart().then(|| progress::step("comparing"));
+    let (old, new) = (old.content, new.content);
     let columns = ComparedColumns::new(old.records, new.records);
     if args.summary && columns.are_several() {
         return Err("--summary counts the routes of one column; --columns NAME chooses it".into());

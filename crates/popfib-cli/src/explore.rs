@@ -61,7 +61,7 @@ pub(crate) fn run(mut args: ExploreArgs) -> Result<Verdict, Failure> {
         named.push((SPECIAL_TABLE_NAME.to_owned(), special_purposes()?));
     }
     let image = image_of(&named, created()?, &Options::default(), Keep::Prefixes)?;
-    let tables = named.iter().map(|(_, table)| &table.table);
+    let tables = named.iter().map(|(_, table)| &table.content);
     let page = popfib_explore::page(&image.to_bytes(), tables)?;
     match destination {
         Some(mut destination) => {
@@ -69,7 +69,7 @@ pub(crate) fn run(mut args: ExploreArgs) -> Result<Verdict, Failure> {
             destination.finish()?;
         }
         None => {
-            let routes = named[0].1.table.route_count() as u64;
+            let routes = named[0].1.route_count() as u64;
             serve::serve(&page, &counted(routes, "route"))?;
         }
     }

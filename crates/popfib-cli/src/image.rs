@@ -79,7 +79,7 @@ impl OpenedImage {
             in_image.map_err(|error| format!("{}: {error}; {CHOOSES}", name.escape_debug()))?;
         let table = table_of_image(&name, in_image, &options.columns)?;
         Ok(Self {
-            loaded: LookupTable::of(name, in_image.sources(), table),
+            loaded: LookupTable::new(name, in_image.sources(), table),
             in_image: in_image.clone(),
             image,
             open_time: start.elapsed(),
@@ -159,7 +159,7 @@ pub(crate) fn image_of(
             |error: TableError| format!("{}: {}", loaded.name.escape_debug(), of_table(&error));
         let begun = writer.table(name, &sources);
         begun.map_err(|error| failed(error.into()))?;
-        let written = loaded.table.write(&mut writer, options, keep);
+        let written = loaded.write(&mut writer, options, keep);
         written.map_err(failed)?;
     }
     Ok(writer)

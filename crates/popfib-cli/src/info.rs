@@ -174,7 +174,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let (image, sources, table) = match table::open_image(&asked)? {
         Some(opened) => {
             let image = image_info(&opened);
-            (Some(image), opened.loaded.sources, opened.loaded.table)
+            (Some(image), opened.loaded.sources, opened.loaded.content)
         }
         None => {
             // All columns of a built-in table are described, as those of an image.
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
             let mut sources = loaded.sources;
             // The name and the time of a file alone are no news.
             sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));
-            (None, sources, loaded.table)
+            (None, sources, loaded.content)
         }
     };
     let is_image = image.is_some();
@@ -269,7 +269,7 @@ fn image_info(opened: &OpenedImage) -> ImageInfo {
         bytes: image.bytes(),
         created: image.created(),
         writer: image.writer().to_owned(),
-        has_routes: opened.loaded.table.has_routes(),
+        has_routes: opened.loaded.has_routes(),
         open_ms: milliseconds(opened.open_time),
     }
 }

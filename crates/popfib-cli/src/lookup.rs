@@ -158,7 +158,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         output.flush()?;
         return Ok(Verdict::Good);
     }
-    let table = table::load_records(&args.table)?.table;
+    let table = table::load_records(&args.table)?.content;
     let names = match table.records() {
         Some(records) => records::names(records, 0..records.columns().len()),
         None => vec![NEXT_HOP],

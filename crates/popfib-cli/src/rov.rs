@@ -29,7 +29,7 @@ use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{HEADING, PREFIX};
-use crate::table::{self, counted, note_skipped};
+use crate::table::{self, counted};
 
 /// Validate the origin AS of routes against VRPs of the RPKI.
 ///
@@ -204,21 +204,13 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
 
 /// The VRPs in the file at `path`; what was left out of it is noted on standard error.
 pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failure> {
-    let input = Input::open(path)?.max_size(args.max_size);
-    let bar = progress::watch(input.progress());
     let options = LoadOptions {
         skip_invalid: args.skip_invalid,
         mask: args.mask,
         ..LoadOptions::new()
     };
-    let vrps = load_vrps(input, &options);
-    drop(bar);
-    let vrps = vrps?;
-    note_skipped(&vrps.name, vrps.skipped);
-    for line in &vrps.notes {
-        note(format_args!("{}: {line}", vrps.name.escape_debug()));
-    }
-    Ok(vrps)
+    let vrps = table::read(Input::open(path)?, args, |input| load_vrps(input, &options))?;
+    Ok(vrps.content)
 }
 
 /// An AS, or none if it is a set, and how it is written.

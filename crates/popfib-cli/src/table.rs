@@ -8,7 +8,7 @@ use std::path::Path;
 
 use popfib::IpPrefix;
 use popfib_formats::{
-    ColumnSelection, Input, LoadOptions, LookupTable, ReadError, RouteTable, WriteOptions,
+    ColumnSelection, Input, LoadOptions, Loaded, LookupTable, ReadError, RouteTable, WriteOptions,
     default_table_of, load_for_lookups, load_from, load_image, load_prefixes, special_table,
     write_table,
 };
@@ -54,13 +54,26 @@ pub(crate) fn load_routes(
     Ok(told(table, &args.read))
 }
 
-/// The table, after what was left out of it is noted.
-fn told(mut table: RouteTable, args: &ReadArgs) -> RouteTable {
+/// What was loaded, after what was left out of it is noted.
+fn told<T>(mut loaded: Loaded<T>, args: &ReadArgs) -> Loaded<T> {
     if args.is_list {
-        table.absent = None;
+        loaded.absent = None;
     }
-    output::tell(&table.name, &table.remarks());
-    table
+    output::tell(&loaded.name, &loaded.remarks());
+    loaded
+}
+
+/// What `load` makes of an input, with a bar meanwhile.
+pub(crate) fn read<T>(
+    input: Input,
+    args: &ReadArgs,
+    load: impl FnOnce(Input) -> Result<Loaded<T>, ReadError>,
+) -> Result<Loaded<T>, Failure> {
+    let input = input.max_size(args.max_size);
+    let bar = progress::watch(input.progress());
+    let loaded = load(input);
+    drop(bar);
+    Ok(told(loaded?, args))
 }
 
 /// The image of `args`, from a file or another process; `None` if they ask for a table.
@@ -95,27 +108,22 @@ pub(crate) fn load_file(
     let Some(path) = path.filter(|path| !is_built_in(path)) else {
         return built_in(args);
     };
-    let input = open(path)?.max_size(args.max_size);
-    let bar = progress::watch(input.progress());
-    let table = load_from(input, options);
-    drop(bar);
-    Ok(told(table?, args))
+    read(open(path)?, args, |input| load_from(input, options))
 }
 
 /// The prefixes of the list or table in the file at `path`.
 pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
-    let input = open(path)?.max_size(args.max_size);
-    let bar = progress::watch(input.progress());
     let options = LoadOptions {
         columns: ColumnSelection::Value,
         ..args.options()
     };
-    let name = path.display().to_string();
-    let list = load_prefixes(input, &options);
-    drop(bar);
-    let list = list?;
-    output::tell(&name, &list.remarks);
-    Ok(list.prefixes)
+    let load = |input| {
+        let mut list = load_prefixes(input, &options)?;
+        // As it was asked for, standard input too.
+        list.name = path.display().to_string();
+        Ok(list)
+    };
+    Ok(read(open(path)?, args, load)?.content)
 }
 
 /// The prefixes that an argument stands for, one or several with commas between them; `help` says what it has to be.
@@ -200,13 +208,10 @@ pub(crate) fn load_records(args: &TableArgs) -> Result<LookupTable, Failure> {
     let Some(path) = args.table.as_deref().filter(|path| !is_built_in(path)) else {
         return Ok(built_in(&args.read)?.into());
     };
-    let input = open(path)?.max_size(args.read.max_size);
-    let bar = progress::watch(input.progress());
-    let loaded = load_for_lookups(input, &args.read.options());
-    drop(bar);
-    let loaded = loaded?;
-    output::tell(&loaded.name, &loaded.remarks());
-    Ok(loaded)
+    let options = args.read.options();
+    read(open(path)?, &args.read, |input| {
+        load_for_lookups(input, &options)
+    })
 }
 
 /// The same of a file that is no image with the last record of each prefix that meets the conditions, if one does. With `all` also

@@ -63,7 +63,7 @@ impl BoundRows {
         let table = registry.get(name.as_bytes())?;
         let count = match kind {
             RowKind::Record => table.records().len(),
-            RowKind::Route => table.loaded.table.route_count(),
+            RowKind::Route => table.loaded.route_count(),
         };
         let (first, first_type) = match kind {
             RowKind::Record => (c"record", TypeId::UINTEGER),
@@ -116,7 +116,7 @@ impl BoundRows {
         let routes = match self.kind {
             RowKind::Record => Vec::new(),
             RowKind::Route => {
-                let routes = table.loaded.table.routes();
+                let routes = table.loaded.routes();
                 routes.map_err(|error| error.to_string())?.collect()
             }
         };

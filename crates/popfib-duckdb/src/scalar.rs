@@ -472,7 +472,7 @@ impl ChunkScratch {
         if addresses.rows.is_empty() {
             return Ok(());
         }
-        let family = table.loaded.table.family::<A>();
+        let family = table.loaded.family::<A>();
         self.found.resize(addresses.rows.len(), 0);
         let (numbers, addresses, places) = (&mut self.found, &addresses.addresses, &addresses.rows);
         let found = family.match_numbers(Kernel::best(), addresses, numbers);
@@ -497,7 +497,7 @@ impl ChunkScratch {
     ) -> Result<(), String> {
         for (&address, &row) in addresses.addresses.iter().zip(&addresses.rows) {
             let before = self.covering.len();
-            let table = &table.loaded.table;
+            let table = &table.loaded;
             let covering = table.supernets(IpPrefix::host(address.ip()), |(prefix, number)| {
                 let value = table.value(number).map(Cow::into_owned);
                 self.covering

@@ -42,7 +42,7 @@ pub(crate) struct SqlColumnTexts {
 
 impl From<LookupTable> for SqlTable {
     fn from(loaded: LookupTable) -> Self {
-        let columns = loaded.table.records().map_or(0, |of| of.columns().len());
+        let columns = loaded.records().map_or(0, |of| of.columns().len());
         Self {
             values: (0..columns).map(|_| SqlColumnValues::default()).collect(),
             loaded,
@@ -81,7 +81,7 @@ impl SqlTable {
 
     /// Its records, which each loaded table has: those of an image without names are its numbers.
     pub(crate) fn records(&self) -> &Records {
-        let records = self.loaded.table.records();
+        let records = self.loaded.records();
         records.expect("a table for lookups has names")
     }
 
@@ -95,7 +95,7 @@ impl SqlTable {
         };
         let name = String::from_utf8_lossy(name);
         let column = self.records().column(&name);
-        column.ok_or_else(|| no_column_message(&name, self.loaded.table.records()))
+        column.ok_or_else(|| no_column_message(&name, self.loaded.records()))
     }
 
     /// Writes the numbers of the records of these addresses.
@@ -107,7 +107,7 @@ impl SqlTable {
         addresses: &[A],
         numbers: &mut [u32],
     ) -> Result<(), String> {
-        let family = self.loaded.table.family::<A>();
+        let family = self.loaded.family::<A>();
         let found = family.value_numbers(Kernel::best(), addresses, numbers);
         found.map_err(|error| error.to_string())
     }

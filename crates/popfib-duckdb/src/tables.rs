@@ -287,8 +287,8 @@ unsafe fn fill_tables(
     for (row, (name, table)) in tables.take(room).enumerate() {
         let loaded = &table.loaded;
         let numbers = [
-            loaded.table.ipv4().route_count() as u64,
-            loaded.table.ipv6().route_count() as u64,
+            loaded.ipv4().route_count() as u64,
+            loaded.ipv6().route_count() as u64,
             loaded.replaced,
             loaded.skipped,
         ];

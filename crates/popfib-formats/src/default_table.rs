@@ -20,7 +20,7 @@ use popfib::NextHop;
 use popfib::image::Source;
 
 use crate::error::{ReadError, no_name};
-use crate::load::RouteTable;
+use crate::load::{RouteTable, Routes};
 use crate::values::{CellKind, ColumnSelection, ValueBook};
 
 /// The name of the [`default_table`], with the day of its AS numbers.
@@ -93,11 +93,8 @@ fn routes(mut number: impl FnMut(u32) -> NextHop) -> RouteTable {
         licence: "MIT (bart), CC BY 4.0 (ip-location-db)".to_owned(),
         date: "2026-06-17".to_owned(),
     };
-    let mut table = RouteTable {
-        name: DEFAULT_TABLE_NAME.to_owned(),
-        sources: vec![source],
-        ..RouteTable::default()
-    };
+    let name = DEFAULT_TABLE_NAME.to_owned();
+    let mut table = RouteTable::new(name, vec![source], Routes::default());
     let mut columns = unpack::UnpackedColumns::unpack(PACKED);
     let numbers = columns.numbers();
     let mut known = vec![None; numbers.len()];

@@ -73,7 +73,7 @@ impl JoinFiles {
             let loaded = self.table(name, open(path)?)?;
             tell(&loaded.name, &loaded.remarks());
             sources.extend(loaded.sources);
-            let joined = join.table(name, &loaded.table);
+            let joined = join.table(name, &loaded.content);
             join = joined.map_err(|error: TableError| failed(error.to_string()))?;
         }
         let failed = |reason| ReadError::file("the joined table", reason);
@@ -81,7 +81,7 @@ impl JoinFiles {
         if !self.columns.is_empty() {
             select_columns("the joined table", &mut table, &self.columns)?;
         }
-        Ok(LookupTable::of(String::new(), sources, table))
+        Ok(LookupTable::new(String::new(), sources, table))
     }
 
     /// Which of the columns are those of the table of this name: by their names there, or its only one.
@@ -114,7 +114,7 @@ impl JoinFiles {
     fn table(&self, name: &str, input: Input) -> Result<LookupTable, ReadError> {
         let mut loaded = load_for_lookups(input, &self.options(ColumnSelection::All))?;
         if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {
-            select_columns(&loaded.name, &mut loaded.table, &wanted)?;
+            select_columns(&loaded.name, &mut loaded.content, &wanted)?;
         }
         Ok(loaded)
     }
@@ -150,8 +150,8 @@ impl JoinFiles {
             let list = open(&path).and_then(|input| load_prefixes(input, &options));
             match list {
                 Ok(list) => {
-                    tell(&file, &list.remarks);
-                    lists.add(list_name, list.prefixes);
+                    tell(&file, &list.remarks());
+                    lists.add(list_name, list.content);
                 }
                 Err(error) if self.skip_invalid => {
                     tell(&file, &[format!("left out: {}", error.without_file())]);

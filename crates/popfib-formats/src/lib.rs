@@ -43,6 +43,7 @@ mod json;
 mod leaves;
 mod lines;
 mod load;
+mod loaded;
 mod lookups;
 mod masks;
 mod mmdb;
@@ -86,8 +87,9 @@ pub use format::open_routes;
 pub use input::{Input, Progress};
 pub use joins::JoinFiles;
 pub use load::{
-    PrefixList, RouteTable, load, load_from, load_image, load_prefixes, load_text, prefixes_of_text,
+    RouteTable, Routes, load, load_from, load_image, load_prefixes, load_text, prefixes_of_text,
 };
+pub use loaded::Loaded;
 pub use lookups::{LookupTable, load_for_lookups};
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{Route, RouteSource};

@@ -11,13 +11,14 @@ use std::sync::atomic::Ordering;
 use popfib::family::{ByFamily, Family};
 use popfib::image::{ImageTable, Source};
 use popfib::{IpPrefix, NextHop, Prefix, Rib};
-use popfib_table::{Dictionary, Records, Ribs, Table, TableBuilder};
+use popfib_table::{Dictionary, Records, Ribs, TableBuilder};
 
 use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
 use crate::image::ImageRoutes;
 use crate::input::{Input, Progress};
+use crate::loaded::Loaded;
 use crate::name_rule::MAX_NAMES;
 use crate::names::counted;
 use crate::ranges::{AddressSpan, IpRangePrefixes};
@@ -27,13 +28,12 @@ use crate::table_format::LoadOptions;
 use crate::text_table::TextTable;
 use crate::values::{ColumnSelection, ValueBook};
 
-/// A table as loaded: the routes of both families and the names of their next hops.
+/// The routes of a file, and what else is known of it.
+pub type RouteTable = Loaded<Routes>;
+
+/// The routes of both families and the records that they lead to.
 #[derive(Clone, Debug, Default)]
-pub struct RouteTable {
-    /// Its source: the name of the file.
-    pub name: String,
-    /// What is known of where it comes from: the file, or what an image says.
-    pub sources: Vec<Source>,
+pub struct Routes {
     /// The routes of both families; v4-mapped ones are IPv6.
     pub ribs: ByFamily<Ribs>,
     /// What the Ribs' next hops are numbers of: records of one column of texts, unless several columns were asked for. In a value-less
@@ -41,45 +41,12 @@ pub struct RouteTable {
     pub records: Records,
     /// Which columns these are.
     pub columns: ColumnSelection,
-    /// How many routes were replaced by a later one for the same prefix.
-    pub replaced: u64,
-    /// How many routes have a value that is absent, or a record without any, for the user: one line.
-    pub absent: Option<String>,
-    /// How many invalid lines, or records of a binary file, were skipped.
-    pub skipped: u64,
-    /// Which [updates](LoadOptions::updates) were applied, for the user: one line.
-    pub applied: Option<String>,
-    /// What else was left out, for the user: one line each.
-    pub notes: Vec<String>,
     /// With [`LoadOptions::all`], what would have been replaced: the earlier routes for prefixes of the Ribs, in the
     /// order of the source.
     pub others: Vec<(IpPrefix, NextHop)>,
 }
 
-impl RouteTable {
-    /// What was applied and what the table lacks of its source, for the user, one line each: replaced routes, skipped lines,
-    /// updates, values that are absent, and the notes.
-    pub fn remarks(&self) -> Vec<String> {
-        let notes = self.applied.iter().chain(&self.absent).chain(&self.notes);
-        remarks(self.replaced, self.skipped, notes)
-    }
-
-    /// A value-less list without a route, and the number that its routes lead to.
-    pub fn list() -> (Self, NextHop) {
-        let mut texts = Dictionary::new();
-        let number = texts.intern("");
-        let list = Self {
-            records: Records::of_values(texts),
-            ..Self::default()
-        };
-        (list, number)
-    }
-
-    /// The routes as a table for lookups. What was left out is forgotten.
-    pub fn into_table(self) -> Table {
-        Table::of_records(self.ribs, self.records)
-    }
-
+impl Routes {
     /// The value of a route that leads to this number, as text; empty if it is absent.
     #[inline]
     pub fn value(&self, number: NextHop) -> Cow<'_, str> {
@@ -109,47 +76,15 @@ impl RouteTable {
         }
     }
 
-    /// Counts the routes without any value. O(routes), and O(records) if there are records. `only` is the name of the only column.
-    pub(crate) fn count_absent(&mut self, only: Option<&str>) {
+    /// How many routes have no value, for the user. O(routes and records). `only` is the name of the only column.
+    fn absent(&self, only: Option<&str>) -> Option<String> {
         let mut numbers = 1..=self.records.len() as u32;
         let absent = numbers.find(|&number| self.records.codes(number).all(|code| code == 0));
         let absent = absent.and_then(NextHop::new);
         let is_absent = |&(_, number): &(IpPrefix, NextHop)| Some(number) == absent;
         let count = absent.map_or(0, |_| self.routes().filter(is_absent).count() as u64);
         let note = |of| format!("{} without {of}", counted(count, "route"));
-        self.absent = (count > 0).then(|| note(only.unwrap_or("a value")));
-    }
-
-    /// Takes the values that the numbers of the routes are of; `absent` is that of what has none, if a route leads to it. With `fill`,
-    /// such routes get values from shorter prefixes.
-    pub(crate) fn set_values(
-        &mut self,
-        values: ValueBook,
-        has_values: bool,
-        absent: Option<NextHop>,
-        fill: bool,
-    ) {
-        let only = values.only().or(values.wanted.name()).map(str::to_owned);
-        let (columns, built) = values.build(has_values);
-        (self.columns, self.records) = (columns, built.records);
-        if !built.mixed.is_empty() {
-            let names = built.mixed.iter().take(20);
-            let names: Vec<_> = names.map(|name| quote(name.as_bytes())).collect();
-            let note = format!(
-                "values of several types, read as texts, in {}",
-                names.join(", ")
-            );
-            self.notes.push(note);
-        }
-        if self.is_list() {
-            return;
-        }
-        if fill && (absent.is_some() || self.columns.are_records()) {
-            self.fill();
-        }
-        if absent.is_some() {
-            self.count_absent(only.as_deref());
-        }
+        (count > 0).then(|| note(only.unwrap_or("a value")))
     }
 
     /// All routes in prefix order, IPv4 first.
@@ -171,6 +106,49 @@ impl RouteTable {
     pub fn route_count(&self) -> usize {
         self.ribs.ipv4.len() + self.ribs.ipv6.len()
     }
+}
+
+impl RouteTable {
+    /// A value-less list without a route, and the number that its routes lead to.
+    pub fn list() -> (Self, NextHop) {
+        let (mut list, mut texts) = (Self::default(), Dictionary::new());
+        let number = texts.intern("");
+        list.records = Records::of_values(texts);
+        (list, number)
+    }
+
+    /// Takes the values that the numbers of the routes are of; `absent` is that of what has none, if a route leads to it. With `fill`,
+    /// such routes get values from shorter prefixes.
+    pub(crate) fn set_values(
+        &mut self,
+        values: ValueBook,
+        has_values: bool,
+        absent: Option<NextHop>,
+        fill: bool,
+    ) {
+        let only = values.only().or(values.wanted.name()).map(str::to_owned);
+        let (columns, built) = values.build(has_values);
+        self.columns = columns;
+        self.records = built.records;
+        if !built.mixed.is_empty() {
+            let names = built.mixed.iter().take(20);
+            let names: Vec<_> = names.map(|name| quote(name.as_bytes())).collect();
+            let note = format!(
+                "values of several types, read as texts, in {}",
+                names.join(", ")
+            );
+            self.notes.push(note);
+        }
+        if self.is_list() {
+            return;
+        }
+        if fill && (absent.is_some() || self.columns.are_records()) {
+            self.fill();
+        }
+        if absent.is_some() {
+            self.absent = self.content.absent(only.as_deref());
+        }
+    }
 
     /// Adds a route; counts the one that it replaces, or keeps it with `all`.
     #[inline]
@@ -186,24 +164,6 @@ impl RouteTable {
             }
         }
     }
-}
-
-/// What a table lacks of its source, and other notes.
-pub(crate) fn remarks<'a>(
-    replaced: u64,
-    skipped: u64,
-    notes: impl IntoIterator<Item = &'a String>,
-) -> Vec<String> {
-    let replaced = (replaced > 0).then(|| {
-        let routes = counted(replaced, "route");
-        format!("{routes} replaced by a later line for the same prefix")
-    });
-    let skipped = (skipped > 0).then(|| {
-        let lines = counted(skipped, "invalid line");
-        format!("{lines} skipped")
-    });
-    let counts = replaced.into_iter().chain(skipped);
-    counts.chain(notes.into_iter().cloned()).collect()
 }
 
 /// Loads the table in the file at `path`; `-` is standard input.
@@ -258,9 +218,9 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
 pub fn load_text(input: Input, options: &LoadOptions) -> Result<TableBuilder, ReadError> {
     let (name, progress) = (input.name().to_owned(), input.progress());
     let mut source = TextTable::of(input, options);
-    let ribs = insert_all(name, &progress, &mut source, options)?.0.ribs;
+    let table = insert_all(name, &progress, &mut source, options)?.0.content;
     let texts = mem::take(source.values()).into_texts();
-    Ok(TableBuilder::from_parts(ribs, texts))
+    Ok(TableBuilder::from_parts(table.ribs, texts))
 }
 
 /// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask
@@ -444,36 +404,32 @@ pub fn prefixes_of_text(
     IpRangePrefixes::new(first, last).map_err(|error| error.to_string())
 }
 
-/// The prefixes of a file in their order, some perhaps more than once, and what they lack of it.
-#[derive(Clone, Debug, Default)]
-pub struct PrefixList {
-    /// The prefixes; v4-mapped ones are IPv6.
-    pub prefixes: Vec<IpPrefix>,
-    /// What was left out, for the user, one line each.
-    pub remarks: Vec<String>,
-}
-
-/// Loads the prefixes of a table alone, without Ribs and values: a fraction of the time of [`load_from`].
+/// Loads the prefixes of a table alone in the order of the file, some perhaps more than once, without Ribs and values: a fraction of
+/// the time of [`load_from`].
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_prefixes(input: Input, options: &LoadOptions) -> Result<PrefixList, ReadError> {
-    let name = input.name().to_owned();
+pub fn load_prefixes(
+    input: Input,
+    options: &LoadOptions,
+) -> Result<Loaded<Vec<IpPrefix>>, ReadError> {
+    let mut list = Loaded::<Vec<_>> {
+        name: input.name().to_owned(),
+        ..Loaded::default()
+    };
     let options = LoadOptions {
         prefixes_only: true,
         ..options.clone()
     };
     let progress = input.progress();
     let mut source = open(input, &options)?;
-    let mut prefixes = Vec::new();
-    let (skipped, notes) = read_all(&name, &progress, &mut *source, &options, |_, route| {
+    let (name, prefixes) = (&list.name, &mut list.content);
+    (list.skipped, list.notes) = read_all(name, &progress, &mut *source, &options, |_, route| {
         prefixes.push(route.prefix);
         Ok(())
     })?;
-    Ok(PrefixList {
-        prefixes,
-        remarks: remarks(0, skipped, source.applied().iter().chain(&notes)),
-    })
+    list.applied = source.applied();
+    Ok(list)
 }
 
 #[cfg(test)]

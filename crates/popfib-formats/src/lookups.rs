@@ -4,43 +4,23 @@
 //! routes (a filter, another value) goes by them, so that one answer does not depend on the form of the file.
 
 use popfib::family::ByFamily;
-use popfib::image::Source;
 use popfib_table::{Table, TableError};
 
 use crate::error::ReadError;
 use crate::image::{self, table_of_image};
 use crate::input::Input;
-use crate::load::{RouteTable, load_from, remarks};
+use crate::load::{RouteTable, Routes, load_from};
+use crate::loaded::Loaded;
 use crate::table_format::LoadOptions;
 use crate::values::ColumnSelection;
 
-/// A table as loaded for lookups, and what it lacks of its source.
-#[derive(Clone, Debug)]
-pub struct LookupTable {
-    /// Its source: the name of the file.
-    pub name: String,
-    /// What is known of where it comes from, as [`RouteTable::sources`].
-    pub sources: Vec<Source>,
-    /// The table.
-    pub table: Table,
-    /// How many routes were replaced by a later one for the same prefix.
-    pub replaced: u64,
-    /// How many invalid lines, or records of a binary file, were skipped.
-    pub skipped: u64,
-    /// What else was left out, for the user: one line each.
-    pub notes: Vec<String>,
-}
+/// A table for lookups from a file, and what else is known of it.
+pub type LookupTable = Loaded<Table>;
 
 impl From<RouteTable> for LookupTable {
-    fn from(table: RouteTable) -> Self {
-        Self {
-            replaced: table.replaced,
-            skipped: table.skipped,
-            notes: table.absent.iter().chain(&table.notes).cloned().collect(),
-            name: table.name.clone(),
-            sources: table.sources.clone(),
-            table: table.into_table(),
-        }
+    fn from(mut table: RouteTable) -> Self {
+        table.notes.splice(..0, table.absent.take());
+        table.map(|routes| Table::of_records(routes.ribs, routes.records))
     }
 }
 
@@ -50,17 +30,16 @@ impl LookupTable {
     /// # Errors
     /// [`TableError::NoRoutes`] of an image without them.
     pub fn into_routes(self) -> Result<RouteTable, TableError> {
-        Ok(RouteTable {
-            name: self.name,
-            sources: self.sources,
-            ribs: ByFamily {
-                ipv4: self.table.ipv4().rib()?.into_owned(),
-                ipv6: self.table.ipv6().rib()?.into_owned(),
-            },
-            records: self.table.records().cloned().unwrap_or_default(),
+        let ribs = ByFamily {
+            ipv4: self.ipv4().rib()?.into_owned(),
+            ipv6: self.ipv6().rib()?.into_owned(),
+        };
+        Ok(self.map(|table| Routes {
+            ribs,
+            records: table.records().cloned().unwrap_or_default(),
             columns: ColumnSelection::All,
-            ..RouteTable::default()
-        })
+            others: Vec::new(),
+        }))
     }
 
     /// The same with a text for each value, which is its number if it is of an image without texts.
@@ -68,26 +47,9 @@ impl LookupTable {
     /// # Errors
     /// That image has no routes either.
     pub fn named(mut self) -> Result<Self, ReadError> {
-        let named = self.table.named();
-        self.table = named.map_err(|error| ReadError::file(&self.name, error.to_string()))?;
+        let named = self.content.named();
+        self.content = named.map_err(|error| ReadError::file(&self.name, error.to_string()))?;
         Ok(self)
-    }
-
-    /// A table of which nothing was left out.
-    pub fn of(name: String, sources: Vec<Source>, table: Table) -> Self {
-        Self {
-            name,
-            sources,
-            table,
-            replaced: 0,
-            skipped: 0,
-            notes: Vec::new(),
-        }
-    }
-
-    /// What the table lacks of its source, for the user, one line each, as [`RouteTable::remarks`].
-    pub fn remarks(&self) -> Vec<String> {
-        remarks(self.replaced, self.skipped, &self.notes)
     }
 }
 
@@ -118,5 +80,5 @@ pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<Looku
     let name = input.name().to_owned();
     let image = image::read(&mut input, options.table.as_deref())?;
     let table = table_of_image(&name, &image, &options.columns)?;
-    LookupTable::of(name, image.sources(), table).named()
+    LookupTable::new(name, image.sources(), table).named()
 }

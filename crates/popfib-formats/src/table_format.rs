@@ -70,7 +70,7 @@ pub struct LoadOptions {
     /// Give a route that lacks a value that of the next shorter prefix which has one.
     pub fill: bool,
     /// Keep the routes that a later one for the same prefix would replace, in
-    /// [`RouteTable::others`](crate::RouteTable::others).
+    /// [`Routes::others`](crate::Routes::others).
     pub all: bool,
     /// Only the prefixes count, as for [`load_prefixes`](crate::load_prefixes), which sets it: a second prefix in a line may be
     /// one more of them, and is an error unless [`format`](Self::format) says what it is.

@@ -80,7 +80,7 @@ fn columns_of_every_type() {
         ..LoadOptions::new()
     };
     let table = popfib_formats::load_from(input, &options).unwrap();
-    let records = table.records;
+    let records = &table.records;
     let columns = records.columns().iter();
     let types: Vec<_> = columns
         .map(|column| (column.name(), column.column_type().name()))

@@ -83,9 +83,9 @@ fn page_of(name: &str, sources: &[Source], table: &Table) -> PyResult<String> {
         table.write(&mut image, &Options::default(), Keep::Prefixes)
     };
     let written = write(name, sources, table)
-        .and_then(|()| write(SPECIAL_TABLE_NAME, &special.sources, &special.table));
+        .and_then(|()| write(SPECIAL_TABLE_NAME, &special.sources, &special.content));
     let page =
-        written.and_then(|()| popfib_explore::page(&image.to_bytes(), [table, &special.table]));
+        written.and_then(|()| popfib_explore::page(&image.to_bytes(), [table, &special.content]));
     page.map_err(|error: TableError| PyValueError::new_err(format!("the page: {error}")))
 }
 

@@ -277,7 +277,7 @@ fn of_routes(
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
     let values = values_of_records(py, &table.records, decode)?;
-    let map = py.detach(|| NumberMap::from_ribs(table.ribs))?;
+    let map = py.detach(|| NumberMap::from_ribs(table.content.ribs))?;
     let state = TableState::new(py, map, values).with_sources(table.sources);
     Ok(PyTable::of(state))
 }

@@ -58,8 +58,7 @@ pub(crate) fn join(
         };
         let joined = files.read(&mut open, &mut tell).map_err(read_error);
         let saved = joined.and_then(|joined| {
-            let write =
-                |image: &mut _| joined.table.write(image, &Options::default(), Keep::Routes);
+            let write = |image: &mut _| joined.write(image, &Options::default(), Keep::Routes);
             save_image(&output, &joined.sources, write)
         });
         (saved, left_out)

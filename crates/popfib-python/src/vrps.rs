@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use popfib::family::Family;
 use popfib::{IpPrefix, Prefix};
 use popfib_formats::bgp::{Origin, origins};
-use popfib_formats::{LoadOptions, VrpTable, load_vrps as read_vrps};
+use popfib_formats::{LoadOptions, Loaded, VrpTable, load_vrps as read_vrps};
 use popfib_table::rpki::Validity;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use crate::tools::copy;
 /// VRPs, any number for one prefix; by `load_vrps`.
 #[pyclass(name = "Vrps", frozen, module = "popfib")]
 pub(crate) struct PyVrps {
-    vrps: VrpTable,
+    vrps: Loaded<VrpTable>,
 }
 
 type PyVrpRow<'py> = (Bound<'py, PyString>, u8, u32);

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fib: Fib<u32> = Fib::compile(&table.ribs.ipv4, &Options::default())?;
     let addresses = generate(&Traffic::Routes, &table.ribs.ipv4, ADDRESSES, 1)?
         .ok_or("the table has no IPv4 route")?;
-    let live: LiveFib<u32> = LiveFib::from_rib(table.ribs.ipv4, Options::default())?;
+    let live: LiveFib<u32> = LiveFib::from_rib(table.content.ribs.ipv4, Options::default())?;
     let mut next_hops = [0; BURST];
     let reference = ReferenceLoop::new()?;
 

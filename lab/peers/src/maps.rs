@@ -60,7 +60,7 @@ pub(crate) fn maps(table: &str, count: usize, passes: usize) -> Result<(), Failu
             .into_owned();
         (name, load(path, &LoadOptions::default())?)
     };
-    let ByFamily { ipv4, ipv6 } = table.ribs;
+    let ByFamily { ipv4, ipv6 } = table.content.ribs;
     if !ipv4.is_empty() {
         let addresses = generate(&Traffic::Routes, &ipv4, count, 1)?.unwrap_or_default();
         family(

@@ -22,7 +22,7 @@ pub(crate) fn prepare(table: &str, output: &Path, counts: (usize, usize)) -> Res
     if table == "default" {
         let table = default_table();
         let name = format!("{}, {NEXT_HOPS} next hops", table.name);
-        let ByFamily { ipv4, ipv6 } = table.ribs;
+        let ByFamily { ipv4, ipv6 } = table.content.ribs;
         family(
             &name,
             &skewed_next_hops(&ipv4, NEXT_HOPS, 4),
@@ -37,7 +37,7 @@ pub(crate) fn prepare(table: &str, output: &Path, counts: (usize, usize)) -> Res
         )
     } else {
         let path = Path::new(table);
-        let ByFamily { ipv4, ipv6 } = load(path, &LoadOptions::default())?.ribs;
+        let ByFamily { ipv4, ipv6 } = load(path, &LoadOptions::default())?.content.ribs;
         // The rows of a report need a name, not a place.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         family(&name, &ipv4, output, counts.0)?;

@@ -143,9 +143,9 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 /// Reads the table that the options name.
 fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
     let loaded = table::load_records(args)?;
-    match with_prefixes && !loaded.table.has_prefixes() {
+    match with_prefixes && !loaded.has_prefixes() {
         true => Err(without_routes(&loaded.name, "name the matched prefix")),
-        false => Ok(loaded.named()?.table),
+        false => Ok(loaded.named()?.content),
     }
 }
 

@@ -35,11 +35,11 @@ impl NamedTable {
         loaded: LookupTable,
         with_prefixes: bool,
     ) -> Result<Self, Failure> {
-        if with_prefixes && !loaded.table.has_prefixes() {
+        if with_prefixes && !loaded.has_prefixes() {
             let what = "name the matched prefix, which --value-only does without";
             return Err(without_routes(&loaded.name, what));
         }
-        Ok(Self::new(name, loaded.named()?.table, with_prefixes))
+        Ok(Self::new(name, loaded.named()?.content, with_prefixes))
     }
 
     /// The table called `name`, of all its columns.
@@ -78,7 +78,7 @@ impl NamedTable {
     /// The table of these options, by prefixes if it has any.
     pub(crate) fn of(args: &TableArgs) -> Result<Self, Failure> {
         let loaded = table::load_records(args)?.named()?;
-        Ok(Self::new(None, loaded.table, true))
+        Ok(Self::new(None, loaded.content, true))
     }
 
     /// Whether what matched has to be known by its route, and not by its record.

@@ -15,7 +15,7 @@ use clap::Args;
 use popfib::family::Family;
 use popfib::intervals::Intervals;
 use popfib::{Address, NextHop, Prefix, Rib};
-use popfib_formats::LookupTable;
+use popfib_formats::Loaded;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -83,7 +83,11 @@ pub(crate) struct VerifyCount {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let asked = TableArgs::clone(&args.table).or_stdin(false);
-    let LookupTable { name, table, .. } = table::load_records(&asked)?;
+    let Loaded {
+        name,
+        content: table,
+        ..
+    } = table::load_records(&asked)?;
     if !table.has_routes() {
         return Err(without_routes(&name, "verify it"));
     }

@@ -20,7 +20,7 @@ pub(super) fn load(
     let ids = ids.map(|path| Ok::<_, Failure>((path, popfib_bpf::read_value_ids(path)?)));
     let ids = ids.transpose()?;
     let args = TableArgs::clone(args).or_stdin(false);
-    let table = table::load_records(&args)?.table;
+    let table = table::load_records(&args)?.content;
     let bar = progress::step("compiling");
     let values = match ids {
         None => ProgramValues::of(&table),

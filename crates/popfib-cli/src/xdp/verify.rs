@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use popfib::family::Family;
 use popfib_bpf::MappedTable;
-use popfib_formats::LookupTable;
+use popfib_formats::Loaded;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -24,7 +24,11 @@ pub(super) fn run(
     json: bool,
 ) -> Result<Verdict, Failure> {
     let args = TableArgs::clone(args).or_stdin(false);
-    let LookupTable { name, table, .. } = table::load_records(&args)?;
+    let Loaded {
+        name,
+        content: table,
+        ..
+    } = table::load_records(&args)?;
     if !table.has_routes() {
         return Err(without_routes(&name, "compare it"));
     }

@@ -16,6 +16,7 @@ use popfib_table::rpki::Vrps;
 
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::loaded::Loaded;
 use crate::registry::{format_type, formats};
 use crate::table_format::LoadOptions;
 use row::{AnyVrp, VrpEntry};
@@ -33,16 +34,10 @@ formats! { VrpFormat of FORMATS, no_such: "no such form of VRPs" }
 /// The VRPs of a file, by family.
 #[derive(Clone, Debug, Default)]
 pub struct VrpTable {
-    /// Where they came from: the name of the file.
-    pub name: String,
     /// Those of IPv4 prefixes.
     pub ipv4: Vrps<u32>,
     /// Those of IPv6 prefixes.
     pub ipv6: Vrps<u128>,
-    /// How many invalid lines or objects were skipped.
-    pub skipped: u64,
-    /// What else was left out, for the user: one line each.
-    pub notes: Vec<String>,
 }
 
 /// Reads the VRPs of `input`: JSON with `roas` of `prefix`, `maxLength` and `asn`, or CSV with the
@@ -56,15 +51,14 @@ pub struct VrpTable {
 ///
 /// # Errors
 /// A file that cannot be read to its end, a line that is no VRP, no VRP at all.
-pub fn load_vrps(mut input: Input, options: &LoadOptions) -> Result<VrpTable, ReadError> {
-    let name = input.name().to_owned();
-    let skip_invalid = options.skip_invalid;
+pub fn load_vrps(mut input: Input, options: &LoadOptions) -> Result<Loaded<VrpTable>, ReadError> {
+    let (name, skip_invalid) = (input.name().to_owned(), options.skip_invalid);
     let form = VrpFormat::detect(input.peek(|_| false));
     let mut source = (form.0.open)(input, options)?;
     let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
-    let mut table = VrpTable {
+    let mut table = Loaded::<VrpTable> {
         name,
-        ..VrpTable::default()
+        ..Loaded::default()
     };
     loop {
         match source.next() {

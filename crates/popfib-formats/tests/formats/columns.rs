@@ -401,7 +401,7 @@ fn chosen_prefixes_are_no_part_of_records() {
         "{\"dst\":\"10.0.0.0/8\",\"a\":1,\"b\":2}\n",
     ] {
         let table = read(text, &options).unwrap();
-        let records = table.records;
+        let records = table.content.records;
         let names: Vec<_> = records
             .columns()
             .iter()

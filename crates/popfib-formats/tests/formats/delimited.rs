@@ -293,7 +293,7 @@ fn the_column_of_values_can_be_chosen() {
     assert_eq!(routes(&table), ["10.0.0.0/8 "]);
     assert_eq!(table.remarks(), ["1 route without country"]);
     let number = table.routes().next().unwrap().1;
-    assert_eq!(table.into_table().value(number), None);
+    assert_eq!(popfib_formats::LookupTable::from(table).value(number), None);
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn prefixes_alone_are_those_of_the_table() {
         let table = load_from(input(text), &options).unwrap();
         let list = load_prefixes(input(text), &options).unwrap();
         assert!(
-            table.routes().map(|(prefix, _)| prefix).eq(list.prefixes),
+            table.routes().map(|(prefix, _)| prefix).eq(list.content),
             "{text}"
         );
     }

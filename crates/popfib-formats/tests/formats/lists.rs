@@ -471,7 +471,7 @@ fn objects_of_rpsl() {
         columns: popfib_formats::ColumnSelection::All,
         ..STRICT
     };
-    let records = read(text, &all).unwrap().records;
+    let records = read(text, &all).unwrap().content.records;
     let names: Vec<_> = records
         .columns()
         .iter()

@@ -1,6 +1,6 @@
 //! The attributes of BGP paths as columns.
 
-use popfib_formats::{LoadOptions, RouteValue};
+use popfib_formats::{LoadOptions, LookupTable, RouteValue};
 
 use super::records::{lines, options};
 use crate::common::{error, read};
@@ -79,7 +79,7 @@ TABLE_DUMP2|1|B|192.0.2.2|64501|11.0.0.0/8|64501||2.2.2.2|0|0||NAG||
                 value,
                 ..options(&["*"])
             };
-            let table = read(file, &options).unwrap().into_table();
+            let table = LookupTable::from(read(file, &options).unwrap());
             let address = "11.0.0.1".parse().unwrap();
             let number = table.lookup(address).unwrap();
             assert_eq!(table.value(number).as_deref(), Some(wanted));

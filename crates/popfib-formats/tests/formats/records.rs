@@ -1,7 +1,7 @@
 //! Records: files with several columns, read as such.
 
 use popfib::NextHop;
-use popfib_formats::{ColumnSelection, LoadOptions};
+use popfib_formats::{ColumnSelection, LoadOptions, LookupTable};
 use popfib_table::{Cell, ColumnType, Scalar};
 
 use super::mmdb::{Value, database, v4};
@@ -63,7 +63,7 @@ fn the_value_of_all_columns_is_that_of_one() {
     ];
     for file in files {
         let value = |columns: &LoadOptions| {
-            let table = read(file.clone(), columns).unwrap().into_table();
+            let table = LookupTable::from(read(file.clone(), columns).unwrap());
             let value = table.value(NextHop::MIN);
             value.map(std::borrow::Cow::into_owned)
         };
@@ -330,7 +330,7 @@ fn texts_come_back_as_they_were() {
         );
         let table = read(object, &options(&["*"])).unwrap();
         let (_, number) = table.routes().next().unwrap();
-        let records = table.records;
+        let records = table.content.records;
         assert_eq!(
             records.cell(number, 0),
             Some(Cell::Scalar(Scalar::Text(text))),
@@ -356,7 +356,7 @@ fn names_of_columns_are_bounded() {
     let object =
         format!(r#"{{"prefix":"10.0.0.0/8","{key}":{{{below}}},"{longest}":{{{below}}},"z":1}}"#);
     let table = read(&*object, &options(&["*"])).unwrap();
-    let records = table.records;
+    let records = table.content.records;
     let names: usize = records
         .columns()
         .iter()

@@ -2,7 +2,7 @@
 
 use popfib::image::Keep;
 use popfib::{ImageWriter, NextHop, Options};
-use popfib_formats::{RouteTable, WriteFormat, WriteOptions, write_table};
+use popfib_formats::{LookupTable, RouteTable, WriteFormat, WriteOptions, write_table};
 use popfib_table::Records;
 
 use super::mmdb::{Value, database, v4};
@@ -76,9 +76,7 @@ fn the_types_of_a_database_are_kept() {
     assert_eq!(shown_again[10], "several 1 Integer Some(Uint32)");
     let mut image = ImageWriter::new(0);
     image.table("", &[]).unwrap();
-    let written = table
-        .into_table()
-        .write(&mut image, &Options::default(), Keep::Routes);
+    let written = LookupTable::from(table).write(&mut image, &Options::default(), Keep::Routes);
     written.unwrap();
     let again = read(image.to_bytes(), &options(&["*"])).unwrap();
     assert_eq!(shown(&again.records), wanted);

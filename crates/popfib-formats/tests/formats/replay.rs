@@ -228,7 +228,7 @@ fn mrt_updates_and_sessions() {
     let paths = read(DUMP, &options(RouteValue::NextHop, named("as_path"))).expect("a table");
     assert_eq!(routes(&paths), ["10.0.0.0/8 64501 9"]);
     let all = read(DUMP, &options(RouteValue::NextHop, ColumnSelection::All)).expect("a table");
-    let records = all.records;
+    let records = all.content.records;
     assert!(records.column("communities").is_some() && records.len() == 1);
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn load_set(
     let (addresses, remarks) = in_background(py, &cancel, move || {
         let input = input(&path, seen)?.max_size(max_size.unwrap_or(Input::DEFAULT_MAX_SIZE));
         let list = load_prefixes(input, &options).map_err(read_error)?;
-        PyResult::Ok((SetAddresses::new(&list.prefixes), list.remarks))
+        PyResult::Ok((SetAddresses::new(&list), list.remarks()))
     })??;
     for line in remarks {
         warn(py, &format!("{name}: {line}"))?;

@@ -223,7 +223,7 @@ mod tests {
     #[test]
     #[ignore = "full tables"]
     fn heavy_tables_grow_as_in_the_paper() {
-        let newer = popfib_formats::default_table().ribs.ipv4;
+        let newer = popfib_formats::default_table().content.ribs.ipv4;
         let older = jpix();
         for (syn, paper) in [(Syn::Syn1, 764_847.0), (Syn::Syn2, 885_645.0)] {
             let growth = |rib: &Rib<u32>| syn.of(rib).len() as f64 / rib.len() as f64;
@@ -245,6 +245,12 @@ mod tests {
             println!("skipped: {name}: no shared data");
             return None;
         };
-        Some(load(&file, &LoadOptions::default()).unwrap().ribs.ipv4)
+        Some(
+            load(&file, &LoadOptions::default())
+                .unwrap()
+                .content
+                .ribs
+                .ipv4,
+        )
     }
 }

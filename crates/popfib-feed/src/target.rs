@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Weak};
 
 use popfib::NextHop;
 use popfib_formats::Escaped;
-use popfib_formats::bgp::{BgpPath, unpack_path};
+use popfib_formats::bgp::{BgpPath, PathRank, unpack_path};
 
 use crate::memory_budget;
 use crate::netlink_hops::{NetlinkHop, NetlinkHops};
@@ -63,7 +63,7 @@ enum TargetKind {
     Name(Box<str>),
     Hops(NetlinkHops),
     Object(u32, Arc<NextHopObjects>),
-    Path { rank: TargetRank, bytes: Box<[u8]> },
+    Path { rank: PathRank, bytes: Box<[u8]> },
 }
 
 /// Each target has its own number. Numbers repeat after 2^31 targets, when the earlier ones are long gone.
@@ -123,7 +123,7 @@ impl Target {
         let mut path = BgpPath::default();
         unpack_path(bytes, &mut path)?;
         Ok(Self::new(TargetKind::Path {
-            rank: rank(&path),
+            rank: PathRank::of(&path),
             bytes: bytes.into(),
         }))
     }
@@ -224,38 +224,13 @@ impl Target {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// `Greater` if this is the better of two paths to one prefix, by those rules of BGP (RFC 4271, section 9.1)
-    /// that a collector can apply: local preference, length of the AS path, origin, and MED between paths of one neighbouring
-    /// AS. If these do not decide, the paths are equal.
+    /// `Greater` if this is the better of two paths to one prefix, by [`PathRank`]. If that does not decide, they are equal.
     pub(crate) fn preference(&self, other: &Self) -> Ordering {
         match (&self.0.kind, &other.0.kind) {
             (TargetKind::Path { rank: a, .. }, TargetKind::Path { rank: b, .. }) => b.cmp(a),
             _ => Ordering::Equal,
         }
     }
-}
-
-/// Decides between two paths: the lower rank wins. Local preference (inverted), length, origin, neighbour, MED.
-type TargetRank = (u32, u32, u8, u32, u32);
-
-/// MEDs of different neighbours are not comparable. But comparing them only within one neighbour gives no total order
-/// of all paths (a beats b beats c beats a). So they are compared last, by neighbour and then MED.
-fn rank(path: &BgpPath) -> TargetRank {
-    let preference = path.local_preference.unwrap_or(100);
-    let origin = match path.origin.as_str() {
-        "IGP" => 0u8,
-        "EGP" => 1,
-        _ => 2,
-    };
-    let neighbour = path.neighbour().unwrap_or_default();
-    let med = path.med.unwrap_or_default();
-    (
-        u32::MAX - preference,
-        path.path_length(),
-        origin,
-        neighbour,
-        med,
-    )
 }
 
 impl PartialEq for Target {

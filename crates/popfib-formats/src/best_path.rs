@@ -1,9 +1,8 @@
 //! One route out of the several that a collector's peers have for a prefix: candidates in, in the order of the file, and the best
 //! of each prefix out.
 //!
-//! A path with a next hop wins over one without (of a route of the router itself), then the shortest AS path, then the lowest index
-//! of a peer; of equal routes, the last. Those are few of BGP's rules, but they are all that a dump of many routers supports (the
-//! others compare what one router knows), and they always give the same answer.
+//! Of the [rules](crate::path_rank) those count that a dump of many routers supports: a next hop or none (of a route of the router
+//! itself), the length of the AS path. Then the lowest index of a peer decides; of equal routes, the last.
 //!
 //! Routes for one prefix have to follow one another, as in every dump that collectors write; so nothing but the best so far is
 //! kept. Where they do not, each run of them has its best, and all but the last count as replaced.
@@ -13,25 +12,21 @@ use std::mem;
 use popfib::IpPrefix;
 
 use crate::error::ReadError;
+use crate::path_rank::PathRank;
 use crate::path_record::{PathValue, PathValues};
 use crate::peers::Peer;
 use crate::route::{Route, RouteSource};
 use crate::table_format::LoadOptions;
 use crate::values::ValueBook;
 
-/// What decides between two routes for one prefix: the lower wins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PathRank {
-    pub(crate) lacks_next_hop: bool,
-    pub(crate) path_length: u32,
-    pub(crate) peer: usize,
-}
+/// The rank of a path and the index of its peer: the lower wins.
+pub(crate) type DumpRank = (PathRank, usize);
 
 /// One route of one peer, without its value, which has a buffer of its own.
 #[derive(Debug)]
 pub(crate) struct PathCandidate {
     pub(crate) prefix: IpPrefix,
-    pub(crate) rank: PathRank,
+    pub(crate) rank: DumpRank,
     /// The error if this is the best route of its prefix: it has no value.
     pub(crate) flaw: Option<ReadError>,
 }

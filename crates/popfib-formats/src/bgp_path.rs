@@ -97,12 +97,12 @@ impl BgpPath {
     }
 
     /// The length of its AS path as routers compare it: a set counts as one, a confederation not at all.
-    pub fn path_length(&self) -> u32 {
+    pub(crate) fn path_length(&self) -> u32 {
         as_path::length(&self.as_path).unwrap_or_default()
     }
 
     /// The neighbour: the first AS of its AS path outside of confederations; `None` if that is a set or empty.
-    pub fn neighbour(&self) -> Option<u32> {
+    pub(crate) fn neighbour(&self) -> Option<u32> {
         let outside = |&(kind, _): &(SegmentKind, &str)| kind.is_outside();
         let mut segments = as_path::segments(&self.as_path).map_while(Result::ok);
         match segments.find(outside)? {

@@ -21,13 +21,14 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 
 use crate::as_path;
-use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate, PathRank};
+use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate};
 use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::name_rule::checked;
 use crate::names::note_left_out;
+use crate::path_rank::PathRank;
 use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::FormatCapabilities;
@@ -132,7 +133,7 @@ impl BgpdumpTable {
 
 /// The error of the current line, if it lacks the next hop that is asked for.
 pub(crate) fn flaw(rank: PathRank, wanted: RouteValue, lines: &Lines) -> Option<ReadError> {
-    (rank.lacks_next_hop && wanted == RouteValue::NextHop).then(|| lines.invalid(NO_NEXT_HOP))
+    (rank.lacks_next_hop() && wanted == RouteValue::NextHop).then(|| lines.invalid(NO_NEXT_HOP))
 }
 
 /// Writes what stands for a route with this AS path, next hop and peer to `value`: nothing for a next hop that it
@@ -178,17 +179,13 @@ impl CandidatePaths for BgpdumpTable {
                 BgpdumpType::Table => (path_length(as_path)?, peer),
                 BgpdumpType::Update => (0, 0),
             };
-            let rank = PathRank {
-                lacks_next_hop: next_hop.is_empty(),
-                path_length,
-                peer,
-            };
-            Ok(Some((line.prefix, rank)))
+            let rank = PathRank::of_dump(next_hop.is_empty(), path_length);
+            Ok(Some((line.prefix, (rank, peer))))
         })?;
         Ok(next.map(|(prefix, rank)| PathCandidate {
             prefix,
             rank,
-            flaw: (self.value).and_then(|value| flaw(rank, value, &self.routes.lines)),
+            flaw: (self.value).and_then(|value| flaw(rank.0, value, &self.routes.lines)),
         }))
     }
 

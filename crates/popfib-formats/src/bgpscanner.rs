@@ -17,13 +17,14 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use crate::best_path::{BestPaths, CandidatePaths, PathCandidate, PathRank};
+use crate::best_path::{BestPaths, CandidatePaths, DumpRank, PathCandidate};
 use crate::bgpdump::{flaw, path_length, write_value};
 use crate::date::parse_seconds;
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
 use crate::names::note_left_out;
+use crate::path_rank::PathRank;
 use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::FormatCapabilities;
@@ -66,7 +67,7 @@ struct Bgpscanner {
     /// The prefixes of the line at hand, where the next begins, and what holds for all of them.
     prefixes: String,
     at: usize,
-    rank: PathRank,
+    rank: DumpRank,
     routed: String,
 }
 
@@ -82,7 +83,7 @@ impl Bgpscanner {
             others: 0,
             prefixes: String::new(),
             at: 0,
-            rank: PathRank::default(),
+            rank: Default::default(),
             routed: String::new(),
         }
     }
@@ -152,11 +153,7 @@ impl Bgpscanner {
             "=" => (path_length(as_path)?, index),
             _ => (0, 0),
         };
-        self.rank = PathRank {
-            lacks_next_hop: hop.is_empty(),
-            path_length,
-            peer,
-        };
+        self.rank = (PathRank::of_dump(hop.is_empty(), path_length), peer);
         self.prefixes.push_str(prefixes);
         Ok(())
     }
@@ -171,7 +168,7 @@ impl CandidatePaths for Bgpscanner {
                     return Ok(Some(PathCandidate {
                         prefix,
                         rank: self.rank,
-                        flaw: flaw(self.rank, self.value, &self.lines),
+                        flaw: flaw(self.rank.0, self.value, &self.lines),
                     }));
                 }
                 Some(Err(reason)) => return Err(self.lines.invalid(reason)),

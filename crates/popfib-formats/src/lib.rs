@@ -51,6 +51,7 @@ mod mrt;
 mod name_rule;
 mod names;
 mod origins;
+mod path_rank;
 mod path_record;
 mod paths;
 mod peers;
@@ -107,6 +108,7 @@ pub mod bgp {
     pub use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
     pub use crate::mrt::{BgpChange, BgpForm, BgpUpdate, pack_path, unpack_path};
     pub use crate::origins::{Origin, origins};
+    pub use crate::path_rank::PathRank;
     pub use crate::paths::open_paths;
 }
 

@@ -1,7 +1,7 @@
 //! The table of a dump as it was later: its routes and the updates after it in, the best route of each prefix out.
 //!
 //! Every path of every peer is kept, as a peer that withdraws its own leaves those of the others, and each prefix has
-//! the best one in the end, by the rules for dumps ([`best_path`](crate::best_path)). A path is its value and
+//! the best one in the end, by the [rules](crate::path_rank) for dumps. A path is its value and
 //! what the rules ask for, 28 bytes. A session that ends takes no walk over the paths of its peer: they belong to an earlier
 //! generation then, and do not count.
 
@@ -15,7 +15,6 @@ use popfib::image::Source;
 use popfib::{IpPrefix, NextHop};
 use popfib_table::multi_rib::{MultiRib, Path};
 
-use crate::best_path::PathRank;
 use crate::bgp_path::{BgpPath, PathSource};
 use crate::date::rfc3339;
 use crate::error::ReadError;
@@ -24,6 +23,7 @@ use crate::input::Input;
 use crate::mrt::unpack_path;
 use crate::name_rule::MAX_NAMES;
 use crate::names::counted;
+use crate::path_rank::PathRank;
 use crate::path_record::{PathValue, PathValues};
 use crate::paths::{has_paths, paths_of};
 use crate::peers::{Peer, RouteValue};
@@ -489,12 +489,9 @@ impl PeerPath {
     }
 
     /// What decides against other paths of the prefix.
-    fn rank(&self) -> PathRank {
-        PathRank {
-            lacks_next_hop: self.length & Self::LACKS != 0,
-            path_length: self.length & !Self::LACKS,
-            peer: self.peer as usize,
-        }
+    fn rank(&self) -> (PathRank, u32) {
+        let (lacks_next_hop, length) = (self.length & Self::LACKS != 0, self.length & !Self::LACKS);
+        (PathRank::of_dump(lacks_next_hop, length), self.peer)
     }
 }
 

@@ -19,9 +19,10 @@ use super::kinds::{
     is_old, rib_subtype,
 };
 use super::records::{MrtRecord, MrtRecords};
-use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate, PathRank};
+use crate::best_path::{BestPaths, CandidatePaths, DumpRank, NO_NEXT_HOP, PathCandidate};
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::path_rank::PathRank;
 use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::FormatCapabilities;
@@ -88,7 +89,7 @@ impl CandidatePaths for MrtTable {
                 Ok(Some((prefix, rank))) => {
                     // Only an error if no better path of the prefix comes: `BestPaths` decides.
                     let is_flaw =
-                        rank.lacks_next_hop && self.reader.value == Some(RouteValue::NextHop);
+                        rank.0.lacks_next_hop() && self.reader.value == Some(RouteValue::NextHop);
                     return Ok(Some(PathCandidate {
                         prefix,
                         rank,
@@ -151,7 +152,7 @@ impl MrtTableReader {
         &mut self,
         record: &MrtRecord<'_>,
         to: &mut PathValue,
-    ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
+    ) -> Result<Option<(IpPrefix, DumpRank)>, WireFlaw> {
         let mut body = WireBytes(record.body);
         match (record.kind, record.subtype) {
             // The subtype is the family.
@@ -211,11 +212,11 @@ impl MrtTableReader {
         family: Afi,
         has_ids: bool,
         to: &mut PathValue,
-    ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
+    ) -> Result<Option<(IpPrefix, DumpRank)>, WireFlaw> {
         body.u32()?; // the sequence number
         let prefix = body.prefix(family)?;
         let count = body.u16()?;
-        let mut best: Option<(PathRank, WireBytes<'_>)> = None;
+        let mut best: Option<(DumpRank, WireBytes<'_>)> = None;
         for _ in 0..count {
             let entry = RibEntry::read(body, has_ids)?;
             let (peer, wanted) = self.peer(entry.peer)?;
@@ -225,11 +226,7 @@ impl MrtTableReader {
                 continue;
             }
             let attributes = Attributes::read(entry.attributes)?;
-            let rank = PathRank {
-                lacks_next_hop: attributes.rib_next_hop(family).is_none(),
-                path_length: attributes.as_path(4).length()?,
-                peer: entry.peer,
-            };
+            let rank = (rank(&attributes, family, 4)?, entry.peer);
             // The text of the value is written once, of the best one: there may be hundreds.
             if best.is_none_or(|(least, _)| rank <= least) {
                 best = Some((rank, entry.attributes));
@@ -238,7 +235,7 @@ impl MrtTableReader {
         let Some((rank, bytes)) = best else {
             return Ok(None);
         };
-        self.write_value(bytes, 4, prefix, self.table[rank.peer].0, to)?;
+        self.write_value(bytes, 4, prefix, self.table[rank.1].0, to)?;
         Ok(Some((prefix, rank)))
     }
 
@@ -248,7 +245,7 @@ impl MrtTableReader {
         body: &[u8],
         family: Afi,
         to: &mut PathValue,
-    ) -> Result<Option<(IpPrefix, PathRank)>, WireFlaw> {
+    ) -> Result<Option<(IpPrefix, DumpRank)>, WireFlaw> {
         let TableDump {
             prefix,
             peer_address,
@@ -266,11 +263,7 @@ impl MrtTableReader {
         if !self.is_wanted(peer, peer_address, peer_as) {
             return Ok(None);
         }
-        let rank = PathRank {
-            lacks_next_hop: attributes.rib_next_hop(family).is_none(),
-            path_length: attributes.as_path(2).length()?,
-            peer,
-        };
+        let rank = (rank(&attributes, family, 2)?, peer);
         self.write_value(bytes, 2, prefix, peer, to)?;
         Ok(Some((prefix, rank)))
     }
@@ -310,4 +303,12 @@ impl MrtTableReader {
         };
         Ok(())
     }
+}
+
+/// The rank of a path with these attributes.
+#[inline]
+fn rank(attributes: &Attributes<'_>, family: Afi, as_width: usize) -> Result<PathRank, WireFlaw> {
+    let lacks_next_hop = attributes.rib_next_hop(family).is_none();
+    let length = attributes.as_path(as_width).length()?;
+    Ok(PathRank::of_dump(lacks_next_hop, length))
 }

@@ -43,12 +43,6 @@ pub(crate) struct FollowClient {
     stream: BufReader<Box<dyn ReadWrite>>,
 }
 
-/// An image of the table at a moment, and its version among those of the same process.
-pub(crate) struct VersionedImage {
-    pub(crate) version: u64,
-    pub(crate) opened: OpenedImage,
-}
-
 /// A match: the prefix, and its value.
 pub(crate) type LiveMatch = Option<(IpPrefix, String)>;
 
@@ -170,11 +164,11 @@ impl FollowClient {
         }
     }
 
-    /// The table as it is now, compiled; `None` if it is still of this version.
+    /// The table as it is now, compiled, and its version among those of the same process; `None` if it is still of this version.
     pub(crate) fn image(
         &mut self,
         version: Option<u64>,
-    ) -> Result<Option<VersionedImage>, Failure> {
+    ) -> Result<Option<(u64, OpenedImage)>, Failure> {
         let start = Instant::now();
         let known = version.map(|version| version.to_string());
         self.send(&format!("image {}\n", known.unwrap_or_default()))?;
@@ -198,7 +192,7 @@ impl FollowClient {
             Err(error) => return Err(self.failed(error)),
         }
         let opened = OpenedImage::of_bytes(self.name.clone(), &bytes, start)?;
-        Ok(Some(VersionedImage { version, opened }))
+        Ok(Some((version, opened)))
     }
 }
 
@@ -210,8 +204,7 @@ const NO_ANSWER: &str = "this is no answer of popfibd";
 /// The table as it is now.
 pub(crate) fn open(socket: &Path, read: &ReadArgs) -> Result<OpenedImage, Failure> {
     let mut live = FollowSocket::new(socket, read)?.connect()?;
-    match live.image(None)? {
-        Some(current) => Ok(current.opened),
-        None => Err(live.failed(NO_ANSWER)),
-    }
+    let current = live.image(None)?;
+    let opened = current.map(|(_, opened)| opened);
+    opened.ok_or_else(|| live.failed(NO_ANSWER))
 }

@@ -4,11 +4,13 @@
 //! For what needs every route; what only looks up does so in the image itself.
 //! The bytes are validated as a whole first, so no single route is ever invalid.
 
+use std::mem;
+
 use hashbrown::HashMap;
 use popfib::family::Family;
 use popfib::image::{ImageFamily, ImageTable, Source};
 use popfib::{Image, ImageError, IpPrefix, NextHop};
-use popfib_table::{Cell, Column, Records, Table, TableError};
+use popfib_table::{Column, Records, Table, TableError};
 
 use crate::error::{ReadError, no_name, quote};
 use crate::input::Input;
@@ -16,7 +18,7 @@ use crate::name_rule::check_characters;
 use crate::registry::FormatCapabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
-use crate::values::{CellKind, ColumnSelection, ValueBook};
+use crate::values::{ColumnSelection, ValueBook};
 
 /// Whether a file that begins with these bytes is an image.
 pub fn is_image(head: &[u8]) -> bool {
@@ -95,6 +97,7 @@ pub fn no_column_message(missing: &str, records: Option<&Records>) -> String {
 /// The routes of both families, in prefix order.
 pub(crate) struct ImageRoutes {
     name: String,
+    /// Without records where these are read: then the book has them.
     table: Table,
     image: ImageTable,
     /// How many routes have been read.
@@ -114,7 +117,7 @@ impl ImageRoutes {
         image: &ImageTable,
         options: &LoadOptions,
     ) -> Result<Self, ReadError> {
-        let table = table_of_image(name, image, &options.columns)?;
+        let mut table = table_of_image(name, image, &options.columns)?;
         let has_several = table
             .records()
             .is_some_and(|records| records.columns().len() > 1);
@@ -124,16 +127,19 @@ impl ImageRoutes {
             let error = TableError::NoRoutes;
             return Err(ReadError::file(name, error.to_string()).with_source(error));
         }
+        // The table has the only column alone, so the book need not look for it.
         let mut values = ValueBook::default();
-        if !are_records {
-            // The table has that column alone, so the book need not look for it.
-            values.wanted = options.columns.clone();
-        } else {
-            values.wanted = ColumnSelection::All;
-            for column in table.records().map_or(&[][..], Records::columns) {
-                values.column(column.name());
-            }
-            values.set_value_column(table.records().map_or(0, Records::value_column));
+        values.wanted = options.columns.clone();
+        let mut numbers = HashMap::new();
+        if are_records && table.records().is_some() {
+            // Their numbers stay, so that nothing of them is copied.
+            let records = mem::take(&mut table).into_records().unwrap_or_default();
+            let (records, distinct) = records.distinct();
+            let blank = records.blank();
+            let distinct = distinct.into_iter().map(NextHop::new);
+            let distinct = distinct.map(|number| number.filter(|_| number != blank));
+            numbers.extend((1..).filter_map(NextHop::new).zip(distinct));
+            values = ValueBook::of_records(records);
         }
         Ok(Self {
             name: name.to_owned(),
@@ -141,7 +147,7 @@ impl ImageRoutes {
             image: image.clone(),
             count: 0,
             values,
-            numbers: HashMap::new(),
+            numbers,
         })
     }
 
@@ -151,42 +157,19 @@ impl ImageRoutes {
         Some((A::ip_prefix(prefix), next_hop))
     }
 
-    /// The value that stands for this next hop, which the book has not yet.
+    /// The one value of this next hop, which the book has not yet.
     fn value(&mut self, next_hop: NextHop) -> Result<Option<NextHop>, String> {
-        let values = &mut self.values;
-        values.begin();
-        let Some(records) = self.table.records() else {
-            return Ok(values.text(&next_hop.to_string()));
-        };
-        if !values.are_records() {
-            // An empty one is absent, or that of a list of prefixes.
-            let value = self.table.value(next_hop).unwrap_or_default();
-            if !value.is_empty()
-                && let Err(reason) = check_characters(&value)
-            {
-                return Err(format!("{}: {reason}", quote(value.as_bytes())));
-            }
-            return Ok(values.text(&value));
+        if self.table.records().is_none() {
+            return Ok(self.values.text(&next_hop.to_string()));
         }
-        for column in 0..records.columns().len() {
-            match records.cell(next_hop, column) {
-                None => {}
-                Some(Cell::Scalar(scalar)) => {
-                    let maxmind = records.columns()[column].maxmind_type();
-                    let kind = maxmind.map_or(CellKind::of(scalar), CellKind::MaxMind);
-                    values.put(column, kind, &scalar.to_string());
-                }
-                Some(Cell::List(list)) => {
-                    let elements = list
-                        .iter()
-                        .map(|element| (CellKind::of(element), element.to_string()));
-                    let elements: Vec<_> = elements.collect();
-                    let elements = elements.iter().map(|(kind, text)| (*kind, text.as_str()));
-                    values.put_list(column, elements);
-                }
-            }
+        // An empty one is absent, or that of a list of prefixes.
+        let value = self.table.value(next_hop).unwrap_or_default();
+        if !value.is_empty()
+            && let Err(reason) = check_characters(&value)
+        {
+            return Err(format!("{}: {reason}", quote(value.as_bytes())));
         }
-        Ok(values.number())
+        Ok(self.values.text(&value))
     }
 }
 

@@ -78,9 +78,7 @@ impl Routes {
 
     /// How many routes have no value, for the user. O(routes and records). `only` is the name of the only column.
     fn absent(&self, only: Option<&str>) -> Option<String> {
-        let mut numbers = 1..=self.records.len() as u32;
-        let absent = numbers.find(|&number| self.records.codes(number).all(|code| code == 0));
-        let absent = absent.and_then(NextHop::new);
+        let absent = self.records.blank();
         let is_absent = |&(_, number): &(IpPrefix, NextHop)| Some(number) == absent;
         let count = absent.map_or(0, |_| self.routes().filter(is_absent).count() as u64);
         let note = |of| format!("{} without {of}", counted(count, "route"));

@@ -47,8 +47,9 @@ impl LookupTable {
     /// # Errors
     /// That image has no routes either.
     pub fn named(mut self) -> Result<Self, ReadError> {
-        let named = self.content.named();
-        self.content = named.map_err(|error| ReadError::file(&self.name, error.to_string()))?;
+        let failed =
+            |error: TableError| ReadError::file(&self.name, error.to_string()).with_source(error);
+        self.content = self.content.named().map_err(failed)?;
         Ok(self)
     }
 }

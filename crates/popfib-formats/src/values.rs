@@ -28,18 +28,6 @@ pub(crate) enum CellKind {
     MaxMind(MaxMindType),
 }
 
-impl CellKind {
-    /// That of a value.
-    pub(crate) fn of(value: Scalar<'_>) -> Self {
-        match value {
-            Scalar::Text(_) => Self::Text,
-            Scalar::Integer(_) => Self::Integer,
-            Scalar::Float(_) => Self::Float,
-            Scalar::Boolean(_) => Self::Boolean,
-        }
-    }
-}
-
 /// Which columns of a file's records are read.
 ///
 /// A column is called by the keys that lead to its value in a MaxMind database or a JSON object (`country.iso_code`,
@@ -85,8 +73,6 @@ pub struct ValueBook {
     pub(crate) is_ignored: bool,
     /// How much a column of this name tells, the lowest most; `None` for nothing.
     rank: Option<fn(&str) -> Option<usize>>,
-    /// The column that is the value of a record, where the file says so.
-    value_column: Option<usize>,
     /// Whether a column had a value in any record.
     is_used: Vec<bool>,
     /// Columns that are there and not asked for.
@@ -97,6 +83,8 @@ pub struct ValueBook {
     texts: Dictionary,
     /// The columns, and the records of several.
     records: RecordsBuilder,
+    /// In place of these, the records of an image as they are.
+    finished: Option<Records>,
     /// The length of the texts of all records.
     records_len: usize,
     /// Of the record at hand, the text if it is one, the length of its texts, and its number once it has one.
@@ -128,6 +116,15 @@ impl ValueBook {
         }
     }
 
+    /// For records that have their numbers.
+    pub(crate) fn of_records(records: Records) -> Self {
+        Self {
+            wanted: ColumnSelection::All,
+            finished: Some(records),
+            ..Self::default()
+        }
+    }
+
     /// The index of a column, which may be new; `None` if there are too many.
     fn add(&mut self, name: &str) -> Option<usize> {
         match self.records.column(name) {
@@ -148,15 +145,10 @@ impl ValueBook {
         self
     }
 
-    /// The value of a record is in the column of this index.
-    pub(crate) fn set_value_column(&mut self, column: usize) {
-        self.value_column = Some(column);
-    }
-
     /// The index of the column that is the value of a record: of those that were asked for, the first.
     fn value_column(&self) -> usize {
         let Some(rank) = self.rank.filter(|_| self.wants_all()) else {
-            return self.value_column.unwrap_or(0);
+            return 0;
         };
         let ranked = self.names().enumerate();
         let ranked = ranked.filter_map(|(index, name)| Some((rank(name)?, index)));
@@ -216,6 +208,9 @@ impl ValueBook {
 
     /// The name of the only column.
     pub(crate) fn only(&self) -> Option<&str> {
+        if let Some([column]) = self.finished.as_ref().map(Records::columns) {
+            return Some(column.name());
+        }
         let mut names = self.names();
         names.next().filter(|_| names.len() == 0)
     }
@@ -336,6 +331,9 @@ impl ValueBook {
 
     /// The number of what has no value.
     pub(crate) fn absent(&mut self) -> NextHop {
+        if let Some(blank) = self.finished.as_ref().and_then(Records::blank) {
+            return blank;
+        }
         match self.are_records() {
             true => {
                 self.begin();
@@ -381,6 +379,10 @@ impl ValueBook {
 
     /// The records, and which columns they have. `has_values` is that of the source: then what is all absent is a column.
     pub(crate) fn build(mut self, has_values: bool) -> (ColumnSelection, BuiltRecords) {
+        if let Some(records) = self.finished {
+            let mixed = Vec::new();
+            return (self.wanted, BuiltRecords { records, mixed });
+        }
         if self.are_records() && self.names().len() > 0 {
             let value_column = self.value_column();
             let mut built = self.records.build();

@@ -159,6 +159,11 @@ impl Table {
         self.records.as_ref()
     }
 
+    /// The same without the routes.
+    pub fn into_records(self) -> Option<Records> {
+        self.records
+    }
+
     /// Whether longest matches can be asked for: false for an image of values alone.
     pub fn has_prefixes(&self) -> bool {
         self.ipv4().has_prefixes() && self.ipv6().has_prefixes()

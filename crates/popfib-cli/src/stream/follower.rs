@@ -70,17 +70,33 @@ impl<'a, T> Follower<'a, T> {
         Ok((state, follower))
     }
 
-    /// What `make` makes of the table at a socket, and what fetches later ones.
+    /// What `make` makes of the table at a socket, which is fetched as an image, and what fetches later ones.
     pub(crate) fn of_socket(
         socket: &Path,
         read: &ReadArgs,
         with_prefixes: bool,
         mut make: impl FnMut(NamedTable) -> Result<T, Failure> + Send + 'a,
     ) -> Result<(T, Option<Self>), Failure> {
-        let (mut source, first) = FetchedTable::open(socket, read, with_prefixes)?;
-        let state = make(first)?;
-        let fetch = move |_| source.fetch()?.map(&mut make).transpose();
-        Ok((state, Some(Self::new(fetch))))
+        let place = FollowSocket::new(socket, read)?;
+        let (mut client, mut version) = (None, None);
+        let mut fetch = move || {
+            let live: &mut FollowClient = match &mut client {
+                Some(live) => live,
+                none => {
+                    // Another process counts its versions from 0.
+                    version = None;
+                    none.insert(place.connect()?)
+                }
+            };
+            let current = live.image(version).inspect_err(|_| client = None)?;
+            let Some((of_current, opened)) = current else {
+                return Ok(None);
+            };
+            version = Some(of_current);
+            make(NamedTable::of_loaded(None, opened.loaded, with_prefixes)?).map(Some)
+        };
+        let first = fetch()?.expect("no version of it is known");
+        Ok((first, Some(Self::new(move |_| fetch()))))
     }
 
     /// The same of the table that `args` name, with its prefixes.
@@ -118,49 +134,5 @@ impl<'a, T> Follower<'a, T> {
                 None
             }
         }
-    }
-}
-
-/// The table of a running `popfibd`, which is fetched as an image.
-struct FetchedTable {
-    place: FollowSocket,
-    with_prefixes: bool,
-    live: Option<FollowClient>,
-    version: Option<u64>,
-}
-
-impl FetchedTable {
-    /// Opens the table at a socket; returns it also as it is now.
-    fn open(
-        socket: &Path,
-        read: &ReadArgs,
-        with_prefixes: bool,
-    ) -> Result<(Self, NamedTable), Failure> {
-        let mut source = Self {
-            place: FollowSocket::new(socket, read)?,
-            with_prefixes,
-            live: None,
-            version: None,
-        };
-        let first = source.fetch()?.expect("no version of it is known");
-        Ok((source, first))
-    }
-
-    /// The table as it is now; `None` if it has not changed since the last call.
-    fn fetch(&mut self) -> Result<Option<NamedTable>, Failure> {
-        let live = match &mut self.live {
-            Some(live) => live,
-            none => {
-                // Another process counts its versions from 0.
-                self.version = None;
-                none.insert(self.place.connect()?)
-            }
-        };
-        let current = live.image(self.version).inspect_err(|_| self.live = None)?;
-        let Some(current) = current else {
-            return Ok(None);
-        };
-        self.version = Some(current.version);
-        NamedTable::of_loaded(None, current.opened.loaded, self.with_prefixes).map(Some)
     }
 }

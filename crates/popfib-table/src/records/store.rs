@@ -173,6 +173,33 @@ impl Records {
         (0..self.columns.len()).map(move |column| self.code(number, column))
     }
 
+    /// The number of the first record without any value. O(records * columns).
+    pub fn blank(&self) -> Option<NextHop> {
+        let mut numbers = 1..=self.len() as u32;
+        let blank = numbers.find(|&number| self.codes(number).all(|code| code == 0));
+        blank.and_then(NextHop::new)
+    }
+
+    /// Each different record once, and by the number of each, from 1 on, that of the equal one. O(records * columns).
+    pub fn distinct(self) -> (Self, Vec<u32>) {
+        let mut rows = InternedCodeLists::default();
+        let mut row = Vec::new();
+        let numbers = (1..=self.len() as u32).map(|number| {
+            row.clear();
+            row.extend(self.codes(number));
+            rows.intern(&row)
+        });
+        let numbers: Vec<_> = numbers.collect();
+        let rows = rows.lists();
+        if rows.len() == numbers.len() {
+            return (self, numbers);
+        }
+        let rows = rows.iter().map(|row| row.iter().copied());
+        let mut distinct = Self::of_rows(self.columns, rows);
+        distinct.value_column = self.value_column;
+        (distinct, numbers)
+    }
+
     /// Records of these columns, whose codes are `rows`, from number 1 on.
     pub(crate) fn of_rows<R: IntoIterator<Item = u32>>(
         columns: Vec<Column>,

@@ -26,6 +26,8 @@ pub struct FileUpdates {
 struct FilePeers {
     streams: Streams,
     known: HashMap<Option<(IpAddr, u32)>, StreamId>,
+    /// That of the last update: successive ones are often of one peer.
+    last: Option<(Option<(IpAddr, u32)>, StreamId)>,
     /// Whether one has a name.
     is_any_named: bool,
     shared: SharedTargets,
@@ -160,7 +162,13 @@ impl FilePeers {
 
     /// The stream of a peer, old or new.
     fn stream(&mut self, peer: Option<(IpAddr, u32)>) -> Result<StreamId, UpdateError> {
+        if let Some((last, stream)) = self.last
+            && last == peer
+        {
+            return Ok(stream);
+        }
         if let Some(&stream) = self.known.get(&peer) {
+            self.last = Some((peer, stream));
             return Ok(stream);
         }
         let name = peer.map(|(address, _)| address.to_string());

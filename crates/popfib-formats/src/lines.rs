@@ -259,8 +259,13 @@ fn line_ends(bytes: &[u8]) -> usize {
 
 /// A line as text without control characters but tabs.
 pub(crate) fn text(line: &[u8]) -> Result<&str, String> {
+    // Most lines are ASCII, whose characters need not be found one by one.
+    let is_plain = line
+        .iter()
+        .fold(true, |all, b| all & matches!(b, b' '..=b'~' | b'\t'));
     let line = str::from_utf8(line).map_err(|_| "this is not text: invalid UTF-8".to_owned())?;
-    match line.chars().find(|&c| is_control(c)) {
+    let control = (!is_plain).then(|| line.chars().find(|&c| is_control(c)));
+    match control.flatten() {
         None => Ok(line),
         Some(c) => Err(format!(
             "this is not text: control character U+{:04X}",

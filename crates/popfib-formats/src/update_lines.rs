@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::mem;
 use std::net::IpAddr;
 
 use crate::bgp_path::BgpPath;
@@ -33,6 +34,17 @@ pub(crate) struct LineUpdates {
     pub(crate) session: Option<Session>,
     /// What is left out without being invalid.
     pub(crate) left_out: Vec<UpdateKind>,
+}
+
+impl LineUpdates {
+    /// Forgets what a line said.
+    pub(crate) fn clear(&mut self) {
+        self.changes.clear();
+        *self = Self {
+            changes: mem::take(&mut self.changes),
+            ..Self::default()
+        };
+    }
 }
 
 /// A noun and what comes after it: `update`, ` of other families`.
@@ -118,11 +130,14 @@ impl UpdatesOfLines {
             return Ok(());
         }
         line.path.next_hop = None;
-        if line.changes.len() > 1 {
+        let hops = line
+            .changes
+            .chunk_by(|a, b| a.next_hop == b.next_hop)
+            .count();
+        if hops > 1 {
             // What is wrong with the path is so with any next hop. A message has one of each family; many would multiply a long path.
             pack_path(&line.path, &mut self.attributes)?;
-            let hops = line.changes.chunk_by(|a, b| a.next_hop == b.next_hop);
-            if hops.count() * self.attributes.len() > MAX_LINE {
+            if hops * self.attributes.len() > MAX_LINE {
                 return Err("too many next hops for a path as long".to_owned());
             }
         }
@@ -158,10 +173,13 @@ impl UpdateSource for UpdatesOfLines {
         loop {
             if let Some(&change) = self.line.changes.get(self.next) {
                 self.next += 1;
-                let done = self.hand_out(change);
-                return done
-                    .map_err(|reason| self.lines.invalid(reason))
-                    .map(|()| true);
+                if let Err(reason) = self.hand_out(change) {
+                    // It is the first, and the last of its line.
+                    self.line.changes.clear();
+                    self.gate.end();
+                    return Err(self.lines.invalid(reason));
+                }
+                return Ok(true);
             }
             self.line.changes.clear();
             self.next = 0;

@@ -74,7 +74,7 @@ fn first_line(head: &[u8]) -> Option<&[u8]> {
 /// # Errors
 /// What is wrong with it; an object that no program writes as an update, or with a member that is not known.
 fn read_json(text: &str, mask: bool, to: &mut LineUpdates) -> Result<(), String> {
-    *to = LineUpdates::default();
+    to.clear();
     let mut members = Members::of(text)?;
     if members.has("exabgp") {
         return exabgp::read(members, mask, to);

@@ -31,7 +31,7 @@ pub(super) fn is_command(line: &[u8]) -> bool {
 
 /// Reads a command, and sets in `to` what it says.
 pub(super) fn read_command(line: &str, mask: bool, to: &mut LineUpdates) -> Result<(), String> {
-    *to = LineUpdates::default();
+    to.clear();
     let mut words = line.split_ascii_whitespace();
     let mut verb = words.next().unwrap_or_default();
     if verb == "neighbor" {

@@ -36,7 +36,7 @@ impl LookupTable {
         };
         Ok(self.map(|table| Routes {
             ribs,
-            records: table.records().cloned().unwrap_or_default(),
+            records: table.into_records().unwrap_or_default(),
             columns: ColumnSelection::All,
             others: Vec::new(),
         }))

@@ -30,10 +30,10 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, names: &[&str], records: &Records, n
     push_prefix(out, prefix);
     out.push(b'"');
     // Of a record without any value the members are null: without them it would be one of a list.
-    let is_absent = records.codes(number.get()).all(|code| code == 0);
+    let is_absent = || records.codes(number.get()).all(|code| code == 0);
     for (index, name) in names.iter().enumerate() {
         let cell = records.cell(number, index);
-        if cell.is_some() || is_absent {
+        if cell.is_some() || is_absent() {
             out.push(b',');
             // A string into memory cannot fail, nor can numbers.
             let _ = serde_json::to_writer(&mut *out, name);

@@ -27,7 +27,7 @@ mod text;
 use std::io::Write;
 use std::str::FromStr;
 
-use popfib::IpPrefix;
+use popfib::{IpPrefix, NextHop};
 use popfib_table::Column;
 
 use crate::load::RouteTable;
@@ -239,24 +239,34 @@ pub fn write_table(
              text, csv and json-lines hold"
         )));
     }
+    check_values(table)?;
     write_blocks(b"", routes, &mut out, |block, (prefix, next_hop)| {
-        let written = match &*next_hop {
-            "" if is_list => Ok(()),
-            "" => {
-                let Some(absent) = absent else {
-                    let needed = needed.unwrap_or("a value");
-                    let reason =
-                        format!("the form needs {needed} for each prefix, and {prefix} has none");
-                    return Err(WriteError::Form(reason));
-                };
-                push(block, format_args!("{prefix}{absent}"));
-                return Ok(());
-            }
-            name => check(name),
-        };
-        let written = written.and_then(|()| append(block, prefix, &next_hop));
+        if next_hop.is_empty() && !is_list {
+            let Some(absent) = absent else {
+                let needed = needed.unwrap_or("a value");
+                let reason =
+                    format!("the form needs {needed} for each prefix, and {prefix} has none");
+                return Err(WriteError::Form(reason));
+            };
+            push(block, format_args!("{prefix}{absent}"));
+            return Ok(());
+        }
+        let written = append(block, prefix, &next_hop);
         written.map_err(|reason| refused(prefix, &next_hop, reason))
     })
+}
+
+/// Refuses values that no form holds: each once, and not for each route.
+fn check_values(table: &RouteTable) -> Result<(), WriteError> {
+    let values = (1..).filter_map(NextHop::new).zip(table.records.values());
+    for (number, value) in values.filter(|(_, value)| !value.is_empty()) {
+        if let Err(reason) = check(&value)
+            && let Some((prefix, _)) = table.routes().find(|(_, to)| *to == number)
+        {
+            return Err(refused(prefix, &value, reason));
+        }
+    }
+    Ok(())
 }
 
 /// The error of a route whose next hop no form, or not this one, holds.
@@ -285,12 +295,10 @@ fn write_columns(
         return Err(WriteError::Form(reason.to_owned()));
     }
     let header = (form.header)(&names);
-    let is_next_hop = table.columns == ColumnSelection::Value && !names.is_empty();
+    if table.columns == ColumnSelection::Value {
+        check_values(table)?;
+    }
     write_blocks(&header, table.routes(), out, |block, (prefix, number)| {
-        let next_hop = is_next_hop.then(|| table.value(number));
-        if let Some(next_hop) = next_hop.filter(|next_hop| !next_hop.is_empty()) {
-            check(&next_hop).map_err(|reason| refused(prefix, &next_hop, reason))?;
-        }
         (form.append)(block, prefix, &names, records, number);
         Ok(())
     })

@@ -317,7 +317,10 @@ fn tables_without_records() {
     ] {
         let mut table = load(text);
         if let Some(column) = column {
-            let texts = popfib_table::Dictionary::new();
+            let mut texts = popfib_table::Dictionary::new();
+            for text in table.records.values() {
+                texts.intern(&text);
+            }
             table.records = Records::of_texts(column, texts);
             table.columns = popfib_formats::ColumnSelection::Named(vec![column.to_owned()]);
         }

@@ -1,9 +1,8 @@
 //! The values of a file while it is read: texts, or the cells of records, in; a number out at once, the same for equal ones.
 //!
 //! Whatever reads a file fills a [`ValueBook`] and hands out routes with numbers; [`load`](crate::load()) puts the numbers into Ribs
-//! and makes [`Records`](popfib_table::Records) of the book. Where one value is read for each route, it holds texts; where several
-//! columns are, records. Rejected: to hand texts to the table, which would number them again, and for records would need a text
-//! that holds cells.
+//! and makes [`Records`] of the book. Where one value is read for each route, it holds texts; where several columns are, records.
+//! Rejected: to hand texts to the table, which would number them again, and for records would need a text that holds cells.
 
 use std::collections::BTreeSet;
 use std::mem;

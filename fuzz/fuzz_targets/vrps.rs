@@ -8,10 +8,10 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use popfib::Address;
-use popfib_formats::{Input, LoadOptions, ReadError, VrpTable, load_vrps};
+use popfib_formats::{Input, LoadOptions, Loaded, ReadError, VrpTable, load_vrps};
 use popfib_table::rpki::{Validity, Vrps};
 
-fn load(data: &[u8], skip_invalid: bool) -> Result<VrpTable, ReadError> {
+fn load(data: &[u8], skip_invalid: bool) -> Result<Loaded<VrpTable>, ReadError> {
     let input = Input::from_reader("fuzz", Cursor::new(data.to_vec())).max_size(1 << 20);
     let options = LoadOptions {
         skip_invalid,

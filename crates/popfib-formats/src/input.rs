@@ -36,6 +36,9 @@ pub struct Input {
     max_size: u64,
     /// How much came out of compressed data.
     decompressed: u64,
+    /// How much came out until the mark of a tar archive was passed, and whether all of the mark so far was there.
+    seen: usize,
+    has_mark: bool,
     progress: Progress,
 }
 
@@ -122,6 +125,8 @@ impl Input {
             taken: 0,
             max_size: Self::DEFAULT_MAX_SIZE,
             decompressed: 0,
+            seen: 0,
+            has_mark: true,
             progress,
         }
     }
@@ -228,9 +233,22 @@ impl Input {
         self.decompressed == 0 || bytes as u64 <= self.progress.read() * GROWTH + SLACK
     }
 
+    /// Whether the data is a tar archive, as its next bytes show.
+    fn is_tar(&mut self, bytes: &[u8]) -> bool {
+        let (begin, mark) = TAR;
+        let end = begin + mark.len();
+        if self.seen >= end {
+            return false;
+        }
+        for (at, byte) in (self.seen..end).zip(bytes) {
+            self.has_mark &= at < begin || *byte == mark[at - begin];
+        }
+        self.seen += bytes.len();
+        self.seen >= end && self.has_mark
+    }
+
     /// Reads decompressed bytes past the head; the reason of an error is in words, since only the decompressor knows it.
     fn decode(&mut self, buf: &mut [u8]) -> Result<usize, (String, io::Error)> {
-        let is_first = matches!(self.state, InputState::Unread(..));
         // Done unless reading goes well: nothing is read again after an end or an error.
         let mut decoder = match std::mem::replace(&mut self.state, InputState::Done) {
             InputState::Unread(raw, choose) => {
@@ -242,12 +260,7 @@ impl Input {
         };
         match decoder.read(buf) {
             Ok(0) => Ok(0),
-            Ok(n)
-                if is_first
-                    && buf[..n]
-                        .get(TAR.0..)
-                        .is_some_and(|at| at.starts_with(TAR.1)) =>
-            {
+            Ok(n) if self.is_tar(&buf[..n]) => {
                 let reason = "this is a tar archive: unpack it first, as by `tar -xf`".to_owned();
                 Err((reason, io::ErrorKind::InvalidData.into()))
             }
@@ -374,6 +387,32 @@ mod tests {
         let error = read_all(&mut input).unwrap_err();
         assert_eq!(error, "t: byte 3: cannot read after byte 3: would wait");
         assert_eq!(read_all(&mut input).unwrap(), b"");
+    }
+
+    #[test]
+    fn tar_archives_are_known_however_they_come() {
+        /// At most so many bytes at a time.
+        struct Pieces(Cursor<Vec<u8>>, usize);
+        impl Read for Pieces {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                let most = buf.len().min(self.1);
+                self.0.read(&mut buf[..most])
+            }
+        }
+        let mut archive = vec![0; 1024];
+        archive[..5].copy_from_slice(b"a.csv");
+        archive[TAR.0..][..5].copy_from_slice(TAR.1);
+        for size in [1, 2, 257, 258, 260, 262, 1024] {
+            let input = |data: &[u8]| {
+                let pieces = Pieces(Cursor::new(data.to_vec()), size);
+                read_all(&mut Input::from_reader("t", pieces))
+            };
+            let error = input(&archive).unwrap_err();
+            assert!(error.contains("this is a tar archive"), "{size}: {error}");
+            archive[TAR.0 + 4] = b'x';
+            assert_eq!(input(&archive).unwrap(), archive);
+            archive[TAR.0 + 4] = b'r';
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use popfib_formats::{
 use popfib_program::failure::NO_PARQUET;
 use popfib_program::failure::{Failure, as_number, has_options_of};
 use popfib_program::progress;
-use popfib_table::Column;
+use popfib_table::{Column, Table};
 
 use crate::args::{ReadArgs, TableArgs, is_built_in, is_embedded, is_stdin};
 use crate::condition::{self, Condition, OtherRecords};
@@ -214,7 +214,16 @@ pub(crate) fn load_records(args: &TableArgs) -> Result<LookupTable, Failure> {
     })
 }
 
-/// The same of a file that is no image with the last record of each prefix that meets the conditions, if one does. With `all` also
+/// The same of a table that has its routes, which it takes `to` do something.
+pub(crate) fn load_with_routes(args: &TableArgs, to: &str) -> Result<Table, Failure> {
+    let loaded = load_records(args)?;
+    match loaded.has_routes() {
+        true => Ok(loaded.content),
+        false => Err(image::without_routes(&loaded.name, to)),
+    }
+}
+
+/// As [`load_records`], of a file that is no image with the last record of each prefix that meets the conditions, if one does. With `all` also
 /// the other records of each prefix that do.
 pub(crate) fn load_where(
     args: &TableArgs,

@@ -61,45 +61,43 @@ pub(crate) trait Grammar: Send {
 
 /// The lines of `input`, each read by `grammar`.
 pub(crate) fn lines(
-    mut grammar: impl Grammar + 'static,
+    grammar: impl Grammar + 'static,
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
-    Box::new(GrammarSource {
-        cutter: Lines::new(input),
-        rows: RouteRows::new(grammar.values(), options),
-        grammar,
-        prompt: None,
-        at_end: false,
-    })
+    source(Lines::new(input), grammar, None, options)
 }
 
 /// As [`lines`], for what a router printed: commands are skipped.
 pub(crate) fn listing(
-    mut grammar: impl Grammar + 'static,
+    grammar: impl Grammar + 'static,
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
-    Box::new(GrammarSource {
-        cutter: Lines::new(input),
-        rows: RouteRows::new(grammar.values(), options),
-        grammar,
-        prompt: Some(Prompt::default()),
-        at_end: false,
-    })
+    let prompt = Some(Prompt::default());
+    source(Lines::new(input), grammar, prompt, options)
 }
 
 /// The items of the JSON in `input`, each read by `grammar`.
 pub(crate) fn document(
-    mut grammar: impl Grammar + 'static,
+    grammar: impl Grammar + 'static,
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
+    source(Items::new(input), grammar, None, options)
+}
+
+fn source(
+    cutter: impl Cutter + 'static,
+    mut grammar: impl Grammar + 'static,
+    prompt: Option<Prompt>,
+    options: &LoadOptions,
+) -> Box<dyn RouteSource> {
     Box::new(GrammarSource {
-        cutter: Items::new(input),
+        cutter,
         rows: RouteRows::new(grammar.values(), options),
         grammar,
-        prompt: None,
+        prompt,
         at_end: false,
     })
 }

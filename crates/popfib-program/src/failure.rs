@@ -23,7 +23,7 @@ pub fn know_options(options: Vec<String>) {
 }
 
 /// The options that the libraries name as what helps.
-const OF_LIBRARIES: [&str; 10] = [
+pub const OF_LIBRARIES: [&str; 10] = [
     "address",
     "columns",
     "format",

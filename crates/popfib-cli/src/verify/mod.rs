@@ -15,7 +15,6 @@ use clap::Args;
 use popfib::family::Family;
 use popfib::intervals::Intervals;
 use popfib::{Address, NextHop, Prefix, Rib};
-use popfib_formats::Loaded;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -24,7 +23,6 @@ use serde::Serialize;
 
 use self::probes::ProbeArgs;
 use crate::args::{FileArgs, TableArgs, kernel};
-use crate::image::without_routes;
 use crate::output::{StandardOutput, note};
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::HEADING;
@@ -83,14 +81,7 @@ pub(crate) struct VerifyCount {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let asked = TableArgs::clone(&args.table).or_stdin(false);
-    let Loaded {
-        name,
-        content: table,
-        ..
-    } = table::load_records(&asked)?;
-    if !table.has_routes() {
-        return Err(without_routes(&name, "verify it"));
-    }
+    let table = table::load_with_routes(&asked, "verify it")?;
     let ipv4 = family::<u32>(&table, args)?;
     let ipv6 = family::<u128>(&table, args)?;
     print(ipv4, ipv6, args.json)

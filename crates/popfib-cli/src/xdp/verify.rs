@@ -4,14 +4,12 @@ use std::collections::HashMap;
 
 use popfib::family::Family;
 use popfib_bpf::MappedTable;
-use popfib_formats::Loaded;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
 use popfib_table::Table;
 
 use crate::args::{FileArgs, TableArgs};
-use crate::image::without_routes;
 use crate::table;
 use crate::verify::probes::ProbeArgs;
 use crate::verify::{self, Comparison, VerifyCount};
@@ -24,14 +22,7 @@ pub(super) fn run(
     json: bool,
 ) -> Result<Verdict, Failure> {
     let args = TableArgs::clone(args).or_stdin(false);
-    let Loaded {
-        name,
-        content: table,
-        ..
-    } = table::load_records(&args)?;
-    if !table.has_routes() {
-        return Err(without_routes(&name, "compare it"));
-    }
+    let table = table::load_with_routes(&args, "compare it")?;
     let numbers = numbers(mapped, &table);
     let ipv4 = family::<u32>(mapped, &table, &numbers, probes)?;
     let ipv6 = family::<u128>(mapped, &table, &numbers, probes)?;

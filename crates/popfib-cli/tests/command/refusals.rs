@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use popfib_program::failure::{OF_LIBRARIES, know_options, with_options};
+
 use crate::common::cases::cases;
 use crate::reports::folder;
 
@@ -76,9 +78,11 @@ fn every_refusal_has_a_test() {
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .collect();
+    // As a command says it that has all options.
+    know_options(OF_LIBRARIES.map(|name| name.replace('_', "-")).into());
     let mut missing = Vec::new();
     for (place, text) in &texts {
-        let own = own_words(text);
+        let own = with_options(text);
         let is_said = said.iter().any(|line| says(line, text) || says(line, &own));
         if is_said == untested.contains(&text[..]) {
             let but = if is_said { " (has a test)" } else { "" };
@@ -104,16 +108,6 @@ fn says(line: &str, text: &str) -> bool {
         found.is_some()
     });
     is_it || line.trim().contains(' ') && line.len() > 9 && text.contains(line.trim())
-}
-
-/// The text as the command has it, with its words for the options that the libraries name in backticks.
-fn own_words(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(at, part)| match at % 2 {
-        0 => part.to_owned(),
-        _ => format!("--{}", part.replace('_', "-")),
-    });
-    parts.collect()
 }
 
 /// What is outside of braces.

@@ -213,6 +213,10 @@ bench-columns *args:
 bench-convert *args:
     lab/bench/convert {{ args }}
 
+# Loading by two builds: time and memory
+bench-values *args:
+    lab/bench/values {{ args }}
+
 # Many lists as sets, beside iprange
 bench-sets *args:
     lab/bench/sets {{ args }}

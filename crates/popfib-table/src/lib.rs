@@ -15,7 +15,7 @@
 //!
 //! What several of these share, but no lookup needs, is here, too: several paths for a prefix ([`multi_rib`]), lists that are made
 //! shorter ([`cover`](fn@cover)), VRPs and route origin validation ([`rpki`]), files that are written as a whole or not at all
-//! ([`NewFile`]).
+//! ([`NewFile`]), and files that are read again when they have changed ([`Watcher`]).
 //!
 //! ```
 //! use popfib_table::TableBuilder;
@@ -48,6 +48,8 @@ mod records;
 pub mod rpki;
 mod table;
 mod table_builder;
+mod watched_files;
+mod watcher;
 
 pub use address_column::{AddressColumn, AddressRun, FamilyAddresses};
 pub use address_text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
@@ -63,6 +65,8 @@ pub use records::{
 };
 pub use table::Table;
 pub use table_builder::TableBuilder;
+pub use watched_files::WatchedFiles;
+pub use watcher::{WatchReader, Watcher};
 
 #[cfg(test)]
 #[path = "../../popfib/tests/common/rounds.rs"]

@@ -14,16 +14,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use popfib_program::failure::Failure;
+use popfib_table::WatchedFiles;
 
-use crate::args::{ReadArgs, TableArgs};
+use crate::args::{ReadArgs, TableArgs, is_embedded, is_stdin};
 use crate::live::{FollowClient, FollowSocket};
 use crate::output::note;
 
-use super::replaced::WatchedFiles;
 use super::table::NamedTable;
 
 /// The minimum time from one look to the next, also as a multiple of the time that the last look took.
-const EVERY: Duration = Duration::from_secs(1);
+const EVERY: Duration = WatchedFiles::INTERVAL;
 const SHARE: u32 = 20;
 
 /// Where the next state comes from, and when to ask.
@@ -55,15 +55,27 @@ impl<'a, T> Follower<'a, T> {
         paths: &[impl AsRef<Path>],
         mut load: impl FnMut() -> Result<T, Failure> + Send + 'a,
     ) -> Result<(T, Option<Self>), Failure> {
-        let files = WatchedFiles::new(paths);
+        let paths = paths.iter().map(AsRef::as_ref);
+        let paths: Vec<_> = paths
+            .filter(|path| !is_embedded(path))
+            .map(Path::to_path_buf)
+            .collect();
+        let is_once = paths.is_empty() || paths.iter().any(|path| is_stdin(path));
+        let mut files = WatchedFiles::new(paths);
+        let is_once = is_once || !files.are_there();
         let state = load()?;
-        let follower = files.map(|mut files| {
+        let follower = (!is_once).then(|| {
             Self::new(move |is_asked| {
                 if !files.are_replaced(is_asked) {
                     return Ok(None);
                 }
                 let state = load()?;
-                note(format_args!("{} read again", files.names()));
+                let names = files.paths().iter();
+                let names = names.map(|path| path.display().to_string().escape_debug().to_string());
+                note(format_args!(
+                    "{} read again",
+                    names.collect::<Vec<_>>().join(", ")
+                ));
                 Ok(Some(state))
             })
         });

@@ -15,7 +15,6 @@ mod members;
 pub(crate) mod output_buffer;
 pub(crate) mod painter;
 pub(crate) mod parallel;
-mod replaced;
 mod rows;
 pub(crate) mod seen;
 pub(crate) mod source;

@@ -9,6 +9,8 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod answers;
+mod api;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
 mod bpf;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
@@ -18,6 +20,7 @@ mod catch_up;
 mod connection_lines;
 mod feeding;
 mod http;
+mod http_body;
 mod images;
 #[cfg(target_os = "linux")]
 mod kernel;
@@ -26,6 +29,7 @@ mod lock;
 mod metrics;
 mod protocol;
 mod publish;
+mod questions;
 mod reasons;
 mod running;
 mod session;
@@ -74,7 +78,7 @@ Examples:
   popfibd --updates updates.gz --publish table.fib
   popfib lookup --live popfib.sock 8.8.8.8")]
 #[command(
-    after_long_help = "  popfibd --netlink --socket popfib.sock --metrics 127.0.0.1:9180
+    after_long_help = "  popfibd --netlink --socket popfib.sock --http 127.0.0.1:9180
   popfibd --config /etc/popfib/popfibd.toml
   echo 8.8.8.8 | nc -NU popfib.sock
 

@@ -26,7 +26,7 @@ pub(super) struct RunningParts {
     fpm: Option<RouterListener>,
     bmp: Option<RouterListener>,
     socket: Option<SocketFile>,
-    metrics: Option<ListenerThread>,
+    http: Option<ListenerThread>,
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     bpf: Vec<(String, super::bpf::BpfThread)>,
     files: Vec<(PathBuf, JoinHandle<Verdict>)>,
@@ -41,7 +41,7 @@ impl RunningParts {
             fpm: None,
             bmp: None,
             socket: None,
-            metrics: None,
+            http: None,
             #[cfg(all(target_os = "linux", feature = "xdp"))]
             bpf: Vec::new(),
             files: Vec::new(),
@@ -90,11 +90,11 @@ impl RunningParts {
             self.socket = keep(opened, failed)?;
             self.now.socket = to.socket.clone().filter(|_| self.socket.is_some());
         }
-        if before.metrics != to.metrics {
-            self.metrics = None;
-            let opened = to.metrics.map(|address| http::listen(state, address));
-            self.metrics = keep(opened, failed)?;
-            self.now.metrics = to.metrics.filter(|_| self.metrics.is_some());
+        if before.http != to.http {
+            self.http = None;
+            let opened = to.http.map(|address| http::listen(state, address));
+            self.http = keep(opened, failed)?;
+            self.now.http = to.http.filter(|_| self.http.is_some());
         }
         self.files.retain(|(path, _)| to.updates.contains(path));
         // A file that is named twice is read twice.

@@ -26,14 +26,14 @@ pub(super) struct ClientSession {
 /// A reader of a table, and the view that keeps the table alive.
 struct ViewReader {
     table: IpMapReader<Target>,
-    _view: Arc<TableView>,
+    view: Arc<TableView>,
 }
 
 impl ViewReader {
     fn of(view: Arc<TableView>) -> Self {
         Self {
             table: view.reader(),
-            _view: view,
+            view,
         }
     }
 }
@@ -56,7 +56,7 @@ impl ClientSession {
     }
 
     /// Opens the table of this session, if it exists.
-    fn open(&mut self, state: &FollowState) {
+    pub(super) fn open(&mut self, state: &FollowState) {
         if self.reader.is_none() {
             self.reader = state.view(self.table.as_deref()).map(ViewReader::of);
         }
@@ -96,6 +96,12 @@ impl ClientSession {
                 true
             }
         }
+    }
+
+    /// The version of the open table.
+    pub(super) fn version(&self) -> u64 {
+        let reader = self.reader.as_ref();
+        reader.map_or(0, |reader| reader.view.version())
     }
 
     /// The name of the table for queries.

@@ -107,11 +107,11 @@ pub(super) struct Settings {
     )]
     pub(super) snapshot_every: Option<u64>,
 
-    /// Serve metrics for Prometheus by HTTP
+    /// Answer by HTTP
     ///
-    /// /metrics, /health (200 when all routes are loaded), and /lookup, /paths and /tables as JSON.
+    /// Lookups as JSON, metrics for Prometheus (/metrics) and /health (200 when all routes are loaded).
     #[arg(long, value_name = "ADDR")]
-    pub(super) metrics: Option<SocketAddr>,
+    pub(super) http: Option<SocketAddr>,
 
     /// When routes that a reconnection did not announce go, in seconds
     ///
@@ -159,7 +159,7 @@ impl Default for Settings {
             bpf_ids: None,
             snapshot: None,
             snapshot_every: None,
-            metrics: None,
+            http: None,
             idle: limits.idle.as_secs(),
             max_paths: limits.max_paths,
             max_peer_paths: limits.max_peer_paths,
@@ -194,7 +194,7 @@ impl Settings {
             return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates");
         }
         if !self.serves() && self.publish.is_none() && !self.has_programs() {
-            return Err("nobody could read the tables: give --socket, --publish or --metrics");
+            return Err("nobody could read the tables: give --socket, --publish or --http");
         }
         if self.snapshot_every == Some(0) {
             return Err("a snapshot every 0 seconds");
@@ -223,7 +223,7 @@ impl Settings {
 
     /// Whether clients may connect as long as the process runs.
     pub(super) fn serves(&self) -> bool {
-        self.socket.is_some() || self.metrics.is_some()
+        self.socket.is_some() || self.http.is_some()
     }
 
     #[cfg(target_os = "linux")]

@@ -15,7 +15,7 @@ use std::time::Duration;
 use popfib_program::failure::Failure;
 use popfib_program::message::note;
 
-use super::http::{self, Trust};
+use super::http;
 use super::images::ClientImage;
 use super::protocol::{self, SocketStep};
 use super::session::ClientSession;
@@ -227,7 +227,7 @@ fn send(client: &mut UnixStream, image: &ClientImage) -> io::Result<()> {
 }
 
 /// Answers a client until it disconnects.
-fn serve(state: &FollowState, mut client: UnixStream) -> io::Result<()> {
+fn serve(state: &Arc<FollowState>, mut client: UnixStream) -> io::Result<()> {
     let Some(_counted) = CountedClient::enter(&state.clients, MAX_CLIENTS) else {
         return client.write_all(b"error: too many clients\n");
     };
@@ -273,7 +273,9 @@ fn serve(state: &FollowState, mut client: UnixStream) -> io::Result<()> {
             }
             SocketStep::Http => {
                 answers.flush()?;
-                return http::serve(state, session, &line, &mut reader, &mut client, Trust::Own);
+                line.push(b'\n');
+                line.extend_from_slice(reader.buffer());
+                return http::serve_socket(state, line, client);
             }
         }
         if read == 0 || !is_whole {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::IpPrefix;
 use popfib_feed::info::{
@@ -13,6 +13,7 @@ use popfib_feed::info::{
 };
 use popfib_feed::{TableView, Tables};
 use popfib_program::message::note;
+use tokio::sync::Semaphore;
 
 use super::bulk::ValueMemory;
 use super::connection_lines::ConnectionLines;
@@ -30,6 +31,9 @@ const LISTED: usize = 256;
 /// The maximum number of feeds with counts of their own: a router is one by its address, and addresses are many. The name of all others.
 const MAX_FEEDS: usize = 1024;
 const OTHERS: &str = "others";
+
+/// The maximum number of answers by HTTP that are made as their clients read them: those that read slowly leave others alone.
+const MAX_ANSWERS: usize = 64;
 
 /// The state that threads share.
 pub(super) struct FollowState {
@@ -51,10 +55,13 @@ pub(super) struct FollowState {
     pub(super) bpf: super::bpf_counts::AllBpfCounts,
     /// Addresses answered.
     pub(super) lookups: AtomicU64,
-    /// Clients connected to the Unix socket, by HTTP, and those of the latter that get more than `/health`.
+    /// Clients connected to the Unix socket, and by HTTP.
     pub(super) clients: AtomicUsize,
     pub(super) http_connections: AtomicUsize,
-    pub(super) http_clients: AtomicUsize,
+    /// Places for answers by HTTP that are made as their clients read them.
+    pub(super) http_answers: Arc<Semaphore>,
+    /// Tells this process from others in the tags of its tables.
+    pub(super) number: u64,
     /// When the process began.
     pub(super) started: Instant,
 }
@@ -104,7 +111,10 @@ impl FollowState {
             lookups: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
             http_connections: AtomicUsize::new(0),
-            http_clients: AtomicUsize::new(0),
+            http_answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            number: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |since| since.as_millis() as u64),
             started: Instant::now(),
         }
     }

@@ -154,7 +154,7 @@ class LiveTables(unittest.TestCase):
                                          "some\n")
 
     def test_metrics(self):
-        follow = Follow("--metrics", "127.0.0.1:9187")
+        follow = Follow("--http", "127.0.0.1:9187")
         follow.write("announce 10.0.0.0/8 5")
         wait_for_value("10.0.0.1", 5)
 

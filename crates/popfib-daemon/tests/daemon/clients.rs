@@ -1,7 +1,6 @@
-//! Who asks a running follow: the commands with --live, packed addresses, HTTP.
+//! Who asks a running daemon: the commands with --live, packed addresses.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
@@ -236,118 +235,6 @@ fn packed_addresses_get_the_numbers_of_values() {
     assert_eq!(client.line(), "error: not a number up to 65536\n");
     assert_eq!(client.line(), "");
 }
-
-#[test]
-fn http_answers_json_lines() {
-    let input = file(
-        "follow-http.txt",
-        "announce 10.0.0.0/8 \"east\"\nannounce 2001:db8::/32 west\n",
-    );
-    let mut follow = Follow::start("http", &["--updates", &input, "--metrics", "127.0.0.1:0"]);
-    let address = follow.connect("metrics on");
-    follow.expect("2001:db8::1", "2001:db8::1\t2001:db8::/32\twest\n");
-    let ask = |client: &mut dyn ReadWrite, request: &str| {
-        client.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).expect("it is closed");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
-        (head.lines().next().unwrap().to_owned(), body.to_owned())
-    };
-    let east = r#"{"address":"10.1.2.3","prefix":"10.0.0.0/8","next_hop":"\"east\""}"#;
-    let none = r#"{"address":"::1","prefix":null,"next_hop":null}"#;
-    let wrong = r#"{"address":"1.2.3","error":"not an IP address"}"#;
-    let path = r#"{"feed":"INPUT","peer":"","path_id":0,"stale":false,"next_hop":"west"}"#;
-    let path = path.replace("INPUT", &input);
-    let table =
-        r#"{"name":"main","ipv4":{"prefixes":1,"paths":1},"ipv6":{"prefixes":1,"paths":1}}"#;
-    let ok = "HTTP/1.1 200 OK";
-    let cases = [
-        (
-            "/lookup?address=10.1.2.3&address=::1&address=1.2.3",
-            ok,
-            format!("{east}\n{none}\n{wrong}\n"),
-        ),
-        (
-            "/lookup?table=main&address=%3A%3a1",
-            ok,
-            format!("{none}\n"),
-        ),
-        (
-            "/lookup?table=blue&address=::1",
-            "HTTP/1.1 404 Not Found",
-            "{\"error\":\"no such table\"}\n".into(),
-        ),
-        (
-            "/lookup",
-            "HTTP/1.1 400 Bad Request",
-            "{\"error\":\"no address\"}\n".into(),
-        ),
-        ("/paths?prefix=2001:db8::%2F32", ok, format!("{path}\n")),
-        ("/paths?prefix=10.0.0.0/9", ok, String::new()),
-        (
-            "/paths?prefix=10.0.0.1/8",
-            "HTTP/1.1 400 Bad Request",
-            "{\"error\":\"no prefix\"}\n".into(),
-        ),
-        ("/tables", ok, format!("{table}\n")),
-    ];
-    for (target, status, body) in cases {
-        let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        let mut tcp = TcpStream::connect(address).unwrap();
-        assert_eq!(
-            ask(&mut tcp, &request),
-            (status.to_owned(), body.clone()),
-            "{target}"
-        );
-        let request = request.replace("localhost", "popfib");
-        let mut unix = UnixStream::connect(&follow.socket).unwrap();
-        assert_eq!(
-            ask(&mut unix, &request),
-            (status.to_owned(), body),
-            "{target}"
-        );
-    }
-    // Lines of addresses: as many answers, in their order, in parts.
-    let lines = "10.1.2.3\n::1\n1.2.3\n".repeat(3000);
-    let head = "POST /lookup HTTP/1.1\r\nHost: localhost\r\nContent-Length";
-    let request = format!("{head}: {}\r\n\r\n{lines}", lines.len());
-    let mut tcp = TcpStream::connect(address).unwrap();
-    let (status, body) = ask(&mut tcp, &request);
-    assert_eq!(status, ok);
-    let (mut rest, mut joined, mut parts) = (body.as_str(), String::new(), 0);
-    while let Some((length, after)) = rest.split_once("\r\n") {
-        let length = usize::from_str_radix(length, 16).unwrap();
-        joined += &after[..length];
-        parts += 1;
-        rest = &after[length + 2..];
-    }
-    assert!(parts > 2);
-    assert_eq!(joined, format!("{east}\n{none}\n{wrong}\n").repeat(3000));
-    for (request, status) in [
-        (
-            format!("{head}: 1048577\r\n\r\n"),
-            "HTTP/1.1 413 Content Too Large",
-        ),
-        (
-            head.replace("\r\nContent-Length", "\r\n\r\n"),
-            "HTTP/1.1 411 Length Required",
-        ),
-        (
-            "PUT / HTTP/1.1\r\n\r\n".to_owned(),
-            "HTTP/1.1 405 Method Not Allowed",
-        ),
-        (
-            format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(9000)),
-            "HTTP/1.1 400 Bad Request",
-        ),
-    ] {
-        let mut unix = UnixStream::connect(&follow.socket).unwrap();
-        assert_eq!(ask(&mut unix, &request).0, status);
-    }
-}
-
-trait ReadWrite: Read + Write {}
-impl<T: Read + Write> ReadWrite for T {}
 
 /// `popfib watch` and its lines.
 struct Watch(std::process::Child, Receiver<String>);

@@ -138,16 +138,16 @@ fn an_image_of_an_unchanged_table_is_made_once_for_all() {
 
 #[test]
 fn health_is_answered_while_others_read_slowly() {
-    let options = ["--updates", "-", "--metrics", "127.0.0.1:0"];
+    let options = ["--updates", "-", "--http", "127.0.0.1:0"];
     let mut follow = Follow::start("slow-http", &options);
     let mut stdin = follow.child.stdin.take().unwrap();
     stdin.write_all(b"announce 10.0.0.0/8 east\n").unwrap();
-    let address = follow.connect("metrics on");
+    let address = follow.connect("HTTP on");
     follow.expect("tables\n", "main\t1\t0\n\n");
     // Their answers are longer than what the system keeps for them.
     let body = "x\n".repeat(1 << 18);
     let head = format!(
-        "POST /lookup HTTP/1.1\r\nContent-Length: {}\r\n\r\n",
+        "POST /v1/lookup HTTP/1.1\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     let mut slow = Vec::new();
@@ -167,7 +167,7 @@ fn health_is_answered_while_others_read_slowly() {
         client.read_exact(&mut [0; 9]).unwrap();
         slow.push(client);
     }
-    assert!(get("/tables").ends_with("too many clients\n"));
+    assert!(get("/v1/tables").ends_with("too many clients\"}\n"));
     for _ in 0..20 {
         let health = get("/health");
         let is_one = health.ends_with("\nloading\n") || health.ends_with("\nready\n");
@@ -175,7 +175,7 @@ fn health_is_answered_while_others_read_slowly() {
     }
     drop(slow);
     let begin = Instant::now();
-    while get("/tables").ends_with("too many clients\n") {
+    while get("/v1/tables").ends_with("too many clients\"}\n") {
         assert!(begin.elapsed() < Duration::from_secs(60));
         sleep(Duration::from_millis(10));
     }
@@ -237,7 +237,7 @@ fn a_standard_error_that_nobody_reads_makes_nobody_wait() {
 #[test]
 fn without_threads_clients_are_refused_and_the_next_are_answered() {
     let user = [
-        "--nproc=12:12",
+        "--nproc=16:16",
         "setpriv",
         "--reuid=65533",
         "--clear-groups",
@@ -267,7 +267,7 @@ fn without_threads_clients_are_refused_and_the_next_are_answered() {
             "127.0.0.1:0",
             "--bmp",
             "127.0.0.1:0",
-            "--metrics",
+            "--http",
             "127.0.0.1:0",
             "--socket",
         ])
@@ -276,8 +276,8 @@ fn without_threads_clients_are_refused_and_the_next_are_answered() {
     follow.socket = socket;
     let fpm = follow.connect("FPM on");
     let bmp = follow.connect("BMP on");
-    let http = follow.connect("metrics on");
-    // An answer proves that the listener, the last, has its thread: the clients take all that are left.
+    let http = follow.connect("HTTP on");
+    // An answer proves that the listener, the last, has its threads: the clients take all that are left.
     let mut answered = TcpStream::connect(http).unwrap();
     answered
         .write_all(b"GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n")
@@ -290,7 +290,7 @@ fn without_threads_clients_are_refused_and_the_next_are_answered() {
     let notes = follow.note("no thread can be started");
     assert!(notes.contains("a client was refused"), "{notes}");
     let mut connections = Vec::new();
-    for (address, what) in [(bmp, "BMP"), (http, "metrics"), (fpm, "FPM")] {
+    for (address, what) in [(bmp, "BMP"), (fpm, "FPM")] {
         // The thread of an earlier one may have ended only now, and serve another.
         loop {
             connections.push(TcpStream::connect(address).unwrap());

@@ -102,8 +102,8 @@ fn many_paths_of_one_prefix_cost_little_each() {
 #[cfg(target_os = "linux")]
 #[test]
 fn answers_are_made_as_they_are_read() {
-    let (mut follow, mut router) = start("unread-paths", &["--metrics", "127.0.0.1:0"]);
-    let http = follow.connect("metrics on");
+    let (mut follow, mut router) = start("unread-paths", &["--http", "127.0.0.1:0"]);
+    let http = follow.connect("HTTP on");
     let mut body = vec![4, 0, 100, 0, 180, 192, 0, 2, 1, 12, 2, 10];
     body.extend([69, 8, 0, 1, 1, 3, 0, 2, 1, 3]);
     let open = bgp(1, &body);
@@ -127,7 +127,7 @@ fn answers_are_made_as_they_are_read() {
         client.read_exact(&mut [0; 3]).unwrap();
         unread.push(client);
     }
-    let request = b"GET /paths?prefix=10.0.0.0/8 HTTP/1.1\r\n\r\n";
+    let request = b"GET /v1/paths?prefix=10.0.0.0/8 HTTP/1.1\r\nConnection: close\r\n\r\n";
     let mut answer = String::new();
     let mut client = TcpStream::connect(http).unwrap();
     client.write_all(request).unwrap();

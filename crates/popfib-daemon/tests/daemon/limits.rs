@@ -151,11 +151,11 @@ fn a_half_open_connection_is_replaced() {
 
 #[test]
 fn questions_of_any_bytes_end_nothing_but_their_client() {
-    let options = ["--updates", "-", "--metrics", "127.0.0.1:0"];
+    let options = ["--updates", "-", "--http", "127.0.0.1:0"];
     let mut follow = Follow::start("hostile", &options);
     let mut stdin = follow.child.stdin.take().unwrap();
     stdin.write_all(lines(10).as_bytes()).unwrap();
-    let http = follow.connect("metrics on");
+    let http = follow.connect("HTTP on");
     follow.expect("tables\n", "main\t10\t0\n\n");
     let words: [&[u8]; 16] = [
         b"lookup ",
@@ -167,7 +167,7 @@ fn questions_of_any_bytes_end_nothing_but_their_client() {
         b"watch ",
         b"image ",
         b"GET /",
-        b"POST /lookup ",
+        b"POST /v1/lookup ",
         b"\n",
         b"\r\n\r\n",
         b"18446744073709551616",

@@ -6,6 +6,7 @@ mod common;
 mod differences;
 mod greedy;
 mod hostile;
+mod http;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
@@ -259,7 +260,7 @@ fn clients_that_do_not_read_and_too_many_of_them_wait_alone() {
     while packed.write_all(&question).is_ok() {}
     // A body that does not come.
     let mut body = UnixStream::connect(&follow.socket).unwrap();
-    let head = b"POST /lookup HTTP/1.1\r\nContent-Length: 9\r\n\r\n";
+    let head = b"POST /v1/lookup HTTP/1.1\r\nContent-Length: 9\r\n\r\n";
     body.write_all(head).unwrap();
     let mut router = TcpStream::connect(address).unwrap();
     router.write_all(&frame(1, true)).unwrap();
@@ -416,14 +417,11 @@ fn the_service_is_one_and_is_confined() {
 #[test]
 fn metrics_are_for_who_asks_this_host() {
     let input = file("follow-metrics.txt", "announce 10.0.0.0/8 east\n");
-    let mut follow = Follow::start(
-        "metrics",
-        &["--updates", &input, "--metrics", "127.0.0.1:0"],
-    );
-    let address = follow.connect("metrics on");
+    let mut follow = Follow::start("metrics", &["--updates", &input, "--http", "127.0.0.1:0"]);
+    let address = follow.connect("HTTP on");
     let get = |host: &str, path: &str| {
         let mut client = TcpStream::connect(address).unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
         client.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();

@@ -183,10 +183,10 @@ fn an_image_is_not_replaced_while_the_table_is_loading() {
 
 #[test]
 fn what_was_loaded_once_is_never_loading_again() {
-    let args = ["--bmp", "127.0.0.1:0", "--metrics", "127.0.0.1:0"];
+    let args = ["--bmp", "127.0.0.1:0", "--http", "127.0.0.1:0"];
     let mut follow = Follow::start("reload-health", &args);
     let address = follow.connect("BMP on");
-    let http = follow.connect("metrics on");
+    let http = follow.connect("HTTP on");
     assert_eq!(health(http), "503 loading");
     let mut first = router(address, &[up(ONE), announce(ONE, 1), all_sent(ONE)]);
     until(|| health(http) == "200 ready");

@@ -42,11 +42,11 @@ fn a_restart_answers_at_once_and_sources_confirm_or_take_back() {
 
     let mut follow = Follow::start(
         "snapshot",
-        &[&args[..], &["--metrics", "127.0.0.1:0"]].concat(),
+        &[&args[..], &["--http", "127.0.0.1:0"]].concat(),
     );
     assert!(follow.note("stale").contains(": 2 paths, stale until"));
     let address = follow.connect("FPM on");
-    follow.note("metrics on");
+    follow.note("HTTP on");
     let stale = both.replace('\n', "\tstale\n");
     assert_eq!(follow.ask(BOTH), stale);
     let stats = follow.ask("stats");
@@ -56,7 +56,7 @@ fn a_restart_answers_at_once_and_sources_confirm_or_take_back() {
             .ask("GET /health HTTP/1.0\n\n")
             .ends_with("\n\r\nstale\n")
     );
-    let json = follow.ask("GET /lookup?address=10.1.2.3 HTTP/1.0\n\n");
+    let json = follow.ask("GET /v1/lookup?address=10.1.2.3 HTTP/1.0\n\n");
     assert!(
         json.ends_with("\"next_hop\":\"192.0.2.1\",\"stale\":true}\n"),
         "{json}"
@@ -109,7 +109,7 @@ fn what_is_no_snapshot_is_not_written_over_and_a_damaged_one_is_left_out() {
             &input,
             "--snapshot",
             &cut,
-            "--metrics",
+            "--http",
             "127.0.0.1:0",
         ],
     );
@@ -117,7 +117,7 @@ fn what_is_no_snapshot_is_not_written_over_and_a_damaged_one_is_left_out() {
     assert!(note.contains(&format!(
         "{cut}: line 2: not a route, as a snapshot has them;"
     )));
-    follow.note("metrics on");
+    follow.note("HTTP on");
     follow.expect("10.0.0.1", "10.0.0.1\t10.0.0.0/8\teast\n");
     end(follow);
     assert!(
@@ -154,7 +154,7 @@ fn a_full_disk_leaves_the_snapshot_before() {
             place,
             "--snapshot-every",
             "1",
-            "--metrics",
+            "--http",
             "127.0.0.1:0",
         ],
     );
@@ -213,7 +213,7 @@ fn settings_are_read_again_and_what_is_the_same_goes_on() {
 
     fs::write(
         &path,
-        format!("{always}updates = [{two:?}]\nmetrics = \"127.0.0.1:{metrics}\"\n"),
+        format!("{always}updates = [{two:?}]\nhttp = \"127.0.0.1:{metrics}\"\n"),
     )
     .unwrap();
     signal(&follow.child, Signal::HUP);
@@ -238,7 +238,7 @@ fn settings_are_read_again_and_what_is_the_same_goes_on() {
     let bad = "updates = [\"/no/such\"]\n";
     fs::write(
         &path,
-        format!("socket = {socket:?}\nidle = 1\n{bad}metrics = \"127.0.0.1:{metrics}\"\n"),
+        format!("socket = {socket:?}\nidle = 1\n{bad}http = \"127.0.0.1:{metrics}\"\n"),
     )
     .unwrap();
     signal(&follow.child, Signal::HUP);

@@ -1,0 +1,387 @@
+//! What HTTP answers: a request in, its answer out. Errors are objects of JSON with the member `error`.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, ETAG, HOST, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use popfib::IpPrefix;
+use serde::Serialize;
+
+use super::answers::{json_line, write_answer, write_error};
+use super::http_body::{HttpBody, HttpParts, PART};
+use super::metrics;
+use super::questions::{BodyForm, QuestionError, Questions};
+use super::session::ClientSession;
+use super::state::{FollowState, Health};
+
+/// How much of a body is read before its answer begins: who sends less may send all of it before reading.
+const AHEAD: usize = 1 << 20;
+/// A client loses an image that is old after this time.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const METRICS: &str = "text/plain; version=0.0.4";
+const JSON: &str = "application/json";
+const JSON_LINES: &str = "application/x-ndjson";
+const IMAGE: &str = "application/octet-stream";
+
+/// Who the client may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// A user that may open the Unix socket.
+    Own,
+    /// Anybody on the network, or a browser that a web page has directed here.
+    Network,
+}
+
+/// Why a request has no answer.
+type Refusal = (StatusCode, &'static str);
+
+/// A path as JSON.
+#[derive(Serialize)]
+struct HttpPath<'a> {
+    feed: &'a str,
+    peer: &'a str,
+    path_id: u32,
+    stale: bool,
+    next_hop: String,
+}
+
+/// A table and its sizes as JSON.
+#[derive(Serialize)]
+struct HttpTable<'a> {
+    name: &'a str,
+    ipv4: HttpFamilySize,
+    ipv6: HttpFamilySize,
+}
+
+#[derive(Serialize)]
+struct HttpFamilySize {
+    prefixes: usize,
+    paths: usize,
+}
+
+/// Answers a request.
+pub(super) async fn answer(
+    state: &Arc<FollowState>,
+    request: Request<Incoming>,
+    trust: Trust,
+) -> Response<HttpBody> {
+    let answer = match is_own(&request, trust) {
+        true => route(state, request).await,
+        // A web page of another site may not read this in a visitor's browser, nor by a name of its own that resolves to this host.
+        false => Err((StatusCode::FORBIDDEN, "this host name is not allowed")),
+    };
+    answer.unwrap_or_else(|(status, error)| {
+        let body = format!("{{\"error\":\"{error}\"}}\n");
+        let mut answer = whole(JSON, body);
+        *answer.status_mut() = status;
+        answer
+    })
+}
+
+/// Whether the request's `Host`, and the `Origin` that a browser adds for another page, are addresses or `localhost`, and so no
+/// names that another site could give this host.
+fn is_own(request: &Request<Incoming>, trust: Trust) -> bool {
+    let is_own = |host: &str| {
+        let host = host.parse().ok();
+        host.as_ref().and_then(Uri::host).is_some_and(|host| {
+            host == "localhost" || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+        })
+    };
+    let is_allowed = |name: HeaderName| {
+        let mut values = request.headers().get_all(name).iter();
+        values.all(|value| value.to_str().is_ok_and(is_own))
+    };
+    trust == Trust::Own || is_allowed(HOST) && is_allowed(ORIGIN)
+}
+
+async fn route(
+    state: &Arc<FollowState>,
+    request: Request<Incoming>,
+) -> Result<Response<HttpBody>, Refusal> {
+    let path = request.uri().path().to_owned();
+    match (request.method(), &path[..]) {
+        (&Method::GET | &Method::HEAD, "/health") => {
+            let health = state.health();
+            let mut answer = whole(TEXT, health.text());
+            if health == Health::Loading {
+                *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            }
+            Ok(answer)
+        }
+        (&Method::GET | &Method::HEAD, "/metrics") => written(state, METRICS, metrics::write),
+        (&Method::GET | &Method::HEAD, "/v1/tables") => written(state, JSON_LINES, tables),
+        (&Method::GET | &Method::HEAD, "/v1/paths") => {
+            let query = HttpQuery::of(&request);
+            let session = query.session(state)?;
+            let prefix = query.get("prefix").and_then(|prefix| prefix.parse().ok());
+            let prefix = prefix.ok_or((StatusCode::BAD_REQUEST, "no prefix"))?;
+            written(state, JSON_LINES, move |state, to| {
+                paths(state, &session, prefix, to)
+            })
+        }
+        (&Method::GET | &Method::HEAD, "/v1/image") => image(state, &request),
+        (&Method::GET | &Method::HEAD, "/v1/lookup") => lookup(state, &request),
+        (&Method::POST, "/v1/lookup") => lookup_many(state, request).await,
+        (_, "/v1/lookup") => Err((StatusCode::METHOD_NOT_ALLOWED, "GET or POST")),
+        (_, "/health" | "/metrics" | "/v1/tables" | "/v1/paths" | "/v1/image") => {
+            Err((StatusCode::METHOD_NOT_ALLOWED, "GET"))
+        }
+        _ => Err((
+            StatusCode::NOT_FOUND,
+            "/v1/lookup, /v1/paths, /v1/tables, /v1/image, /metrics or /health",
+        )),
+    }
+}
+
+/// The parameters of a request, in order.
+struct HttpQuery<'r>(Vec<(Cow<'r, str>, Cow<'r, str>)>);
+
+impl<'r> HttpQuery<'r> {
+    fn of<B>(request: &'r Request<B>) -> Self {
+        let query = request.uri().query().unwrap_or_default();
+        Self(form_urlencoded::parse(query.as_bytes()).collect())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| &value[..])
+    }
+
+    /// A client of the table that the request names.
+    fn session(&self, state: &FollowState) -> Result<ClientSession, Refusal> {
+        let mut session = ClientSession::new(state);
+        match self.get("table") {
+            Some(table) if !session.choose(state, table) => {
+                Err((StatusCode::NOT_FOUND, "no such table"))
+            }
+            _ => Ok(session),
+        }
+    }
+}
+
+fn answer_of(kind: &'static str, body: HttpBody) -> Response<HttpBody> {
+    let mut answer = Response::new(body);
+    answer
+        .headers_mut()
+        .insert(CONTENT_TYPE, kind.parse().expect("ASCII"));
+    answer
+}
+
+fn whole(kind: &'static str, body: impl Into<Bytes>) -> Response<HttpBody> {
+    answer_of(kind, HttpBody::Whole(body.into()))
+}
+
+/// A long answer, which a place is needed for.
+fn parts(
+    state: &FollowState,
+    kind: &'static str,
+) -> Result<(HttpParts, Response<HttpBody>), Refusal> {
+    let place = state.http_answers.clone().try_acquire_owned();
+    let place = place.map_err(|_| (StatusCode::SERVICE_UNAVAILABLE, "too many clients"))?;
+    let (parts, body) = HttpParts::new(place);
+    Ok((parts, answer_of(kind, body)))
+}
+
+/// The same, which a thread writes.
+fn written(
+    state: &Arc<FollowState>,
+    kind: &'static str,
+    write: impl FnOnce(&FollowState, &mut HttpParts) -> io::Result<()> + Send + 'static,
+) -> Result<Response<HttpBody>, Refusal> {
+    let (parts, answer) = parts(state, kind)?;
+    let state = state.clone();
+    let started = parts.write(move |to| write(&state, to));
+    started.map_err(|_| (StatusCode::SERVICE_UNAVAILABLE, "no thread can be started"))?;
+    Ok(answer)
+}
+
+/// The state of the table that is asked, as a tag; another process counts from another number.
+fn tag(state: &FollowState, session: &ClientSession) -> HeaderValue {
+    let tag = format!("\"{:x}-{}\"", state.number, session.version());
+    tag.parse().expect("ASCII")
+}
+
+/// An answer with the tag of its table, or that the client has it.
+fn tagged(
+    tag: HeaderValue,
+    request: &Request<Incoming>,
+    answer: impl FnOnce() -> Result<Response<HttpBody>, Refusal>,
+) -> Result<Response<HttpBody>, Refusal> {
+    let mut known = request.headers().get_all(IF_NONE_MATCH).iter();
+    let mut answer = match known.any(|known| known == tag) {
+        true => {
+            let mut answer = whole(TEXT, "");
+            *answer.status_mut() = StatusCode::NOT_MODIFIED;
+            answer
+        }
+        false => answer()?,
+    };
+    answer.headers_mut().insert(ETAG, tag);
+    Ok(answer)
+}
+
+fn lookup(state: &FollowState, request: &Request<Incoming>) -> Result<Response<HttpBody>, Refusal> {
+    let query = HttpQuery::of(request);
+    let mut session = query.session(state)?;
+    let text = query.get("address");
+    let text = text.ok_or((StatusCode::BAD_REQUEST, "no address"))?;
+    let address = text.parse();
+    let address = address.map_err(|_| (StatusCode::BAD_REQUEST, "not an IP address"))?;
+    session.open(state);
+    tagged(tag(state, &session), request, || {
+        let mut body = Vec::new();
+        session.look_up(state, address, |found| {
+            write_answer(&mut body, BodyForm::JsonLines, address, found);
+        });
+        body.push(b'\n');
+        Ok(whole(JSON, body))
+    })
+}
+
+/// Answers the addresses of a body, in their order.
+async fn lookup_many(
+    state: &Arc<FollowState>,
+    request: Request<Incoming>,
+) -> Result<Response<HttpBody>, Refusal> {
+    let mut session = HttpQuery::of(&request).session(state)?;
+    let mut body = request.into_body();
+    let broken = |_| (StatusCode::BAD_REQUEST, "the body is broken off");
+    let mut first = Vec::new();
+    let mut is_whole = false;
+    while first.len() < AHEAD && !is_whole {
+        match next_part(&mut body).await.map_err(broken)? {
+            Some(part) => first.extend_from_slice(&part),
+            None => is_whole = true,
+        }
+    }
+    let questions = Questions::new(first, is_whole);
+    let kind = match questions.form {
+        BodyForm::Lines => TEXT,
+        BodyForm::JsonLines => JSON_LINES,
+        BodyForm::JsonList => JSON,
+    };
+    let (to, mut answer) = parts(state, kind)?;
+    session.open(state);
+    answer.headers_mut().insert(ETAG, tag(state, &session));
+    let state = state.clone();
+    // A client that has gone is no error.
+    tokio::spawn(async move { answer_many(&state, session, questions, body, to).await });
+    Ok(answer)
+}
+
+/// Answers addresses as they come.
+async fn answer_many(
+    state: &FollowState,
+    mut session: ClientSession,
+    mut questions: Questions,
+    mut body: Incoming,
+    mut to: HttpParts,
+) -> io::Result<()> {
+    let form = questions.form;
+    let mut before = match form {
+        BodyForm::JsonList => &b"["[..],
+        _ => b"",
+    };
+    loop {
+        while let Some(question) = questions.next() {
+            let part = to.part();
+            part.extend_from_slice(before);
+            let address = question.and_then(|text| {
+                let wrong = |_| QuestionError::Address(text.to_string());
+                text.parse().map_err(wrong)
+            });
+            match address {
+                Ok(address) => session.look_up(state, address, |found| {
+                    write_answer(part, form, address, found);
+                }),
+                Err(error) => write_error(part, form, &error),
+            }
+            match form {
+                BodyForm::JsonList => before = b",\n",
+                _ => part.push(b'\n'),
+            }
+            to.send_long().await?;
+        }
+        if questions.is_done() {
+            break;
+        }
+        let part = next_part(&mut body).await.map_err(io::Error::other)?;
+        questions.push(part.as_deref());
+    }
+    if form == BodyForm::JsonList {
+        let part = to.part();
+        part.extend_from_slice(if before == b"[" { before } else { b"" });
+        part.extend_from_slice(b"]\n");
+    }
+    to.finish().await
+}
+
+/// The next bytes of a body; `None` at its end.
+async fn next_part(body: &mut Incoming) -> Result<Option<Bytes>, hyper::Error> {
+    loop {
+        let frame = std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await;
+        match frame.transpose()?.map(|frame| frame.into_data()) {
+            Some(Ok(part)) => return Ok(Some(part)),
+            Some(Err(_trailers)) => {}
+            None => return Ok(None),
+        }
+    }
+}
+
+fn tables(state: &FollowState, to: &mut HttpParts) -> io::Result<()> {
+    state.each_table(|table| {
+        let [ipv4, ipv6] = [0, 1].map(|family| HttpFamilySize {
+            prefixes: table.prefixes[family],
+            paths: table.paths[family],
+        });
+        let name = &table.name;
+        to.write_all(&json_line(&HttpTable { name, ipv4, ipv6 }))
+    })
+}
+
+fn paths(
+    state: &FollowState,
+    session: &ClientSession,
+    prefix: IpPrefix,
+    to: &mut HttpParts,
+) -> io::Result<()> {
+    session.each_path(state, prefix, |path| {
+        to.write_all(&json_line(&HttpPath {
+            feed: &path.feed,
+            peer: &path.peer,
+            path_id: path.id,
+            stale: path.is_older,
+            next_hop: path.target.to_string(),
+        }))
+    })
+}
+
+/// The table as an image. The client's version is compared before one is made.
+fn image(
+    state: &Arc<FollowState>,
+    request: &Request<Incoming>,
+) -> Result<Response<HttpBody>, Refusal> {
+    let mut session = HttpQuery::of(request).session(state)?;
+    session.open(state);
+    tagged(tag(state, &session), request, || {
+        written(state, IMAGE, move |state, to| {
+            let image = session.image(state).map_err(io::Error::other)?;
+            // One that is not read must not stay in memory while later ones are made.
+            image
+                .bytes
+                .chunks(PART)
+                .try_for_each(|part| match image.is_old_for(PATIENCE) {
+                    true => Err(io::ErrorKind::TimedOut.into()),
+                    false => to.write_all(part),
+                })
+        })
+    })
+}

@@ -144,8 +144,13 @@ pub(crate) fn may_be_on_stdin() -> bool {
 
 /// The path of standard input in place of a table that nobody named, if it may be one.
 pub(crate) fn table_on_stdin() -> Option<PathBuf> {
+    is_on_stdin("a table").then(|| "-".into())
+}
+
+/// Whether standard input may have `what`, as it does for [`may_be_on_stdin`]; a note says so if it does not come.
+pub(crate) fn is_on_stdin(what: &str) -> bool {
     if !may_be_on_stdin() {
-        return None;
+        return false;
     }
     #[cfg(unix)]
     {
@@ -157,10 +162,16 @@ pub(crate) fn table_on_stdin() -> Option<PathBuf> {
         };
         let stdin = io::stdin();
         if poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) == Ok(0) {
-            note("waiting for a table on standard input; -t built-in is the built-in one");
+            let other = match what {
+                "a table" => "-t built-in is the built-in one",
+                _ => "--help says what else there is",
+            };
+            note(format_args!(
+                "waiting for {what} on standard input; {other}"
+            ));
         }
     }
-    Some("-".into())
+    true
 }
 
 /// Refuses standard input for more than one of the files, which the message calls `what`.
@@ -490,44 +501,5 @@ impl FamilyArg {
             Self::Ipv4 => table.ribs.ipv6.clear(),
             Self::Ipv6 => table.ribs.ipv4.clear(),
         }
-    }
-}
-
-/// In what form rows of a report are printed.
-#[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct ReportArgs {
-    /// Format of the output [default: what the name of its file means; else text]
-    #[arg(long, value_name = "FORM", value_enum)]
-    to: Option<ReportForm>,
-
-    /// The same as --to json-lines
-    #[arg(long, conflicts_with = "to")]
-    json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportForm {
-    /// Columns separated by tabs; on a terminal aligned, with headings
-    Text,
-    /// A table with a header
-    Csv,
-    /// One JSON object a line
-    #[value(alias = "jsonl")]
-    JsonLines,
-}
-
-impl ReportArgs {
-    pub(crate) fn form(self) -> ReportForm {
-        self.asked().unwrap_or(ReportForm::Text)
-    }
-
-    /// The form that was asked for.
-    pub(crate) fn asked(self) -> Option<ReportForm> {
-        self.to.or(self.json.then_some(ReportForm::JsonLines))
-    }
-
-    /// Asks for this form.
-    pub(crate) fn ask(&mut self, form: ReportForm) {
-        self.to = Some(form);
     }
 }

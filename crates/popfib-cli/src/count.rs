@@ -24,9 +24,10 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_table::Cell;
 
-use crate::args::{ReportArgs, ReportForm, kernel};
+use crate::args::kernel;
 use crate::condition;
 use crate::destination::{Destination, form_by_name};
+use crate::forms::{ReportArgs, ReportForm};
 use crate::output::note;
 use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::form::text;

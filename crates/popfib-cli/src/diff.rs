@@ -428,14 +428,14 @@ impl<A: Address> fmt::Display for AddressText<A> {
 
 /// A number of addresses, up to all 2^128 of IPv6, which `u128` does not hold.
 #[derive(Clone, Copy, Default)]
-struct AddressCount {
+pub(crate) struct AddressCount {
     is_all: bool,
     count: u128,
 }
 
 impl AddressCount {
     /// As many as from `first` to `last`.
-    fn of<A: Address>(first: A, last: A) -> Self {
+    pub(crate) fn of<A: Address>(first: A, last: A) -> Self {
         Self::default()
             .plus(Self {
                 is_all: false,

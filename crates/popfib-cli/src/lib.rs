@@ -10,6 +10,7 @@ mod aggregate;
 mod annotate;
 mod args;
 mod bgp_lines;
+mod calc;
 mod clickhouse;
 mod compile;
 mod completions;
@@ -21,6 +22,7 @@ mod diff;
 mod draw;
 mod explore;
 mod formats;
+mod forms;
 mod grep;
 #[cfg(test)]
 mod help_tests;
@@ -43,6 +45,7 @@ mod rows;
 mod screen;
 mod set;
 mod stream;
+mod synonyms;
 mod table;
 mod updates;
 mod verify;
@@ -50,7 +53,6 @@ mod watch;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
 mod xdp;
 
-use std::env;
 use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
@@ -66,6 +68,8 @@ use popfib_program::{help, program};
     name = "popfib",
     version,
     disable_version_flag = true,
+    // Without an empty line above the usage: `-h` is one screen.
+    help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}",
     arg_required_else_help = true,
     after_help = "\
 Examples:
@@ -107,6 +111,7 @@ enum PopfibCommand {
     Routes(routes::RoutesArgs),
     Diff(diff::DiffArgs),
     Set(set::SetArgs),
+    Calc(calc::CalcArgs),
     Convert(convert::ConvertArgs),
     Aggregate(aggregate::AggregateArgs),
     Compile(compile::CompileArgs),
@@ -144,6 +149,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         PopfibCommand::Kernels(args) => kernels::run(&args),
         PopfibCommand::Routes(args) => routes::run(&args),
         PopfibCommand::Set(args) => set::run(&args),
+        PopfibCommand::Calc(args) => calc::run(&args),
         PopfibCommand::Rov(args) => rov::run(&args),
         PopfibCommand::Diff(args) => diff::run(&args),
         PopfibCommand::Aggregate(args) => aggregate::run(&args),
@@ -161,15 +167,17 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
     }
 }
 
-/// The whole of `popfib`, with the arguments of this process. An address in place of a command is looked up.
+/// The whole of `popfib`, with the arguments of this process. Addresses without a command, in arguments or a pipe, are looked up.
 pub fn main() -> ExitCode {
-    let mut arguments: Vec<_> = env::args_os().collect();
+    let mut arguments = program::arguments();
+    let typed = arguments.clone();
     let first = program::first(&arguments);
-    if arguments
-        .get(first)
-        .is_some_and(|argument| lookup::is_asked(argument))
-    {
+    let is_lookup = match arguments.get(first) {
+        Some(argument) => lookup::is_asked(argument),
+        None => args::is_on_stdin("addresses"),
+    };
+    if is_lookup {
         arguments.insert(first, "lookup".into());
     }
-    program::main(arguments, run)
+    program::main(arguments, |wrong| synonyms::meant(&typed, wrong), run)
 }

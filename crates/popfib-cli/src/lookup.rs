@@ -254,11 +254,13 @@ fn rest_of<'t>(text: &'t str, found: &FoundAddress) -> Option<&'t str> {
     }
 }
 
-/// Whether the first argument is something to look up, and not the name of a command.
+/// Whether the first argument is something to look up, or an option of `lookup`, and not the name of a command.
 pub(crate) fn is_asked(argument: &OsStr) -> bool {
+    const OF_PROGRAM: [&str; 4] = ["-h", "--help", "-V", "--version"];
     let text = argument.to_str();
-    text.is_some_and(|text| {
-        !text.starts_with('-') && (text.contains(['.', ':', '/']) || as_number(text).is_some())
+    text.is_some_and(|text| match text.starts_with('-') {
+        true => !OF_PROGRAM.contains(&text),
+        false => text.contains(['.', ':', '/']) || as_number(text).is_some(),
     })
 }
 

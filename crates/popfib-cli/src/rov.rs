@@ -44,16 +44,16 @@ Examples:
   popfib rov bview.gz --vrps vrps.json
   popfib rov --vrps vrps.csv --state invalid-as,invalid-length
   popfib rov --vrps today.json --vrps-before yesterday.json --json
-  popfib rov --vrps vrps.json --prefix 193.0.0.0/21 --asn AS3333")]
+  popfib rov 193.0.0.0/21 AS3333 --vrps vrps.json")]
 #[command(after_long_help = "
 JSON, one object: ipv4 and ipv6, each with routes, valid, invalid_as,
 invalid_length, not_found. With --state, one object a line: prefix, origin,
 state, vrps (prefix, max_length, asn). With --vrps-before: prefix, origin,
-before, after. With --prefix, one object: prefix, origin, state, reason (as,
+before, after. With an AS, one object: prefix, origin, state, reason (as,
 length, or null), vrps (prefix, max_length, asn, mismatch: as, length, or null).
 
 Exit status: 0 success, 1 no route of the states asked for, with --vrps-before
-a difference, with --prefix any state but valid, 2 bad usage or input.")]
+a difference, with an AS any state but valid, 2 bad usage or input.")]
 pub(crate) struct RovArgs {
     /// VRPs as JSON or CSV; `-` is standard input
     ///
@@ -73,28 +73,25 @@ pub(crate) struct RovArgs {
     #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
     state: Vec<RovState>,
 
-    /// Validate one announcement in place of a table
-    ///
-    /// Prints prefix, AS and state, then each VRP that covers the prefix: prefix and maximum length, AS, and whether it is a
-    /// match, of another AS, or the prefix is too long for it.
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        requires = "asn",
-        conflicts_with_all = ["table", FILE, "live", "vrps_before", "state"]
-    )]
-    prefix: Option<IpPrefix>,
-
-    /// Origin AS of that announcement
-    #[arg(long, value_name = "AS", value_parser = parse_asn, requires = "prefix")]
-    asn: Option<u32>,
-
     /// Print JSON
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     table: FileArgs,
+
+    /// Validate one announcement: a prefix in place of FILE, from this AS
+    ///
+    /// Prints prefix, AS and state, then each VRP that covers the prefix: prefix and maximum length, AS, and whether it is a
+    /// match, of another AS, or the prefix is too long for it.
+    #[arg(
+        value_name = "AS",
+        help_heading = None::<&str>,
+        value_parser = parse_asn,
+        requires = FILE,
+        conflicts_with_all = ["vrps_before", "state"]
+    )]
+    asn: Option<u32>,
 }
 
 /// A state of validation by its name, in options and output.
@@ -162,7 +159,10 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
         args.table.table.as_ref(),
     ];
     at_most_one_stdin(inputs.into_iter().flatten(), "table and the VRPs")?;
-    if let (Some(prefix), Some(asn)) = (args.prefix, args.asn) {
+    if let (Some(prefix), Some(asn)) = (&args.table.table, args.asn) {
+        let text = prefix.to_string_lossy();
+        let prefix = text.parse::<IpPrefix>();
+        let prefix = prefix.map_err(|error| format!("'{}': {error}", text.escape_debug()))?;
         let vrps = read_vrps(&args.vrps, &args.table.read)?;
         return announcement::print(prefix, asn, &vrps, args.json);
     }

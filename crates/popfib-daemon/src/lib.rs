@@ -42,7 +42,6 @@ mod threads;
 mod updates;
 mod watch;
 
-use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -107,7 +106,11 @@ struct DaemonArgs {
 
 /// The whole of `popfibd`, with the arguments of this process.
 pub fn main() -> ExitCode {
-    let code = program::main(env::args_os(), |args: DaemonArgs| run(&args));
+    let code = program::main(
+        program::arguments(),
+        |_| None,
+        |args: DaemonArgs| run(&args),
+    );
     message::wait_for_lines(Duration::from_millis(300));
     code
 }

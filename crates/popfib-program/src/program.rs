@@ -6,11 +6,12 @@
 //! message, with the status 141 that shells show for a program that SIGPIPE ended: output that was cut is no success, and a script
 //! sees that `popfib diff` did not end with 0.
 
+use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, ColorChoice, Command, Parser, ValueEnum};
 use colorchoice_clap::Color;
 
@@ -38,12 +39,13 @@ impl Verdict {
 /// 128 and the number of SIGPIPE.
 const CLOSED_PIPE: u8 = 141;
 
-/// Parses the arguments, of which the first is the program, for `run`, and turns its result into an exit status.
+/// Parses the arguments, of which the first is the program, for `run`, and turns its result into an exit status. `meant` knows what to
+/// say of a word that is no command or option.
 pub fn main<C: Parser>(
-    arguments: impl IntoIterator<Item = OsString>,
+    arguments: Vec<OsString>,
+    meant: impl FnOnce(&str) -> Option<String>,
     run: impl FnOnce(C) -> Result<Verdict, Failure>,
 ) -> ExitCode {
-    let arguments: Vec<_> = arguments.into_iter().collect();
     let color = color(&arguments);
     let command = C::command();
     // One program runs in a process.
@@ -60,7 +62,7 @@ pub fn main<C: Parser>(
         Err(error) => {
             // Help and errors are printed although the arguments were not parsed, so `--color` was searched for by itself.
             color.unwrap_or_default().write_global();
-            usage(&error)
+            usage(&error, meant)
         }
     };
     match verdict {
@@ -87,33 +89,51 @@ fn parse<C: Parser>(mut command: Command, arguments: Vec<OsString>) -> Result<C,
     parsed.map_err(|error| error.format(&mut command))
 }
 
+/// The arguments of this process. `--color` is one with what it takes, and takes `auto` if nothing else, as that of grep.
+pub fn arguments() -> Vec<OsString> {
+    with_colors(env::args_os())
+}
+
+fn with_colors(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let is_when = |word: &OsString| {
+        let word = word.to_str();
+        word.is_some_and(|word| ColorChoice::from_str(word, false).is_ok())
+    };
+    let mut arguments = arguments.into_iter().peekable();
+    let mut joined = Vec::new();
+    while let Some(mut argument) = arguments.next() {
+        let is_last = argument == "--";
+        if argument == "--color" {
+            let when = arguments.next_if(is_when);
+            argument.push("=");
+            argument.push(when.unwrap_or_else(|| "auto".into()));
+        }
+        joined.push(argument);
+        if is_last {
+            joined.extend(arguments.by_ref());
+        }
+    }
+    joined
+}
+
 /// The index of the first argument that is not about colours.
 pub fn first(arguments: &[OsString]) -> usize {
-    let mut at = 1;
-    while let Some(argument) = arguments.get(at).and_then(|argument| argument.to_str()) {
-        at += match argument {
-            "--color" => 2,
-            argument if argument.starts_with("--color=") => 1,
-            _ => break,
-        };
-    }
-    at
+    let mut others = arguments.iter().skip(1);
+    let first = others.position(|argument| {
+        argument
+            .to_str()
+            .is_none_or(|text| !text.starts_with("--color="))
+    });
+    first.map_or(arguments.len(), |at| at + 1)
 }
 
 /// What the last argument about colours says.
 fn color(arguments: &[OsString]) -> Option<Color> {
     let arguments = arguments.iter().filter_map(|argument| argument.to_str());
-    let mut arguments = arguments.take_while(|argument| *argument != "--");
-    let mut last = None;
-    while let Some(argument) = arguments.next() {
-        let when = match argument {
-            "--color" => arguments.next(),
-            argument => argument.strip_prefix("--color="),
-        };
-        let color = when.and_then(|when| ColorChoice::from_str(when, false).ok());
-        last = color.map(|color| Color { color }).or(last);
-    }
-    last
+    let arguments = arguments.take_while(|argument| *argument != "--");
+    let colors = arguments.filter_map(|argument| argument.strip_prefix("--color="));
+    let colors = colors.filter_map(|when| ColorChoice::from_str(when, false).ok());
+    colors.last().map(|color| Color { color })
 }
 
 /// The long names of the options of the subcommand that was given, or of `command` if there was none.
@@ -129,8 +149,11 @@ fn options(command: &Command, matches: &ArgMatches) -> Vec<String> {
     options.map(str::to_owned).collect()
 }
 
-/// What clap has to say: help and version are output, the rest is bad usage.
-fn usage(error: &clap::Error) -> Result<Verdict, Failure> {
+/// What clap has to say: help and version are output, the rest is bad usage, of which `meant` may know more.
+fn usage(
+    error: &clap::Error,
+    meant: impl FnOnce(&str) -> Option<String>,
+) -> Result<Verdict, Failure> {
     let text = error.render();
     let shown = |screen: Screen| match screen.is_coloured {
         true => text.ansi().to_string(),
@@ -147,7 +170,15 @@ fn usage(error: &clap::Error) -> Result<Verdict, Failure> {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Failure::Help(shown(Screen::stderr())))
         }
-        _ => Err(Failure::Message(one_line(&text.to_string()))),
+        _ => {
+            let about = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+            let about = about.into_iter().find_map(|kind| error.get(kind));
+            let said = match about {
+                Some(ContextValue::String(word)) => meant(word),
+                _ => None,
+            };
+            Err(said.unwrap_or_else(|| one_line(&text.to_string())).into())
+        }
     }
 }
 
@@ -171,24 +202,25 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ColorChoice, color, first, one_line};
+    use super::{ColorChoice, color, first, one_line, with_colors};
 
     #[test]
     fn colours_are_known_before_other_arguments() {
         for (text, place, wanted) in [
             ("popfib", 1, None),
             ("popfib 8.8.8.8 --color never", 1, Some(ColorChoice::Never)),
-            ("popfib --color always info", 3, Some(ColorChoice::Always)),
+            ("popfib --color always info", 2, Some(ColorChoice::Always)),
+            ("popfib --color info", 2, Some(ColorChoice::Auto)),
             (
                 "popfib --color=never --color=auto",
                 3,
                 Some(ColorChoice::Auto),
             ),
-            ("popfib --color", 3, None),
+            ("popfib --color", 2, Some(ColorChoice::Auto)),
             ("popfib --color=red info", 2, None),
             ("popfib lookup -- --color=never", 1, None),
         ] {
-            let arguments: Vec<_> = text.split(' ').map(Into::into).collect();
+            let arguments = with_colors(text.split(' ').map(Into::into));
             assert_eq!(first(&arguments), place, "{text}");
             assert_eq!(color(&arguments).map(|color| color.color), wanted, "{text}");
         }

@@ -12,7 +12,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::text::CountText;
 use super::weight::Sum;
 use super::{AddressCounter, CountRow, picture, ratio};
-use crate::args::ReportForm;
+use crate::forms::ReportForm;
 use crate::output::note;
 use crate::records::shown;
 use crate::screen::Screen;

@@ -1,4 +1,4 @@
-//! `popfib rov --prefix --asn`: an announcement and the VRPs in; out come its state and all VRPs that cover it, each with why it does
+//! `popfib rov PREFIX AS`: an announcement and the VRPs in; out come its state and all VRPs that cover it, each with why it does
 //! not allow the announcement.
 
 use popfib::family::Family;

@@ -13,7 +13,8 @@ use popfib_program::progress;
 use serde::Serialize;
 
 use super::{SetList, load, prefixes};
-use crate::args::{FamilyArg, ReadArgs, ReportArgs, ReportForm};
+use crate::args::{FamilyArg, ReadArgs};
+use crate::forms::{ReportArgs, ReportForm};
 use crate::output::StandardOutput;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;

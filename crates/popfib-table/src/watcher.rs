@@ -1,18 +1,18 @@
 //! [`Watcher`]: files that are published again and again in; the newest table that could be made of them out, at any moment.
 //!
-//! A thread of its own looks at the files' metadata at intervals. Readers never wait: the newest table takes the place of the one
-//! before by one store, and memory is freed when nobody uses it any more.
+//! A thread of its own looks at the files' metadata at intervals and reads them. Others wait for nothing of that: the newest table
+//! takes the place of the one before by the exchange of a pointer, and memory is freed when nobody uses it any more. Rejected: the
+//! crate `arc-swap`. A reader costs the same by a version beside a lock of std, and what that crate keeps for each thread is a leak
+//! to those who look for leaks in C.
 
 use std::fmt::{self, Debug, Display};
 use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-
-use arc_swap::{ArcSwap, Cache};
 
 use crate::watched_files::WatchedFiles;
 
@@ -51,7 +51,8 @@ pub struct Watcher<T, E> {
 }
 
 struct WatchedTable<T, E> {
-    current: Arc<ArcSwap<T>>,
+    /// Locked only to exchange one pointer.
+    current: RwLock<Arc<T>>,
     version: AtomicU64,
     reading: Mutex<WatchedLoad<T, E>>,
 }
@@ -82,7 +83,7 @@ impl<T: Send + Sync + 'static, E: Display + 'static> Watcher<T, E> {
     ) -> Result<Self, E> {
         // First, so that what is put there meanwhile is seen as new.
         let files = WatchedFiles::new(paths);
-        let current = Arc::new(ArcSwap::from_pointee(load()?));
+        let current = RwLock::new(Arc::new(load()?));
         let (load, told): (Box<_>, _) = (Box::new(load), String::new());
         let reading = Mutex::new(WatchedLoad { files, load, told });
         let version = AtomicU64::new(1);
@@ -110,15 +111,21 @@ impl<T: Send + Sync + 'static, E: Display + 'static> Watcher<T, E> {
         })
     }
 
-    /// What is newest. All lookups that belong together should use what one call returned. It never waits; in a loop a
-    /// [reader](Self::reader) is faster.
+    /// What is newest. All lookups that belong together should use what one call returned. It does not wait while files are read; in
+    /// a loop a [reader](Self::reader) is faster.
     pub fn current(&self) -> Arc<T> {
-        self.shared.current.load_full()
+        self.shared.current()
     }
 
-    /// The same for one thread, without counting who uses it.
-    pub fn reader(&self) -> WatchReader<T> {
-        WatchReader(Cache::new(Arc::clone(&self.shared.current)))
+    /// The same for lookups in a loop of one thread.
+    pub fn reader(&self) -> WatchReader<T, E> {
+        let (version, current) = (self.version(), self.current());
+        let shared = Arc::clone(&self.shared);
+        WatchReader {
+            shared,
+            version,
+            current,
+        }
     }
 
     /// How often something has become current; a program that asks for this first and then for what is current has this or a newer
@@ -137,6 +144,12 @@ impl<T: Send + Sync + 'static, E: Display + 'static> Watcher<T, E> {
     }
 }
 
+impl<T, E> WatchedTable<T, E> {
+    fn current(&self) -> Arc<T> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl<T, E: Display> WatchedTable<T, E> {
     /// Reads the files, if they have changed or `anyway`; `None` if there is nothing to tell.
     fn read(&self, anyway: bool) -> Option<Result<(), E>> {
@@ -149,7 +162,10 @@ impl<T, E: Display> WatchedTable<T, E> {
         let is_told = text == mem::replace(&mut reading.told, text.clone());
         match loaded {
             Ok(new) => {
-                self.current.store(Arc::new(new));
+                let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+                let before = mem::replace(&mut *current, Arc::new(new));
+                // Freed, if nobody has it, without the lock.
+                drop((current, before));
                 self.version.fetch_add(1, Ordering::Release);
                 Some(Ok(()))
             }
@@ -173,17 +189,25 @@ impl<T, E> Debug for Watcher<T, E> {
 }
 
 /// What is newest, for lookups in a loop of one thread.
-pub struct WatchReader<T>(Cache<Arc<ArcSwap<T>>, Arc<T>>);
+pub struct WatchReader<T, E> {
+    shared: Arc<WatchedTable<T, E>>,
+    version: u64,
+    current: Arc<T>,
+}
 
-impl<T> WatchReader<T> {
+impl<T, E> WatchReader<T, E> {
     /// What is newest. One atomic load, if that has not changed since the last call.
     #[inline]
     pub fn current(&mut self) -> &Arc<T> {
-        self.0.load()
+        let version = self.shared.version.load(Ordering::Acquire);
+        if version != self.version {
+            (self.version, self.current) = (version, self.shared.current());
+        }
+        &self.current
     }
 }
 
-impl<T> Debug for WatchReader<T> {
+impl<T, E> Debug for WatchReader<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WatchReader").finish_non_exhaustive()
     }

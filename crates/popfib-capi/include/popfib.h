@@ -62,8 +62,8 @@
  * OWNERSHIP
  *   The caller of a function that makes a handle owns the handle and frees it once, with the function named there.
  *   Readers may outlive their table (they keep answering from its last state), and tables and records of an image may
- *   outlive the image. Arguments are not kept, with two exceptions that say so: the functions and `user` of a
- *   configuration, and the memory of popfib_image_memory(). Prefixes, addresses, names, structures and strings belong
+ *   outlive the image. Arguments are not kept, with exceptions that say so: the functions and `user` of a
+ *   configuration or a watcher, and the memory of popfib_image_memory(). Prefixes, addresses, names, structures and strings belong
  *   to the caller and may be freed when the function returns.
  */
 #ifndef POPFIB_H
@@ -85,6 +85,7 @@ extern "C" {
 typedef struct popfib_table popfib_table;
 typedef struct popfib_reader popfib_reader;
 typedef struct popfib_image popfib_image;
+typedef struct popfib_watcher popfib_watcher;
 typedef struct popfib_records popfib_records;
 typedef struct popfib_groups popfib_groups;
 typedef struct popfib_group_reader popfib_group_reader;
@@ -431,6 +432,41 @@ int popfib_image_select(popfib_image *image, const char *name);
  * -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib compile --keep prefixes`), or a size that
  * an image without routes does not have. -ENOMEM: there is no memory for that size. */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);
+
+/* ---------------------------------------------------------------- watchers
+ *
+ * A watcher has the newest image of a file that is published again and again. A thread of its own looks at the file's
+ * metadata, and opens it again when it has changed: at once if another takes its place, as rename() does, otherwise when
+ * nothing has been written to it for a second. A file that cannot be opened, also one that is gone, leaves the image of
+ * before. */
+
+/* Tells of a file, in the thread of the watcher. `error` is 0 after a new image has become the newest one, and `text`
+ * NULL then; otherwise it is what popfib_image_open() would return, `text` says it with the path, until the function
+ * returns, and the same text is not told again before a success. It must not free the watcher. */
+typedef void (*popfib_watch_fn)(void *user, int error, const char *text);
+
+/* Opens an image as popfib_image_open() does, and follows its file. It looks every `interval` milliseconds, 0 for 1000.
+ * `tell` may be NULL; it and `user` must stay valid until the watcher is freed. Free it by popfib_watcher_free().
+ * [any] As popfib_image_open(). Later errors go to `tell`. */
+int popfib_watcher_open(const char *path, uint32_t mode, uint32_t interval, popfib_watch_fn tell, void *user,
+                        popfib_watcher **watcher);
+
+/* How often an image has become the newest, from 1 on; 0 for NULL. So a thread that keeps tables and records asks at
+ * little cost, one load, whether to make them of a newer image. [any] */
+uint64_t popfib_watcher_version(const popfib_watcher *watcher);
+
+/* The newest image, or one that is newer than the version that was asked for before: a handle of the caller's own,
+ * without a copy of the content. Free it by popfib_image_free(). It may outlive the watcher.
+ * [any] */
+int popfib_watcher_image(const popfib_watcher *watcher, popfib_image **image);
+
+/* Opens the file now, whether it has changed or not, and does not tell of it: for those who know that it is new.
+ * [any] As popfib_image_open(); the image of before stays. */
+int popfib_watcher_reload(const popfib_watcher *watcher);
+
+/* Ends following the file, and waits until nothing is told any more; does nothing for NULL. Images stay valid.
+ * [any] While no other thread is in a function of this watcher. */
+void popfib_watcher_free(popfib_watcher *watcher);
 
 /* ---------------------------------------------------------------- records
  *

@@ -5,9 +5,10 @@ use core::slice;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use popfib::image::{ImageTable, Keep, Source};
-use popfib::{Address, Image, ImageWriter, Kernel};
+use popfib::{Address, Image, ImageError, ImageWriter, Kernel};
 
 use crate::border::{border, free_handle, make_handle, put, required, required_mut, string};
 use crate::config::{self, CConfig, CImageConfig, TableFamily};
@@ -30,13 +31,13 @@ const NO_ROUTES: u32 = 1;
 
 /// What a `popfib_image` points to.
 pub(crate) struct CImage {
-    image: Image,
+    image: Arc<Image>,
     /// The table that functions use: the only one, or that which was selected.
     table: Option<ImageTable>,
 }
 
 impl CImage {
-    fn hand_out(image: Image) -> *mut Self {
+    pub(crate) fn hand_out(image: Arc<Image>) -> *mut Self {
         let table = image.table(None).ok().cloned();
         Box::into_raw(Box::new(Self { image, table }))
     }
@@ -51,10 +52,33 @@ impl CImage {
 ///
 /// # Safety
 /// `path` is null or a string.
-unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path> {
+pub(crate) unsafe fn path<'a>(path: *const c_char) -> Result<&'a Path> {
     // SAFETY: it asks for the same.
     let path = unsafe { string(path)? };
     Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
+}
+
+/// One of the ways to open a file.
+pub(crate) fn check_mode(mode: u32) -> Result<u32> {
+    [COPY, MAP, MAP_TRUSTED]
+        .contains(&mode)
+        .then_some(mode)
+        .ok_or(Errno::INVALID)
+}
+
+/// Opens a file in a way that was checked.
+///
+/// # Safety
+/// Unless the mode copies the file, nobody writes to it until the image and all that is made of it are dropped; if the mode trusts
+/// it, popfib has written it.
+pub(crate) unsafe fn open(path: &Path, mode: u32) -> core::result::Result<Image, ImageError> {
+    match mode {
+        COPY => Image::open(path),
+        // SAFETY: nobody writes to a file that is mapped, as the caller promises.
+        MAP => unsafe { Image::map(path) },
+        // SAFETY: nobody writes to it, and popfib has written it, as the caller promises.
+        _ => unsafe { Image::map_trusted(path) },
+    }
 }
 
 /// Text that an image holds; -EINVAL for null, -EILSEQ if it is not UTF-8.
@@ -162,15 +186,9 @@ unsafe extern "C" fn popfib_image_open(
     let make = || {
         // SAFETY: null or a string, as the caller promises.
         let path = unsafe { path(file)? };
-        let image = match mode {
-            COPY => Image::open(path)?,
-            // SAFETY: nobody writes to a file that is mapped, as the caller promises.
-            MAP => unsafe { Image::map(path)? },
-            // SAFETY: nobody writes to it, and popfib has written it, as the caller promises.
-            MAP_TRUSTED => unsafe { Image::map_trusted(path)? },
-            _ => return Err(Errno::INVALID),
-        };
-        Ok(CImage::hand_out(image))
+        // SAFETY: as the caller promises.
+        let image = unsafe { open(path, check_mode(mode)?)? };
+        Ok(CImage::hand_out(Arc::new(image)))
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(image, make) }
@@ -203,7 +221,7 @@ unsafe extern "C" fn popfib_image_memory(
             MAP_TRUSTED => unsafe { Image::from_static_trusted(bytes)? },
             _ => return Err(Errno::INVALID),
         };
-        Ok(CImage::hand_out(image))
+        Ok(CImage::hand_out(Arc::new(image)))
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(image, make) }

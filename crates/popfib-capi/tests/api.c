@@ -164,6 +164,7 @@ int main(int argc, char **argv)
     test_changes_in_walks();
     test_groups();
     test_images(argv[1]);
+    test_watchers(argv[1]);
     test_records(argv[2]);
     test_texts();
     printf("api: all functions and errors as documented\n");

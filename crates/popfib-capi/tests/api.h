@@ -70,6 +70,8 @@ int refuse(void *user, const uint8_t *prefix, uint8_t length, uint32_t next_hop)
 
 /* api_images.c; they write into the directory. */
 void test_images(const char *dir);
+/* api_watcher.c; the same. */
+void test_watchers(const char *dir);
 
 /* api_records.c; reads the directory of vectors. */
 void test_records(const char *vectors);

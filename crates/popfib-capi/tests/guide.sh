@@ -42,6 +42,34 @@ C
 3)
     cat <<C
 #include <stdio.h>
+#include <popfib.h>
+static uint8_t addresses[64][4];
+static uint32_t next_hops[64];
+static int packets, bursts = 3, forwarded;
+static size_t receive(int to) { (void)to; return bursts-- > 0 ? 64 : 0; }
+static void forward(int from, const uint32_t *to, size_t n) { (void)from; forwarded += n == 64 && to[63] == 7; }
+$(printf '%s\n' "$shown" | sed '/^$/,$d')
+int main(void)
+{
+    size_t n;
+    const char *path = "guide.fib";
+    struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
+    popfib_table *saved;
+    const uint8_t net[4] = {0};
+    if (popfib_create(&config, &saved) < 0 || popfib_add(saved, net, 0, 7) < 0 ||
+        popfib_image_save(path, NULL, saved, NULL) < 0)
+        return 1;
+$(printf '%s\n' "$shown" | sed '1,/^$/d')
+    popfib_free(table);
+    popfib_free(saved);
+    remove(path);
+    return forwarded == 3 ? 0 : 2;
+}
+C
+    ;;
+4)
+    cat <<C
+#include <stdio.h>
 #include <string.h>
 #include <popfib.h>
 int main(int argc, char **argv)
@@ -56,7 +84,7 @@ $(printf '%s\n' "$shown")
 }
 C
     ;;
-4)
+5)
     cat <<C
 #include <stdlib.h>
 #include <popfib.h>
@@ -84,7 +112,7 @@ $(printf '%s\n' "$shown" | grep -v '^void')
 }
 C
     ;;
-5)
+6)
     cat <<C
 #include <stdio.h>
 #include <popfib_xdp.h>

@@ -127,7 +127,7 @@ class XdpOfC(unittest.TestCase):
         with open(path, "w", encoding="ascii") as file:
             file.write("192.0.2.0/24 spam\n198.51.100.0/24 scan\n")
         popfib("compile", path, "-o", image)
-        source = kernel.shell("sh", f"{CAPI}/tests/guide.sh", f"{kernel.TOP}/docs/c.md", "5")
+        source = kernel.shell("sh", f"{CAPI}/tests/guide.sh", f"{kernel.TOP}/docs/c.md", "6")
         kernel.shell(*COMPILER, "-x", "c", "-", "-L", LIBRARIES, "-lpopfib", "-o", example, input=source)
         self.assertEqual(kernel.shell(example, image, env={**os.environ, "LD_LIBRARY_PATH": LIBRARIES}), "spam\n")
 

@@ -14,6 +14,7 @@
 //! | `explore`, `summary` | the page of a table for the browser; what a notebook shows of it |
 //! | `table`, `live_table` | `popfib.Table` and `popfib.LiveTable`, as Python sees them |
 //! | `files`, `join`, `updates` | tables from files and images; tables joined into an image; updates from files |
+//! | `watched_files` | whether a file has changed, for `popfib.Watcher` |
 //! | `tools`, `ip_set`, `several` | tables made smaller and compared; sets; several tables looked up in at once |
 //! | `vrps`, `anonymizer` | route origin validation; other addresses in the place of addresses |
 //!
@@ -46,6 +47,7 @@ mod updates;
 mod values;
 mod vrps;
 mod walk;
+mod watched_files;
 mod words;
 
 use popfib::Kernel;
@@ -64,6 +66,7 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<live_table::PyLiveTable>()?;
     module.add_class::<live_table::PySweep>()?;
     module.add_class::<walk::PyRoutes>()?;
+    module.add_class::<watched_files::PyWatchedFiles>()?;
     module.add_class::<columns::PyArrowColumn>()?;
     module.add_function(wrap_pyfunction!(files::load, module)?)?;
     module.add_function(wrap_pyfunction!(files::open, module)?)?;

@@ -36,6 +36,7 @@ from ._popfib import (
     rov,
     special_table,
 )
+from ._watcher import Watcher
 
 __all__ = [
     "Anonymizer",
@@ -47,6 +48,7 @@ __all__ = [
     "Sweep",
     "Table",
     "Vrps",
+    "Watcher",
     "__version__",
     "aggregate",
     "canonical",

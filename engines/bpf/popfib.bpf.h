@@ -68,7 +68,9 @@ struct popfib_fib {
 struct popfib_header {
 	__u32 magic, version, rows, generation;
 	__u32 values, value_count; /* what popfib_value answers: where they begin, and how many there are, 0 among them */
-	__u32 of_loader[10];
+	__u32 of_loader[3];
+	__u32 ipv6_values; /* added to the numbers of IPv6, whose values come after those of IPv4; 0 if both share them */
+	__u32 more_of_loader[6];
 	struct popfib_fib lookup4, lookup6, match4, match6;
 };
 
@@ -218,8 +220,9 @@ static __always_inline __u32 popfib_lookup6(void *table, const void *address)
 	const struct popfib_header *header = popfib_header(table);
 	__u64 high = (__u64)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
 	__u64 low = (__u64)__builtin_bswap32(words[2]) << 32 | __builtin_bswap32(words[3]);
+	__u32 answer = header ? popfib_answer6(table, &header->lookup6, high, low) : 0;
 
-	return header ? popfib_answer6(table, &header->lookup6, high, low) : 0;
+	return answer ? answer + header->ipv6_values : 0;
 }
 
 /* The same, and the length of the prefix that matches: for tables loaded with `popfib xdp load --matches`. Without it, each

@@ -10,6 +10,7 @@
 //! | 4, 5 | values: place, number |
 //! | 6 | what the values are, a [`ValueKind`] |
 //! | 7, 8 | texts of the values: place of their ends, bytes of all. The texts begin at the row after the ends; no bytes: none |
+//! | 9 | what is added to the numbers that IPv6 finds, if its values come after those of IPv4; 0 if both families share them |
 //! | 16 + 16 * kind | of each [`FibKind`]: places of root and arena, bits of root, pages and values, mask of values, 1 if it is there; words of the arena in use, and that it has; routes |
 
 /// Words of a row.
@@ -22,7 +23,7 @@ pub(crate) const TAIL: usize = 66;
 pub(crate) const STORED: usize = ROW + TAIL;
 
 pub(crate) const MAGIC: u32 = 0x4246_4f50;
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// A word of row 0 that is 0: the root of a Fib that is not there.
 pub(crate) const NOTHING: u32 = ROW as u32 - 1;
@@ -35,6 +36,7 @@ pub(crate) const VALUE_COUNT: usize = 5;
 pub(crate) const VALUE_KIND: usize = 6;
 pub(crate) const TEXT_ENDS: usize = 7;
 pub(crate) const TEXT_BYTES: usize = 8;
+pub(crate) const IPV6_VALUES: usize = 9;
 
 /// Which Fib of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,57 +1,46 @@
-//! A table whose routes change, in a pinned map: changes in, the words that they store out, into the table that programs look up in.
+//! A live map in, a pinned map that programs look up in out: the words that changes store, and the numbers of their values.
 //!
 //! The library keeps the routes and says which words change (`popfib::live::Mirror`). A table that has become too small for its words
 //! or values is made again beside the one in use, in which nothing changes meanwhile, and takes its place as a whole: what the
 //! kernel has no memory for, programs do not see, and keep the last state.
 //!
 //! The kernel returns from storing a map into the slot when no program looks up by what the slot held before. So storing the same map
-//! again is the grace period. Rejected: `membarrier`, which waits as long, and is not said to wait for programs.
+//! again is the grace period. Rejected: `membarrier`, which waits as long, and is not said to wait for programs. Rejected: routes of
+//! its own, beside those of the live map: they take twice the memory, and whoever has missed a change compares all.
 
 #[cfg(test)]
 mod tests;
 
-use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::family::Family;
 use popfib::fib::FibWords;
 use popfib::live::Mirror;
-use popfib::{CompileError, LiveFib, NextHop, Options, Prefix, Rib};
+use popfib::map::Storage;
+use popfib::{LiveIpMap, LiveMap, NextHop};
 
 use crate::error::BpfError;
 use crate::layout::{FibKind, ValueKind};
 use crate::mapped::{ArrayKind, FibSource, MappedTable, TableContents};
 use crate::pinned::PinnedMap;
 
-/// Values that a table has room for at least.
+/// Values that a family has room for at least.
 const FEW: usize = 1 << 10;
 
-/// A table of both families that follows its routes: changes are made in memory of this process, and programs see them
-/// when they are [flushed](Self::flush).
+/// A table of both families that follows a live map: programs see its changes when they are [brought](Self::bring).
 ///
 /// It is the only writer of its map. When it is dropped, or the process ends, programs keep what they see.
 #[derive(Debug)]
 pub struct MirroredTable {
-    fibs: ByFamily<LiveFibs>,
-    maps: MirrorMaps,
-}
-
-/// Makes [`ByFamily`] the routes of both families.
-#[derive(Debug)]
-enum LiveFibs {}
-
-impl PerFamily for LiveFibs {
-    type Of<A: Family> = LiveFib<A>;
-}
-
-/// The tables in the kernel.
-#[derive(Debug)]
-struct MirrorMaps {
     pin: PinnedMap,
     /// The one that programs look up in, unless it is another process's, and the one that will take its place.
     current: Option<MappedTable>,
     next: Option<MappedTable>,
-    /// By number.
-    values: Vec<u32>,
+    /// Of both families, by number, and the numbers whose values the newest table lacks.
+    values: [Vec<u32>; 2],
+    changed: [Vec<u32>; 2],
     value_kind: ValueKind,
     counts: MirrorCounts,
+    /// Why a table for more values could not be made.
+    refused: Option<BpfError>,
     /// The control of the tests.
     #[cfg(test)]
     skips_graces: bool,
@@ -70,159 +59,132 @@ pub struct MirrorCounts {
 }
 
 impl MirroredTable {
-    /// A table without routes, which programs do not see before it is flushed.
-    ///
-    /// # Errors
-    /// [`CompileError::OutOfMemory`].
-    pub fn new(pin: PinnedMap, value_kind: ValueKind) -> Result<Self, CompileError> {
-        // The smallest size: the pages of a map are small, and a table that has more of them costs more misses of the TLB.
-        Ok(Self {
-            fibs: ByFamily {
-                ipv4: LiveFib::new(Options::default())?,
-                ipv6: LiveFib::new(Options::default())?,
-            },
-            maps: MirrorMaps {
-                pin,
-                current: None,
-                next: None,
-                values: vec![0; FEW],
-                value_kind,
-                counts: MirrorCounts::default(),
-                #[cfg(test)]
-                skips_graces: false,
-            },
-        })
-    }
-
-    /// The routes of a family: prefixes and numbers.
-    pub fn rib<A: Family>(&self) -> &Rib<A> {
-        A::of(&self.fibs).rib()
-    }
-
-    /// The changes that make the routes of a family these, which are in prefix order. O(routes).
-    #[must_use]
-    pub fn differences<A: Family>(
-        &self,
-        routes: impl IntoIterator<Item = (Prefix<A>, NextHop)>,
-    ) -> Vec<(Prefix<A>, Option<NextHop>)> {
-        let mut changes = Vec::new();
-        let mut old = self.rib().iter().peekable();
-        for (prefix, number) in routes {
-            while let Some((gone, _)) = old.next_if(|(before, _)| *before < prefix) {
-                changes.push((gone, None));
-            }
-            let before = old.next_if(|(before, _)| *before == prefix);
-            if before.map(|(_, number)| number) != Some(number) {
-                changes.push((prefix, Some(number)));
-            }
+    /// A table for the routes of a live map, which programs do not see before they are brought.
+    pub fn new(pin: PinnedMap, value_kind: ValueKind) -> Self {
+        Self {
+            pin,
+            current: None,
+            next: None,
+            values: [vec![0; FEW], vec![0; FEW]],
+            changed: Default::default(),
+            value_kind,
+            counts: MirrorCounts::default(),
+            refused: None,
+            #[cfg(test)]
+            skips_graces: false,
         }
-        changes.extend(old.map(|(gone, _)| (gone, None)));
-        changes
     }
 
-    /// Makes changes of a family as one batch, as [`LiveFib::apply`].
+    /// Lets programs see all changes of the map so far; `value` is what they get for a value, asked once for each that is new.
+    /// The map has no other mirror. O(words that changes have stored and new values), or, for a table that is made again, O(words).
     ///
     /// # Errors
-    /// Those of [`LiveFib::apply`].
-    pub fn apply<A: Family>(
+    /// What the kernel refuses, or [`BpfError::TooLarge`]: programs keep the last state that was brought, or, if only waiting failed,
+    /// see this one. The next call tries it again.
+    pub fn bring<V, S: Storage>(
         &mut self,
-        changes: impl IntoIterator<Item = (Prefix<A>, Option<NextHop>)>,
-    ) -> Result<(), CompileError> {
-        A::of_mut(&mut self.fibs).apply(changes)
-    }
-
-    /// Sets what programs get as the value of a number. It is a number that no route has had since the last
-    /// [`wait`](Self::wait) but one flush before that: programs see it at once.
-    pub fn set_value(&mut self, number: NextHop, value: u32) {
-        let at = number.get() as usize;
-        if at >= self.maps.values.len() {
-            self.maps.values.resize((at + 1).next_power_of_two(), 0);
-        }
-        self.maps.values[at] = value;
-        if let Some(current) = &self.maps.current
-            && number.get() < current.value_count()
-        {
-            current.set_value(number.get(), value);
-        }
-    }
-
-    /// Lets programs see all changes so far. O(words that they have stored), or, for a table that is made again, O(words).
-    ///
-    /// # Errors
-    /// What the kernel refuses, or [`BpfError::TooLarge`]: programs keep the last state that was flushed, or, if only waiting failed,
-    /// see this one. The next flush tries it again.
-    pub fn flush(&mut self) -> Result<(), BpfError> {
-        let result = self.bring();
-        if result.is_err() && self.maps.next.take().is_some() {
+        map: &mut LiveIpMap<V, S>,
+        mut value: impl FnMut(&V) -> u32,
+    ) -> Result<(), BpfError> {
+        let result = self.bring_both(map, &mut value);
+        if result.is_err() && self.next.take().is_some() {
             // What these have for loaded is gone.
-            self.fibs.ipv4.end_mirror();
-            self.fibs.ipv6.end_mirror();
+            map.ipv4_mut().end_mirror();
+            map.ipv6_mut().end_mirror();
         }
         result
     }
 
-    fn bring(&mut self) -> Result<(), BpfError> {
-        self.maps.make_room()?;
-        let Self { fibs, maps } = self;
-        mirror(&mut fibs.ipv4, maps, FibKind::Ipv4)?;
-        mirror(&mut fibs.ipv6, maps, FibKind::Ipv6)?;
-        maps.publish()
+    fn bring_both<V, S: Storage>(
+        &mut self,
+        map: &mut LiveIpMap<V, S>,
+        value: &mut impl FnMut(&V) -> u32,
+    ) -> Result<(), BpfError> {
+        self.bring_family(map.ipv4_mut(), FibKind::Ipv4, value)?;
+        self.bring_family(map.ipv6_mut(), FibKind::Ipv6, value)?;
+        self.publish()
     }
 
-    /// Waits until no program looks up in an earlier state than the last that was flushed: then the numbers that were
-    /// withdrawn before may stand for other values.
-    ///
-    /// # Errors
-    /// What the kernel refuses.
-    pub fn wait(&mut self) -> Result<(), BpfError> {
-        self.maps.wait()
+    fn bring_family<A: Family, V, S: Storage>(
+        &mut self,
+        map: &mut LiveMap<A, V, S>,
+        kind: FibKind,
+        value: &mut impl FnMut(&V) -> u32,
+    ) -> Result<(), BpfError> {
+        let routes = map.len();
+        let mut mirror = FamilyMirror {
+            table: self,
+            kind,
+            routes,
+        };
+        let result = map.mirror(&mut mirror, |mirror, number, of| {
+            mirror.table.set_value(mirror.kind, number, value(of));
+        });
+        if result.is_ok() {
+            // Values may have come without a word.
+            self.store_values(kind);
+        }
+        let refused = self.refused.take();
+        if refused.is_some() {
+            // Words were stored nowhere.
+            map.end_mirror();
+        }
+        refused.map_or(result, Err)?;
+        if let Some(table) = self.newest() {
+            table.set_routes(kind, routes);
+        }
+        Ok(())
     }
 
     /// What has been done so far.
     pub fn counts(&self) -> MirrorCounts {
-        self.maps.counts
+        self.counts
     }
 
-    /// The table that programs look up in; `None` before the first flush.
+    /// The table that programs look up in; `None` before the first one.
     pub fn table(&self) -> Option<&MappedTable> {
-        self.maps.current.as_ref()
+        self.current.as_ref()
     }
-}
 
-/// Brings one family up to date.
-fn mirror<A: Family>(
-    fib: &mut LiveFib<A>,
-    maps: &mut MirrorMaps,
-    kind: FibKind,
-) -> Result<(), BpfError> {
-    let routes = fib.rib().len();
-    let mut mirror = FamilyMirror { maps, kind, routes };
-    fib.mirror(&mut mirror)?;
-    if let Some(table) = mirror.maps.newest() {
-        table.set_routes(kind, routes);
-    }
-    Ok(())
-}
-
-impl MirrorMaps {
     /// The table that is filled: the next, or the current one.
     fn newest(&self) -> Option<&MappedTable> {
         self.next.as_ref().or(self.current.as_ref())
     }
 
-    /// Begins a table with more room, if the current one has too little for the values.
-    fn make_room(&mut self) -> Result<(), BpfError> {
-        let current = self.current.as_ref();
-        if current.is_some_and(|table| (table.value_count() as usize) < self.values.len()) {
-            self.begin(None)?;
+    fn set_value(&mut self, kind: FibKind, number: NextHop, value: u32) {
+        let family = kind as usize;
+        let (values, at) = (&mut self.values[family], number.get() as usize);
+        if at >= values.len() {
+            values.resize((at + 1).next_power_of_two(), 0);
         }
-        Ok(())
+        values[at] = value;
+        self.changed[family].push(number.get());
     }
 
-    /// Begins a table with the words of one family, and what the newest has of the others.
+    /// Stores the values of a family that the newest table lacks, or begins one with room for them.
+    fn store_values(&mut self, kind: FibKind) {
+        let family = kind as usize;
+        if self.changed[family].is_empty() || self.refused.is_some() {
+            return;
+        }
+        let rooms = [0, 1].map(|family: usize| self.values[family].len() as u32);
+        let newest = self.next.as_ref().or(self.current.as_ref());
+        let Some(table) = newest.filter(|table| table.value_rooms() == rooms) else {
+            self.refused = self.begin(None).err();
+            return;
+        };
+        for number in self.changed[family].drain(..) {
+            let value = self.values[family][number as usize];
+            table.set_value([0, rooms[0]][family] + number, value);
+        }
+    }
+
+    /// Begins a table with the words of one family, what the newest has of the others, and all values.
     fn begin(&mut self, fib: Option<(FibKind, FibSource<'_>)>) -> Result<(), BpfError> {
+        let values = self.values.concat();
         let mut contents = TableContents::default();
-        contents.set_values(&self.values, self.value_kind);
+        contents.set_values(&values, self.value_kind);
+        contents.set_ipv6_values(self.values[0].len() as u32);
         if let Some(newest) = self.newest() {
             for kind in [FibKind::Ipv4, FibKind::Ipv6] {
                 contents.set(kind, FibSource::of_table(newest));
@@ -232,6 +194,7 @@ impl MirrorMaps {
             contents.set(kind, source);
         }
         self.next = Some(self.pin.begin(&contents)?);
+        self.changed = Default::default();
         Ok(())
     }
 
@@ -263,15 +226,20 @@ impl MirrorMaps {
 
 /// The mirror of one family.
 struct FamilyMirror<'m> {
-    maps: &'m mut MirrorMaps,
+    table: &'m mut MirroredTable,
     kind: FibKind,
     routes: usize,
 }
 
 impl FamilyMirror<'_> {
     fn store(&mut self, array: ArrayKind, index: usize, word: u32) {
-        self.maps.counts.words += 1;
-        if let Some(table) = self.maps.newest() {
+        // Before the words that lead to them.
+        self.table.store_values(self.kind);
+        if self.table.refused.is_some() {
+            return;
+        }
+        self.table.counts.words += 1;
+        if let Some(table) = self.table.newest() {
             table.store(self.kind, array, index, word);
         }
     }
@@ -282,7 +250,7 @@ impl Mirror for FamilyMirror<'_> {
 
     fn load(&mut self, words: FibWords<'_>) -> Result<(), BpfError> {
         let source = FibSource::words(words).routes(self.routes);
-        self.maps.begin(Some((self.kind, source)))
+        self.table.begin(Some((self.kind, source)))
     }
 
     fn store_root(&mut self, index: usize, word: u32) {
@@ -294,6 +262,6 @@ impl Mirror for FamilyMirror<'_> {
     }
 
     fn wait(&mut self) -> Result<(), BpfError> {
-        self.maps.wait()
+        self.table.wait()
     }
 }

@@ -9,8 +9,8 @@ use popfib::{IpPrefix, LongestFib, NextHop};
 
 use crate::error::BpfError;
 use crate::layout::{
-    FibHeader, FibKind, GENERATION, MAGIC, ROW, ROWS, STORED, TAIL, TEXT_BYTES, TEXT_ENDS,
-    VALUE_COUNT, VALUE_KIND, VALUES, VERSION, ValueKind, Words,
+    FibHeader, FibKind, GENERATION, IPV6_VALUES, MAGIC, ROW, ROWS, STORED, TAIL, TEXT_BYTES,
+    TEXT_ENDS, VALUE_COUNT, VALUE_KIND, VALUES, VERSION, ValueKind, Words,
 };
 use crate::lookup::answer;
 use crate::sys::MapMemory;
@@ -99,6 +99,7 @@ impl<'a> FibSource<'a> {
 pub struct TableContents<'a> {
     fibs: [Option<FibSource<'a>>; 4],
     values: &'a [u32],
+    ipv6_values: u32,
     value_kind: ValueKind,
     text: &'a str,
     text_ends: &'a [u32],
@@ -114,6 +115,11 @@ impl<'a> TableContents<'a> {
     pub fn set_values(&mut self, values: &'a [u32], kind: ValueKind) {
         self.values = values;
         self.value_kind = kind;
+    }
+
+    /// Which of the values is that of IPv6's number 0, and so on, if the families do not share them.
+    pub(crate) fn set_ipv6_values(&mut self, first: u32) {
+        self.ipv6_values = first;
     }
 
     /// The texts of the same numbers, one after the other, and where each ends, that of 0 first.
@@ -237,6 +243,7 @@ impl MappedTable {
             (VALUE_KIND, contents.value_kind as u32),
             (TEXT_ENDS, plan.text_ends),
             (TEXT_BYTES, contents.text.len() as u32),
+            (IPV6_VALUES, contents.ipv6_values),
             (0, MAGIC),
             (1, VERSION),
         ] {
@@ -321,7 +328,10 @@ impl MappedTable {
     pub fn lookup(&self, address: IpAddr) -> u32 {
         match address {
             IpAddr::V4(address) => answer(self, FibKind::Ipv4, left(address.to_bits())),
-            IpAddr::V6(address) => answer(self, FibKind::Ipv6, address.to_bits()),
+            IpAddr::V6(address) => match answer(self, FibKind::Ipv6, address.to_bits()) {
+                0 => 0,
+                number => number.wrapping_add(self.stored(IPV6_VALUES)),
+            },
         }
     }
 
@@ -344,6 +354,12 @@ impl MappedTable {
     /// How many values there are, that of 0 included.
     pub fn value_count(&self) -> u32 {
         self.stored(VALUE_COUNT)
+    }
+
+    /// How many values each family has, if they do not share them.
+    pub(crate) fn value_rooms(&self) -> [u32; 2] {
+        let ipv4 = self.stored(IPV6_VALUES);
+        [ipv4, self.value_count().saturating_sub(ipv4)]
     }
 
     /// What programs get as the value of a number: the number itself if the table has no values, otherwise 0 beyond the last.

@@ -52,7 +52,7 @@ __noinline int answer4(__u32 address)
 {
 	START;
 	void *table = popfib_table(&popfib);
-	return table ? popfib_lookup4(table, address) : 0;
+	return table ? popfib_value(table, popfib_lookup4(table, address)) : 0;
 }
 
 __noinline int answer6(__u32 a, __u32 b, __u32 c, __u32 d)
@@ -61,7 +61,7 @@ __noinline int answer6(__u32 a, __u32 b, __u32 c, __u32 d)
 
 	START;
 	void *table = popfib_table(&popfib);
-	return table ? popfib_lookup6(table, address) : 0;
+	return table ? popfib_value(table, popfib_lookup6(table, address)) : 0;
 }
 
 SEC("xdp")

@@ -1,21 +1,20 @@
 //! `--bpf`: a live table in, the table of BPF programs out, word by word.
 //!
-//! A thread for each takes the changes of best paths as they are published, so that neither publishing nor any client waits for the
-//! kernel. Changes that come while it waits for programs make one batch. If it has missed some, it compares all routes.
+//! A thread for each stores the words of changes after they are published, with the numbers of values that readers of this process
+//! have: nothing of the table is kept twice. While it waits for programs what is published next waits, some milliseconds, and is one
+//! batch then; clients do not wait.
 //!
 //! Programs keep what an earlier process left until all tables are loaded, as images do (`publish.rs`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use popfib::family::Family;
-use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_bpf::{BpfError, MappedTable, MirroredTable, PinnedMap, ProgramValues, ValueKind};
-use popfib_feed::{BestPathChange, BestRoutes, TableView, Target};
+use popfib_bpf::{MappedTable, MirroredTable, PinnedMap, ProgramValues, ValueKind};
+use popfib_feed::{TableView, Target};
 
 use popfib_bpf::ValueIds;
 use popfib_program::failure::Failure;
@@ -28,9 +27,6 @@ use super::threads;
 /// How long the thread waits for changes before it looks whether it is still wanted, and after the kernel has refused something.
 const TICK: Duration = Duration::from_millis(100);
 const AFTER_REFUSAL: Duration = Duration::from_secs(1);
-
-/// Changes that are taken at a time.
-const MOST: usize = 1 << 16;
 
 /// What the main thread wants of the thread.
 const GO_ON: u8 = 0;
@@ -58,11 +54,12 @@ impl BpfTarget {
     }
 }
 
-/// Whether two of these are for the same map.
-pub(super) fn has_same_map(texts: &[String]) -> bool {
-    let pins = texts.iter().map(|text| BpfTarget::of(text).pin);
-    let different: HashSet<PathBuf> = pins.collect();
-    different.len() < texts.len()
+/// Whether two of these are for the same map, or for the same table: the words of a table have one copy.
+pub(super) fn is_given_twice(texts: &[String]) -> bool {
+    let targets = || texts.iter().map(|text| BpfTarget::of(text));
+    let pins: HashSet<PathBuf> = targets().map(|target| target.pin).collect();
+    let tables: HashSet<_> = targets().map(|target| target.table).collect();
+    pins.len().min(tables.len()) < texts.len()
 }
 
 /// The thread of one table. Dropping this ends it, after the changes so far.
@@ -82,17 +79,18 @@ impl BpfThread {
         let pin = PinnedMap::open_or_create(&target.pin).map_err(|error| error.to_string())?;
         let has_table = matches!(pin.current(), Ok(Some(_)) | Err(_));
         let kind = ids.map_or(ValueKind::Integers, |_| ValueKind::Ids);
-        let table = MirroredTable::new(pin, kind).map_err(|error| error.to_string())?;
         let wish = Arc::new(AtomicU8::new(GO_ON));
         let mut mirror = BpfMirror {
             state: state.clone(),
             name: target.pin.display().to_string(),
             target,
             has_table,
-            table,
-            numbers: ProgramNumbers::new(ids.cloned()),
+            table: MirroredTable::new(pin, kind),
+            values: TargetValues {
+                ids: ids.cloned(),
+                unnumbered: 0,
+            },
             counts: BpfCounts::default(),
-            is_complete: false,
             has_told: false,
         };
         let wanted = wish.clone();
@@ -128,20 +126,18 @@ struct BpfMirror {
     /// Whether programs have a table of an earlier process.
     has_table: bool,
     table: MirroredTable,
-    numbers: ProgramNumbers,
+    values: TargetValues,
     counts: BpfCounts,
-    /// Whether all changes so far were made.
-    is_complete: bool,
     /// Whether it is known that the kernel refuses something.
     has_told: bool,
 }
 
-/// A view whose changes are kept, until this is dropped.
-struct WatchedView(Arc<TableView>);
+/// A view that this thread alone copies, until this is dropped.
+struct MirroredView(Arc<TableView>);
 
-impl Drop for WatchedView {
+impl Drop for MirroredView {
     fn drop(&mut self) {
-        self.0.unwatch();
+        self.0.end_mirror();
     }
 }
 
@@ -169,31 +165,30 @@ impl BpfMirror {
 
     /// Follows a table until there is another one in its place; whether it is over before.
     fn follow(&mut self, view: Arc<TableView>, wanted: &AtomicU8) -> bool {
-        let mut next = view.watch();
-        let WatchedView(view) = &WatchedView(view);
-        let mut changes = Vec::new();
+        if !view.begin_mirror() {
+            self.hear(Err(format!("{}: another --bpf has its table", self.name)));
+            thread::sleep(AFTER_REFUSAL);
+            return false;
+        }
+        let MirroredView(view) = &MirroredView(view);
+        let mut seen = None;
         let mut looked = Instant::now();
-        self.is_complete = false;
         loop {
             let is_last = wanted.load(Ordering::Relaxed) != GO_ON;
-            let lost;
-            changes.clear();
-            (next, lost) = view.changes(next, MOST, &mut changes);
-            if !self.is_complete || lost > 0 {
-                // Changes that come meanwhile are made again by the next batch.
-                let result = self.compare(view);
-                self.hear(result);
-            } else if !changes.is_empty() || self.counts.is_behind {
-                let result = self.apply(&changes);
-                self.hear(result);
+            let version = view.version();
+            if seen != Some(version) || self.counts.is_behind {
+                let Self { table, values, .. } = self;
+                let result = view.mirror(|routes| table.bring(routes, |target| values.of(target)));
+                self.hear(result.map_err(|error| error.to_string()));
+                seen = Some(version);
             }
-            if is_last && changes.len() < MOST {
+            if is_last {
                 return true;
             }
             if self.counts.is_behind {
                 thread::sleep(AFTER_REFUSAL);
             } else {
-                view.wait_for_changes(next, TICK);
+                view.wait_for_version(version, TICK);
             }
             if looked.elapsed() >= TICK {
                 looked = Instant::now();
@@ -206,44 +201,6 @@ impl BpfMirror {
         }
     }
 
-    /// Makes the changes of the table, and lets programs see them.
-    fn apply(&mut self, changes: &[BestPathChange]) -> Result<(), String> {
-        let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
-        for (prefix, target) in changes {
-            let number = target.as_ref();
-            let number = number.map(|target| self.numbers.of(target, &mut self.table));
-            match prefix {
-                IpPrefix::V4(prefix) => ipv4.push((*prefix, number)),
-                IpPrefix::V6(prefix) => ipv6.push((*prefix, number)),
-            }
-        }
-        self.flush(ipv4, ipv6)
-    }
-
-    /// Makes the table that of the view.
-    fn compare(&mut self, view: &TableView) -> Result<(), String> {
-        let (_, ipv4, ipv6) = view.routes();
-        let ipv4 = differences(ipv4, &mut self.numbers, &mut self.table);
-        let ipv6 = differences(ipv6, &mut self.numbers, &mut self.table);
-        self.flush(ipv4, ipv6)
-    }
-
-    fn flush(
-        &mut self,
-        ipv4: Vec<(Prefix<u32>, Option<NextHop>)>,
-        ipv6: Vec<(Prefix<u128>, Option<NextHop>)>,
-    ) -> Result<(), String> {
-        let Self { table, numbers, .. } = self;
-        // If there is no memory, some of the changes are missing.
-        self.is_complete = false;
-        table.apply(ipv4).map_err(|error| error.to_string())?;
-        table.apply(ipv6).map_err(|error| error.to_string())?;
-        self.is_complete = true;
-        let refused = |error: BpfError| error.to_string();
-        table.flush().map_err(refused)?;
-        numbers.sweep(table).map_err(refused)
-    }
-
     /// Counts what was done; a refusal is reported once, until all is well again.
     fn hear(&mut self, result: Result<(), String>) {
         let counts = self.table.counts();
@@ -254,7 +211,7 @@ impl BpfMirror {
             refused: self.counts.refused + u64::from(result.is_err()),
             is_behind: result.is_err(),
             bytes: self.table.table().map_or(0, MappedTable::bytes),
-            unnumbered: self.numbers.unnumbered,
+            unnumbered: self.values.unnumbered,
         };
         match result {
             Err(reason) if !self.has_told => note(format_args!(
@@ -278,95 +235,29 @@ impl BpfMirror {
     }
 }
 
-/// The changes that make the table's routes these.
-fn differences<A: Family>(
-    routes: BestRoutes<A>,
-    numbers: &mut ProgramNumbers,
-    table: &mut MirroredTable,
-) -> Vec<(Prefix<A>, Option<NextHop>)> {
-    let routes: Vec<_> = routes
-        .into_iter()
-        .map(|(prefix, target)| (prefix, numbers.of(&target, table)))
-        .collect();
-    table.differences(routes)
-}
-
-/// The numbers of values. A number stands for one value as long as a program may have found it.
-struct ProgramNumbers {
+/// What programs get for values.
+struct TargetValues {
     ids: Option<ValueIds>,
-    numbers: HashMap<Target, NextHop>,
-    /// Numbers that were given out, and those of them that are free.
-    last: u32,
-    free: Vec<NextHop>,
-    /// So many values were in use when this was last looked at.
-    used: usize,
+    /// Values that had no number.
     unnumbered: u64,
-    has_told: bool,
 }
 
-impl ProgramNumbers {
-    fn new(ids: Option<ValueIds>) -> Self {
-        Self {
-            ids,
-            numbers: HashMap::new(),
-            last: 0,
-            free: Vec::new(),
-            used: 0,
-            unnumbered: 0,
-            has_told: false,
-        }
-    }
-
-    /// The number of a value, which programs know from now on.
-    fn of(&mut self, target: &Target, table: &mut MirroredTable) -> NextHop {
-        if let Some(number) = self.numbers.get(target) {
-            return *number;
-        }
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.last += 1;
-            NextHop::MIN.saturating_add(self.last - 1)
-        });
+impl TargetValues {
+    fn of(&mut self, target: &Target) -> u32 {
         let text = target.to_string();
         let value = match &self.ids {
             Some(ids) => ids.get(&text).copied(),
             None => ProgramValues::integer(&text),
         };
         if value.is_none() {
-            self.unnumbered += 1;
-            if !self.has_told {
-                self.has_told = true;
+            if self.unnumbered == 0 {
                 note(format_args!(
                     "'{}' and perhaps other values have no number: programs get 0; --bpf-ids gives them some",
                     text.escape_debug()
                 ));
             }
+            self.unnumbered += 1;
         }
-        table.set_value(number, value.unwrap_or(0));
-        self.numbers.insert(target.clone(), number);
-        number
-    }
-
-    /// Takes back the numbers of values that no route has, if they may be many. All changes were flushed.
-    fn sweep(&mut self, table: &mut MirroredTable) -> Result<(), BpfError> {
-        if self.numbers.len() < 2 * self.used + 1024 {
-            return Ok(());
-        }
-        let mut is_used = vec![false; self.last as usize + 1];
-        let ipv4 = table.rib::<u32>().iter().map(|(_, number)| number);
-        let ipv6 = table.rib::<u128>().iter().map(|(_, number)| number);
-        for number in ipv4.chain(ipv6) {
-            is_used[number.get() as usize] = true;
-        }
-        // Programs may still have found them.
-        table.wait()?;
-        self.numbers.retain(|_, number| {
-            let is_used = is_used[number.get() as usize];
-            if !is_used {
-                self.free.push(*number);
-            }
-            is_used
-        });
-        self.used = self.numbers.len();
-        Ok(())
+        value.unwrap_or(0)
     }
 }

@@ -200,8 +200,10 @@ impl Settings {
             return Err("a snapshot every 0 seconds");
         }
         #[cfg(all(target_os = "linux", feature = "xdp"))]
-        if super::bpf::has_same_map(&self.bpf) {
-            return Err("--bpf names a folder twice, and a map has one table");
+        if super::bpf::is_given_twice(&self.bpf) {
+            return Err(
+                "--bpf names a folder or a table twice: a map has one table, a table one map",
+            );
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -48,8 +48,9 @@ pub struct TableView {
     reader: Mutex<Option<IpMapReader<Target>>>,
     queue: Mutex<VecDeque<ChangeBatch>>,
     journal: Mutex<Journal>,
-    /// Whoever waits for changes of the journal.
+    /// Whoever waits for changes of the journal, or for another version, with the lock of the journal.
     changed: Condvar,
+    is_mirrored: AtomicBool,
     published: Arc<PublishedCounts>,
     budget: Arc<MemoryBudget>,
     bytes: AtomicUsize,
@@ -77,6 +78,7 @@ impl TableView {
             queue: Mutex::default(),
             journal: Mutex::default(),
             changed: Condvar::new(),
+            is_mirrored: AtomicBool::new(false),
             published: published.clone(),
             budget: budget.clone(),
             bytes: AtomicUsize::new(*EMPTY_BYTES),
@@ -141,6 +143,33 @@ impl TableView {
         drop(waited);
     }
 
+    /// Begins a copy of the table that other programs read, which [`mirror`](Self::mirror) brings up to date. False if there is one.
+    pub fn begin_mirror(&self) -> bool {
+        !self.is_mirrored.swap(true, Ordering::Relaxed)
+    }
+
+    /// Runs `bring` with the table that readers see. It makes no changes; what is published waits meanwhile.
+    pub fn mirror<R>(&self, bring: impl FnOnce(&mut LiveIpMap<Target, Shared>) -> R) -> R {
+        let mut live = lock(&self.live);
+        bring(self.open(&mut live))
+    }
+
+    /// Ends the copy, which keeps the state that it has.
+    pub fn end_mirror(&self) {
+        self.mirror(|live| {
+            live.ipv4_mut().end_mirror();
+            live.ipv6_mut().end_mirror();
+        });
+        self.is_mirrored.store(false, Ordering::Relaxed);
+    }
+
+    /// Waits until the version is another one than this, but no longer than this time, if the table has a mirror.
+    pub fn wait_for_version(&self, seen: u64, time: Duration) {
+        let journal = lock(&self.journal);
+        let is_same = |_: &mut Journal| self.version() == seen;
+        drop(self.changed.wait_timeout_while(journal, time, is_same));
+    }
+
     /// Heap bytes, as of the last publication.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
@@ -169,6 +198,11 @@ impl TableView {
             failed += publish(table.ipv6_mut(), batch.ipv6);
             self.published.failed.fetch_add(failed, Ordering::Relaxed);
             self.version.store(batch.version, Ordering::Relaxed);
+            if self.is_mirrored.load(Ordering::Relaxed) {
+                // Whoever is about to wait has looked at the version with this lock.
+                drop(lock(&self.journal));
+                self.changed.notify_all();
+            }
             let prefixes = [table.ipv4().len(), table.ipv6().len()];
             for (to, prefixes) in self.prefixes.iter().zip(prefixes) {
                 to.store(prefixes, Ordering::Relaxed);

@@ -23,9 +23,9 @@ def setUpModule():
 class Follow:
     """A process that follows what is written to it."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, pin=kernel.BPFFS):
         self.log = tempfile.NamedTemporaryFile("w+", encoding="utf-8")
-        self.process = subprocess.Popen([f"{POPFIB}d", "--updates", "-", "--bpf", kernel.BPFFS, *options], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([f"{POPFIB}d", "--updates", "-", "--bpf", pin, *options], stdin=subprocess.PIPE,
                                         stderr=self.log, text=True)
 
     def write(self, *lines):
@@ -182,9 +182,8 @@ class LiveTables(unittest.TestCase):
         kernel.shell("bpftool", "map", "create", f"{folder}/inner", "type", "array", "key", "4", "value", "8", "entries", "1", "name", "i")
         kernel.shell("bpftool", "map", "create", f"{folder}/popfib", "type", "array_of_maps", "key", "4", "value", "4", "entries", "1",
                      "name", "o", "inner_map", "pinned", f"{folder}/inner")
-        follow = Follow("--bpf", folder)
+        follow = Follow(pin=folder)
         follow.write("announce 10.0.0.0/8 6")
-        wait_for_value("10.0.0.1", 6)
         wait_for(follow.notes, "a report")
         time.sleep(2)
         follow.end()
@@ -192,8 +191,8 @@ class LiveTables(unittest.TestCase):
 
     def test_folders_that_are_none(self):
         """Or are given twice."""
-        refusals = (("/tmp", "no folder of a BPF file system"), (f"{kernel.BPFFS}/missing", "no folder"),
-                    (f"{kernel.BPFFS}=main", "twice"))
+        refusals = (("/tmp=lab", "no folder of a BPF file system"), (f"{kernel.BPFFS}/missing=lab", "no folder"),
+                    (f"{kernel.BPFFS}=lab", "twice"), ("/tmp", "twice"))
         for folder, reason in refusals:
             done = subprocess.run([f"{POPFIB}d", "--updates", "-", "--bpf", folder, "--bpf", kernel.BPFFS], stdin=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True)

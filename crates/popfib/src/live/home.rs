@@ -29,18 +29,26 @@ impl<Al: Allocator + Clone> LiveArrays<Al> {
         })
     }
 
-    /// Brings a mirror up to date.
+    /// Keeps a journal for a mirror from now on. False if there is one.
+    pub(super) fn begin_mirror(&mut self, alloc: &Al) -> bool {
+        let is_first = self.journal.is_none();
+        self.journal
+            .get_or_insert_with(|| WordJournal::new_in(alloc.clone()));
+        is_first
+    }
+
+    /// Brings the mirror up to date, if there is one.
     ///
     /// # Errors
     /// Those of the mirror.
     pub(super) fn mirror<M: Mirror>(
         &mut self,
         space: &mut Space<Al>,
-        alloc: &Al,
         mirror: &mut M,
     ) -> Result<(), M::Error> {
-        let journal = &mut self.journal;
-        let journal = journal.get_or_insert_with(|| WordJournal::new_in(alloc.clone()));
+        let Some(journal) = &mut self.journal else {
+            return Ok(());
+        };
         // SAFETY: as in `view`; the journal is borrowed as well.
         let view = unsafe { self.shared.view() };
         if journal.bring(view, space.free_words(), mirror)? {

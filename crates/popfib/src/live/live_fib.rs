@@ -297,8 +297,11 @@ impl<A: Address, Al: Allocator + Clone> LiveFib<A, Al> {
     /// Those of the mirror, which then has the state of an earlier call, or this one's if it could not wait. The next call
     /// tries it again.
     pub fn mirror<M: Mirror>(&mut self, mirror: &mut M) -> Result<(), M::Error> {
-        let alloc = self.rib.allocator();
-        self.fib.home.mirror(&mut self.fib.space, alloc, mirror)
+        if self.fib.home.begin_mirror(self.rib.allocator()) {
+            // Or a small table would wait for readers after each change, until it grows.
+            self.fib.make_spare(&self.rib);
+        }
+        self.fib.home.mirror(&mut self.fib.space, mirror)
     }
 
     /// Ends the [mirror](Self::mirror), which keeps the state that it has. The next call of that makes another one.

@@ -433,6 +433,13 @@ impl<A: Address, H: Home> FollowingFib<A, H> {
         Ok(())
     }
 
+    /// Makes the table again if it has fewer words to spare than its home asks for. Without the memory it stays as it is.
+    pub(crate) fn make_spare(&mut self, rib: &Rib<A, H::Al>) {
+        if self.space.free_words() < self.home.spare() {
+            let _ = self.recompile(rib);
+        }
+    }
+
     /// Compiles the table again.
     #[cold]
     fn recompile(&mut self, rib: &Rib<A, H::Al>) -> Result<(), CompileError> {

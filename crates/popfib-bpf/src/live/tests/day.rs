@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use popfib::{NextHop, Prefix, Rib};
 
-use super::{BpfFolder, COUNT, ChangeLog, Programs, Random};
-use crate::layout::ValueKind;
-use crate::live::MirroredTable;
+use super::{BpfFolder, COUNT, ChangeLog, MirroredRoutes, Programs, Random};
 use crate::pinned::PinnedMap;
 
 type Change = (Prefix<u32>, Option<NextHop>);
@@ -86,12 +84,12 @@ fn heavy_a_day_of_updates() {
     let Some(programs) = Programs::load(&folder.0.join("programs"), &map, COUNT) else {
         return;
     };
-    let mut table = MirroredTable::new(map, ValueKind::Numbers).expect("memory");
+    let mut to = MirroredRoutes::new(map);
     let log = ChangeLog::new();
     let begin = Instant::now();
-    log.make(&mut table, &routes);
+    log.make(&mut to, &routes);
     let (count, time) = (routes.len(), begin.elapsed());
-    let bytes = table.table().expect("it was flushed").bytes();
+    let bytes = to.table.table().expect("it was flushed").bytes();
     println!("{count} routes in {time:?}; bytes of the map: {bytes}");
     let addresses = addresses(&routes, &updates);
     programs.set(&addresses);
@@ -105,7 +103,7 @@ fn heavy_a_day_of_updates() {
             let share = begin.elapsed().as_secs_f64() / TIME.as_secs_f64();
             let due = ((share * updates.len() as f64) as usize).min(updates.len());
             let flush = Instant::now();
-            log.make(&mut table, &updates[done..due]);
+            log.make(&mut to, &updates[done..due]);
             longest = longest.max(flush.elapsed());
             done = due;
             thread::sleep(EVERY);
@@ -114,7 +112,7 @@ fn heavy_a_day_of_updates() {
         watcher.join().expect("no panic")
     });
     let each = (cpu_time() - cpu).as_secs_f64() * 1e6 / updates.len() as f64;
-    let (count, time, counts) = (updates.len(), begin.elapsed(), table.counts());
+    let (count, time, counts) = (updates.len(), begin.elapsed(), to.table.counts());
     println!(
         "{count} updates in {time:?}, {each:.2} us of CPU each, a flush {longest:?} at most, {counts:?}"
     );

@@ -6,6 +6,7 @@
 //! the Fib's blocks wait. Then its value is dropped and its number given out again, the lowest number first.
 
 pub(crate) mod ip_map;
+mod mirror;
 mod reader;
 mod segments;
 mod sweep;
@@ -24,6 +25,7 @@ use crate::map::{Own, Shared, Storage, Stores};
 use crate::memory::{self, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
+use mirror::MirroredPairs;
 use segments::StableSlots;
 
 pub use ip_map::{IpMapGuard, IpMapReader};
@@ -69,6 +71,8 @@ pub struct LiveMap<A: Address, V, S: Storage = Own> {
     /// As these, but lookups may still answer them: the change that took their routes away could
     /// not be published.
     held: allocator_api2::vec::Vec<NextHop>,
+    /// If there is a mirror.
+    mirrored: Option<MirroredPairs>,
 }
 
 impl<A: Address, V> LiveMap<A, V> {
@@ -110,6 +114,7 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
             pairs: Pairs::try_new()?,
             retired: Limbo::new_in(Global),
             held: allocator_api2::vec::Vec::new(),
+            mirrored: None,
         })
     }
 
@@ -194,7 +199,11 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
     /// The number of removed values that are still stored, because a reader may see them or nobody has checked
     /// yet.
     pub fn waiting(&self) -> usize {
-        self.retired.iter().count() + self.held.len()
+        let of_mirror = self
+            .mirrored
+            .as_ref()
+            .map_or(0, |mirrored| mirrored.held.len());
+        self.retired.iter().count() + self.held.len() + of_mirror
     }
 
     /// The memory of the Poptrie; see [`LiveFib::bytes`].
@@ -205,7 +214,8 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
     /// Heap bytes of the routes, the Poptrie and the values, spare capacity included, without what the values
     /// themselves own.
     pub fn bytes(&self) -> usize {
-        self.fib.rib().bytes() + self.fib.heap_bytes() + self.pairs.bytes()
+        let of_mirror = self.mirrored.as_ref().map_or(0, MirroredPairs::bytes);
+        self.fib.rib().bytes() + self.fib.heap_bytes() + self.pairs.bytes() + of_mirror
     }
 
     fn value(&self, number: NextHop) -> &V {
@@ -215,8 +225,12 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
 
     fn collect(&mut self) {
         let Self { fib, pairs, .. } = self;
-        self.retired
-            .collect(fib.epochs(), |number| drop(pairs.take(number)));
+        match &mut self.mirrored {
+            Some(mirrored) => mirrored.hold(&mut self.retired, fib.epochs()),
+            None => self
+                .retired
+                .collect(fib.epochs(), |number| drop(pairs.take(number))),
+        }
     }
 }
 
@@ -230,7 +244,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
     /// numbered. Nothing has changed then.
     pub fn announce(&mut self, prefix: Prefix<A>, value: V) -> Result<bool, CompileError> {
         self.reserve()?;
-        let number = S::add(&mut self.pairs, value, prefix.len())?;
+        let number = self.add(value, prefix.len())?;
         match self.fib.announce(prefix, number) {
             Ok(old) => {
                 self.retire(old);
@@ -306,7 +320,7 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
     fn change_unseen(&mut self, prefix: Prefix<A>, value: Option<V>) -> Result<(), CompileError> {
         memory::grow(&mut self.held, 1)?;
         let number = match value {
-            Some(value) => Some(S::add(&mut self.pairs, value, prefix.len())?),
+            Some(value) => Some(self.add(value, prefix.len())?),
             None => None,
         };
         match self.fib.change_unseen(prefix, number) {
@@ -326,6 +340,26 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
             }
         }
         Ok(())
+    }
+
+    /// The number of a pair, a new one if there is none yet.
+    fn add(&mut self, value: V, len: u8) -> Result<NextHop, OutOfMemory> {
+        let pairs = self.pairs.len();
+        if self
+            .mirrored
+            .as_mut()
+            .is_some_and(|mirrored| !mirrored.has_room(pairs))
+        {
+            self.end_mirror();
+        }
+        let before = self.pairs.len();
+        let number = S::add(&mut self.pairs, value, len)?;
+        if let Some(mirrored) = &mut self.mirrored
+            && self.pairs.len() > before
+        {
+            mirrored.note(number);
+        }
+        Ok(number)
     }
 
     /// Makes sure of the memory to let one pair wait.
@@ -360,7 +394,8 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         self.fib.check()?;
         let is_right =
             |address, expected| self.fib.is_stale() || self.fib.lookup(address) == expected;
-        let waiting = self.retired.iter().chain(&self.held);
+        let of_mirror = self.mirrored.iter().flat_map(|mirrored| &mirrored.held);
+        let waiting = self.retired.iter().chain(&self.held).chain(of_mirror);
         let waiting: BTreeSet<u32> = waiting.map(|number| number.get()).collect();
         check_pairs(self.fib.rib(), &self.pairs, is_right, |number| {
             waiting.contains(&number)

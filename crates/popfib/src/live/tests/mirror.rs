@@ -1,8 +1,9 @@
 //! Mirrors in plain memory, read by a reader of the tests' own after each word.
 
-use alloc::rc::Rc;
+mod slow_readers;
+
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 
 use super::{Random, options, random_prefix};
 use crate::address::STRIDE;
@@ -10,13 +11,15 @@ use crate::fib::FibWords;
 use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, HALF_END, NODE, PLACE, WIDE};
 use crate::live::Mirror;
 use crate::rounds::rounds;
-use crate::{Address, LiveFib, NextHop, Options, Prefix, Rib, Size};
+use crate::{Address, LiveFib, NextHop, Options, Prefix, Rib};
 
 /// The arrays of one load.
 struct Arrays {
     root: Vec<Cell<u32>>,
     arena: Vec<Cell<u32>>,
     form: (u8, u8, u8),
+    /// By number, of a map.
+    values: RefCell<Vec<u32>>,
 }
 
 impl Arrays {
@@ -25,6 +28,7 @@ impl Arrays {
             root: words.root().map(Cell::new).collect(),
             arena: words.arena().map(Cell::new).collect(),
             form: (words.root_bits(), words.page_bits(), words.value_bits()),
+            values: RefCell::default(),
         }
     }
 
@@ -240,177 +244,6 @@ fn after_each_word_an_answer_is_that_before_or_after_the_change() {
     words_of_changes::<u32>(2, rounds(30, 200));
     words_of_changes::<u64>(3, rounds(20, 150));
     words_of_changes::<u128>(4, rounds(20, 150));
-}
-
-/// A slow lookup of one of the addresses, and the answers that it may find.
-struct Running<A> {
-    lookup: SlowLookup<A>,
-    arrays: Rc<Arrays>,
-    at: usize,
-    allowed: Vec<u32>,
-}
-
-/// A mirror whose readers are slow: many changes happen while each looks up.
-struct SlowMirror<A> {
-    arrays: Option<Rc<Arrays>>,
-    addresses: Vec<A>,
-    /// By address: its answer in the mirror, and those that it has had since.
-    recent: Vec<Vec<u32>>,
-    running: Vec<Running<A>>,
-    random: Random,
-    waits_for_readers: bool,
-    graces: usize,
-    right: usize,
-    wrong: usize,
-}
-
-impl<A: Address> SlowMirror<A> {
-    /// Takes one step of the lookup at this place. At its end another begins.
-    fn step(&mut self, place: usize) -> bool {
-        let running = &mut self.running[place];
-        let Some(end) = running.lookup.step(&running.arrays) else {
-            return false;
-        };
-        let is_right = end.is_some_and(|answer| running.allowed.contains(&answer));
-        *if is_right {
-            &mut self.right
-        } else {
-            &mut self.wrong
-        } += 1;
-        let at = self.random.below(self.addresses.len() as u64) as usize;
-        self.running[place] = Running {
-            lookup: SlowLookup::new(self.addresses[at]),
-            arrays: self.arrays.clone().expect("loaded"),
-            at,
-            allowed: self.recent[at].clone(),
-        };
-        true
-    }
-
-    /// Takes a step of some lookup, now and then.
-    fn go_on(&mut self) {
-        if self.random.below(10) == 0 && !self.running.is_empty() {
-            // Some are much slower than others.
-            let slowest = self.random.below(self.running.len() as u64);
-            let place = self.random.below(slowest + 1);
-            self.step(place as usize);
-        }
-    }
-
-    /// The table has changed.
-    fn hear(&mut self, rib: &Rib<A>) {
-        for (recent, address) in self.recent.iter_mut().zip(&self.addresses) {
-            recent.push(answer(rib, *address));
-        }
-        for running in &mut self.running {
-            running
-                .allowed
-                .push(answer(rib, self.addresses[running.at]));
-        }
-    }
-
-    /// The mirror has all changes.
-    fn settle(&mut self) {
-        for recent in &mut self.recent {
-            recent.drain(..recent.len() - 1);
-        }
-    }
-}
-
-impl<A: Address> Mirror for SlowMirror<A> {
-    type Error = ();
-
-    fn load(&mut self, words: FibWords<'_>) -> Result<(), ()> {
-        // Beside the one that readers are in.
-        self.arrays = Some(Rc::new(Arrays::of(words)));
-        Ok(())
-    }
-
-    fn store_root(&mut self, index: usize, word: u32) {
-        self.arrays.as_ref().expect("loaded").root[index].set(word);
-        self.go_on();
-    }
-
-    fn store_arena(&mut self, index: usize, word: u32) {
-        self.arrays.as_ref().expect("loaded").arena[index].set(word);
-        self.go_on();
-    }
-
-    fn wait(&mut self) -> Result<(), ()> {
-        self.graces += 1;
-        for place in 0..self.running.len() {
-            while self.waits_for_readers && !self.step(place) {}
-        }
-        Ok(())
-    }
-}
-
-/// Slow lookups in a mirror of a table whose routes have this length or more: how many found an answer that the table had
-/// meanwhile, and how many did not.
-fn slow_readers<A: Address>(
-    options: &Options,
-    shortest: u8,
-    waits_for_readers: bool,
-) -> (usize, usize) {
-    let mut random = Random(7);
-    let mut table: LiveFib<A> = LiveFib::new(options.clone()).expect("direct bits fit");
-    let addresses: Vec<A> = (0..64)
-        .map(|_| A::from_leading(random.next() as u32 & 0x7000_00f1, A::WIDTH.min(31)))
-        .collect();
-    let mut mirror = SlowMirror {
-        arrays: None,
-        recent: vec![vec![0]; addresses.len()],
-        addresses,
-        running: Vec::new(),
-        random: Random(8),
-        waits_for_readers,
-        graces: 0,
-        right: 0,
-        wrong: 0,
-    };
-    table.mirror(&mut mirror).expect("memory");
-    for at in 0..mirror.addresses.len() {
-        mirror.running.push(Running {
-            lookup: SlowLookup::new(mirror.addresses[at]),
-            arrays: mirror.arrays.clone().expect("loaded"),
-            at,
-            allowed: vec![0],
-        });
-    }
-    for _ in 0..rounds(100_000, 500_000) {
-        // Routes of few addresses, so that most changes reach one that is looked up.
-        let address = mirror.addresses[random.below(64) as usize];
-        let len = shortest + random.below(u64::from(A::WIDTH.min(36) - shortest) + 1) as u8;
-        let next_hop = NextHop::new(random.below(1000) as u32);
-        let change = (Prefix::clamped(address, len), next_hop);
-        table.apply([change]).expect("fits");
-        mirror.hear(&table.rib);
-        // Some changes come together.
-        if random.below(3) == 0 {
-            table.mirror(&mut mirror).expect("memory");
-            mirror.settle();
-        }
-    }
-    assert!(mirror.graces > 3, "{} grace periods", mirror.graces);
-    (mirror.right, mirror.wrong)
-}
-
-#[test]
-fn slow_readers_find_what_the_table_had_meanwhile() {
-    let plain = Options::default();
-    let flat = plain.clone().direct_bits(Some(18)).size(Size::Balanced);
-    let is_right = |(right, wrong)| {
-        assert!(right > 1000, "{right} lookups ended");
-        assert_eq!(wrong, 0);
-    };
-    let is_wrong = |(right, wrong)| assert!(right > 1000 && wrong > 0, "{right}, {wrong} wrong");
-    is_right(slow_readers::<u32>(&plain, 24, true));
-    is_right(slow_readers::<u32>(&flat, 16, true));
-    is_right(slow_readers::<u128>(&plain, 30, true));
-    // The control: where nobody waits, words are used again under them.
-    is_wrong(slow_readers::<u32>(&plain, 24, false));
-    is_wrong(slow_readers::<u32>(&flat, 16, false));
-    is_wrong(slow_readers::<u128>(&plain, 30, false));
 }
 
 /// A mirror with room for so many words, whose readers can or cannot be waited for.

@@ -8,13 +8,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::RandomState;
 use popfib::family::Family;
 use popfib::live::IpMapReader;
-use popfib_feed::Target;
 use popfib_feed::targets::WeakTarget;
+use popfib_feed::{BudgetShare, MemoryBudget, Target};
 
 /// The maximum number of addresses in one query.
 pub(super) const MAX_ADDRESSES: usize = 1 << 16;
@@ -29,17 +28,6 @@ const BURST: usize = 1024;
 /// The memory of a value that has a number, besides its text.
 const OVERHEAD: usize = 256;
 
-/// The bytes that the values of all clients take. They do not count as memory of tables, so clients that ask leave routes their
-/// room.
-#[derive(Default)]
-pub(super) struct ValueMemory(AtomicUsize);
-
-impl ValueMemory {
-    pub(super) fn bytes(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// The values that have numbers for a client.
 pub(super) struct ValueNumbers {
     /// By [`Target::identity`]. The standard hash takes longer than the lookup.
@@ -48,8 +36,7 @@ pub(super) struct ValueNumbers {
     values: Vec<NumberedValue>,
     /// Held so that no other value gets the identity of one that has a number.
     held: Vec<WeakTarget>,
-    bytes: usize,
-    memory: Arc<ValueMemory>,
+    memory: BudgetShare,
 }
 
 /// A value that has a number.
@@ -69,21 +56,15 @@ impl fmt::Display for NumberedValue {
     }
 }
 
-impl Drop for ValueNumbers {
-    fn drop(&mut self) {
-        self.memory.0.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
-}
-
 impl ValueNumbers {
-    pub(super) fn new(memory: Arc<ValueMemory>) -> Self {
+    /// In the memory of values, which is not that of tables: clients that ask leave routes their room.
+    pub(super) fn new(memory: &Arc<MemoryBudget>) -> Self {
         Self {
             numbers: HashMap::default(),
             by_text: HashMap::new(),
             values: Vec::new(),
             held: Vec::new(),
-            bytes: 0,
-            memory,
+            memory: BudgetShare::up_to(memory, MAX_BYTES),
         }
     }
 
@@ -152,10 +133,7 @@ impl ValueNumbers {
                 }
             }
         };
-        let bytes = OVERHEAD + length;
-        self.bytes += bytes;
-        let before = self.memory.0.fetch_add(bytes, Ordering::Relaxed);
-        if before + bytes > MAX_BYTES {
+        if !self.memory.set(self.memory.bytes() + OVERHEAD + length) {
             return None;
         }
         self.held.push(value.downgrade());

@@ -115,7 +115,7 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
         ),
         (
             "client_bytes",
-            state.value_memory.bytes() as u64,
+            state.value_memory.counted() as u64,
             "Heap memory of the values of clients that ask for packed addresses.",
         ),
         (

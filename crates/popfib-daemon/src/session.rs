@@ -43,7 +43,7 @@ impl ClientSession {
         Self {
             table: None,
             reader: None,
-            numbers: ValueNumbers::new(state.value_memory.clone()),
+            numbers: ValueNumbers::new(&state.value_memory),
         }
     }
 

@@ -11,11 +11,10 @@ use popfib::IpPrefix;
 use popfib_feed::info::{
     DroppedPaths, LeftOutMessages, MessageCounts, PathInfo, PathsQuery, TableInfo,
 };
-use popfib_feed::{TableView, Tables};
+use popfib_feed::{MemoryBudget, TableView, Tables};
 use popfib_program::message::note;
 use tokio::sync::Semaphore;
 
-use super::bulk::ValueMemory;
 use super::connection_lines::ConnectionLines;
 use super::images::{ClientImage, Images, NoImage};
 use super::lock::{FairLock, LockHold};
@@ -49,7 +48,7 @@ pub(super) struct FollowState {
     /// The image that clients share.
     images: Images,
     /// The memory of the values of clients that ask for packed addresses.
-    pub(super) value_memory: Arc<ValueMemory>,
+    pub(super) value_memory: Arc<MemoryBudget>,
     /// The tables of BPF programs.
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     pub(super) bpf: super::bpf_counts::AllBpfCounts,

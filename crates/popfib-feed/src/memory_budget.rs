@@ -78,7 +78,7 @@ impl MemoryBudget {
     }
 
     /// Heap bytes that are counted, without targets.
-    pub(crate) fn counted(&self) -> usize {
+    pub fn counted(&self) -> usize {
         self.counted.load(Ordering::Relaxed)
     }
 
@@ -108,18 +108,21 @@ impl Default for BudgetShare {
 impl BudgetShare {
     /// For what stays as long as the connection, such as peers. Holds nothing yet.
     pub fn new(budget: &Arc<MemoryBudget>) -> Self {
-        Self {
-            budget: budget.clone(),
-            bytes: 0,
-            most: MAX_SHARES,
-        }
+        Self::up_to(budget, MAX_SHARES)
     }
 
     /// For what is needed for a moment, such as a buffer: it leaves peers a half. Holds nothing yet.
     pub fn brief(budget: &Arc<MemoryBudget>) -> Self {
-        let mut share = Self::new(budget);
-        share.most = MAX_BRIEF;
-        share
+        Self::up_to(budget, MAX_BRIEF)
+    }
+
+    /// For what has a budget of its own, of which all shares together may hold so many bytes.
+    pub fn up_to(budget: &Arc<MemoryBudget>, most: usize) -> Self {
+        Self {
+            budget: budget.clone(),
+            bytes: 0,
+            most,
+        }
     }
 
     /// Heap bytes that it holds.

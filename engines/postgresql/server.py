@@ -28,12 +28,12 @@ class SqlError(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
-def find_config():
-    """The newest server that has its headers: its pg_config."""
+def find_config(given=None):
+    """The newest server that has its headers, or the one that is given: its pg_config."""
     found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/pg_config"), key=lambda path: float(path.parts[4]))
     if not found and shutil.which("pg_config"):
         found = [pathlib.Path(shutil.which("pg_config"))]
-    for config in reversed(found):
+    for config in [given] if given else reversed(found):
         ask = lambda what: subprocess.run([config, what], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
         if os.path.exists(ask("--includedir-server") + "/postgres.h") and os.path.exists(ask("--bindir") + "/postgres"):
             return config, ask
@@ -47,25 +47,38 @@ def nobody():
 
 class Server:
     """A server in a directory that goes with it. The programs are copied and what they read is linked, for a server looks for its
-    extensions beside itself. The extension is built by the profile; without one it is that which is installed."""
+    extensions beside itself. The extension is built by the profile; without one it is that which is installed. `config` is another
+    pg_config than the system's, with `libraries` that its programs need; `programs` a server without headers, which takes what was
+    built for that of the system."""
 
-    def __init__(self, profile, modules=(), settings=""):
-        config, ask = find_config()
+    def __init__(self, profile, settings="", config=None, libraries=None, programs=None):
+        config, ask = find_config(config)
         self.version = ask("--version")
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="popfib-pg-"))
         try:
             self.place.chmod(0o755)
             root, built = self.place / "root", self.place / "build"
             for what in "--pkglibdir", "--sharedir":
-                subprocess.run(["cp", "-RLs", ask(what), self.parent(root, ask(what))], check=True)
+                subprocess.run(["cp", "-RL" if TOP in config.parents else "-RLs", ask(what), self.parent(root, ask(what))], check=True)
             subprocess.run(["cp", "-RL", ask("--bindir"), self.parent(root, ask("--bindir"))], check=True)
             if profile:
                 built.mkdir()
-                make = ["make", "--silent", "-f", HERE / "Makefile", f"PG_CONFIG={config}", f"CARGO_PROFILE={profile}", "COPT=-Werror"]
+                make = ["make", "--silent", "-f", HERE / "Makefile", f"PG_CONFIG={config}", f"CARGO_PROFILE={profile}", "COPT=-Werror",
+                        f"VPATH={HERE}"]
                 subprocess.run(make, cwd=built, check=True)
                 # As another user than the one who built it, and without cargo.
                 subprocess.run([*make, "install", "CARGO=false", f"DESTDIR={root}"], cwd=built, check=True, stdout=subprocess.DEVNULL)
-            self.bin = pathlib.Path(f"{root}{ask('--bindir')}")
+            self.bin, self.libraries, self.of_psql = pathlib.Path(f"{root}{ask('--bindir')}"), "", ""
+            if libraries:
+                self.libraries = self.of_psql = str(self.place / "libraries")
+                shutil.copytree(libraries, self.libraries)
+            if programs:
+                own = self.place / "own"
+                subprocess.run(["cp", "-RL", programs, own], check=True)
+                for made, place in (f"{ask('--pkglibdir')}/popfib.so", "lib"), (f"{ask('--sharedir')}/extension/popfib*", "share"):
+                    subprocess.run(f"cp {root}{made} {own}/{place}/postgresql/{'extension/' * (place == 'share')}", shell=True, check=True)
+                shutil.copy(self.bin / "psql", own / "bin")
+                self.bin, self.libraries = own / "bin", str(own / "lib")
             self.data, self.socket, self.files = (self.place / name for name in ("data", "socket", "files"))
             for path in self.data, self.socket, self.files:
                 path.mkdir()
@@ -96,7 +109,7 @@ class Server:
 
     def run(self, program, *arguments):
         result = subprocess.run([self.bin / program, *arguments], user=nobody(), cwd="/", text=True, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env={**os.environ, "LD_LIBRARY_PATH": self.libraries})
         if result.returncode:
             raise SystemExit(f"{program}: {result.stdout}\n{self.log()}")
 
@@ -115,7 +128,7 @@ class Server:
         command = [self.bin / "psql", "-X", "-q", "--csv", "-t", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", "-h", self.socket,
                    "-U", user, "-d", database, "-P", "null=<NULL>"]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
-                                env={**os.environ, "PGCLIENTENCODING": "UTF8"})
+                                env={**os.environ, "PGCLIENTENCODING": "UTF8", "LD_LIBRARY_PATH": self.of_psql})
 
     def finish(self, connection, statements=None):
         """The rows that the statements return; the first error as a SqlError."""

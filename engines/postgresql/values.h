@@ -8,6 +8,15 @@
 #define VALUES_H
 
 #include "store.h"
+#include "funcapi.h"
+
+/* In 15.0 it has another name, which 15 keeps: what is built with the headers of a later minor runs there as well. */
+#if PG_VERSION_NUM < 160000
+#define InitMaterializedSRF SetSingleFuncCall
+#ifndef MAT_SRF_USE_EXPECTED_DESC
+#define MAT_SRF_USE_EXPECTED_DESC SRF_SINGLE_USE_EXPECTED
+#endif
+#endif
 
 /* A column of a table's records. */
 typedef struct Column {

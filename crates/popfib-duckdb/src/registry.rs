@@ -17,9 +17,21 @@ impl Registry {
     /// # Errors
     /// There is no table of this name; the error says how to make one.
     pub(crate) fn get(&self, name: &[u8]) -> Result<Arc<SqlTable>, String> {
+        self.find(name, Arc::clone)
+    }
+
+    /// What the table of a name gives before another one may take its name.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub(crate) fn find<T>(
+        &self,
+        name: &[u8],
+        give: impl FnOnce(&Arc<SqlTable>) -> T,
+    ) -> Result<T, String> {
         let name = String::from_utf8_lossy(name);
         let tables = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        tables.get(&*name).cloned().ok_or_else(|| {
+        tables.get(&*name).map(give).ok_or_else(|| {
             // As SQL writes it, so that the statement can be copied.
             let name = Escaped(&name).to_string().replace('\'', "''");
             format!("there is no table '{name}': CALL popfib_table('{name}', 'FILE') makes it")
@@ -35,21 +47,31 @@ impl Registry {
         all
     }
 
-    /// Gives a name to a table, in place of what had it.
-    pub(crate) fn insert(&self, name: String, table: Arc<SqlTable>) {
+    /// Gives a name to a table, or to none; what had it before.
+    ///
+    /// # Errors
+    /// A statement holds the table that has it.
+    pub(crate) fn replace(
+        &self,
+        name: &str,
+        table: Option<Arc<SqlTable>>,
+    ) -> Result<Option<Arc<SqlTable>>, String> {
         let mut tables = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let old = tables.insert(name, table);
-        // Dropped after the lock: to free the old table may take long, and others need not wait for it.
+        let old = tables.get(name);
+        if old.is_some_and(|old| Arc::strong_count(&old.held) > 1) {
+            return Err(format!(
+                "a statement that runs or is prepared reads records of table '{}', and DuckDB before 1.5.6 does not tell which: \
+                 end it first",
+                Escaped(name)
+            ));
+        }
+        let old = match table {
+            Some(table) => tables.insert(name.to_owned(), table),
+            None => tables.remove(name),
+        };
+        // The old one is dropped after the lock: to free it may take long, and others need not wait for it.
         drop(tables);
-        drop(old);
-    }
-
-    /// Takes the name from a table; whether there was one.
-    pub(crate) fn remove(&self, name: &str) -> bool {
-        let mut tables = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let old = tables.remove(name);
-        drop(tables);
-        old.is_some()
+        Ok(old)
     }
 }
 

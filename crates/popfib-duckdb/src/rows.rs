@@ -28,6 +28,8 @@ pub(crate) struct BoundRows {
     table: String,
     columns: Vec<(CString, CellType)>,
     connection: Option<Arc<DuckDbConnection>>,
+    /// Keeps the table's name where nothing else makes sure that records are read of the table that has numbered them.
+    _held: Option<Arc<()>>,
 }
 
 /// A call that runs: the rows that are left.
@@ -60,7 +62,8 @@ impl BoundRows {
         name: String,
     ) -> Result<Self, String> {
         let registry = Arc::clone(&connections.registry);
-        let table = registry.get(name.as_bytes())?;
+        let hold = |table: &Arc<SqlTable>| (Arc::clone(table), Arc::clone(&table.held));
+        let (table, held) = registry.find(name.as_bytes(), hold)?;
         let count = match kind {
             RowKind::Record => table.records().len(),
             RowKind::Route => table.loaded.route_count(),
@@ -83,6 +86,7 @@ impl BoundRows {
         // SAFETY: an info of a bind.
         let connection = unsafe { connections.of_bind(info) };
         Ok(Self {
+            _held: (kind == RowKind::Record && connection.is_none()).then_some(held),
             connection,
             kind,
             registry,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::io::Read;
 use std::str::FromStr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use popfib::family::Family;
 use popfib::{ImageError, Kernel};
@@ -19,6 +19,8 @@ use crate::vector::SqlText;
 pub(crate) struct SqlTable {
     /// The table, and what was left out when it was loaded.
     pub(crate) loaded: LookupTable,
+    /// Cloned by statements during which it keeps its name.
+    pub(crate) held: Arc<()>,
     /// One for each column of its records.
     values: Vec<SqlColumnValues>,
 }
@@ -44,6 +46,7 @@ impl From<LookupTable> for SqlTable {
     fn from(loaded: LookupTable) -> Self {
         let columns = loaded.records().map_or(0, |of| of.columns().len());
         Self {
+            held: Arc::default(),
             values: (0..columns).map(|_| SqlColumnValues::default()).collect(),
             loaded,
         }

@@ -232,11 +232,13 @@ impl BoundCall {
                     Some(reader) => SqlTable::load(source.name(), reader, options)?,
                 };
                 let table = Arc::new(table);
-                registry.insert(name.clone(), Arc::clone(&table));
+                registry.replace(name, Some(Arc::clone(&table)))?;
                 Ok(RunningCall::Tables(vec![(name.clone(), table)].into_iter()))
             }
             Self::Tables(registry) => Ok(RunningCall::Tables(registry.all().into_iter())),
-            Self::Drop(registry, name) => Ok(RunningCall::Dropped(registry.remove(name))),
+            Self::Drop(registry, name) => Ok(RunningCall::Dropped(
+                registry.replace(name, None)?.is_some(),
+            )),
             // SAFETY: an info of an init; these functions have projection pushdown.
             Self::Rows(rows) => Ok(RunningCall::Rows(unsafe { rows.start(info)? })),
         }

@@ -202,7 +202,16 @@ def test_prepared_statements(db):
     for what in "records", "routes":
         db.execute(f"PREPARE {what} AS SELECT value FROM popfib_{what}('t')")
         assert db.execute(f"EXECUTE {what}").fetchall() == [("old",)]
+    if not HAS_FILES:
+        # Not while there is a statement that reads records, as nothing tells when it runs.
+        for replaced in "FROM popfib_table('t', getvariable('popfib_content'))", "CALL popfib_drop('t')":
+            fails(db, replaced, "a statement that runs or is prepared reads records of table 't'", "1.5.6")
+        db.execute("DEALLOCATE records")
     make(db, "t", "10.0.0.0/8 new\n11.0.0.0/8 newer\n")
+    if not HAS_FILES:
+        db.execute("PREPARE records AS SELECT value FROM popfib_records('t')")
+        assert db.execute("EXECUTE routes").fetchall() == db.execute("EXECUTE records").fetchall() == [("new",), ("newer",)]
+        return
     for what in "records", "routes":
         assert db.execute(f"EXECUTE {what}").fetchall() == [("new",), ("newer",)]
     make(db, "t", lines({"network": "10.0.0.0/8", "a": 1, "b": 2}), ", format := 'json-lines', columns := '*'")
@@ -216,8 +225,6 @@ def test_prepared_statements(db):
 
 def test_a_statement_has_one_table(db):
     """Two tables take the name in turn while statements join by numbers of records, which mean other records in each."""
-    if not HAS_FILES:
-        pytest.skip("before DuckDB 1.5.6 an extension does not know which statement calls it")
     rows = [{"network": f"10.0.{n}.0/24", "name": f"n{n}", "number": n} for n in range(200)]
     tables = [lines(*rows), lines(*[dict(row, number=row["number"] + 1000) for row in reversed(rows)])]
     options = ", format := 'json-lines', columns := '*'"
@@ -230,7 +237,10 @@ def test_a_statement_has_one_table(db):
             for at in itertools.cycle((1, 0)):
                 if ended.is_set():
                     break
-                make(other, "t", tables[at], options)
+                try:
+                    make(other, "t", tables[at], options)
+                except duckdb.Error as error:
+                    assert not HAS_FILES and "reads records" in str(error)
 
     thread = threading.Thread(target=replace)
     thread.start()
@@ -246,7 +256,8 @@ def test_a_statement_has_one_table(db):
                 except duckdb.Error as error:
                     assert "was replaced" in str(error)
                     refused += 1
-        wrong = db.execute("""SELECT count(*) FROM a WHERE 'n' || lpm_int('t', a, 'number') % 1000 <> lpm('t', a, 'name')
+        # Without a join each function has the table of then.
+        wrong = (0,) if not HAS_FILES else db.execute("""SELECT count(*) FROM a WHERE 'n' || lpm_int('t', a, 'number') % 1000 <> lpm('t', a, 'name')
             OR lpm_int('t', a, 'number') <> lpm_int('t', a, 'number')""").fetchone()
         assert wrong == (0,)
     finally:

@@ -345,7 +345,7 @@ impl BmpReader {
         changes: &[BgpChange],
         to: &mut Transaction,
     ) -> Result<(), &'static str> {
-        let mut result = Ok(());
+        let mut result = update.check();
         // A message has one next hop for each family.
         let mut last: Option<(IpAddr, Option<Target>)> = None;
         for change in changes {

@@ -12,8 +12,8 @@ use common::rounds::rounds;
 use common::{SKIP, STRICT, gzip};
 use peak_alloc::PeakAlloc;
 use popfib_formats::{
-    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Format, Input,
-    LoadOptions, UpdateFormat, UpdateOptions, load_from, open_routes, open_updates,
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, ColumnSelection,
+    Format, Input, LoadOptions, UpdateFormat, UpdateOptions, load_from, open_routes, open_updates,
 };
 
 #[global_allocator]
@@ -101,6 +101,73 @@ fn memory_is_bounded() {
         );
     });
     assert!(grown < 16 * MIB, "{grown} bytes");
+}
+
+/// Inputs of which a byte may become more than 64, made here, as those that are kept multiply little: a name or value that stands once
+/// and belongs to thousands, ranges and commands that are many prefixes, records of absent values. Of what `run` makes of each, so
+/// many must be there; without sharing or a bound each would take more than 100 MB.
+#[test]
+fn what_multiplies_is_shared_or_bounded() {
+    let _turn = alone();
+    let check = |name: &str, data: String, run: &dyn Fn(Input) -> usize, count: usize| {
+        assert!(data.len() < MIB, "{name}: {} bytes", data.len());
+        let input = Input::from_reader("t", Cursor::new(data));
+        let mut found = 0;
+        let grown = peak(|| found = run(input));
+        assert_eq!(found, count, "{name}");
+        assert!(grown < 48 * MIB, "{name}: {grown} bytes");
+    };
+    let routes = |input| load_from(input, &STRICT).unwrap().routes().count();
+    let columns = |input| {
+        let options = LoadOptions {
+            columns: ColumnSelection::All,
+            ..STRICT
+        };
+        load_from(input, &options).unwrap().records.columns().len()
+    };
+    let changes = |input| {
+        let mut source = open_updates(input, &UpdateOptions::default()).unwrap();
+        let mut count = 0;
+        while source.next_update().unwrap().is_some() {
+            count += 1;
+        }
+        count
+    };
+    let members = |first: usize, count: usize| {
+        let members = (first..count).map(|n| format!(r#""m{n}":{n}"#));
+        members.collect::<Vec<_>>().join(",")
+    };
+    let key = "k".repeat(50_000);
+    let below = format!(
+        r#"{{"prefix":"10.0.0.0/8","v":1,"{key}":{{{}}}}}"#,
+        members(0, 4000)
+    );
+    check("names of columns", below, &columns, 1);
+    let first = format!(r#"{{"prefix":"11.0.0.0/8",{}}}"#, members(0, 4000));
+    let others = (0..4000).map(|n| {
+        let (high, low) = (n >> 8, n & 255);
+        format!("\n{{\"prefix\":\"10.0.{high}.{low}\",\"m0\":{n}}}")
+    });
+    check(
+        "absent values",
+        others.fold(first, |all, line| all + &line),
+        &columns,
+        4000,
+    );
+    let value = "x".repeat(50_000);
+    let list = (0..4000).map(|n| format!("\"10.{}.{}.0/24\"", n >> 8, n & 255));
+    let list = format!(r#"{{"{value}":[{}]}}"#, list.collect::<Vec<_>>().join(","));
+    check("a value of a list", list, &routes, 4000);
+    let ranges = (1..16).map(|n| {
+        let last = "ffff:".repeat(6);
+        format!("{n:x}000::1-{n:x}fff:{last}fffe {n}{value}\n")
+    });
+    check("ranges", ranges.collect(), &routes, 15 * 246);
+    let path = (0..3000).map(|n| format!("{} ", 100_000 + n));
+    let path: String = path.collect();
+    let split =
+        format!("announce route 10.0.0.0/8 next-hop 192.0.2.1 as-path [ {path}] split /24\n");
+    check("a route that is split", split.repeat(4), &changes, 4 << 16);
 }
 
 /// The files below `folder`, with what is in them.

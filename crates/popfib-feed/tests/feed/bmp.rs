@@ -138,7 +138,15 @@ fn wrong_attributes_are_a_withdrawal() {
     let (tables, decoder) = run(&[good.clone(), bad]);
     assert!(values(&tables, "pre-policy").is_empty());
     assert_eq!(decoder.counts().invalid, 1);
-    // One that is cut off changes nothing.
+    // A length beyond all attributes, and no next hop.
+    for (place, byte) in [(at - 1, 200), (at + 20, 99)] {
+        let mut bad = good.clone();
+        bad[place] = byte;
+        let (tables, decoder) = run(&[good.clone(), bad]);
+        assert!(values(&tables, "pre-policy").is_empty(), "{place}");
+        assert_eq!(decoder.counts().invalid, 1);
+    }
+    // One whose parts nobody can find changes nothing.
     let mut cut = good.clone();
     cut[6 + 42 + 19 + 3] = 200;
     let (tables, decoder) = run(&[good, cut]);

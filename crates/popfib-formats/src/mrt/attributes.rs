@@ -29,12 +29,14 @@ pub(super) const AS4_PATH: u8 = 17;
 pub(super) const AS4_AGGREGATOR: u8 = 18;
 pub(super) const LARGE_COMMUNITIES: u8 = 32;
 
-/// Hands each attribute to `see`: its type and its value.
+/// Hands each attribute to `see`: its type and its value; of several alike, the first (RFC 7606, section 3).
 #[inline]
 pub(super) fn walk<'a>(
     mut bytes: WireBytes<'a>,
     mut see: impl FnMut(u8, &'a [u8]),
 ) -> Result<(), WireFlaw> {
+    // Of those that are read here, whose types are below 64.
+    let mut seen = 0_u64;
     while !bytes.is_empty() {
         let flags = bytes.u8()?;
         let kind = bytes.u8()?;
@@ -42,12 +44,17 @@ pub(super) fn walk<'a>(
             0 => usize::from(bytes.u8()?),
             _ => usize::from(bytes.u16()?),
         };
-        see(kind, bytes.take(length)?);
+        let value = bytes.take(length)?;
+        let this = 1_u64.checked_shl(kind.into()).unwrap_or(0);
+        if seen & this == 0 {
+            see(kind, value);
+        }
+        seen |= this;
     }
     Ok(())
 }
 
-/// The attributes as they are; of several alike, the first (RFC 7606, section 3).
+/// The attributes as they are.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Attributes<'a> {
     as_path: Option<&'a [u8]>,
@@ -70,7 +77,7 @@ impl<'a> Attributes<'a> {
                 AS4_PATH => &mut all.as4_path,
                 _ => return,
             };
-            place.get_or_insert(value);
+            *place = Some(value);
         })?;
         Ok(all)
     }

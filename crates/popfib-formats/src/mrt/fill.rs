@@ -42,12 +42,16 @@ pub(super) fn fill(
             LOCAL_PREFERENCE => {
                 number(value).map(|preference| path.local_preference = Some(preference))
             }
+            // These two are left out if they are invalid (RFC 7606, sections 7.6 and 7.7).
             ATOMIC_AGGREGATE => {
-                path.is_atomic = true;
+                path.is_atomic = value.is_empty();
                 Ok(())
             }
             // AS4_AGGREGATOR has the real number, and comes after the other.
-            AGGREGATOR | AS4_AGGREGATOR => aggregator(value, &mut path.aggregator),
+            AGGREGATOR | AS4_AGGREGATOR => {
+                let _ = aggregator(value, &mut path.aggregator);
+                Ok(())
+            }
             COMMUNITIES => communities::write(value, &mut path.communities),
             LARGE_COMMUNITIES => communities::write_large(value, &mut large),
             _ => Ok(()),

@@ -54,6 +54,7 @@ pub struct BgpChange {
 pub struct BgpUpdate<'a> {
     bytes: &'a [u8],
     form: BgpForm,
+    flaw: Option<WireFlaw>,
     end_of_rib: Option<(u16, u8)>,
 }
 
@@ -85,8 +86,11 @@ impl<'a> BgpUpdate<'a> {
         let withdrawn = WireBytes(rest.take(usize::from(count))?);
         let count = rest.u16()?;
         let bytes = rest.take(usize::from(count))?;
-        let attributes = Attributes::read(WireBytes(bytes))?;
-
+        let (attributes, mut flaw) = match Attributes::read(WireBytes(bytes)) {
+            Ok(attributes) => (attributes, None),
+            // Nobody knows then which prefixes of other families it has.
+            Err(flaw) => (Attributes::default(), Some(flaw)),
+        };
         let mut add = |family, mut prefixes: WireBytes<'_>, next_hop| {
             let has_ids = form.has_ids(family);
             if !has_ids && hides_ids(family, prefixes) {
@@ -113,11 +117,13 @@ impl<'a> BgpUpdate<'a> {
         if let Some((family, next_hop, prefixes)) = attributes.announced()?
             && !prefixes.is_empty()
         {
-            add(family, prefixes, Some(next_hop.ok_or(NO_NEXT_HOP)?))?;
+            flaw = flaw.or(next_hop.is_none().then_some(NO_NEXT_HOP));
+            add(family, prefixes, next_hop)?;
         }
         if !rest.is_empty() {
-            let next_hop = attributes.next_hop().ok_or(NO_NEXT_HOP)?;
-            add(Afi::Ipv4, rest, Some(next_hop))?;
+            let next_hop = attributes.next_hop();
+            flaw = flaw.or(next_hop.is_none().then_some(NO_NEXT_HOP));
+            add(Afi::Ipv4, rest, next_hop)?;
         }
         let end_of_rib = match (withdrawn.is_empty() && rest.is_empty(), bytes) {
             (true, []) => Some((1, 1)),
@@ -131,8 +137,17 @@ impl<'a> BgpUpdate<'a> {
         Ok(Some(Self {
             bytes,
             form,
+            flaw,
             end_of_rib,
         }))
+    }
+
+    /// Whether its attributes could be read and have a next hop; else what it announces is withdrawn (RFC 7606, section 2).
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(&self) -> Result<(), &'static str> {
+        self.flaw.map_or(Ok(()), Err)
     }
 
     /// The numbers of a family (AFI, SAFI) all of whose routes have been sent, if that is what the message

@@ -237,6 +237,7 @@ impl MrtUpdateReader {
                 ipv6_path_ids: additional_paths,
             };
             if let Some(update) = BgpUpdate::read(body.0, form, &mut self.changes)? {
+                update.check()?;
                 Self::pack(&mut self.hops, &update, &self.changes)?;
             }
         }

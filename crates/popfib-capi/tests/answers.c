@@ -4,6 +4,7 @@
  *     answers DIR
  */
 #include <stdbool.h>
+#include <time.h>
 
 #include "files.h"
 
@@ -163,6 +164,27 @@ static void check_broken_records(const char *path)
     popfib_image_free(image);
 }
 
+/* A list of 80,000 elements, each of which is there at once: to look for each from the first took 11 s. */
+static void check_long_list(const char *path)
+{
+    popfib_image *image;
+    popfib_records *records;
+    size_t count;
+    RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));
+    RETURNS(0, popfib_image_records(image, &records));
+    RETURNS(0, popfib_records_length(records, 0, 1, &count));
+    CHECK(count == 80000);
+    const clock_t start = clock();
+    for (size_t at = 0; at < count; at++) {
+        int64_t value;
+        RETURNS(0, popfib_records_int64(records, 0, 1, at, &value));
+        CHECK(value == (int64_t)at);
+    }
+    CHECK(clock() - start < 2 * CLOCKS_PER_SEC);
+    popfib_records_free(records);
+    popfib_image_free(image);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
@@ -173,6 +195,8 @@ int main(int argc, char **argv)
     check_two_tables(path);
     snprintf(path, sizeof path, "%s/broken-records", argv[1]);
     check_broken_records(path);
+    snprintf(path, sizeof path, "%s/long-list", argv[1]);
+    check_long_list(path);
     snprintf(path, sizeof path, "%s/image", argv[1]);
     snprintf(own_path, sizeof own_path, "%s/image-of-c", argv[1]);
     RETURNS(0, popfib_image_open(path, POPFIB_IMAGE_COPY, &image));

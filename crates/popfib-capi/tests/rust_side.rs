@@ -6,7 +6,8 @@
 //! `routes-F` (records of 24 bytes: prefix, padded to 16 bytes; length; three bytes of 0; next hop),
 //! `addresses-F` (bytes in network order), `answers-F` (next hops of 32 bits), `lengths-F` (of the matching
 //! prefix, one byte each; 255 for none), `image` with both families, `records` with the same
-//! routes, whose records have the columns `asn` and `name`, `two-tables` with the tables `a` and `b`, `broken-records`, and `kernels.h`.
+//! routes, whose records have the columns `asn` and `name`, `two-tables` with the tables `a` and `b`, `broken-records`, `long-list`, whose only
+//! record is one, and `kernels.h`.
 
 use std::error::Error;
 use std::fs;
@@ -56,6 +57,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     broken.records(1, vec![(4, vec![0; 16])])?;
     broken.family(&Rib::<u32>::new(), &Options::default(), Keep::Routes)?;
     fs::write(dir.join("broken-records"), broken.to_bytes())?;
+    let mut list = RecordsBuilder::new();
+    let column = list.column("list")?;
+    list.set_list(column, (0..80_000).map(Scalar::Integer));
+    list.finish_record();
+    let mut image = ImageWriter::new(0);
+    image.table("", &[])?;
+    let table = popfib_table::Table::of_records(ByFamily::default(), list.build().records);
+    table.write(&mut image, &Options::default(), Keep::Values)?;
+    fs::write(dir.join("long-list"), image.to_bytes())?;
     let names = Kernel::ALL_NAMES.join("\", \"");
     let kernels = format!("static const char *const KERNELS[] = {{\"{names}\"}};\n");
     fs::write(dir.join("kernels.h"), kernels)?;

@@ -74,6 +74,15 @@ fn permissions_are_those_of_the_old_file() {
         write(&path, "newer").expect("written");
         assert_eq!(fs::metadata(&path).expect("it is there").gid(), 65_533);
     }
+    // Where it may not, members of another group may do what all others may.
+    #[cfg(target_os = "linux")]
+    if std::os::unix::fs::chown(&directory, Some(65_534), None).is_ok() {
+        fs::set_permissions(&path, Permissions::from_mode(0o674)).expect("set");
+        as_nobody(|| write(&path, "newest")).expect("written");
+        let now = fs::metadata(&path).expect("it is there");
+        assert_ne!(now.gid(), 65_533);
+        assert_eq!(now.permissions().mode() & 0o777, 0o644);
+    }
     fs::remove_dir_all(directory).expect("removed");
 }
 

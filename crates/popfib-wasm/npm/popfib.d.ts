@@ -63,6 +63,9 @@ export class Table<R = Row> {
    */
   static from<R = Row>(source: Source, options?: { table?: string }): Promise<Table<R>>;
 
+  /** The table in a file, in Node. Rejects like `from`, with the path in the message, and with the error of a file that can't be read. */
+  static open<R = Row>(path: string | URL, options?: { table?: string }): Promise<Table<R>>;
+
   /** The number of routes. */
   readonly size: number;
 
@@ -115,3 +118,28 @@ export class Table<R = Row> {
  * Rejects like `Table.from`.
  */
 export function compile(text: Source): Promise<Uint8Array>;
+
+/** What has the newest table of a file that is published again and again. */
+export interface Watcher<R = Row> {
+  /** The newest table. All lookups that belong together should use what one access returned. */
+  readonly current: Table<R>;
+
+  /** Reads the file now, whether it has changed or not. If it rejects, `current` stays. */
+  reload(): Promise<void>;
+
+  /** Ends following the file; nothing is called any more, and `current` stays. */
+  close(): void;
+}
+
+/**
+ * Opens a table, and follows its file, in Node: every `interval` milliseconds (1000) it looks whether the file has changed. One
+ * that takes the place of another, as by renaming, is read at once, one that is written in place when nothing was written for
+ * a second. `onReload` is called after a new table has become the current one.
+ *
+ * A file that can't be opened, also one that is gone, leaves `current`, and `onError` is called with the error, once for the same
+ * message; without it, that is a warning of the process. The first time it rejects, like `Table.open`. It keeps no process alive.
+ */
+export function watch<R = Row>(
+  path: string | URL,
+  options?: { table?: string; interval?: number; onReload?: () => void; onError?: (error: Error) => void },
+): Promise<Watcher<R>>;

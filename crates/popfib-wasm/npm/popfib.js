@@ -3,6 +3,8 @@
 // Each table has an instance of the module to itself: its memory goes when the table does, and an instance that is
 // stopped in the middle of a call takes no other table with it.
 
+import { Watcher } from "./watcher.js";
+
 /** The first bytes of every image. */
 const MAGIC = [0x89, 0x50, 0x4f, 0x50, 0x46, 0x49, 0x42, 0x0a];
 
@@ -317,11 +319,28 @@ export class Table {
       throw new TypeError("table is the name of a table, a string");
     }
     const bytes = bytesOf(source);
+    if (typeof source === "string" && /^[\w.~/\\-]*[./\\][\w.~/\\-]*[a-z_]\w*$/i.test(source)) {
+      throw new Error(`table: ${JSON.stringify(source.slice(0, 60))} has no route: Table.from takes the contents of a file, Table.open its path`);
+    }
     // By another instance, since the memory that compiling takes stays the instance's.
     const image = isImage(bytes) ? bytes : await compile(bytes);
     const instance = await Instance.make();
     instance.open(image, table);
     return new Table(instance);
+  }
+
+  static async open(path, options) {
+    const files = globalThis.process?.getBuiltinModule?.("node:fs/promises");
+    if (!files) {
+      throw new Error("Table.open reads files in Node; elsewhere Table.from takes their contents, as of fetch");
+    }
+    try {
+      return await Table.from(await files.readFile(path), options);
+    } catch (error) {
+      // Of a file, "table" is its name.
+      const message = String(error.message);
+      throw message.startsWith("table:") ? new Error(`${path}${message.slice(5)}`, { cause: error }) : error;
+    }
   }
 
   get size() {
@@ -486,4 +505,12 @@ function writeCell(memory, at, address) {
   }
   memory[at] = 0;
   return at + 1;
+}
+
+export async function watch(path, options = {}) {
+  const { interval = 1000 } = options;
+  if (!(interval > 0)) {
+    throw new TypeError("interval is milliseconds, more than 0");
+  }
+  return new Watcher(path, () => Table.open(path, options), options).start();
 }

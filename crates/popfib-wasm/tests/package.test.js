@@ -21,7 +21,7 @@ function* random(seed) {
 
 test("what is installed: files of its own, with the licences", async () => {
   assert.ok((await lstat(process.env.POPFIB_PACKAGE)).isDirectory());
-  const files = ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json", "popfib.d.ts", "popfib.js", "popfib.wasm"];
+  const files = ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "package.json", "popfib.d.ts", "popfib.js", "popfib.wasm", "watcher.js"];
   assert.deepEqual((await readdir(process.env.POPFIB_PACKAGE)).sort(), files);
 });
 

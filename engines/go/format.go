@@ -39,7 +39,7 @@ const (
 )
 
 // ErrNotImage is the error for bytes that do not begin like an image.
-var ErrNotImage = errors.New("not a popfib image")
+var ErrNotImage = errors.New("not a popfib image: `popfib compile FILE --columns '*' -o IMAGE` makes one of a MaxMind database, CSV or another table")
 
 // VersionError is the error for an image of a major version that this package does not know.
 type VersionError struct {

@@ -303,7 +303,7 @@ func TestErrorsNameFileAndReason(t *testing.T) {
 		expected string
 	}{
 		{nil, "not a popfib image"},
-		{[]byte("10.0.0.0/8 x\n"), "not a popfib image"},
+		{[]byte("10.0.0.0/8 x\n"), "not a popfib image: `popfib compile FILE --columns '*' -o IMAGE`"},
 		{good[:20], "byte 20 (header): cut off at byte 20 of 64"},
 		{good[:5000], "byte 5000 (header): cut off at byte 5000 of 7892"},
 		{append(append([]byte(nil), good...), 1, 2), "byte 7892 (header): 2 bytes follow the image's 7892"},

@@ -132,7 +132,9 @@ pub(crate) extern "C" fn popfib_strerror(error: c_int) -> *const c_char {
         libc::EBUSY => c"the table is being walked",
         libc::ENOTSUP => c"not supported by this CPU or this version",
         libc::EILSEQ => c"text that is not UTF-8",
-        libc::EBADMSG => c"not an image, or a damaged one",
+        libc::EBADMSG => {
+            c"not an image, or a damaged one; `popfib compile FILE --columns '*' -o IMAGE` makes one of a MaxMind database, CSV or another table"
+        }
         libc::EEXIST => c"something else is there",
         libc::EIO => c"input or output failed",
         libc::ENOTRECOVERABLE => c"internal error in popfib; the handle can only be freed",

@@ -132,6 +132,7 @@ static void test_texts(void)
         CHECK(popfib_strerror(KNOWN[at]) == text);
     }
     CHECK(unknown != NULL && popfib_strerror(-2147483647 - 1) == unknown);
+    CHECK(strstr(popfib_strerror(-EBADMSG), "popfib compile FILE --columns '*'") != NULL);
     snprintf(version, sizeof version, "%d.%d.%d", POPFIB_VERSION_MAJOR, POPFIB_VERSION_MINOR, POPFIB_VERSION_PATCH);
     CHECK(strcmp(popfib_version(), version) == 0);
     CHECK(popfib_kernel_list((size_t)-1) == NULL);

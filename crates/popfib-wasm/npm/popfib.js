@@ -8,6 +8,9 @@ import { Watcher } from "./watcher.js";
 /** The first bytes of every image. */
 const MAGIC = [0x89, 0x50, 0x4f, 0x50, 0x46, 0x49, 0x42, 0x0a];
 
+/** What helps with tables that are neither routes a line nor images. */
+const OTHERS = "`popfib compile FILE --columns '*' -o IMAGE` makes an image of a MaxMind database, CSV or another table";
+
 /** The length of the longest text of an address. */
 const LONGEST_TEXT = 45;
 
@@ -323,7 +326,11 @@ export class Table {
       throw new Error(`table: ${JSON.stringify(source.slice(0, 60))} has no route: Table.from takes the contents of a file, Table.open its path`);
     }
     // By another instance, since the memory that compiling takes stays the instance's.
-    const image = isImage(bytes) ? bytes : await compile(bytes);
+    const image = isImage(bytes) ? bytes : await compile(bytes).catch((error) => {
+      // A heading, JSON, or what is no text.
+      const isOther = /is not text/.test(error.message) || /^([{[]|"?[a-z_]\w*"?[,;\t])/i.test(decoder.decode(bytes.slice(0, 100)));
+      throw isOther ? new Error(`${error.message}; ${OTHERS}`, { cause: error }) : error;
+    });
     const instance = await Instance.make();
     instance.open(image, table);
     return new Table(instance);

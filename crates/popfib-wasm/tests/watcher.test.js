@@ -41,6 +41,16 @@ test("a table is opened by its path, which its errors name", async () => {
   await assert.rejects(Table.from("routes"), /^Error: table/);
 });
 
+test("what is neither routes a line nor an image leads to the command", async () => {
+  const database = Buffer.concat([Buffer.alloc(64), Buffer.from("\xab\xcd\xefMaxMind.com\xe9", "latin1")]);
+  for (const other of [database, "prefix,asn\n10.0.0.0/8,64500\n", '"network";name\n10.0.0.0/8;east\n', '{"10.0.0.0/8": "east"}']) {
+    await assert.rejects(Table.from(other), /^Error: table:.*; `popfib compile FILE --columns '\*' -o IMAGE` makes an image of a MaxMind/);
+  }
+  for (const routes of ["10.0.0.0/33 x\n", "fe80::/129\n", "west 10.0.0.0/8\n"]) {
+    await assert.rejects(Table.from(routes), ({ message }) => !message.includes("popfib compile"));
+  }
+});
+
 test("what is wrong is told once and changes nothing", async () => {
   const path = join(folder, "told.txt");
   const told = [];

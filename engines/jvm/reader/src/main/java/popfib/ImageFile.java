@@ -84,7 +84,8 @@ final class ImageFile {
     /** Verifies the first bytes, and returns the length that they give the image. */
     private static long length(Bytes header) throws InvalidImageException {
         if (header.length() < 8 || header.pair(0) != MAGIC) {
-            throw new InvalidImageException("not a popfib image");
+            throw new InvalidImageException("not a popfib image: `popfib compile FILE --columns '*' -o IMAGE` makes one of"
+                    + " a MaxMind database, CSV or another table");
         }
         if (header.length() < HEADER) {
             throw cutOff(header.length(), HEADER);

@@ -205,7 +205,7 @@ final class HostileTest {
         byte[] good = Files.readAllBytes(Command.RECORDS);
         Map<byte[], String> images = new LinkedHashMap<>();
         images.put(new byte[0], "not a popfib image");
-        images.put("10.0.0.0/8 x\n".getBytes(), "not a popfib image");
+        images.put("10.0.0.0/8 x\n".getBytes(), "not a popfib image: `popfib compile FILE --columns '*' -o IMAGE`");
         images.put(Arrays.copyOf(good, 20), "byte 20 (header): cut off at byte 20 of 64");
         images.put(Arrays.copyOf(good, 5000), "byte 5000 (header): cut off at byte 5000 of 7892");
         images.put(Arrays.copyOf(good, good.length + 2), "byte 7892 (header): 2 bytes follow the image's 7892");

@@ -66,7 +66,9 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<live_table::PyLiveTable>()?;
     module.add_class::<live_table::PySweep>()?;
     module.add_class::<walk::PyRoutes>()?;
-    module.add_class::<watched_files::PyWatchedFiles>()?;
+    // Not among the names that a module of its own exports.
+    let watched_files = module.py().get_type::<watched_files::PyWatchedFiles>();
+    module.setattr("_WatchedFiles", watched_files)?;
     module.add_class::<columns::PyArrowColumn>()?;
     module.add_function(wrap_pyfunction!(files::load, module)?)?;
     module.add_function(wrap_pyfunction!(files::open, module)?)?;

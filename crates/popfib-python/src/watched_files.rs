@@ -1,4 +1,4 @@
-//! `WatchedFiles`, for `popfib.Watcher`: the path of a file in, whether it is another now out.
+//! `_WatchedFiles`, for `popfib.Watcher`: the path of a file in, whether it is another now out.
 //!
 //! The thread that follows it is one of Python's, which the interpreter can end, and loads by any function of Python.
 
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::store::path_of;
 
 /// What shows that a file has changed.
-#[pyclass(module = "popfib._popfib", name = "WatchedFiles", frozen)]
+#[pyclass(module = "popfib._popfib", name = "_WatchedFiles", frozen)]
 pub(crate) struct PyWatchedFiles(Mutex<WatchedFiles>);
 
 #[pymethods]

@@ -36,7 +36,7 @@ from ._popfib import (
     rov,
     special_table,
 )
-from ._watcher import Watcher
+from .watcher import Watcher
 
 __all__ = [
     "Anonymizer",

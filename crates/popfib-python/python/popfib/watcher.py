@@ -8,7 +8,7 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, Generic, TypeVar
 
-from ._popfib import WatchedFiles, load
+from ._popfib import _WatchedFiles, load
 
 _T = TypeVar("_T")
 # A checker of types takes no function with overloads as the default of a parameter that is generic.
@@ -44,7 +44,7 @@ class Watcher(Generic[_T]):
             raise ValueError(f"interval is seconds, more than 0, not {interval!r}")
         self._load: Callable[[], _T] = lambda: load(path, **options)
         # First, so that what is put there meanwhile is seen as new.
-        self._files = WatchedFiles(path)
+        self._files = _WatchedFiles(path)
         self._current = self._load()
         self._told = ""
         self._lock = threading.Lock()

@@ -89,13 +89,13 @@ pub trait Address:
 
     /// The network mask of prefix length `len`: that many ones, then zeros.
     /// All ones from [`Self::WIDTH`] on.
-    fn mask(len: u8) -> Self;
+    #[inline]
+    fn mask(len: u8) -> Self {
+        !Self::MAX.shift_down(len)
+    }
 
     /// Number of leading zero bits.
     fn leading_zeros(self) -> u8;
-
-    /// Number of trailing zero bits.
-    fn trailing_zeros(self) -> u8;
 
     /// The next higher address; `None` after [`Self::MAX`].
     fn checked_next(self) -> Option<Self>;
@@ -173,18 +173,8 @@ macro_rules! address {
             }
 
             #[inline]
-            fn mask(len: u8) -> Self {
-                !Self::MAX.shift_down(len)
-            }
-
-            #[inline]
             fn leading_zeros(self) -> u8 {
                 <$type>::leading_zeros(self) as u8
-            }
-
-            #[inline]
-            fn trailing_zeros(self) -> u8 {
-                <$type>::trailing_zeros(self) as u8
             }
 
             #[inline]

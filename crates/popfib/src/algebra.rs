@@ -24,7 +24,7 @@
 //!     rest.map(|prefix| prefix.to_string()).collect::<Vec<_>>(),
 //!     ["10.128.0.0/9", "11.0.0.0/8"]
 //! );
-//! # Ok::<(), popfib::map::RouteTextError>(())
+//! # Ok::<(), popfib::map::ListTextError>(())
 //! ```
 
 mod overlaps;

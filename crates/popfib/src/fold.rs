@@ -123,7 +123,7 @@ impl<'r, A: Address, S: Store> Fold<'r, A, S> {
 
 impl<'r, A: Address, S: Store, Al: Allocator> Fold<'r, A, S, Al> {
     /// As [`new`](Fold::new), with memory from `alloc`.
-    pub fn new_in(
+    pub(crate) fn new_in(
         rib: &'r Rib<A, impl Allocator + Clone>,
         aggregation: bool,
         max_next_hop: u32,

@@ -108,11 +108,6 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
         &self.0
     }
 
-    /// Converts into the Fib that [`LongestFib::fib`] returns.
-    pub fn into_fib(self) -> Fib<A, Al> {
-        self.0
-    }
-
     /// From a Fib whose answers are numbers made by [`LongestFib::number`]. With other answers, the matches are wrong.
     pub(crate) fn from_fib(fib: Fib<A, Al>) -> Self {
         Self(fib)

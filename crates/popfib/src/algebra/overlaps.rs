@@ -19,7 +19,7 @@ use crate::address::Address;
 use crate::prefix::Prefix;
 
 /// What several lists have in common, by [`overlaps`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Overlaps {
     /// By list and other list.
     shared: Vec<u128>,

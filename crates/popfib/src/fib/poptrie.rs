@@ -161,7 +161,7 @@ impl<A: Address, Al: Allocator> Fib<A, Al> {
     /// Hands out what [`Fib::lookup_batch_with`] finds for each of `addresses`, with its place, in order: for
     /// answers that are made of next hops. The lookups are made a few hundred at a time; nothing is allocated.
     #[inline]
-    pub fn lookup_each_with(
+    pub(crate) fn lookup_each_with(
         &self,
         kernel: Kernel,
         addresses: &[A],

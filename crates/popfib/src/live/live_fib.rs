@@ -22,7 +22,7 @@ use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
 use crate::fib::arrays::FibView;
-use crate::fib::{CheckError, Options, Size, check, lookup};
+use crate::fib::{CheckError, Options, check, lookup};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 use crate::patch::{FollowingFib, Home, ROUTES_A_PATCH};
@@ -136,11 +136,6 @@ impl<A: Address, Al: Allocator + Clone> LiveFib<A, Al> {
     /// The routes.
     pub fn rib(&self) -> &Rib<A, Al> {
         &self.rib
-    }
-
-    /// The routes, without the Fib. Readers keep the last state.
-    pub fn into_rib(self) -> Rib<A, Al> {
-        self.rib
     }
 
     /// Sets the route of `prefix`; returns the next hop that it replaces. Lookups that begin after it returns
@@ -354,11 +349,6 @@ impl<A: Address, Al: Allocator + Clone> LiveFib<A, Al> {
     /// The number of leading bits that tables resolve (the paper's s).
     pub fn direct_bits(&self) -> u8 {
         self.fib.direct_bits()
-    }
-
-    /// The size that the Fib has: a smaller one than was asked for, where that does not suit the routes.
-    pub fn size(&self) -> Size {
-        self.view().size()
     }
 
     /// The Fib's memory. O(blocks and arrays that wait for readers).

@@ -231,7 +231,7 @@ fn a_flat_table_that_becomes_too_large_has_runs() {
             let expected = table.rib.lookup(address).map_or(0, u32::from);
             assert_eq!(table.lookup(address), expected);
         }
-        sizes.push(table.size());
+        sizes.push(table.view().size());
     };
     announce(&mut table, 60_000, 24);
     announce(&mut table, 10_000, 24);

@@ -35,7 +35,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// let mut values = [None; 2];
     /// map.lookup_batch(&[Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::LOCALHOST], &mut values);
     /// assert_eq!(values, [Some(&"test"), None]);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn lookup_batch<'a, K: Copy + Into<A>>(
         &'a self,
@@ -61,7 +61,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// let test = "192.0.2.0/24".parse().unwrap();
     /// assert_eq!(matches, [Some((test, &1)), None]);
     /// assert_eq!(prefixes, [Some(test), None]);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn longest_match_batch<'a, K: Copy + Into<A>>(
         &'a self,
@@ -367,7 +367,7 @@ impl<V, S: Storage> IpMap<V, S> {
     /// let mut values = [None; 3];
     /// table.lookup_batch(&addresses, &mut values);
     /// assert_eq!(values, [Some(&6), Some(&4), None]);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn lookup_batch<'a, K: Copy + Into<IpAddr>>(
         &'a self,

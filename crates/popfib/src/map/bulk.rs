@@ -1,79 +1,38 @@
 //! Many routes at once: collected, extended, kept by a rule, taken out, read from text.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 use core::str::FromStr;
 
 use super::pairs::Pairs;
 use super::prefix_map::InsertOutcome;
 use super::stores::Stores;
 use super::value_mut::Renumber;
-use super::{IntoIter, PrefixMap};
+use super::{IntoIter, ListTextError, PrefixMap};
 use crate::address::Address;
 use crate::next_hop::NextHop;
 use crate::prefix::{Prefix, PrefixError};
 use crate::rib::RibBuilder;
 
-/// Text that is not a prefix.
-///
-/// ```
-/// use popfib::{PrefixError, PrefixMap};
-///
-/// let error = PrefixMap::<u32, u8>::from_text([("10.0.0.1/8", 1)]).unwrap_err();
-/// assert_eq!(error.text(), "10.0.0.1/8");
-/// assert_eq!(*error.error(), PrefixError::HostBits);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RouteTextError {
-    text: String,
-    error: PrefixError,
-}
-
-impl RouteTextError {
-    fn new(text: &str, error: PrefixError) -> Self {
-        let text = text.to_owned();
-        Self { text, error }
-    }
-
-    /// The text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Why it is not a prefix.
-    pub fn error(&self) -> &PrefixError {
-        &self.error
-    }
-}
-
-impl fmt::Display for RouteTextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {}", self.text.escape_debug(), self.error)
-    }
-}
-
-impl Error for RouteTextError {}
-
 /// What `collect` makes of routes that are text, unless one is none.
 pub(super) fn parsed<P, T, V, M>(
     routes: impl Iterator<Item = (T, V)>,
     collect: impl FnOnce(&mut dyn Iterator<Item = (P, V)>) -> M,
-) -> Result<M, RouteTextError>
+) -> Result<M, ListTextError>
 where
     P: FromStr<Err = PrefixError>,
     T: AsRef<str>,
 {
     let mut error = None;
-    let mut routes = routes.map_while(|(text, value)| match text.as_ref().parse() {
-        Ok(prefix) => Some((prefix, value)),
-        Err(why) => {
-            error = Some(RouteTextError::new(text.as_ref(), why));
-            None
-        }
-    });
+    let mut routes =
+        (1..)
+            .zip(routes)
+            .map_while(|(line, (text, value))| match text.as_ref().parse() {
+                Ok(prefix) => Some((prefix, value)),
+                Err(why) => {
+                    error = Some(ListTextError::new(line, text.as_ref(), Some(why)));
+                    None
+                }
+            });
     let map = collect(&mut routes);
     error.map_or(Ok(map), Err)
 }
@@ -82,7 +41,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// A map of routes whose prefixes are text; if a prefix occurs twice, the last value wins.
     ///
     /// # Errors
-    /// [`RouteTextError`] for the first text that is not a prefix of the family.
+    /// [`ListTextError`] for the first text that is not a prefix of the family.
     ///
     /// ```
     /// use popfib::PrefixMap;
@@ -90,12 +49,12 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// let map: PrefixMap<u128, &str> = PrefixMap::from_text([("2001:db8::/32", "documentation")])?;
     /// assert_eq!(map.len(), 1);
     /// let error = PrefixMap::<u32, ()>::from_text([("10.0.0.0/33", ())]).unwrap_err();
-    /// assert_eq!(error.to_string(), "`10.0.0.0/33`: the prefix length is more than 32");
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// assert_eq!(error.to_string(), "line 1: `10.0.0.0/33`: the prefix length is more than 32");
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn from_text<T: AsRef<str>>(
         routes: impl IntoIterator<Item = (T, V)>,
-    ) -> Result<Self, RouteTextError> {
+    ) -> Result<Self, ListTextError> {
         parsed(routes.into_iter(), |routes| routes.collect())
     }
 
@@ -108,7 +67,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// map.retain(|prefix, value| prefix.len() > 8 && *value != 3);
     /// assert!(map.values().eq(&[2]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(Prefix<A>, &V) -> bool) {
         let gone = self.iter().filter(|(prefix, value)| !keep(*prefix, value));
@@ -150,7 +109,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// let taken: Vec<u8> = map.drain().map(|(_, value)| value).collect();
     /// assert!(taken == [1, 2, 3] && map.is_empty());
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn drain(&mut self) -> IntoIter<A, V, S> {
         self.take().into_iter()

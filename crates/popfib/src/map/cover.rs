@@ -19,7 +19,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// let lab = "10.1.0.0/16".parse().unwrap();
     /// assert!(map.supernets(lab).map(|(_, value)| *value).eq([1, 2]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn supernets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> + Clone {
         let slots = self.pairs.slots();
@@ -36,7 +36,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// let ten = "10.0.0.0/8".parse().unwrap();
     /// assert!(map.subnets(ten).map(|(_, value)| *value).eq([1, 2]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn subnets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> + Clone {
         self.range(prefix..=Prefix::host(prefix.last()))
@@ -51,7 +51,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("11.0.0.0/8", 3)])?;
     /// let from: Prefix<u32> = "10.1.0.0/16".parse().unwrap();
     /// assert!(map.range(from..).map(|(_, value)| *value).eq([2, 3]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn range(
         &self,
@@ -60,32 +60,6 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
         let slots = self.pairs.slots();
         let routes = self.routes.rib.range(bounds);
         routes.filter_map(|(prefix, number)| Some((prefix, value(slots, number)?)))
-    }
-
-    /// The routes from `prefix` on in prefix order; without that of `prefix` itself unless `inclusive`.
-    ///
-    /// ```
-    /// use popfib::PrefixMap;
-    ///
-    /// let map: PrefixMap<u32, u8> =
-    ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
-    /// let lab = "10.1.0.0/16".parse().unwrap();
-    /// assert!(map.iter_from(lab, true).map(|(_, value)| *value).eq([2, 3]));
-    /// assert!(map.iter_from(lab, false).map(|(_, value)| *value).eq([3]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
-    /// ```
-    pub fn iter_from(
-        &self,
-        prefix: Prefix<A>,
-        inclusive: bool,
-    ) -> impl Iterator<Item = (Prefix<A>, &V)> + Clone {
-        use core::ops::Bound::{Excluded, Included, Unbounded};
-        let start = if inclusive {
-            Included(prefix)
-        } else {
-            Excluded(prefix)
-        };
-        self.range((start, Unbounded))
     }
 
     /// The longest route that covers `prefix`, which may be its own.
@@ -98,7 +72,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// let inside = "10.1.2.0/24".parse().unwrap();
     /// assert_eq!(map.covering(inside).unwrap().0.to_string(), "10.1.0.0/16");
     /// assert!(map.covers(inside) && map.overlaps("0.0.0.0/0".parse().unwrap()));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn covering(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, &V)> {
         self.supernets(prefix).last()
@@ -148,7 +122,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///
     /// let map: PrefixMap<u32, ()> = PrefixMap::from_text([("10.0.0.0/8", ()), ("10.1.0.0/16", ())])?;
     /// assert_eq!(map.address_count(), Some(1 << 24));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn address_count(&self) -> Option<u128> {
         let mut count = 0u128;
@@ -175,7 +149,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// assert_eq!(map.remove_subnets("10.0.0.0/8".parse().unwrap()), 2);
     /// assert_eq!(map.len(), 1);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn remove_subnets(&mut self, prefix: Prefix<A>) -> usize {
         self.remove_all(
@@ -200,7 +174,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     *value = 0;
     /// }
     /// assert!(map.values().eq(&[1, 0, 3]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn covering_mut(&mut self, prefix: Prefix<A>) -> Option<(Prefix<A>, S::Mut<'_>)> {
         let (prefix, _) = self.covering(prefix)?;

@@ -22,7 +22,7 @@ use crate::prefix::Prefix;
 /// map.entry("10.2.0.0/16".parse().unwrap()).or_default();
 /// map.entry("10.1.0.0/16".parse().unwrap()).and_modify(|value| *value += 1).or_insert(7);
 /// assert!(map.values().eq(&[9, 3, 0, 3]));
-/// # Ok::<(), popfib::map::RouteTextError>(())
+/// # Ok::<(), popfib::map::ListTextError>(())
 /// ```
 pub enum Entry<'a, M: Keyed> {
     /// There is a route.
@@ -46,7 +46,7 @@ pub enum Entry<'a, M: Keyed> {
 /// assert_eq!((entry.key().len(), entry.get()), (8, &5));
 /// assert_eq!(entry.remove(), 5);
 /// assert_eq!(map.len(), 2);
-/// # Ok::<(), popfib::map::RouteTextError>(())
+/// # Ok::<(), popfib::map::ListTextError>(())
 /// ```
 pub struct OccupiedEntry<'a, M: Keyed> {
     map: &'a mut M,
@@ -65,7 +65,7 @@ pub struct OccupiedEntry<'a, M: Keyed> {
 ///     *entry.insert(4) += 1;
 /// }
 /// assert!(map.values().eq(&[1, 2, 5, 3]));
-/// # Ok::<(), popfib::map::RouteTextError>(())
+/// # Ok::<(), popfib::map::ListTextError>(())
 /// ```
 pub struct VacantEntry<'a, M: Keyed> {
     map: &'a mut M,
@@ -99,17 +99,9 @@ impl<'a, M: Keyed> Entry<'a, M> {
 
     /// The value, that of `make` if there was none.
     pub fn or_insert_with(self, make: impl FnOnce() -> M::Value) -> M::Mut<'a> {
-        self.or_insert_with_key(|_| make())
-    }
-
-    /// The value, that of `make` for the prefix if there was none.
-    pub fn or_insert_with_key(self, make: impl FnOnce(M::Key) -> M::Value) -> M::Mut<'a> {
         match self {
             Self::Occupied(entry) => entry.into_mut(),
-            Self::Vacant(entry) => {
-                let value = make(entry.key);
-                entry.insert(value)
-            }
+            Self::Vacant(entry) => entry.insert(make()),
         }
     }
 
@@ -168,11 +160,6 @@ impl<'a, M: Keyed> OccupiedEntry<'a, M> {
     /// Removes the route; returns its value.
     pub fn remove(self) -> M::Value {
         self.map.remove_value_of(self.key).expect(OCCUPIED)
-    }
-
-    /// Removes the route; returns prefix and value.
-    pub fn remove_entry(self) -> (M::Key, M::Value) {
-        (self.key, self.remove())
     }
 }
 

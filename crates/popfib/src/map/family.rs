@@ -2,35 +2,23 @@
 
 use core::ops::DerefMut;
 
+use super::PrefixMap;
 use super::stores::Stores;
-use super::{PrefixMap, Storage};
 use crate::address::Address;
 use crate::prefix::Prefix;
 
+/// What only entries ask of [`Keyed`].
 pub(super) mod sealed {
-    pub trait Sealed {}
-    impl<A: super::Address, V, S: super::Storage> Sealed for super::PrefixMap<A, V, S> {}
+    pub trait ByKey<K, V> {
+        fn value_of(&self, key: K) -> Option<&V>;
+        fn set_value_of(&mut self, key: K, value: V) -> Option<V>;
+        fn remove_value_of(&mut self, key: K) -> Option<V>;
+    }
 }
+use sealed::ByKey;
 
-/// A map whose routes can be had and changed by their prefix: [`PrefixMap`] and [`IpMap`](crate::IpMap).
-///
-/// ```
-/// use popfib::IpMap;
-/// use popfib::map::Keyed;
-///
-/// fn count<M: Keyed<Value = u64>>(map: &mut M, key: M::Key) {
-///     let count = map.value_of(key).copied().unwrap_or(0);
-///     map.set_value_of(key, count + 1);
-/// }
-///
-/// let mut table = IpMap::new();
-/// for _ in 0..2 {
-///     count(&mut table, "10.0.0.0/8".parse()?);
-/// }
-/// assert!(table.values().eq(&[2]));
-/// # Ok::<(), popfib::PrefixError>(())
-/// ```
-pub trait Keyed: sealed::Sealed {
+/// A map whose routes have entries: [`PrefixMap`] and [`IpMap`](crate::IpMap).
+pub trait Keyed: ByKey<<Self as Keyed>::Key, <Self as Keyed>::Value> {
     /// Prefixes of the map.
     type Key: Copy;
     /// Its values.
@@ -40,17 +28,8 @@ pub trait Keyed: sealed::Sealed {
     where
         Self: 'a;
 
-    /// The value of exactly `key`.
-    fn value_of(&self, key: Self::Key) -> Option<&Self::Value>;
-
     /// The value of exactly `key`, to change it in place.
     fn value_mut_of(&mut self, key: Self::Key) -> Option<Self::Mut<'_>>;
-
-    /// Sets the value of `key`; returns the value it replaces.
-    fn set_value_of(&mut self, key: Self::Key, value: Self::Value) -> Option<Self::Value>;
-
-    /// Removes the route of exactly `key`; returns its value.
-    fn remove_value_of(&mut self, key: Self::Key) -> Option<Self::Value>;
 }
 
 impl<A: Address, V, S: Stores<V>> Keyed for PrefixMap<A, V, S> {
@@ -61,12 +40,14 @@ impl<A: Address, V, S: Stores<V>> Keyed for PrefixMap<A, V, S> {
     where
         Self: 'a;
 
-    fn value_of(&self, key: Prefix<A>) -> Option<&V> {
-        self.get(key)
-    }
-
     fn value_mut_of(&mut self, key: Prefix<A>) -> Option<S::Mut<'_>> {
         self.get_mut(key)
+    }
+}
+
+impl<A: Address, V, S: Stores<V>> ByKey<Prefix<A>, V> for PrefixMap<A, V, S> {
+    fn value_of(&self, key: Prefix<A>) -> Option<&V> {
+        self.get(key)
     }
 
     fn set_value_of(&mut self, key: Prefix<A>, value: V) -> Option<V> {

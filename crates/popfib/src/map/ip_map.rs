@@ -2,15 +2,16 @@
 
 use core::fmt;
 use core::net::IpAddr;
-use core::ops::Bound::{Excluded, Included, Unbounded};
+use core::ops::Bound::{Excluded, Included};
 use core::ops::RangeBounds;
 
 use super::both::{bound, ip, split};
 use super::bulk::{BulkChange, parsed};
-use super::family::{Keyed, sealed};
+use super::family::Keyed;
+use super::family::sealed::ByKey;
 use super::storage::{Own, Shared, Storage};
 use super::stores::Stores;
-use super::{Both, Entry, IpIntoIter, IpIter, PrefixMap, RouteTextError};
+use super::{Both, Entry, IpIntoIter, IpIter, ListTextError, PrefixMap};
 use crate::fib::Options;
 use crate::memory::OutOfMemory;
 use crate::prefix::IpPrefix::{self, V4, V6};
@@ -97,11 +98,6 @@ impl<V, S: Storage> IpMap<V, S> {
     /// The IPv6 routes, to be changed.
     pub fn ipv6_mut(&mut self) -> &mut PrefixMap<u128, V, S> {
         &mut self.ipv6
-    }
-
-    /// The two maps.
-    pub fn into_families(self) -> (PrefixMap<u32, V, S>, PrefixMap<u128, V, S>) {
-        (self.ipv4, self.ipv6)
     }
 
     /// The number of routes of both families.
@@ -233,22 +229,6 @@ impl<V, S: Storage> IpMap<V, S> {
             self.ipv6.range(bounds)
         });
         Both::new(ipv4.into_iter().flatten(), ipv6.into_iter().flatten())
-    }
-
-    /// The routes from `prefix` on in prefix order, IPv4 first; without that of `prefix` itself unless
-    /// `inclusive`.
-    pub fn iter_from(
-        &self,
-        prefix: impl Into<IpPrefix>,
-        inclusive: bool,
-    ) -> impl Iterator<Item = (IpPrefix, &V)> + Clone {
-        let prefix = prefix.into();
-        let start = if inclusive {
-            Included(prefix)
-        } else {
-            Excluded(prefix)
-        };
-        self.range((start, Unbounded))
     }
 
     /// The longest route that covers `prefix`, which may be its own.
@@ -393,18 +373,18 @@ impl<V, S: Stores<V>> IpMap<V, S> {
     /// A map of routes whose prefixes are text; if a prefix occurs twice, the last value wins.
     ///
     /// # Errors
-    /// [`RouteTextError`] for the first text that is not a prefix.
+    /// [`ListTextError`] for the first text that is not a prefix.
     ///
     /// ```
     /// use popfib::IpMap;
     ///
     /// let table: IpMap<&str> = IpMap::from_text([("10.0.0.0/8", "ten"), ("::1", "me")])?;
     /// assert_eq!(table.len(), 2);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn from_text<T: AsRef<str>>(
         routes: impl IntoIterator<Item = (T, V)>,
-    ) -> Result<Self, RouteTextError> {
+    ) -> Result<Self, ListTextError> {
         let routes = routes.into_iter();
         parsed::<IpPrefix, _, _, _>(routes, |routes| routes.collect())
     }
@@ -424,12 +404,9 @@ impl<V, S: Stores<V>> IntoIterator for IpMap<V, S> {
     type IntoIter = IpIntoIter<V, S>;
 
     fn into_iter(self) -> IpIntoIter<V, S> {
-        let (ipv4, ipv6) = self.into_families();
-        Both::new(ipv4.into_iter(), ipv6.into_iter())
+        Both::new(self.ipv4.into_iter(), self.ipv6.into_iter())
     }
 }
-
-impl<V, S: Storage> sealed::Sealed for IpMap<V, S> {}
 
 impl<V, S: Stores<V>> Keyed for IpMap<V, S> {
     type Key = IpPrefix;
@@ -439,12 +416,14 @@ impl<V, S: Stores<V>> Keyed for IpMap<V, S> {
     where
         Self: 'a;
 
-    fn value_of(&self, key: IpPrefix) -> Option<&V> {
-        self.get(key)
-    }
-
     fn value_mut_of(&mut self, key: IpPrefix) -> Option<S::Mut<'_>> {
         self.get_mut(key)
+    }
+}
+
+impl<V, S: Stores<V>> ByKey<IpPrefix, V> for IpMap<V, S> {
+    fn value_of(&self, key: IpPrefix) -> Option<&V> {
+        self.get(key)
     }
 
     fn set_value_of(&mut self, key: IpPrefix, value: V) -> Option<V> {

@@ -172,7 +172,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// let routes: Vec<String> = map.iter().map(|(prefix, value)| format!("{prefix} {value}")).collect();
     /// assert_eq!(routes, ["10.0.0.0/8 1", "10.1.0.0/16 2", "192.0.2.0/24 3"]);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn iter(&self) -> Iter<'_, A, V> {
         Iter::new(self)
@@ -187,7 +187,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// assert!(map.keys().map(|prefix| prefix.len()).eq([8, 16, 24]));
     /// assert!(map.values().eq(&[1, 2, 3]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn keys(&self) -> impl ExactSizeIterator<Item = Prefix<A>> + FusedIterator + Clone {
         self.routes.rib.iter().map(|(prefix, _)| prefix)
@@ -214,7 +214,7 @@ impl<A: Address, V> PrefixMap<A, V> {
     ///     *value += u32::from(prefix.len());
     /// }
     /// assert!(map.values().eq(&[9, 26]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn iter_mut(&mut self) -> IterMut<'_, A, V> {
         IterMut::new(self.routes.rib.iter(), &mut self.pairs)
@@ -238,7 +238,7 @@ impl<A: Address, V> PrefixMap<A, V> {
     /// assert!(map.values().eq(&[10, 20, 3]));
     /// map.values_mut().for_each(|value| *value += 1);
     /// assert!(map.into_values().eq([11, 21, 4]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn subnets_mut(&mut self, prefix: Prefix<A>) -> IterMut<'_, A, V> {
         IterMut::new(self.routes.rib.subnets(prefix), &mut self.pairs)

@@ -1,58 +1,14 @@
 //! Sets from the text of a list: what blocklists and lists of clouds are.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::error::Error;
-use core::fmt;
 use core::str::FromStr;
 
+use super::ListTextError;
 use super::set::{IpSet, PrefixSet};
 use crate::address::Address;
 use crate::algebra;
 use crate::prefix::IpPrefix::{self, V4, V6};
 use crate::prefix::{Prefix, PrefixError};
-
-/// A line of a list that is neither a prefix nor an address nor a range.
-///
-/// ```
-/// use popfib::IpSet;
-///
-/// let error = "# blocked\n10.0.0.0/8\n10.0.0.1/8\n".parse::<IpSet>().unwrap_err();
-/// assert_eq!((error.line(), error.text()), (3, "10.0.0.1/8"));
-/// assert_eq!(error.to_string(), "line 3: `10.0.0.1/8`: host bits are set beyond the prefix length");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListTextError {
-    line: usize,
-    text: String,
-    /// Without it the ends of a range are in no order or of two families.
-    error: Option<PrefixError>,
-}
-
-impl ListTextError {
-    /// The number of the line, from 1.
-    pub fn line(&self) -> usize {
-        self.line
-    }
-
-    /// What is there.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-}
-
-impl fmt::Display for ListTextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: `{}`: ", self.line, self.text.escape_debug())?;
-        match &self.error {
-            Some(error) => error.fmt(f),
-            None => f.write_str("not a range, whose first address is not above its last one"),
-        }
-    }
-}
-
-impl Error for ListTextError {}
 
 /// The prefixes of a list; `range` has those from one address to another, if there are such.
 fn prefixes<P: FromStr<Err = PrefixError>>(
@@ -80,11 +36,7 @@ fn prefixes<P: FromStr<Err = PrefixError>>(
                 ends.map_err(Some).and_then(range)
             }
         };
-        is_read.map_err(|error| ListTextError {
-            line,
-            text: entry.to_owned(),
-            error,
-        })?;
+        is_read.map_err(|error| ListTextError::new(line, entry, error))?;
     }
     Ok(prefixes)
 }

@@ -131,7 +131,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// assert_eq!(map.len(), 3);
     /// map.clear();
     /// assert!(map.is_empty());
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn clear(&mut self) {
         // Not by assignment: a value whose drop panics must leave an empty map.
@@ -153,7 +153,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// assert!(map.bytes() > 0);
     /// assert_eq!(map.pair_count(), 3);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn bytes(&self) -> usize {
         self.routes.bytes() + self.pairs.bytes()
@@ -176,7 +176,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// assert_eq!(map.get(ten), Some(&1));
     /// assert!(map.contains_key(ten));
     /// assert_eq!(map.get("10.0.0.0/9".parse().unwrap()), None);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn get(&self, prefix: Prefix<A>) -> Option<&V> {
         Some(self.value(self.routes.rib.get(prefix)?))
@@ -202,7 +202,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// assert_eq!(map.first().map(|(_, value)| value), Some(&1));
     /// assert_eq!(map.last().map(|(_, value)| value), Some(&3));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn last(&self) -> Option<(Prefix<A>, &V)> {
         let (prefix, number) = self.routes.rib.last()?;
@@ -235,7 +235,7 @@ impl<A: Address, V, S: Storage> PrefixMap<A, V, S> {
     /// assert_eq!(map.shortest_match(address).unwrap().0.to_string(), "10.0.0.0/8");
     /// assert_eq!(map.longest_match(address).unwrap().0.to_string(), "10.1.0.0/16");
     /// assert_eq!(map.lookup(address), Some(&2));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn shortest_match(&self, address: impl Into<A>) -> Option<(Prefix<A>, &V)> {
         self.supernets(Prefix::host(address.into())).next()
@@ -287,7 +287,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// assert_eq!(map.insert(ten, 9), Some(1));
     /// assert_eq!(map.remove(ten), Some(9));
     /// assert_eq!(map.remove(ten), None);
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn insert(&mut self, prefix: Prefix<A>, value: V) -> Option<V> {
         match self.try_insert(prefix, value) {
@@ -308,7 +308,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     PrefixMap::from_text([("10.0.0.0/8", 1), ("10.1.0.0/16", 2), ("192.0.2.0/24", 3)])?;
     /// let replaced = map.try_insert("10.2.0.0/16".parse().unwrap(), 4);
     /// assert_eq!(replaced, Ok(None));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn try_insert(&mut self, prefix: Prefix<A>, value: V) -> Result<Option<V>, OutOfMemory> {
         let (old, new) = match self.insert_route(prefix, value)? {
@@ -342,7 +342,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     ///     *value += 10;
     /// }
     /// assert!(map.values().eq(&[11, 2, 3]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn get_mut(&mut self, prefix: Prefix<A>) -> Option<S::Mut<'_>> {
         let number = self.routes.rib.get(prefix)?;
@@ -361,7 +361,7 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
     /// *value += 10;
     /// assert_eq!(prefix.len(), 16);
     /// assert!(map.values().eq(&[1, 12, 3]));
-    /// # Ok::<(), popfib::map::RouteTextError>(())
+    /// # Ok::<(), popfib::map::ListTextError>(())
     /// ```
     pub fn longest_match_mut(&mut self, address: impl Into<A>) -> Option<(Prefix<A>, S::Mut<'_>)> {
         let address = address.into();

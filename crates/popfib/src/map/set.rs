@@ -137,15 +137,6 @@ macro_rules! set {
                 self.map.range(bounds).map(|(prefix, ())| prefix)
             }
 
-            /// The prefixes from `prefix` on; without `prefix` itself unless `inclusive`.
-            pub fn iter_from(
-                &self,
-                prefix: $prefix,
-                inclusive: bool,
-            ) -> impl Iterator<Item = $key> + Clone {
-                self.map.iter_from(prefix, inclusive).map(|(prefix, ())| prefix)
-            }
-
             /// The first prefix.
             pub fn first(&self) -> Option<$key> {
                 Some(self.map.first()?.0)
@@ -156,8 +147,8 @@ macro_rules! set {
                 Some(self.map.last()?.0)
             }
 
-            /// The map without values that the set is; it has the batches of matches.
-            pub fn as_map(&self) -> &$map {
+            /// The map without values that the set is.
+            pub(super) fn as_map(&self) -> &$map {
                 &self.map
             }
         }

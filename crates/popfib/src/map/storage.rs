@@ -49,12 +49,12 @@ use sealed::Sealed;
 ///
 /// assert_eq!(size(&PrefixMap::<u32, u8>::new()), 0);
 /// ```
-pub trait Storage: Sealed + Copy + Debug + Default + Eq + Hash + 'static {}
+pub trait Storage: Sealed + Clone + Eq + Hash + 'static {}
 
 /// Each route has a value of its own, of any type: the default of all maps.
 ///
 /// A lookup touches one more cache line than with [`Shared`] values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Own;
 
 /// Routes with equal values share one: origin AS, country, tenant, next hop.
@@ -62,7 +62,7 @@ pub struct Own;
 /// The fastest and smallest map, since what lookups touch stays in the CPU's cache. A value that is removed
 /// while other routes have it is returned as a clone, and changing a value in place affects only one route
 /// ([`ValueMut`](crate::map::ValueMut)).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Shared;
 
 impl Storage for Own {}

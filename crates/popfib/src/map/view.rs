@@ -19,7 +19,7 @@ use crate::prefix::Prefix;
 /// assert_eq!(ten.iter().count(), 2);
 /// let (left, right) = ten.halves().unwrap();
 /// assert_eq!((left.iter().count(), right.is_empty()), (1, true));
-/// # Ok::<(), popfib::map::RouteTextError>(())
+/// # Ok::<(), popfib::map::ListTextError>(())
 /// ```
 pub struct Subtree<'a, A: Address, V, S: Storage> {
     map: &'a PrefixMap<A, V, S>,

@@ -1,7 +1,6 @@
 //! What comes with a [`Rib`]: iterators over its routes.
 
 mod build;
-mod by_length;
 mod change;
 mod node;
 mod runs;
@@ -14,5 +13,4 @@ pub(crate) use build::RibBuilder;
 pub(crate) use trie::Rib;
 pub(crate) use view::RibView;
 
-pub use by_length::ByLength;
-pub use walk::{Iter, Range, Supernets};
+pub use walk::Iter;

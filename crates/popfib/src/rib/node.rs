@@ -94,7 +94,7 @@ impl<A: Address> RibNode<A> {
     /// child and no prefix are left out.
     #[inline]
     pub(super) fn depth(&self) -> u8 {
-        A::WIDTH - 1 - self.place.trailing_zeros()
+        A::WIDTH - 1 - self.place.to_u128().trailing_zeros() as u8
     }
 
     /// The `len` bits after the first `offset`, all above the node.

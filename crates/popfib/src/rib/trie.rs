@@ -12,11 +12,13 @@
 //! table waits for some 20 nodes that depend on each other, this one for 4,
 //! and compiling a Fib from it visits every vertex alone.
 
+use core::iter::FusedIterator;
 use core::ops::RangeBounds;
 
+use super::RibView;
 use super::node::{RibNode, STRIDE, node_depth, vertex_level, vertex_of};
 use super::runs::Runs;
-use super::{ByLength, Iter, Range, RibView, Supernets, walk};
+use super::walk::{self, Iter, Range, Supernets};
 use crate::address::Address;
 use crate::cpu::counted;
 use crate::memory::{Allocator, Global, OutOfMemory};
@@ -190,14 +192,20 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     ///
     /// O(key width / 6) for all of them; allocates nothing.
-    pub fn supernets(&self, prefix: Prefix<A>) -> Supernets<'_, A> {
+    pub fn supernets(
+        &self,
+        prefix: Prefix<A>,
+    ) -> impl FusedIterator<Item = (Prefix<A>, NextHop)> + Clone {
         Supernets::new(self.view(), prefix)
     }
 
     /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     ///
     /// O(key width / 6) to the first, then O(1) each.
-    pub fn subnets(&self, prefix: Prefix<A>) -> Range<'_, A> {
+    pub fn subnets(
+        &self,
+        prefix: Prefix<A>,
+    ) -> impl FusedIterator<Item = (Prefix<A>, NextHop)> + Clone {
         // In prefix order a prefix comes right before what is inside it.
         self.range(prefix..=Prefix::host(prefix.last()))
     }
@@ -205,7 +213,10 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
     /// The routes between two places in prefix order, whether or not there are routes at those.
     ///
     /// O(key width / 6) to the first, then O(1) each. Empty if the bounds are in the wrong order.
-    pub fn range(&self, bounds: impl RangeBounds<Prefix<A>>) -> Range<'_, A> {
+    pub fn range(
+        &self,
+        bounds: impl RangeBounds<Prefix<A>>,
+    ) -> impl FusedIterator<Item = (Prefix<A>, NextHop)> + Clone {
         let start = bounds.start_bound().cloned();
         Range::new(self.view(), start, bounds.end_bound().cloned())
     }
@@ -250,25 +261,11 @@ impl<A: Address, Al: Allocator + Clone> Rib<A, Al> {
         walk::first_behind(self.view(), prefix)
     }
 
-    /// The last route before `prefix` in prefix order. O(key width / 6).
-    pub fn previous(&self, prefix: Prefix<A>) -> Option<(Prefix<A>, NextHop)> {
-        walk::last_before(self.view(), prefix)
-    }
-
     /// The routes in prefix order: by address, a covering prefix before what it covers.
     ///
     /// The whole walk takes O(routes); allocates nothing.
     pub fn iter(&self) -> Iter<'_, A> {
         Iter::new(self.view(), self.len)
-    }
-
-    /// The routes in order of prefix length, the shortest first, those of one
-    /// length by address.
-    ///
-    /// The whole walk takes O(routes + key width * nodes), where a BGP table has
-    /// some 15 routes in a node. Allocates nothing.
-    pub fn iter_by_length(&self) -> ByLength<'_, A> {
-        ByLength::new(self.view(), self.len)
     }
 
     #[inline]

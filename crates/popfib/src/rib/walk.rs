@@ -4,6 +4,7 @@
 //! for each chunk from 0 to 63 first the shorter prefixes that start there,
 //! then the prefix of the whole chunk, then the child below it.
 
+use core::iter::from_fn;
 use core::ops::Bound;
 
 use super::node::{RibNode, STARTS, STRIDE, ancestors};
@@ -21,14 +22,14 @@ pub struct Iter<'a, A: Address> {
 
 /// Routes of a [`Rib`](super::Rib) that follow each other in prefix order.
 #[derive(Clone, Debug)]
-pub struct Range<'a, A: Address> {
+pub(super) struct Range<'a, A: Address> {
     walk: RibWalk<'a, A>,
     end: Bound<Prefix<A>>,
 }
 
 /// The routes of a [`Rib`](super::Rib) that cover a prefix, the shortest first.
 #[derive(Clone, Debug)]
-pub struct Supernets<'a, A: Address> {
+pub(super) struct Supernets<'a, A: Address> {
     rib: RibView<'a, A>,
     of: Prefix<A>,
     /// The node that the walk is in, and the vertices there that are still to come.
@@ -342,43 +343,6 @@ pub(super) fn first_behind<A: Address>(
     }
 }
 
-/// The last route before a place; [`Rib::previous`](super::Rib::previous).
-pub(super) fn last_before<A: Address>(
-    rib: RibView<'_, A>,
-    end: Prefix<A>,
-) -> Option<(Prefix<A>, NextHop)> {
-    // The deepest node on the way to `end` has the last routes before it.
-    let mut path = [rib.root; MAX_PATH];
-    let mut depth = 0;
-    loop {
-        let node = path[depth];
-        let chunk = end.address().extract(node.depth(), STRIDE);
-        if !node.has_child(chunk) {
-            break;
-        }
-        let child = rib.child(node, chunk);
-        if !child.holds(end.address()) {
-            if !child.is_after(end.address()) {
-                return last_of(rib, child);
-            }
-            break;
-        }
-        depth += 1;
-        path[depth] = child;
-    }
-    path[..=depth].iter().rev().find_map(|node| {
-        let chunk = end.address().extract(node.depth(), STRIDE);
-        let frame = WalkFrame::new(node, chunk);
-        let here = last_vertex(&frame, |vertex| rib.prefix_of(node, vertex) < end);
-        if let Some(vertex) = here {
-            return Some(rib.route(node, vertex));
-        }
-        (0..chunk)
-            .rev()
-            .find_map(|chunk| last_from(rib, node, chunk))
-    })
-}
-
 /// The last route below `node`; only an empty root has none.
 fn last_of<A: Address>(rib: RibView<'_, A>, node: &RibNode<A>) -> Option<(Prefix<A>, NextHop)> {
     (0..64).rev().find_map(|chunk| last_from(rib, node, chunk))
@@ -390,21 +354,11 @@ fn last_from<A: Address>(
     node: &RibNode<A>,
     chunk: u32,
 ) -> Option<(Prefix<A>, NextHop)> {
-    let frame = WalkFrame::new(node, chunk);
+    let mut frame = WalkFrame::new(node, chunk);
     if frame.child {
         return last_of(rib, rib.child(node, chunk));
     }
-    last_vertex(&frame, |_| true).map(|vertex| rib.route(node, vertex))
-}
-
-/// The longest vertex that starts at the frame's chunk and is wanted.
-fn last_vertex<A>(frame: &WalkFrame<'_, A>, wanted: impl Fn(u32) -> bool) -> Option<u32> {
-    let (mut short, mut full) = (frame.short, frame.full);
-    let mut last = None;
-    while let Some(vertex) = take_vertex(&mut short, &mut full, frame.chunk) {
-        if wanted(vertex) {
-            last = Some(vertex);
-        }
-    }
-    last
+    // The longest vertex that starts at the chunk.
+    let vertices = from_fn(|| take_vertex(&mut frame.short, &mut frame.full, chunk));
+    vertices.last().map(|vertex| rib.route(node, vertex))
 }

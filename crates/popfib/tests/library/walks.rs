@@ -18,11 +18,6 @@ fn walks_agree<A: Address>(seed: u64, tables: usize, routes: u32) {
         assert!(rib.iter().eq(all.iter().copied()));
         assert_eq!(rib.first(), all.first().copied());
         assert_eq!(rib.last(), all.last().copied());
-        let of_length = |len| all.iter().filter(move |(p, _)| p.len() == len);
-        let by_length = (0..=A::WIDTH).flat_map(of_length).copied();
-        let walk = rib.iter_by_length();
-        assert_eq!(walk.len(), all.len());
-        assert!(walk.eq(by_length), "{rib:?}");
         for step in 0..40 {
             // Half of the time a prefix with a route, a parent or a neighbour of one.
             let probe = if step % 2 == 0 {
@@ -59,8 +54,6 @@ fn walks_agree<A: Address>(seed: u64, tables: usize, routes: u32) {
             assert_eq!(rib.shortest_match(probe.address()), shortest);
             let next = all.iter().find(|(p, _)| *p > probe).copied();
             assert_eq!(rib.next(probe), next, "{probe} {rib:?}");
-            let previous = all.iter().rev().find(|(p, _)| *p < probe).copied();
-            assert_eq!(rib.previous(probe), previous, "{probe} {rib:?}");
         }
     }
 }
@@ -95,7 +88,7 @@ fn a_walk_by_prefix_survives_changes() {
     assert_eq!(rib.next(at), None);
 }
 
-/// Random changes between the steps, up and down: what is there throughout is
+/// Random changes between the steps: what is there throughout is
 /// met once, in order, and nothing else is but what is there at that time.
 fn a_walk_survives<A: Address>(seed: u64) {
     let mut random = Random(seed);
@@ -112,19 +105,12 @@ fn a_walk_survives<A: Address>(seed: u64) {
             .filter(|p| !steady.contains(p))
             .collect();
         rib.extend(steady.iter().map(|p| (*p, NextHop::MAX)));
-        let upwards = round % 2 == 0;
         let mut met = Vec::new();
-        let mut at = if upwards { rib.first() } else { rib.last() };
+        let mut at = rib.first();
         let mut steps = 0;
         while let Some((prefix, next_hop)) = at {
             assert_eq!(rib.get(prefix), Some(next_hop));
-            if let Some(last) = met.last() {
-                assert!(if upwards {
-                    prefix > *last
-                } else {
-                    prefix < *last
-                });
-            }
+            assert!(met.last().is_none_or(|last| prefix > *last));
             met.push(prefix);
             for _ in 0..random.below(6) {
                 let Some(&change) = moving.get(random.below(moving.len().max(1))) else {
@@ -135,16 +121,9 @@ fn a_walk_survives<A: Address>(seed: u64) {
                     rib.insert(change, NextHop::new(steps).unwrap());
                 }
             }
-            at = if upwards {
-                rib.next(prefix)
-            } else {
-                rib.previous(prefix)
-            };
+            at = rib.next(prefix);
         }
         met.retain(|prefix| steady.contains(prefix));
-        if !upwards {
-            met.reverse();
-        }
         assert!(met.iter().eq(steady.iter()));
     }
 }
@@ -162,8 +141,7 @@ fn an_empty_rib_has_no_walks() {
     let probe = "10.0.0.0/8".parse().unwrap();
     assert_eq!(rib.iter().count(), 0);
     assert_eq!(rib.subnets(probe).count() + rib.supernets(probe).count(), 0);
-    assert_eq!((rib.next(probe), rib.previous(probe)), (None, None));
+    assert_eq!(rib.next(probe), None);
     assert_eq!((rib.first(), rib.last()), (None, None));
-    assert_eq!(rib.iter_by_length().next(), None);
     assert!(!rib.overlaps(probe));
 }

@@ -110,6 +110,6 @@ impl<A: Address> Family<A> {
     }
 
     pub(crate) fn into_rib(self) -> Rib<A> {
-        self.table.into_rib()
+        self.table.rib().clone()
     }
 }

@@ -165,11 +165,6 @@ impl<V, S: Storage> LiveIpMap<V, S> {
         self.ipv6.reclaim();
     }
 
-    /// As [`LiveMap::waiting`].
-    pub fn waiting(&self) -> usize {
-        self.ipv4.waiting() + self.ipv6.waiting()
-    }
-
     /// As [`LiveMap::bytes`].
     pub fn bytes(&self) -> usize {
         self.ipv4.bytes() + self.ipv6.bytes()

@@ -168,18 +168,6 @@ impl<A: Address, V, S: Storage> LiveMap<A, V, S> {
         routes.map(|(prefix, number)| (prefix, self.value(number)))
     }
 
-    /// The routes from `prefix` on, in prefix order.
-    pub fn iter_from(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> {
-        let routes = self.fib.rib().range(prefix..);
-        routes.map(|(prefix, number)| (prefix, self.value(number)))
-    }
-
-    /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
-    pub fn supernets(&self, prefix: Prefix<A>) -> impl Iterator<Item = (Prefix<A>, &V)> {
-        let routes = self.fib.rib().supernets(prefix);
-        routes.map(|(prefix, number)| (prefix, self.value(number)))
-    }
-
     /// Every stored value, once for each place where it is stored, including those that wait for readers. For
     /// garbage collectors, which count the references to an object.
     pub fn stored(&self) -> impl Iterator<Item = &V> {

@@ -6,6 +6,7 @@
 //! change every pair, and the Fib with it, when nothing changed for lookups.
 
 use alloc::vec::Vec;
+use core::ops::Bound::{Excluded, Unbounded};
 
 use super::LiveMap;
 use super::ip_map::LiveIpMap;
@@ -75,16 +76,15 @@ impl<A: Address, V, S: Stores<V>> LiveMap<A, V, S> {
         count: usize,
         mut belongs: impl FnMut(Prefix<A>, &V) -> bool,
     ) -> Result<bool, CompileError> {
-        let from = sweep.last.unwrap_or(Prefix::DEFAULT_ROUTE);
-        let rest = self.iter_from(from);
-        let rest = rest.skip_while(|(prefix, _)| Some(*prefix) == sweep.last);
+        let from = sweep.last.map_or(Unbounded, Excluded);
+        let rest = self.fib.rib().range((from, Unbounded));
         let mut seen = 0;
         let mut last = sweep.last;
         let mut gone = Vec::new();
-        for (prefix, value) in rest.take(count.max(1)) {
+        for (prefix, number) in rest.take(count.max(1)) {
             seen += 1;
             last = Some(prefix);
-            if !sweep.confirmed.contains_key(prefix) && belongs(prefix, value) {
+            if !sweep.confirmed.contains_key(prefix) && belongs(prefix, self.value(number)) {
                 gone.push(prefix);
             }
         }

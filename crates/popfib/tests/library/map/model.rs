@@ -195,8 +195,8 @@ fn entry<A: Address, V: Value, S: Stores<V>>(
                 assert_eq!(entry.get(), &model[&key]);
                 assert_eq!(Some(entry.insert(value.clone())), model.insert(key, value));
                 if random.below(2) == 0 {
-                    let (prefix, value) = entry.remove_entry();
-                    assert_eq!((prefix, Some(value)), (at, model.remove(&key)));
+                    assert_eq!(entry.key(), at);
+                    assert_eq!(Some(entry.remove()), model.remove(&key));
                 }
             }
             Entry::Vacant(entry) => {
@@ -275,8 +275,9 @@ fn hold<A: Address, V: Value, S: Stores<V>>(
     let (from, end) = (Bound::Included(key), Bound::Excluded(wide(to)));
     same(map.range(at..).map(plain), range(from, Bound::Unbounded));
     same(map.range(..to).map(plain), range(Bound::Unbounded, end));
+    let behind = (Bound::Excluded(at), Bound::Unbounded);
     same(
-        map.iter_from(at, false).map(plain),
+        map.range(behind).map(plain),
         range(Bound::Excluded(key), Bound::Unbounded),
     );
     if at <= to {

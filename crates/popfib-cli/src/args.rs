@@ -185,6 +185,15 @@ pub(crate) fn at_most_one_stdin<'p>(
     }
 }
 
+/// The name of a table whose file alone is given: that of the file up to the first dot.
+pub(crate) fn stem(file: &str) -> Option<String> {
+    let name = Path::new(file).file_name()?.to_str()?;
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty())?;
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let word = stem.replace(|c| !is_word(c), "_");
+    (file != "-").then_some(word)
+}
+
 /// The name of the built-in table, where one has to be given.
 const BUILT_IN: &str = "built-in";
 
@@ -290,6 +299,10 @@ pub(crate) struct ReadArgs {
     /// Whether values do not matter, so that those which are absent are not noted.
     #[arg(skip)]
     pub(crate) is_list: bool,
+
+    /// Whether prefixes may stand in place of a file.
+    #[arg(skip)]
+    pub(crate) takes_literals: bool,
 }
 
 impl ReadArgs {

@@ -206,8 +206,9 @@ impl DestinationArgs {
         Destination::open(self.output.as_deref())
     }
 
-    /// Asks for all columns if a template names some and `--columns` is not given, as one may name the value of a lookup.
+    /// Lets prefixes be a table to write. Asks for all columns if a template names some and `--columns` is not given, as one may name the value of a lookup.
     pub(crate) fn ask(&self, read: &mut ReadArgs) {
+        read.takes_literals = true;
         match &self.to {
             Some(DestinationForm::Of(form)) => read.is_list |= !form.has_values(),
             Some(DestinationForm::Template(template))

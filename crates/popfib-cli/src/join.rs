@@ -10,7 +10,7 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
 
-use crate::args::KeepArg;
+use crate::args::{KeepArg, stem};
 use crate::destination::{Destination, DestinationForm, DestinationFormParser, form_by_name};
 use crate::image::ImagePlace;
 use crate::output::tell;
@@ -18,7 +18,7 @@ use crate::table::open;
 
 /// Join tables: every address gets the values of all of them.
 ///
-/// Each table has a name, and its columns are called NAME.COLUMN, or NAME if it has one. A folder is a set of
+/// Each table has a name, else that of its file, and its columns are called NAME.COLUMN, or NAME if it has one. A folder is a set of
 /// lists: its column has the names of all lists that contain an address, which are those of their files up to
 /// the first dot.
 #[derive(Args)]
@@ -30,7 +30,7 @@ Examples:
   popfib lookup -t all.fib 192.0.2.1")]
 pub(crate) struct JoinArgs {
     /// Tables, images and folders of lists
-    #[arg(value_name = "NAME=FILE", required = true, value_parser = named)]
+    #[arg(value_name = "[NAME=]FILE", required = true, value_parser = named)]
     tables: Vec<(String, PathBuf)>,
 
     /// File to write
@@ -92,12 +92,13 @@ pub(crate) struct JoinArgs {
     max_size: u64,
 }
 
-/// The name and the file of `NAME=FILE`.
+/// The name and the file of `NAME=FILE`; a file alone has the name of [`stem`].
 fn named(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
             Ok((name.to_owned(), file.into()))
         }
+        None if let Some(name) = stem(text) => Ok((name, text.into())),
         _ => Err("a table needs a name: NAME=FILE".to_owned()),
     }
 }

@@ -15,13 +15,13 @@ use anstyle::Style;
 use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
 use popfib_formats::addresses::{FoundAddress, find_address};
-use popfib_formats::{AddressBatch, Escaped};
+use popfib_formats::{AddressBatch, Escaped, LoadOptions, prefixes_of_text};
 use popfib_program::failure::{Failure, MASKS, as_number, instead_of};
 use popfib_program::program::Verdict;
 use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::args::{TableArgs, kernel};
+use crate::args::{ReadArgs, TableArgs, kernel};
 use crate::live::FollowSocket;
 use crate::output::{AsText, StandardOutput, note};
 use crate::records::{self, NEXT_HOP, NamedCell};
@@ -123,11 +123,15 @@ impl Serialize for LookupLine<'_> {
 
 pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     // All arguments are read before the first is answered: nothing half done.
-    let asked = args
+    let mut asked = args
         .addresses
         .iter()
-        .map(|text| Ok(parse(text, args.table.read.mask)?.unmapped(args.unmap)))
-        .collect::<Result<Vec<_>, Failure>>()?;
+        .map(|text| parse_all(text, &args.table.read))
+        .collect::<Result<Vec<_>, _>>()?
+        .concat();
+    asked
+        .iter_mut()
+        .for_each(|asked| *asked = asked.unmapped(args.unmap));
     if asked.is_empty() && args.table.is_stdin() {
         return Err("standard input is the table, so addresses have to be arguments".into());
     }
@@ -184,6 +188,19 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     output.flush()?;
     mapped.note();
     Ok(Verdict::Good)
+}
+
+/// All that an argument asks for: the prefixes of a range or a short form of IPv4, as in lists, or what [`parse`] finds.
+fn parse_all(text: &str, read: &ReadArgs) -> Result<Vec<AddressOrPrefix>, Failure> {
+    let options = LoadOptions {
+        mask: read.mask,
+        leading_zeros: read.leading_zeros,
+        ..LoadOptions::new()
+    };
+    match prefixes_of_text(text, &options) {
+        Ok(prefixes) => Ok(prefixes.map(AddressOrPrefix).collect()),
+        Err(_) => Ok(vec![parse(text, read.mask)?]),
+    }
 }
 
 /// What an argument asks for: a prefix, or the one address that is in it.
@@ -260,7 +277,10 @@ pub(crate) fn is_asked(argument: &OsStr) -> bool {
     let text = argument.to_str();
     text.is_some_and(|text| match text.starts_with('-') {
         true => !OF_PROGRAM.contains(&text),
-        false => text.contains(['.', ':', '/']) || as_number(text).is_some(),
+        false => {
+            let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+            is_number || text.contains(['.', ':', '/']) || as_number(text).is_some()
+        }
     })
 }
 

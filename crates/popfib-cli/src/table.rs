@@ -8,13 +8,13 @@ use std::path::Path;
 
 use popfib::IpPrefix;
 use popfib_formats::{
-    ColumnSelection, Input, LoadOptions, Loaded, LookupTable, ReadError, RouteTable, WriteOptions,
-    default_table_of, load_for_lookups, load_from, load_image, load_prefixes, special_table,
-    write_table,
+    ColumnSelection, Input, LoadOptions, Loaded, LookupTable, ReadError, RouteTable,
+    SPECIAL_TABLE_NAME, WriteOptions, default_table_of, folder_files, load_for_lookups, load_from,
+    load_image, load_prefixes, special_table, write_table,
 };
 #[cfg(not(feature = "parquet"))]
 use popfib_program::failure::NO_PARQUET;
-use popfib_program::failure::{Failure, as_number, has_options_of};
+use popfib_program::failure::{Failure, as_number, has_options_of, readings};
 use popfib_program::progress;
 use popfib_table::{Column, Table};
 
@@ -108,11 +108,22 @@ pub(crate) fn load_file(
     let Some(path) = path.filter(|path| !is_built_in(path)) else {
         return built_in(args);
     };
-    read(open(path)?, args, |input| load_from(input, options))
+    let literal = literal(path).filter(|_| args.takes_literals);
+    let input = literal.map_or_else(|| open(path), Ok)?;
+    read(input, args, |input| load_from(input, options))
 }
 
-/// The prefixes of the list or table in the file at `path`.
+/// The prefixes of the list or table in the file at `path`, of all lists in the folder there, or of the text that it is.
 pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
+    if path.is_dir() {
+        let files = folder_files(path)?;
+        if files.is_empty() {
+            let folder = path.display().to_string();
+            return Err(format!("{}: there is no list in it", folder.escape_debug()).into());
+        }
+        let lists = files.iter().map(|file| load_list(file, args));
+        return Ok(lists.collect::<Result<Vec<_>, _>>()?.concat());
+    }
     let options = LoadOptions {
         columns: ColumnSelection::Value,
         ..args.options()
@@ -123,13 +134,49 @@ pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, F
         list.name = path.display().to_string();
         Ok(list)
     };
-    Ok(read(open(path)?, args, load)?.content)
+    let input = literal(path).map_or_else(|| open(path), Ok)?;
+    Ok(read(input, args, load)?.content)
 }
 
-/// The prefixes that an argument stands for, one or several with commas between them; `help` says what it has to be.
+/// The prefixes, ranges and addresses in place of a file, with commas between them, if there is no file of that name.
+fn literal(path: &Path) -> Option<Input> {
+    let text = path.to_str().filter(|_| !path.exists())?;
+    let options = LoadOptions {
+        mask: true,
+        leading_zeros: true,
+        ..LoadOptions::new()
+    };
+    let is_one = |item: &str| popfib_formats::prefixes_of_text(item.trim(), &options).is_ok();
+    let lines = || Cursor::new(text.replace(',', "\n"));
+    text.split(',')
+        .all(is_one)
+        .then(|| Input::plain(text, lines()))
+}
+
+/// What searches for what was meant by a word that is no address.
+fn searched(word: &str) -> Option<String> {
+    const SPECIAL: [&str; 5] = ["private", "special", "bogon", "bogons", "reserved"];
+    let is_country = word.len() == 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    match as_number(word) {
+        Some(number) => Some(format!(
+            "--where value={number} searches for the addresses of an AS"
+        )),
+        None if is_country => Some(format!(
+            "--where value={word} searches for those of a country in a table that has it"
+        )),
+        None if word.starts_with("AS-") => Some(format!(
+            "`bgpq4 {word}` lists the prefixes of an AS set, for -f LIST"
+        )),
+        None => SPECIAL
+            .contains(&word)
+            .then(|| format!("-t {SPECIAL_TABLE_NAME} searches for special-purpose addresses")),
+    }
+}
+
+/// The prefixes that an argument stands for, one or several with commas between them; the help says what it has to be.
 pub(crate) fn prefixes_of_text(
     text: &str,
-    help: &str,
+    help_of_all: &str,
     args: &ReadArgs,
 ) -> Result<Vec<IpPrefix>, Failure> {
     let options = LoadOptions {
@@ -140,15 +187,15 @@ pub(crate) fn prefixes_of_text(
     let mut found = Vec::new();
     for item in text.split(',') {
         let prefixes = popfib_formats::prefixes_of_text(item.trim(), &options).map_err(|reason| {
-            let number = as_number(item).filter(|_| has_options_of("--where"));
-            let help = match number {
-                _ if reason.contains("; `") => return reason,
-                Some(number) => {
-                    format!("--where value={number} searches for the addresses of an AS")
-                }
-                None => help.to_owned(),
-            };
-            format!("{reason}; {help}")
+            if reason.contains("; `") {
+                return reason;
+            }
+            let searched = searched(item).filter(|_| has_options_of("--where --table"));
+            let help = searched.or_else(|| readings(item));
+            format!(
+                "{reason}; {}",
+                help.unwrap_or_else(|| help_of_all.to_owned())
+            )
         });
         found.extend(prefixes?);
     }

@@ -39,6 +39,8 @@ pub struct Input {
     /// How much came out until the mark of a tar archive was passed, and whether all of the mark so far was there.
     seen: usize,
     has_mark: bool,
+    /// Whether lines end with a zero byte.
+    ends_with_zero: bool,
     progress: Progress,
 }
 
@@ -127,6 +129,7 @@ impl Input {
             decompressed: 0,
             seen: 0,
             has_mark: true,
+            ends_with_zero: false,
             progress,
         }
     }
@@ -140,6 +143,12 @@ impl Input {
     /// decompresses to a huge one (a "zip bomb") takes bounded time. Plain data has no limit.
     pub fn max_size(mut self, bytes: u64) -> Self {
         self.max_size = bytes;
+        self
+    }
+
+    /// Takes zero bytes for the ends of lines, as `grep -z` does: they and the line ends inside of lines change places.
+    pub fn ending_with_zero(mut self, is_so: bool) -> Self {
+        self.ends_with_zero = is_so;
         self
     }
 
@@ -265,6 +274,9 @@ impl Input {
                 Err((reason, io::ErrorKind::InvalidData.into()))
             }
             Ok(n) => {
+                if self.ends_with_zero {
+                    swap_line_ends(&mut buf[..n]);
+                }
                 if !self.progress.has_text() {
                     // Nor is the mark of UTF-8 text.
                     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || BOM.contains(byte);
@@ -286,6 +298,17 @@ impl Input {
             }
             Err(e) => Err((decoder.explain(&e), e)),
         }
+    }
+}
+
+/// Puts zero bytes in place of line ends and the reverse ([`Input::ending_with_zero`]).
+pub fn swap_line_ends(bytes: &mut [u8]) {
+    for byte in bytes {
+        *byte = match *byte {
+            0 => b'\n',
+            b'\n' => 0,
+            other => other,
+        };
     }
 }
 

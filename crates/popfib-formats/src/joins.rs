@@ -19,6 +19,26 @@ use crate::lookups::{LookupTable, load_for_lookups};
 use crate::table_format::LoadOptions;
 use crate::values::ColumnSelection;
 
+/// The files of a folder of lists in the order of their names, without those that begin with a dot.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn folder_files(folder: &Path) -> Result<Vec<PathBuf>, ReadError> {
+    let files = fs::read_dir(folder).and_then(|entries| {
+        let paths = entries.map(|entry| Ok(entry?.path()));
+        paths.collect::<Result<Vec<_>, _>>()
+    });
+    let name = folder.display().to_string();
+    let mut files = files.map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?;
+    let is_hidden = |path: &Path| {
+        path.file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    };
+    files.retain(|path| !is_hidden(path));
+    files.sort_unstable();
+    Ok(files)
+}
+
 /// What is joined, and how.
 #[derive(Clone, Debug, Default)]
 pub struct JoinFiles {
@@ -126,20 +146,10 @@ impl JoinFiles {
         open: &mut dyn FnMut(&Path) -> Result<Input, ReadError>,
         tell: &mut dyn FnMut(&str, &[String]),
     ) -> Result<Lists, ReadError> {
-        let files = fs::read_dir(folder).and_then(|entries| {
-            let paths = entries.map(|entry| Ok(entry?.path()));
-            paths.collect::<Result<Vec<_>, _>>()
-        });
-        let name = folder.display().to_string();
-        let mut files = files.map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?;
-        files.sort_unstable();
         let options = self.options(ColumnSelection::Value);
         let mut lists = Lists::new();
-        for path in files {
+        for path in folder_files(folder)? {
             let file_name = path.file_name().unwrap_or_default().to_string_lossy();
-            if file_name.starts_with('.') {
-                continue;
-            }
             let file = path.display().to_string();
             let list_name = file_name.split('.').next().unwrap_or(&file_name);
             if lists.has(list_name) {

@@ -85,8 +85,8 @@ pub use anonymizer::Anonymizer;
 pub use default_table::{DEFAULT_TABLE_NAME, default_table, default_table_of};
 pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
-pub use input::{Input, Progress};
-pub use joins::JoinFiles;
+pub use input::{Input, Progress, swap_line_ends};
+pub use joins::{JoinFiles, folder_files};
 pub use load::{
     RouteTable, Routes, load, load_from, load_image, load_prefixes, load_text, prefixes_of_text,
 };

@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::OnceLock;
 
 use popfib::{CompileError, ImageError, IpPrefix};
@@ -220,13 +221,51 @@ pub fn instead_of(file: &str) -> Option<String> {
             "`popfib routes --where value={number}` lists its routes"
         ));
     }
-    let masked = IpPrefix::parse_masked(file).ok()?.to_string();
+    let Ok(masked) = IpPrefix::parse_masked(file) else {
+        return readings(file);
+    };
+    let masked = masked.to_string();
     let asked = match file.parse::<IpPrefix>() {
         Ok(_) => file,
         Err(_) => &masked,
     };
     Some(format!(
         "`popfib {asked}` looks it up, `popfib routes --covering {asked}` lists its routes"
+    ))
+}
+
+/// What programs read in a text that they read in two ways: bytes of IPv4 that are left out, or a number.
+pub fn readings(text: &str) -> Option<String> {
+    let hexadecimal = text.strip_prefix("0x");
+    let number = match hexadecimal {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let (one, other) = match number {
+        Some(number) => {
+            let other = match hexadecimal {
+                Some(_) => Ipv6Addr::from(u128::from(number)).to_string(),
+                None => format!("AS{number}"),
+            };
+            (Ipv4Addr::from(number), other)
+        }
+        None => {
+            let bytes: Vec<u8> = text
+                .split('.')
+                .map(|byte| byte.parse().ok())
+                .collect::<Option<_>>()?;
+            let (&last, before) = bytes.split_last().filter(|(_, before)| before.len() < 3)?;
+            let (mut whole, mut network) = ([0, 0, 0, last], [0; 4]);
+            whole[..before.len()].copy_from_slice(before);
+            network[..bytes.len()].copy_from_slice(&bytes);
+            (
+                whole.into(),
+                format!("{}/{}", Ipv4Addr::from(network), 8 * bytes.len()),
+            )
+        }
+    };
+    Some(format!(
+        "it is {one} to some programs and {other} to others"
     ))
 }
 

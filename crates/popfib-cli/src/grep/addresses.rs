@@ -45,16 +45,18 @@ impl Grep<'_> {
             let Some(is_selected) = self.select(is_hit) else {
                 return Ok(false);
             };
-            if !self.shows_lines() {
-                continue;
+            if self.shows_lines() {
+                let row = rows.next().unwrap_or_else(|| {
+                    if !is_text {
+                        spell(&found, &mut text);
+                    }
+                    text.as_bytes()
+                });
+                self.show(row, is_selected, LineMatches::Addresses(&found))?;
             }
-            let row = rows.next().unwrap_or_else(|| {
-                if !is_text {
-                    spell(&found, &mut text);
-                }
-                text.as_bytes()
-            });
-            self.show(row, is_selected, LineMatches::Addresses(&found))?;
+            if self.is_over() {
+                return Ok(false);
+            }
         }
     }
 

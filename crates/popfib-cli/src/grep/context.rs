@@ -51,6 +51,11 @@ impl LineContext {
         separates
     }
 
+    /// Whether lines are still to be printed after the last selected one.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending > 0
+    }
+
     /// The lines to be printed before a selected one, each once.
     pub(super) fn before(&mut self) -> VecDeque<Vec<u8>> {
         std::mem::take(&mut self.kept)

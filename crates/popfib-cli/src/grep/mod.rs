@@ -5,31 +5,32 @@
 
 mod addresses;
 mod context;
+mod files;
 mod highlight;
 mod ranges;
 mod searched;
 
 use std::fmt::Display;
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::Kernel;
-use popfib_formats::AddressBatch;
+use popfib_formats::{AddressBatch, swap_line_ends};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
+use regex_lite::Regex;
 
 use crate::args::{is_stdin, kernel};
 use crate::condition;
-use crate::output::{StandardOutput, error, note};
+use crate::output::{StandardOutput, error};
 use crate::screen::{FILE_NAME, LINE_NUMBER, MARK, MATCH};
 use crate::stream::follower::Follower;
 use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::tables::TablesArgs;
-use crate::stream::{self, Consumer, InputArgs, ReadTextAs, is_stdout};
+use crate::stream::{self, Consumer, InputArgs, ReadTextAs};
 use crate::table;
 
 use addresses::AddressHit;
@@ -79,7 +80,7 @@ pub(crate) struct GrepArgs {
     ///
     /// A prefix (10.0.0.0/8) or range (10.0.0.1-10.0.0.9) inside a line is a match if all of its addresses are searched for, an
     /// address by itself as before.
-    #[arg(long, conflicts_with_all = OF_ADDRESSES)]
+    #[arg(hide_short_help = true, long, conflicts_with_all = OF_ADDRESSES)]
     contained: bool,
 
     /// The same, for those that share an address with it
@@ -97,6 +98,14 @@ pub(crate) struct GrepArgs {
     /// Print the names of files with selected lines
     #[arg(short = 'l', long, conflicts_with = "count")]
     files_with_matches: bool,
+
+    /// Print the names of files without any
+    #[arg(short = 'L', long, conflicts_with_all = ["count", "files_with_matches"])]
+    files_without_match: bool,
+
+    /// Stop after N selected lines of a file
+    #[arg(short, long, value_name = "N")]
+    max_count: Option<u64>,
 
     /// Print nothing, and stop at the first selected line
     #[arg(short, long)]
@@ -119,6 +128,25 @@ pub(crate) struct GrepArgs {
     /// Search directories recursively
     #[arg(short, long)]
     recursive: bool,
+
+    /// Search only files with names like *.log
+    ///
+    /// In place of `*` there is any text, of `?` any character, of `[a-z]` one of these.
+    #[arg(hide_short_help = true, long, value_name = "GLOB", value_parser = files::parse_glob)]
+    include: Vec<Regex>,
+
+    /// Lines end with a zero byte, not with a line end
+    #[arg(hide_short_help = true, short = 'z', long)]
+    null_data: bool,
+
+    /// Taken as grep takes it, and without effect
+    ///
+    /// So are -a, -E, -F, -s and -w: addresses are found whole, however they are written, in any file.
+    #[arg(
+        hide_short_help = true, short = 'i', short_aliases = ['a', 'E', 'F', 's', 'w'], long, overrides_with = "ignore_case",
+        aliases = ["text", "extended-regexp", "fixed-strings", "no-messages", "word-regexp"]
+    )]
+    ignore_case: bool,
 
     /// Also print N lines after each selected line
     #[arg(hide_short_help = true, short = 'A', long, value_name = "N")]
@@ -168,7 +196,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
     let (patterns, input) = patterns(args)?;
     let lists = args.file.iter().filter(|file| is_stdin(file)).count();
     input.check(lists + args.tables.on_stdin(), &args.tables.read)?;
-    let files = files(args.recursive, &input)?;
+    let files = files::files(args, &input)?;
     let searched = |tables| SearchedTables::new(args, &patterns, tables);
     let is_of_tables = args.tables.is_given() || is_of_records(args);
     let (searched, follower) = match (is_of_tables, input.is_stream()) {
@@ -240,6 +268,7 @@ fn is_of_records(args: &GrepArgs) -> bool {
 /// for. The built-in table alone does not: it has nearly every address there is.
 fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
     let mut input = args.input.clone();
+    input.ends_with_zero = args.null_data;
     if !args.prefix.is_empty() {
         return Ok((args.prefix.clone(), input));
     }
@@ -265,48 +294,6 @@ fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
 
 /// What messages say that a pattern is.
 const PATTERN: &str = "a pattern is a prefix, a range or an address; -f LIST has those of a file";
-
-/// The files to search; with `recursive` also those in folders.
-fn files(recursive: bool, input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
-    if !recursive {
-        return Ok(input.files());
-    }
-    let mut found = Vec::new();
-    let mut left = match &input.files[..] {
-        [] => vec![PathBuf::from(".")],
-        files => files.to_vec(),
-    };
-    left.reverse();
-    while let Some(path) = left.pop() {
-        if !path.is_dir() {
-            found.push(path);
-            continue;
-        }
-        let failed = |error| Failure::from(format!("{}: {error}", name(&path)));
-        let entries = fs::read_dir(&path).map_err(failed)?;
-        let mut inside = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(failed)?;
-            // Links could lead back, or anywhere: only those that are named are followed.
-            let kind = entry.file_type().map_err(failed)?;
-            if kind.is_file() && is_stdout(&entry.path()) {
-                let name = name(&entry.path());
-                note(format_args!(
-                    "{name}: left out, standard output is written to it"
-                ));
-            } else if kind.is_file() || kind.is_dir() {
-                inside.push(entry.path());
-            }
-        }
-        inside.sort_unstable_by(|a, b| b.cmp(a));
-        left.extend(inside);
-    }
-    Ok(found)
-}
-
-fn name(path: &Path) -> String {
-    path.display().to_string().escape_debug().to_string()
-}
 
 /// Selects lines and prints them.
 struct Grep<'t> {
@@ -396,6 +383,9 @@ impl Grep<'_> {
             if self.shows_lines() {
                 self.show(row, is_selected, LineMatches::Places(&places))?;
             }
+            if self.is_over() {
+                return Ok(false);
+            }
         }
         Ok(true)
     }
@@ -404,11 +394,24 @@ impl Grep<'_> {
     #[inline]
     fn select(&mut self, is_hit: bool) -> Option<bool> {
         self.lines += 1;
-        let is_selected = is_hit != self.args.invert_match;
+        let is_selected = is_hit != self.args.invert_match && !self.has_most();
         self.is_found |= is_selected;
         self.count += u64::from(is_selected);
-        let is_enough = self.args.quiet || self.args.files_with_matches;
+        let is_enough =
+            self.args.quiet || self.args.files_with_matches || self.args.files_without_match;
         (!(is_selected && is_enough)).then_some(is_selected)
+    }
+
+    /// Whether so many lines of the file are selected as there may be at most.
+    #[inline]
+    fn has_most(&self) -> bool {
+        self.args.max_count.is_some_and(|most| self.count >= most)
+    }
+
+    /// The same, and there is no line after the last of them to print.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.has_most() && !(self.context.is_pending() && self.shows_lines())
     }
 
     /// Prints a line if it is selected or near a selected one.
@@ -423,7 +426,8 @@ impl Grep<'_> {
     }
 
     fn shows_lines(&self) -> bool {
-        !(self.args.quiet || self.args.count || self.args.files_with_matches)
+        let args = self.args;
+        !(args.quiet || args.count || args.files_with_matches || args.files_without_match)
     }
 
     /// Prints a line, or its matching addresses, after the lines before it.
@@ -478,6 +482,11 @@ impl Grep<'_> {
             let number = screen.paint(LINE_NUMBER, number);
             self.output.text(format_args!("{number}{mark}"))?;
         }
+        if self.args.null_data {
+            let mut line = [line, b"\n"].concat();
+            swap_line_ends(&mut line);
+            return self.output.bytes(&line);
+        }
         self.output.bytes(line)?;
         self.output.bytes(b"\n")
     }
@@ -495,7 +504,9 @@ impl Grep<'_> {
                 self.output.text(format_args!("{name}{mark}"))?;
             }
             self.output.text(format_args!("{}\n", self.count))
-        } else if self.args.files_with_matches && self.count > 0 {
+        } else if self.args.files_with_matches && self.count > 0
+            || self.args.files_without_match && self.count == 0
+        {
             self.output.text(format_args!("{name}\n"))
         } else {
             Ok(())

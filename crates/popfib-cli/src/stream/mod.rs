@@ -66,6 +66,10 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "LIST")]
     not_in: Vec<PathBuf>,
 
+    /// Whether lines end with a zero byte.
+    #[arg(skip)]
+    pub(crate) ends_with_zero: bool,
+
     /// The prefixes of these lists, once they are read.
     #[arg(skip)]
     passed_over: OnceLock<Arc<IpSet>>,
@@ -342,6 +346,7 @@ pub(crate) fn read(
     seen: &mut FilesSeen,
 ) -> Result<(), Failure> {
     let input = Input::open(path)?.max_size(read.max_size);
+    let input = input.ending_with_zero(args.ends_with_zero);
     let name = input.name().escape_debug().to_string();
     if consumer.writes() && is_stdout(path) {
         return Err(format!("{name}: standard output is written to it, which has no end").into());

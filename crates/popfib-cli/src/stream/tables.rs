@@ -13,7 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use popfib_formats::LookupTable;
 use popfib_program::failure::Failure;
 
-use crate::args::{ReadArgs, TableArgs, is_stdin, table_on_stdin};
+use crate::args::{ReadArgs, TableArgs, is_stdin, stem, table_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
 use crate::image::is_image_table;
 use crate::table;
@@ -38,8 +38,8 @@ pub(crate) struct TablesArgs {
 struct GivenArgs {
     /// Table or image to read [default: the built-in one]
     ///
-    /// It may be compressed; `-` is standard input. Several tables need names (asn=FILE), which become the names of
-    /// their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column, --value, --value-regex and --vrf
+    /// It may be compressed; `-` is standard input. Several tables have names (asn=FILE, else that of the file), which become the
+    /// names of their columns. --columns, --format, --length-column, --locations, --peer, --prefix-column, --value, --value-regex and --vrf
     /// are about the table before them, and about all tables if none is before. The built-in table is that of a tier-1
     /// router, with origin AS numbers, and `built-in` names it; `special` is another, of special-purpose addresses (IANA, RFC
     /// 6890). Files of these names are `./built-in` and `./special`.
@@ -370,10 +370,11 @@ impl TablesArgs {
         let given = given.map(|(name, file)| (name, Some(file)));
         let given = given.chain(self.given.tables.is_empty().then_some((None, None)));
         for (((name, file), conditions), read) in given.zip(&self.conditions).zip(reads) {
-            let name = name.map(str::to_owned);
+            let mut name = name.map(str::to_owned);
             if let (None, Some(file), true) = (&name, file, self.given.tables.len() > 1) {
                 let reason = "one of several tables needs a name: --table NAME=FILE";
-                return Err(format!("{}: {reason}", file.escape_debug()).into());
+                let needs = || format!("{}: {reason}", file.escape_debug());
+                name = Some(stem(file).ok_or_else(needs)?);
             }
             if tables.iter().any(|(known, _)| *known == name) {
                 let name = name.unwrap_or_default();

@@ -5,6 +5,7 @@
 //!
 //! All columns of a file are read for it, not only those of the conditions: which of them is the value is known only then.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
@@ -26,7 +27,18 @@ const VALUE: &str = "value";
 pub(crate) struct Condition {
     column: String,
     is_not: bool,
+    relation: WantedRelation,
     values: Vec<WantedValue>,
+}
+
+/// How a value of the column has to relate to one of the condition.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum WantedRelation {
+    Is,
+    /// It has the text in it, in letters of any case.
+    Has,
+    /// It is a number on this side of it, or, if that is said, equal to it.
+    Comes(Ordering, bool),
 }
 
 /// A value of a condition, as a column of each type would have it.
@@ -62,7 +74,19 @@ impl WantedValue {
         }
     }
 
-    fn is(&self, scalar: Scalar<'_>) -> bool {
+    fn is(&self, scalar: Scalar<'_>, relation: WantedRelation) -> bool {
+        let text = || Cell::Scalar(scalar).to_string();
+        match relation {
+            WantedRelation::Is => {}
+            WantedRelation::Has => {
+                return text().to_lowercase().contains(&self.text.to_lowercase());
+            }
+            WantedRelation::Comes(side, or_equal) => {
+                let number = text().parse::<f64>().ok().zip(self.float);
+                let order = number.and_then(|(number, limit)| number.partial_cmp(&limit));
+                return order.is_some_and(|at| at == side || or_equal && at.is_eq());
+            }
+        }
         match scalar {
             Scalar::Text(text) => text == self.text,
             Scalar::Integer(number) => self.integer == Some(number),
@@ -72,8 +96,10 @@ impl WantedValue {
     }
 
     /// Whether it can be a value of the column.
-    fn may_be_in(&self, column: &Column) -> bool {
+    fn may_be_in(&self, column: &Column, relation: WantedRelation) -> bool {
         match column.column_type() {
+            _ if relation == WantedRelation::Has => true,
+            _ if relation != WantedRelation::Is => self.float.is_some(),
             ColumnType::Text | ColumnType::Texts => true,
             ColumnType::Integer | ColumnType::Integers => self.integer.is_some(),
             ColumnType::Float => self.float.is_some(),
@@ -85,19 +111,30 @@ impl WantedValue {
 impl FromStr for Condition {
     type Err = String;
 
-    /// `COLUMN=VALUE,...` or `COLUMN!=VALUE,...`; a character after a backslash has no special meaning.
+    /// `COLUMN=VALUE,...`, or with one of `!= ~ !~ < <= > >=`; a character after a backslash has no special meaning.
     fn from_str(text: &str) -> Result<Self, String> {
-        const SHAPE: &str = "a condition is COLUMN=VALUE,... or COLUMN!=VALUE,...";
+        const SHAPE: &str =
+            "a condition is COLUMN=VALUE,... or has !=, ~, !~, <, <=, > or >= in place of =";
         let mut parts = vec![String::new()];
         let mut column = None;
         let mut is_not = false;
+        let mut relation = WantedRelation::Is;
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             let part = parts.last_mut().expect("there is one");
             match c {
                 '\\' => part.push(chars.next().unwrap_or('\\')),
-                '!' if column.is_none() && chars.peek() == Some(&'=') => is_not = true,
-                '=' if column.is_none() => column = Some(std::mem::take(part)),
+                '!' if column.is_none() && matches!(chars.peek(), Some('=' | '~')) => is_not = true,
+                '=' | '~' | '<' | '>' if column.is_none() => {
+                    let or_equal = "<>".contains(c) && chars.next_if_eq(&'=').is_some();
+                    relation = match c {
+                        '<' => WantedRelation::Comes(Ordering::Less, or_equal),
+                        '>' => WantedRelation::Comes(Ordering::Greater, or_equal),
+                        '~' => WantedRelation::Has,
+                        _ => WantedRelation::Is,
+                    };
+                    column = Some(std::mem::take(part));
+                }
                 ',' if column.is_some() => parts.push(String::new()),
                 c => part.push(c),
             }
@@ -106,6 +143,7 @@ impl FromStr for Condition {
             Some(column) if !column.is_empty() => Ok(Self {
                 column,
                 is_not,
+                relation,
                 values: parts.into_iter().map(WantedValue::new).collect(),
             }),
             _ => Err(SHAPE.to_owned()),
@@ -124,7 +162,8 @@ pub(crate) fn arg() -> Arg {
         .help("Count only matches with values of a column")
         .long_help(
             "Count only matches with values of a column\n\n\
-             The record has one of the values (country=RU,BY), or none of them (country!=RU,BY); of a list, an element. The \
+             The record has one of the values (country=RU,BY), or none of them (country!=RU,BY); of a list, an element. With `~` it has \
+             the text in it, in letters of any case (name~google); with <, <=, > or >= it is a number that compares so (score>=50). The \
              column `value` is that of a lookup. Of several all have to be met; of several lines for a prefix, the last that meets \
              them counts. A condition is about the table before it, and about all tables if none is before.",
         )
@@ -220,11 +259,20 @@ impl Condition {
         let name = Escaped(&self.column);
         // AS64500 is 64500 in a column of bare numbers, and the reverse.
         let fitting = |value: &WantedValue| match value.other() {
-            Some(other) if !column_has(column, value) && column_has(column, &other) => other,
+            Some(other)
+                if self.relation == WantedRelation::Is
+                    && !column_has(column, value)
+                    && column_has(column, &other) =>
+            {
+                other
+            }
             _ => value.clone(),
         };
         let values: Vec<_> = self.values.iter().map(fitting).collect();
-        if let Some(wrong) = values.iter().find(|value| !value.may_be_in(column)) {
+        if let Some(wrong) = values
+            .iter()
+            .find(|value| !value.may_be_in(column, self.relation))
+        {
             let (wrong, kind) = (&wrong.text, column.column_type().name());
             return Err(format!("--where: {name} is of the type {kind}, not {wrong:?}").into());
         }
@@ -232,7 +280,7 @@ impl Condition {
         let mut is_one = |scalar| {
             let mut found = false;
             for (value, is_known) in values.iter().zip(&mut is_known) {
-                let is_it = value.is(scalar);
+                let is_it = value.is(scalar, self.relation);
                 found |= is_it;
                 *is_known |= is_it;
             }
@@ -250,7 +298,7 @@ impl Condition {
         for (value, _) in values
             .iter()
             .zip(is_known)
-            .filter(|(_, known)| tells && !known)
+            .filter(|(_, known)| tells && !known && self.relation == WantedRelation::Is)
         {
             let value = Escaped(&value.text);
             note(format_args!("--where: no record has {name}={value}"));
@@ -263,8 +311,10 @@ impl Condition {
 fn column_has(column: &Column, value: &WantedValue) -> bool {
     let cells = (1..=column.len() as u32).filter_map(|code| column.value(code));
     let mut cells = cells.map(|cell| match cell {
-        Cell::Scalar(scalar) => value.is(scalar),
-        Cell::List(list) => list.iter().any(|scalar| value.is(scalar)),
+        Cell::Scalar(scalar) => value.is(scalar, WantedRelation::Is),
+        Cell::List(list) => list
+            .iter()
+            .any(|scalar| value.is(scalar, WantedRelation::Is)),
     });
     cells.any(|is| is)
 }
@@ -337,6 +387,13 @@ mod tests {
         is(&["ports=022"], [0, 1, 0, 0]);
         is(&["ports!=22"], [0, 0, 1, 1]);
         is(&["rate=1.50"], [0, 1, 0, 0]);
+        is(&["rate>=1.5"], [0, 1, 0, 0]);
+        is(&["rate<1.5"], [0, 0, 0, 1]);
+        is(&["rate>-1"], [0, 1, 0, 1]);
+        is(&["ports<=22"], [0, 1, 0, 0]);
+        is(&["country~a,x"], [0, 1, 0, 0]);
+        is(&["country!~a"], [0, 0, 1, 1]);
+        is(&["country>1"], [0, 0, 0, 0]);
         is(&["ports=443", "country!=DE"], [0, 1, 0, 0]);
         let wrong = |conditions: &[&str]| chosen(conditions).unwrap_err();
         assert_eq!(

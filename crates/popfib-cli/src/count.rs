@@ -27,7 +27,7 @@ use popfib_table::Cell;
 use crate::args::kernel;
 use crate::condition;
 use crate::destination::{Destination, form_by_name};
-use crate::forms::{ReportArgs, ReportForm};
+use crate::forms::{Form, FormArgs};
 use crate::output::note;
 use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::form::text;
@@ -93,10 +93,10 @@ pub(crate) struct CountArgs {
     shares: bool,
 
     #[command(flatten)]
-    form: ReportArgs,
+    form: FormArgs,
 
     /// Draw the 20 most frequent, or those of --top, as bars in SVG
-    #[arg(long, conflicts_with_all = ["to", "json"])]
+    #[arg(long, conflicts_with_all = ["to", "json", "csv"])]
     svg: bool,
 
     /// Output file [default: standard output]
@@ -146,8 +146,8 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
     let is_form = args.form.asked().is_some() || args.svg;
     let asked = is_form.then_some(if args.svg { "svg" } else { "text" });
     match form_by_name(args.output.as_deref(), asked, &["csv", "json-lines", "svg"])? {
-        Some("csv") => args.form.ask(ReportForm::Csv),
-        Some("json-lines") => args.form.ask(ReportForm::JsonLines),
+        Some("csv") => args.form.ask(Form::Csv),
+        Some("json-lines") => args.form.ask(Form::JsonLines),
         named => args.svg |= named.is_some(),
     }
     let args = &args;
@@ -164,7 +164,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         return Err(format!("--weight: {reason}").into());
     }
     let mut target = Destination::open(args.output.as_deref())?;
-    let is_seen = target.screen().is_terminal && args.form.form() == ReportForm::Text;
+    let is_seen = target.screen().is_terminal && args.form.form() == Form::Text;
     if !args.pairs {
         cells = vec![String::new()];
     }

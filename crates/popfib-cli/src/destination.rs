@@ -137,7 +137,7 @@ impl DestinationFormParser {
         let values = WriteFormat::all().map(|form| {
             PossibleValue::new(form.name())
                 .help(form.description())
-                .aliases(form.alias())
+                .aliases(form.aliases())
         });
         let parquet =
             PossibleValue::new(DestinationForm::PARQUET).help("a Parquet file: prefix, next_hop");

@@ -60,7 +60,8 @@ Examples:
 JSON, one object a line: change (added, removed, changed), prefix, old, new;
 with --effective: first, last, old, new, addresses. old and new are null where
 there is no route, and objects of all columns if there are several. With
---summary: next_hop, added, removed, gained, lost. With --origins: change
+--summary: next_hop, added, removed, gained, lost, with --effective also
+family. With --origins: change
 (origin, more-specific), prefix, old_prefix, old, new, old_state, new_state;
 the states are null without --vrps.
 
@@ -92,8 +93,8 @@ pub(crate) struct DiffArgs {
     /// Count the changed routes of each next hop
     ///
     /// In place of printing them: those that only one table has (added, removed), those that came from and went to another next
-    /// hop (gained, lost).
-    #[arg(long, conflicts_with = "effective")]
+    /// hop (gained, lost). With --effective addresses of each family are counted.
+    #[arg(long)]
     summary: bool,
 
     /// Print changed origin AS, and new routes inside of others
@@ -163,7 +164,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     };
     let summary = if args.effective {
         let ipv4 = report.answers(diff::answers(&old.ribs.ipv4, &new.ribs.ipv4, same))?;
+        report.sum_up(Some("IPv4"))?;
         let ipv6 = report.answers(diff::answers(&old.ribs.ipv6, &new.ribs.ipv6, same))?;
+        report.sum_up(Some("IPv6"))?;
         effective_summary(&ipv4, &ipv6)
     } else {
         let mut count = RouteChangeCounts::default();
@@ -175,9 +178,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
             diff::routes(&old.ribs.ipv6, &new.ribs.ipv6, same),
             &mut count,
         )?;
-        if let Some(summary) = report.summary.take() {
-            summary.print(&mut report.output, args.json)?;
-        }
+        report.sum_up(None)?;
         count.summary()
     };
     drop(bar);
@@ -281,7 +282,7 @@ impl<'a> DiffReport<'a> {
             };
             *counter += 1;
             if let Some(summary) = &mut self.summary {
-                summary.count(old.text(), new.text());
+                summary.count(old.text(), new.text(), 1);
             } else if let Some(form) = self.updates {
                 let [old, new] = [old.text(), new.text()];
                 let line = form.line(prefix, old.as_deref(), new.as_deref())?;
@@ -319,6 +320,14 @@ impl<'a> DiffReport<'a> {
         Ok(())
     }
 
+    /// Prints the counts so far, if changes are counted: of a family, or of both.
+    fn sum_up(&mut self, family: Option<&'static str>) -> Result<(), Failure> {
+        match &mut self.summary {
+            Some(summary) => std::mem::take(summary).print(&mut self.output, family, self.json),
+            None => Ok(()),
+        }
+    }
+
     /// Prints ranges of addresses whose answers changed.
     fn answers<A: Address>(
         &mut self,
@@ -338,7 +347,9 @@ impl<'a> DiffReport<'a> {
             ranges.ranges += 1;
             ranges.addresses = ranges.addresses.plus(addresses);
             let (first, last) = (AddressText(first), AddressText(last));
-            if self.json {
+            if let Some(summary) = &mut self.summary {
+                summary.count(old.text(), new.text(), addresses.at_most());
+            } else if self.json {
                 self.output.json(&DiffAnswerLine {
                     first: AsText(first),
                     last: AsText(last),
@@ -445,6 +456,11 @@ impl AddressCount {
                 is_all: false,
                 count: 1,
             })
+    }
+
+    /// As a number; of all addresses of IPv6 it is one less, the most that there is a number for.
+    fn at_most(self) -> u128 {
+        if self.is_all { u128::MAX } else { self.count }
     }
 
     /// The sum; of addresses of one family, none counted twice.

@@ -22,13 +22,14 @@ use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{ReadArgs, TableArgs, kernel};
+use crate::forms::{Form, FormArgs};
 use crate::live::FollowSocket;
 use crate::output::{AsText, StandardOutput, note};
-use crate::records::{self, NEXT_HOP, NamedCell};
+use crate::records::{self, NEXT_HOP, NamedCell, shown};
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::stream::follower::Follower;
-use crate::stream::form::LineForm;
+use crate::stream::form::{LineForm, OutputDialect};
 use crate::stream::lines::{AnswerLines, LineBuffers, Query};
 use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
@@ -61,9 +62,8 @@ pub(crate) struct LookupArgs {
     #[arg(value_name = "ADDR|PREFIX")]
     addresses: Vec<String>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     /// Look up IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) as IPv4
     #[arg(long)]
@@ -136,7 +136,8 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         return Err("standard input is the table, so addresses have to be arguments".into());
     }
     let is_built_in = args.table.table.is_none() && args.table.live.is_none();
-    if is_built_in && !args.json {
+    let form = args.form.form();
+    if is_built_in && form == Form::Text {
         args.table.read.show_names();
     }
     if asked.is_empty() {
@@ -150,6 +151,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
             asked.address().ok_or_else(reason)
         });
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+        write_heading(&mut output, &[NEXT_HOP], form)?;
         let mut live = FollowSocket::new(socket, &args.table.read)?.connect()?;
         // Each is answered from the table of that moment: a query is cheaper than an image of all of it.
         for (asked, found) in asked.iter().zip(live.look_up(&addresses)?) {
@@ -157,7 +159,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
             let cell = value
                 .as_deref()
                 .map(|text| Cell::Scalar(Scalar::Text(text)));
-            write_answer(&mut output, *asked, prefix, &[(NEXT_HOP, cell)], args.json)?;
+            write_answer(&mut output, *asked, prefix, &[(NEXT_HOP, cell)], form)?;
         }
         output.flush()?;
         return Ok(Verdict::Good);
@@ -167,6 +169,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         Some(records) => records::names(records, 0..records.columns().len()),
         None => vec![NEXT_HOP],
     };
+    write_heading(&mut output, &names, form)?;
     let mapped = MappedMisses::default();
     for asked in asked {
         let (prefix, number) = longest_match(&table, asked)?;
@@ -183,7 +186,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         };
         let cells = names.iter().enumerate();
         let cells: Vec<_> = cells.map(|(column, name)| (*name, cell(column))).collect();
-        write_answer(&mut output, asked, prefix, &cells, args.json)?;
+        write_answer(&mut output, asked, prefix, &cells, form)?;
     }
     output.flush()?;
     mapped.note();
@@ -382,13 +385,18 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         takes_all: false,
         anonymizer: None,
     };
-    let form = match args.json {
-        true => LineForm::Json,
-        false => LineForm::Text { is_crlf: false },
+    let asked = args.form.form();
+    let form = match asked {
+        Form::JsonLines => LineForm::Json,
+        Form::Csv => LineForm::Csv(OutputDialect::OF_ADDRESSES),
+        _ => LineForm::Text { is_crlf: false },
     };
-    let output = StandardOutput::of_rows(RowForm::tabs(ONE_BY_ONE));
+    let mut output = StandardOutput::of_rows(RowForm::tabs(ONE_BY_ONE));
+    if asked == Form::Csv {
+        output.csv(&query.address_columns())?;
+    }
     let screen = output.screen();
-    let is_shown = (screen.is_terminal || screen.is_coloured) && !args.json;
+    let is_shown = (screen.is_terminal || screen.is_coloured) && asked == Form::Text;
     let mut stream = LookupStream {
         follower,
         buffers: LineBuffers::default(),
@@ -413,15 +421,27 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints what the columns of answers are called, if the form has a heading.
+pub(crate) fn write_heading(
+    output: &mut StandardOutput,
+    names: &[&str],
+    form: Form,
+) -> Result<(), Failure> {
+    match form {
+        Form::Csv => output.csv(&[&["address", "prefix"], names].concat()),
+        _ => Ok(()),
+    }
+}
+
 /// Prints the answer to an argument.
 pub(crate) fn write_answer(
     output: &mut StandardOutput,
     asked: AddressOrPrefix,
     prefix: Option<IpPrefix>,
     cells: &[NamedCell<'_>],
-    json: bool,
+    form: Form,
 ) -> Result<(), Failure> {
-    if json {
+    if form == Form::JsonLines {
         return output.json(&LookupLine {
             asked,
             prefix,
@@ -429,15 +449,22 @@ pub(crate) fn write_answer(
         });
     }
     let (names, cells): (Vec<_>, Vec<_>) = cells.iter().copied().unzip();
-    let text = |cell: Cell<'_>| Escaped(&cell.to_string()).to_string();
+    let text = |cell: Cell<'_>| match form {
+        Form::Csv => shown(cell).into_owned(),
+        _ => Escaped(&cell.to_string()).to_string(),
+    };
     let prefix = prefix.map(|prefix| prefix.to_string());
     let answer = [Some(asked.to_string()), prefix];
     let answer = answer
         .into_iter()
         .chain(cells.into_iter().map(|cell| cell.map(text)));
+    let none = if form == Form::Csv { "" } else { NONE };
     let texts: Vec<String> = answer
-        .map(|text| text.unwrap_or_else(|| NONE.to_owned()))
+        .map(|text| text.unwrap_or_else(|| none.to_owned()))
         .collect();
+    if form == Form::Csv {
+        return output.csv(&texts);
+    }
     write_texts(output, &names, texts.iter().map(String::as_str))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 
+use popfib_formats::text::csv_field;
 use popfib_program::failure::Failure;
 pub(crate) use popfib_program::message::{AsText, error, note, tell};
 use popfib_program::{progress, terminal_text};
@@ -80,6 +81,18 @@ impl StandardOutput {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.settle()?;
         self.buffer.write_all(bytes).map_err(Failure::Output)
+    }
+
+    /// Writes a row of CSV.
+    pub(crate) fn csv(&mut self, fields: &[impl AsRef<str>]) -> Result<(), Failure> {
+        let mut line = Vec::new();
+        for field in fields {
+            csv_field(field.as_ref(), b',', &mut line);
+            line.push(b',');
+        }
+        line.pop();
+        line.push(b'\n');
+        self.bytes(&line)
     }
 
     /// Writes `value` as JSON in one line.

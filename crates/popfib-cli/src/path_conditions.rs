@@ -19,7 +19,7 @@ pub(crate) struct PathConditions {
 
     /// Paths from one of these origin AS, with commas
     ///
-    /// An AS set comes from each of its AS.
+    /// An AS set comes from each of its AS. `!64500` is paths from any other.
     #[arg(long, value_name = "AS", value_delimiter = ',')]
     origin: Vec<OriginAsn>,
 
@@ -41,8 +41,14 @@ impl PathConditions {
         let has_path = |as_path: &AsPathPattern| as_path.0.is_match(&path.as_path);
         let comes_from = || {
             let origin = path.origin_as();
-            let mut all = origin.split(['{', '}', ',', ' ']);
-            all.any(|number| self.origin.iter().any(|origin| number == origin.0))
+            let is_from = |wanted: &&OriginAsn| {
+                let mut all = origin.split(['{', '}', ',', ' ']);
+                all.any(|number| number == wanted.number)
+            };
+            let (mut not, mut of) = (self.origin.iter(), self.origin.iter());
+            !not.any(|wanted| wanted.is_not && is_from(&wanted))
+                && (self.origin.iter().all(|wanted| wanted.is_not)
+                    || of.any(|wanted| !wanted.is_not && is_from(&wanted)))
         };
         let has_community = || {
             let mut all = path.communities.split_ascii_whitespace();
@@ -69,15 +75,22 @@ impl FromStr for AsPathPattern {
     }
 }
 
-/// The number of an AS, as text.
+/// The number of an AS, as text, and whether it is one that paths must not come from.
 #[derive(Clone)]
-struct OriginAsn(String);
+struct OriginAsn {
+    number: String,
+    is_not: bool,
+}
 
 impl FromStr for OriginAsn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Ok(Self(parse_asn(text)?.to_string()))
+        let other = text.strip_prefix('!');
+        Ok(Self {
+            number: parse_asn(other.unwrap_or(text))?.to_string(),
+            is_not: other.is_some(),
+        })
     }
 }
 

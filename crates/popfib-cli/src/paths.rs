@@ -68,6 +68,27 @@ pub(crate) struct PathsArgs {
     dump: DumpArgs,
 }
 
+/// What the lines of `--moas` look like.
+pub(crate) const MOAS_FORM: RowForm = RowForm {
+    separator: Some(' '),
+    ..RowForm::TABS
+};
+
+/// Prints a prefix with several origins.
+pub(crate) fn write_moas(
+    output: &mut StandardOutput,
+    prefix: IpPrefix,
+    origins: &[String],
+    json: bool,
+) -> Result<(), Failure> {
+    if json {
+        let prefix = AsText(prefix);
+        return output.json(&MoasLine { prefix, origins });
+    }
+    let origins = origins.join(" ");
+    output.row([RowField::styled(PREFIX, &prefix), RowField::new(&origins)])
+}
+
 /// A prefix with several origins, as JSON.
 #[derive(Serialize)]
 struct MoasLine<'a> {
@@ -96,10 +117,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     let mut report = PathsReport {
         json: args.json,
         output: StandardOutput::of_rows(match args.moas {
-            true => RowForm {
-                separator: Some(' '),
-                ..RowForm::TABS
-            },
+            true => MOAS_FORM,
             false => FORM,
         }),
         is_found: false,
@@ -167,16 +185,7 @@ impl PathsReport {
         };
         if let Some(prefix) = prefix.take().filter(|_| origins.len() > 1) {
             self.is_found = true;
-            if self.json {
-                self.output.json(&MoasLine {
-                    prefix: AsText(prefix),
-                    origins,
-                })?;
-            } else {
-                let origins = origins.join(" ");
-                self.output
-                    .row([RowField::styled(PREFIX, &prefix), RowField::new(&origins)])?;
-            }
+            write_moas(&mut self.output, prefix, origins, self.json)?;
         }
         origins.clear();
         Ok(())

@@ -1,6 +1,7 @@
 //! `popfib updates`: a route collector's files of updates in; out come those that meet the conditions, and changes of sessions, in
 //! the order of the files.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,7 @@ use crate::args::{ReadArgs, at_most_one_stdin, is_stdin};
 use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
 use crate::output::{AsText, StandardOutput, note};
 use crate::path_conditions::PathConditions;
+use crate::paths::{MOAS_FORM, write_moas};
 use crate::places::PlaceArgs;
 use crate::rows::RowField;
 use crate::table::{note_skipped, take_all};
@@ -63,6 +65,12 @@ pub(crate) struct UpdatesArgs {
     #[command(flatten)]
     conditions: PathConditions,
 
+    /// Print the prefixes that more than one origin AS announced (MOAS)
+    ///
+    /// And these origins, in prefix order after the last update, instead of updates.
+    #[arg(long)]
+    moas: bool,
+
     /// Clear host bits (10.1.2.3/8 becomes 10.0.0.0/8)
     #[arg(long)]
     mask: bool,
@@ -101,14 +109,21 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
     let mut report = UpdatesReport {
         args,
         wanted: args.places.wanted(&read, is_stdin_taken)?,
-        has_conditions: args.places.are_given() || args.conditions.are_given(),
-        output: StandardOutput::of_rows(FORM),
+        has_conditions: args.places.are_given() || args.conditions.are_given() || args.moas,
+        output: StandardOutput::of_rows(if args.moas { MOAS_FORM } else { FORM }),
+        origins: BTreeMap::new(),
         path: BgpPath::default(),
         is_found: false,
         invalid: 0,
     };
     for file in files {
         report.file(file)?;
+    }
+    for (prefix, origins) in std::mem::take(&mut report.origins) {
+        if origins.len() > 1 {
+            report.is_found = true;
+            write_moas(&mut report.output, prefix, &origins, args.json)?;
+        }
     }
     report.output.flush()?;
     Ok(Verdict::good_if(report.is_found))
@@ -123,6 +138,8 @@ struct UpdatesReport<'a> {
     output: StandardOutput,
     path: BgpPath,
     is_found: bool,
+    /// With `--moas`, the origins of each prefix so far.
+    origins: BTreeMap<IpPrefix, Vec<String>>,
     /// How many updates were skipped because their attributes are invalid.
     invalid: u64,
 }
@@ -217,6 +234,14 @@ impl UpdatesReport<'_> {
         (path.prefix, path.id) = (update.prefix, update.path_id);
         (path.peer, path.peer_as) = (peer, peer_as);
         if !is_withdrawn && !self.args.conditions.hold(path) {
+            return Ok(());
+        }
+        if self.args.moas {
+            let origin = path.origin_as();
+            let origins = self.origins.entry(update.prefix).or_default();
+            if !is_withdrawn && !origins.contains(&origin) {
+                origins.push(origin);
+            }
             return Ok(());
         }
         self.is_found = true;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use popfib_formats::{AddressBatch, Anonymizer};
 use popfib_program::failure::{Failure, NO_PARQUET};
 use popfib_program::program::Verdict;
@@ -20,6 +20,7 @@ use popfib_program::program::Verdict;
 use crate::args::{PrefixLengths, kernel};
 use crate::condition;
 use crate::destination::{Destination, form_by_name};
+use crate::forms::{Form, FormArgs, with_parquet};
 use crate::stream::follower::Follower;
 use crate::stream::lines::{LineBuffers, Query};
 use crate::stream::painter::Painter;
@@ -40,6 +41,7 @@ use sink::Sink;
 /// pcapng files, raw records and columns of Parquet files, ADDRESS, PREFIX and VALUE are printed. All files
 /// may be compressed.
 #[derive(Args)]
+#[command(mut_arg("to", to))]
 #[command(arg(condition::arg()))]
 #[command(after_help = "\
 Examples:
@@ -53,17 +55,12 @@ Examples:
   popfib annotate flows.parquet --column dst --to parquet -o annotated.parquet
   tail -f access.log | popfib annotate --live /run/popfib.sock")]
 pub(crate) struct AnnotateArgs {
-    /// Format of the output [default: what its file's name means; else that of the input]
-    #[arg(long, value_name = "FORM", value_enum)]
-    to: Option<AnnotateForm>,
+    #[command(flatten)]
+    form: FormArgs,
 
     /// Whether the name of the file means CSV, which the lines of a text do not become.
     #[arg(skip)]
     is_named_csv: bool,
-
-    /// The same as --to json-lines
-    #[arg(long, conflicts_with = "to")]
-    json: bool,
 
     /// Print the value alone
     ///
@@ -104,25 +101,21 @@ pub(crate) struct AnnotateArgs {
     tables: TablesArgs,
 }
 
-/// The forms of output by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AnnotateForm {
-    /// The lines of the input, each followed by prefix and value, separated by tabs
-    Text,
-    /// The columns of a CSV or TSV file (of other input the address), and columns for prefix and value
-    Csv,
-    /// The objects of JSON lines (of other input one with the address, and of lines the line as `message`), and members
-    /// for prefix and value
-    #[value(alias = "jsonl")]
-    JsonLines,
-    /// The columns of a Parquet file (of other input the address), and columns for prefix and value
-    Parquet,
+/// `--to` of this command, which has forms that follow the input.
+fn to(to: Arg) -> Arg {
+    let help = "Format of the output [default: what its file's name means; else that of the input]";
+    let rest = "Text is the lines of the input, each followed by prefix and value after tabs. CSV has the columns of a CSV or TSV file, \
+                Parquet those of a Parquet file, of other input the address, and columns for prefix and value. JSON has the objects of \
+                JSON lines, of other input one with the address, and of lines the line as `message`, and members for both.";
+    with_parquet(to)
+        .help(help)
+        .long_help(format!("{help}\n\n{rest}"))
 }
 
 impl AnnotateArgs {
     /// The form that was asked for.
-    fn form(&self) -> Option<AnnotateForm> {
-        self.to.or(self.json.then_some(AnnotateForm::JsonLines))
+    fn form(&self) -> Option<Form> {
+        self.form.asked()
     }
 
     /// What replaces the addresses of the output, if anything does.
@@ -145,15 +138,15 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
         &["csv", "json-lines", "parquet"],
     )? {
         Some("csv") => args.is_named_csv = true,
-        Some("json-lines") => args.to = Some(AnnotateForm::JsonLines),
-        Some(_) => args.to = Some(AnnotateForm::Parquet),
+        Some("json-lines") => args.form.ask(Form::JsonLines),
+        Some(_) => args.form.ask(Form::Parquet),
         None => {}
     }
     let args = &args;
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
     // The value exists in every build, so that the error says why it does not work; otherwise clap would call it unknown.
-    if cfg!(not(feature = "parquet")) && args.to == Some(AnnotateForm::Parquet) {
+    if cfg!(not(feature = "parquet")) && args.form() == Some(Form::Parquet) {
         return Err(format!("--to parquet: {NO_PARQUET}").into());
     }
     let kernel = kernel()?;
@@ -226,7 +219,7 @@ fn painted<'b>(painter: &'b mut Option<Painter>, bytes: &'b [u8]) -> &'b [u8] {
 impl Consumer for Annotator<'_> {
     fn read_text_as(&self) -> ReadTextAs {
         match self.args.form() {
-            Some(AnnotateForm::Csv) => ReadTextAs::Table,
+            Some(Form::Csv) => ReadTextAs::Table,
             _ => ReadTextAs::Any,
         }
     }

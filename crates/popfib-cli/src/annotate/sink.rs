@@ -7,9 +7,10 @@ use popfib_formats::text::csv_field;
 use popfib_formats::{AddressBatch, Escaped};
 use popfib_program::failure::Failure;
 
+use super::AnnotateArgs;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetSink;
-use super::{AnnotateArgs, AnnotateForm};
+use crate::forms::Form;
 use crate::output::note;
 use crate::stream::LineLead;
 use crate::stream::form::{LineForm, OutputDialect};
@@ -38,7 +39,7 @@ impl Sink {
         args: &AnnotateArgs,
         query: &Query,
     ) -> Result<Self, Failure> {
-        let is_parquet = args.form() == Some(AnnotateForm::Parquet);
+        let is_parquet = args.form() == Some(Form::Parquet);
         if is_parquet && !query.is_single() {
             return Err("--to parquet is for one address a row".into());
         }
@@ -172,22 +173,20 @@ fn form(source: &StreamSource, args: &AnnotateArgs, query: &Query) -> (LineForm,
         LineLead::Address
     };
     match (args.form(), dialect) {
-        (Some(AnnotateForm::Csv) | None, Some(dialect)) => (LineForm::Csv(dialect), LineLead::Row),
+        (Some(Form::Csv) | None, Some(dialect)) => (LineForm::Csv(dialect), LineLead::Row),
         (None, None) if args.is_named_csv && !source.is_text() => (
             LineForm::Csv(OutputDialect::OF_ADDRESSES),
             LineLead::Address,
         ),
-        (Some(AnnotateForm::Csv), None) => (
+        (Some(Form::Csv), None) => (
             LineForm::Csv(OutputDialect::OF_ADDRESSES),
             LineLead::Address,
         ),
-        (Some(AnnotateForm::JsonLines) | None, _) if source.is_json() => {
-            (LineForm::Json, LineLead::Row)
-        }
-        (Some(AnnotateForm::JsonLines), _) if source.is_text() && !args.value_only => {
+        (Some(Form::JsonLines) | None, _) if source.is_json() => (LineForm::Json, LineLead::Row),
+        (Some(Form::JsonLines), _) if source.is_text() && !args.value_only => {
             (LineForm::Json, LineLead::AddressOfLine)
         }
-        (Some(AnnotateForm::JsonLines), _) => (LineForm::Json, LineLead::Address),
+        (Some(Form::JsonLines), _) => (LineForm::Json, LineLead::Address),
         (None, _)
             if !args.value_only
                 && !query.tables.is_empty()

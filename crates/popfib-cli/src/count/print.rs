@@ -12,7 +12,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::text::CountText;
 use super::weight::Sum;
 use super::{AddressCounter, CountRow, picture, ratio};
-use crate::forms::ReportForm;
+use crate::forms::Form;
 use crate::output::note;
 use crate::records::shown;
 use crate::screen::Screen;
@@ -47,7 +47,7 @@ impl AddressCounter<'_> {
         }
         let mut out = Vec::new();
         let form = self.args.form.form();
-        if form == ReportForm::Csv {
+        if form == Form::Csv {
             out.extend(b"count");
             if self.args.shares {
                 out.extend(b",share");
@@ -61,14 +61,14 @@ impl AddressCounter<'_> {
         // The longest bar is that of the most frequent; `(the rest)` may be more and has no longer one.
         let most = rows.first().map_or(0.0, |row| row.0.as_f64());
         let mut text = CountText::new(screen, self.args.shares, most);
-        if form == ReportForm::Text && !rows.is_empty() {
+        if form == Form::Text && !rows.is_empty() {
             text.heading(&columns, &mut out);
         }
         for (count, cells) in &rows {
             let share = ratio(*count, total) * 100.0;
             let cells = cells.iter().copied();
             match form {
-                ReportForm::JsonLines => {
+                Form::JsonLines => {
                     let rounded = (share * 1000.0).round() / 1000.0;
                     let names = columns.iter().map(String::as_str);
                     let line = CountLine {
@@ -79,7 +79,7 @@ impl AddressCounter<'_> {
                     serde_json::to_writer(&mut out, &line).expect("text is JSON");
                     out.push(b'\n');
                 }
-                ReportForm::Csv => {
+                Form::Csv => {
                     let _ = write!(out, "{count}");
                     if self.args.shares {
                         let _ = write!(out, ",{share:.3}");
@@ -90,7 +90,7 @@ impl AddressCounter<'_> {
                     }
                     out.push(b'\n');
                 }
-                ReportForm::Text => text.row(*count, share, cells, &mut out),
+                _ => text.row(*count, share, cells, &mut out),
             }
         }
         text.finish(&mut out);

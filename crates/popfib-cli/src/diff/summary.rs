@@ -22,49 +22,66 @@ pub(super) struct DiffSummary<'a> {
 #[derive(Clone, Copy, Default, Serialize)]
 struct DiffCounts {
     /// Routes to it whose prefix the old table does not have.
-    added: u64,
+    added: u128,
     /// Routes to it whose prefix the new table does not have.
-    removed: u64,
+    removed: u128,
     /// Routes that went to another next hop before.
-    gained: u64,
+    gained: u128,
     /// Routes that go to another next hop now.
-    lost: u64,
+    lost: u128,
 }
 
 /// A next hop as JSON.
 #[derive(Serialize)]
 struct DiffSummaryLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'static str>,
     next_hop: &'a str,
     #[serde(flatten)]
     counts: DiffCounts,
 }
 
 impl<'a> DiffSummary<'a> {
-    /// Counts a route whose next hop was `old` and is `new`.
-    pub(super) fn count(&mut self, old: Option<Cow<'a, str>>, new: Option<Cow<'a, str>>) {
+    /// Counts so many routes or addresses whose next hop was `old` and is `new`.
+    pub(super) fn count(
+        &mut self,
+        old: Option<Cow<'a, str>>,
+        new: Option<Cow<'a, str>>,
+        amount: u128,
+    ) {
         let is_other = old.is_some() && new.is_some();
         if let Some(name) = old {
             let counts = self.counts.entry(name).or_default();
-            *(if is_other {
+            let count = if is_other {
                 &mut counts.lost
             } else {
                 &mut counts.removed
-            }) += 1;
+            };
+            *count = count.saturating_add(amount);
         }
         if let Some(name) = new {
             let counts = self.counts.entry(name).or_default();
-            *(if is_other {
+            let count = if is_other {
                 &mut counts.gained
             } else {
                 &mut counts.added
-            }) += 1;
+            };
+            *count = count.saturating_add(amount);
         }
     }
 
     /// Prints the next hops, those with most changes first.
-    pub(super) fn print(self, output: &mut StandardOutput, json: bool) -> Result<(), Failure> {
+    pub(super) fn print(
+        self,
+        output: &mut StandardOutput,
+        family: Option<&'static str>,
+        json: bool,
+    ) -> Result<(), Failure> {
         let mut lines: Vec<_> = self.counts.into_iter().collect();
-        let total = |c: &DiffCounts| c.added + c.removed + c.gained + c.lost;
+        let total = |c: &DiffCounts| {
+            let counts = [c.added, c.removed, c.gained, c.lost];
+            counts.into_iter().fold(0, u128::saturating_add)
+        };
         lines.sort_unstable_by(|(a, of_a), (b, of_b)| {
             Reverse(total(of_a))
                 .cmp(&Reverse(total(of_b)))
@@ -72,13 +89,19 @@ impl<'a> DiffSummary<'a> {
         });
         if !json && !lines.is_empty() {
             output.begin_rows(RowForm::tabs(&[LEFT, RIGHT, RIGHT, RIGHT, RIGHT]))?;
-            let heading = ["next_hop", "added", "removed", "gained", "lost"];
+            let name = family.unwrap_or("next_hop");
+            let heading = [name, "added", "removed", "gained", "lost"];
             output.row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
         }
         for (next_hop, counts) in lines {
             if json {
                 let next_hop = &next_hop;
-                output.json(&DiffSummaryLine { next_hop, counts })?;
+                let line = DiffSummaryLine {
+                    family,
+                    next_hop,
+                    counts,
+                };
+                output.json(&line)?;
                 continue;
             }
             let DiffCounts {

@@ -6,7 +6,6 @@ use anstyle::Style;
 use clap::Args;
 use popfib::algebra;
 use popfib_formats::Escaped;
-use popfib_formats::text::csv_field;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -14,7 +13,7 @@ use serde::Serialize;
 
 use super::{SetList, load, prefixes};
 use crate::args::{FamilyArg, ReadArgs};
-use crate::forms::{ReportArgs, ReportForm};
+use crate::forms::{Form, FormArgs};
 use crate::output::StandardOutput;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;
@@ -34,7 +33,7 @@ pub(super) struct CompareArgs {
     shares: bool,
 
     #[command(flatten)]
-    form: ReportArgs,
+    form: FormArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -66,9 +65,9 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
     }
     drop(bar);
     match args.form.form() {
-        ReportForm::JsonLines => print_json(&names, &compared)?,
-        ReportForm::Csv => print_csv(&rows(&names, &compared, args.shares))?,
-        ReportForm::Text => print_rows(&rows(&names, &compared, args.shares))?,
+        Form::JsonLines => print_json(&names, &compared)?,
+        Form::Csv => print_csv(&rows(&names, &compared, args.shares))?,
+        _ => print_rows(&rows(&names, &compared, args.shares))?,
     }
     Ok(Verdict::Good)
 }
@@ -124,15 +123,7 @@ fn print_rows(rows: &[Vec<String>]) -> Result<(), Failure> {
 fn print_csv(rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut output = StandardOutput::new();
     for row in rows {
-        let mut line = Vec::new();
-        for (index, field) in row.iter().enumerate() {
-            if index > 0 {
-                line.push(b',');
-            }
-            csv_field(field, b',', &mut line);
-        }
-        line.push(b'\n');
-        output.bytes(&line)?;
+        output.csv(row)?;
     }
     output.flush()
 }

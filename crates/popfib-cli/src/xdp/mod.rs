@@ -16,6 +16,7 @@ use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use crate::args::FileArgs;
+use crate::forms::{Form, FormArgs};
 use crate::lookup;
 use crate::output::StandardOutput;
 use crate::records::NEXT_HOP;
@@ -122,9 +123,8 @@ Examples:
         #[command(flatten)]
         pin: PinArgs,
 
-        /// Print one JSON object a line
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        form: FormArgs,
 
         /// Addresses
         #[arg(value_name = "ADDR", required = true)]
@@ -192,9 +192,9 @@ pub(crate) fn run(args: XdpArgs) -> Result<Verdict, Failure> {
         XdpAction::Show { pin, json } => show(&pin, json),
         XdpAction::Lookup {
             pin,
-            json,
+            form,
             addresses,
-        } => look_up(&pin, json, &addresses),
+        } => look_up(&pin, form.form(), &addresses),
         XdpAction::Verify {
             pin,
             probes,
@@ -272,7 +272,7 @@ fn show(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-fn look_up(pin: &PinArgs, json: bool, addresses: &[String]) -> Result<Verdict, Failure> {
+fn look_up(pin: &PinArgs, form: Form, addresses: &[String]) -> Result<Verdict, Failure> {
     let asked = addresses.iter().map(|text| {
         let asked = lookup::parse(text, false)?;
         let reason = || format!("{asked}: programs look up addresses, not prefixes");
@@ -281,6 +281,7 @@ fn look_up(pin: &PinArgs, json: bool, addresses: &[String]) -> Result<Verdict, F
     let asked = asked.collect::<Result<Vec<_>, _>>()?;
     let table = pin.table()?;
     let mut output = StandardOutput::new();
+    lookup::write_heading(&mut output, &[NEXT_HOP], form)?;
     for (asked, address) in asked {
         let prefix = table.longest_match(address).map(|(prefix, _)| prefix);
         let text = match table.lookup(address) {
@@ -288,7 +289,7 @@ fn look_up(pin: &PinArgs, json: bool, addresses: &[String]) -> Result<Verdict, F
             number => Some(text(&table, number)),
         };
         let cell = text.as_deref().map(|text| Cell::Scalar(Scalar::Text(text)));
-        lookup::write_answer(&mut output, asked, prefix, &[(NEXT_HOP, cell)], json)?;
+        lookup::write_answer(&mut output, asked, prefix, &[(NEXT_HOP, cell)], form)?;
     }
     output.flush()?;
     Ok(Verdict::Good)

@@ -15,7 +15,7 @@ use super::form::{ColumnsForm, WriteEntry, WriteMethod};
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "csv",
-    alias: None,
+    aliases: &[],
     description: "comma-separated values: prefix, next_hop",
     method: WriteMethod::Columns(ColumnsForm {
         header,

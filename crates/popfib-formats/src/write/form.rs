@@ -20,7 +20,7 @@ pub(super) type AppendRoute = fn(&mut Vec<u8>, IpPrefix, &str) -> Result<(), &'s
 pub(super) struct WriteEntry {
     pub(super) name: &'static str,
     /// Another, shorter name.
-    pub(super) alias: Option<&'static str>,
+    pub(super) aliases: &'static [&'static str],
     /// What it is, in one line for users.
     pub(super) description: &'static str,
     pub(super) method: WriteMethod,

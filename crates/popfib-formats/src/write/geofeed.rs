@@ -11,7 +11,7 @@ use crate::delimited::is_country;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "geofeed",
-    alias: None,
+    aliases: &[],
     description: "a geofeed (RFC 8805): prefix and country; next hops have to be country codes",
     method: WriteMethod::Routes {
         needed: Some("a country"),

@@ -16,7 +16,7 @@ use crate::cell_json::CellJson;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "json-lines",
-    alias: Some("jsonl"),
+    aliases: &["json", "jsonl"],
     description: "one JSON object a line: prefix, next_hop",
     method: WriteMethod::Columns(ColumnsForm {
         header: |_| Vec::new(),

@@ -19,7 +19,7 @@ const fn names_to(longest: usize) -> Option<NameRule> {
 const fn form(name: &'static str, description: &'static str, list: ListTemplate) -> WriteEntry {
     WriteEntry {
         name,
-        alias: None,
+        aliases: &[],
         description,
         method: WriteMethod::List(list),
     }

@@ -156,8 +156,8 @@ impl WriteFormat {
     }
 
     /// Another, shorter name.
-    pub fn alias(self) -> Option<&'static str> {
-        self.form().alias
+    pub fn aliases(self) -> &'static [&'static str] {
+        self.form().aliases
     }
 
     /// What it is, in one line.
@@ -170,7 +170,7 @@ impl FromStr for WriteFormat {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let is_it = |f: &Self| f.name() == name || f.alias() == Some(name);
+        let is_it = |f: &Self| f.name() == name || f.aliases().contains(&name);
         Self::all().find(is_it).ok_or_else(|| {
             let names: Vec<_> = Self::all().map(Self::name).collect();
             format!("no such form; there are: {}", names.join(", "))

@@ -12,7 +12,7 @@ use crate::origins::{is_as_list, without_braces};
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "pfx2as",
-    alias: None,
+    aliases: &[],
     description: "CAIDA's prefix to AS: address, length and AS number, separated by tabs",
     method: WriteMethod::Routes {
         needed: Some("an AS number"),

@@ -18,7 +18,7 @@ use crate::load::RouteTable;
 
 pub(super) static RANGES: WriteEntry = WriteEntry {
     name: "ranges",
-    alias: None,
+    aliases: &[],
     description: "the ranges of addresses that the prefixes cover, FIRST-LAST, one a line; no range touches the next",
     method: WriteMethod::Addresses(|table, out| {
         ranges::<u32>(table, out)?;
@@ -28,7 +28,7 @@ pub(super) static RANGES: WriteEntry = WriteEntry {
 
 pub(super) static ADDRESSES: WriteEntry = WriteEntry {
     name: "addresses",
-    alias: None,
+    aliases: &[],
     description: "every address that the prefixes cover, one a line; at most 2^32 of a family",
     method: WriteMethod::Addresses(|table, out| {
         refuse_too_many::<u32>(table)?;

@@ -12,7 +12,7 @@ use crate::origins::is_token;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "text",
-    alias: None,
+    aliases: &[],
     description: "PREFIX NEXTHOP, one route a line",
     method: WriteMethod::Routes {
         needed: None,

@@ -32,7 +32,7 @@ use crate::load::RouteTable;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "mmdb",
-    alias: None,
+    aliases: &[],
     description: "a MaxMind database; AS numbers and countries have the field names of GeoLite",
     method: WriteMethod::Whole(write),
 };

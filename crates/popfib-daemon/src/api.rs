@@ -13,7 +13,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 use popfib::IpPrefix;
 use serde::Serialize;
 
-use super::answers::{json_line, write_answer, write_error};
+use super::answers::{json_line, write_error};
 use super::http_body::{HttpBody, HttpParts, PART};
 use super::metrics;
 use super::questions::{BodyForm, QuestionError, Questions};
@@ -158,12 +158,16 @@ impl<'r> HttpQuery<'r> {
     /// A client of the table that the request names.
     fn session(&self, state: &FollowState) -> Result<ClientSession, Refusal> {
         let mut session = ClientSession::new(state);
-        match self.get("table") {
-            Some(table) if !session.choose(state, table) => {
-                Err((StatusCode::NOT_FOUND, "no such table"))
-            }
-            _ => Ok(session),
+        if let Some(table) = self.get("table")
+            && !session.choose(state, table)
+        {
+            return Err((StatusCode::NOT_FOUND, "no such table"));
         }
+        if let Some(columns) = self.get("columns") {
+            let selected = session.select(state, columns);
+            selected.map_err(|error| (StatusCode::BAD_REQUEST, error))?;
+        }
+        Ok(session)
     }
 }
 
@@ -238,9 +242,7 @@ fn lookup(state: &FollowState, request: &Request<Incoming>) -> Result<Response<H
     session.open(state);
     tagged(tag(state, &session), request, || {
         let mut body = Vec::new();
-        session.look_up(state, address, |found| {
-            write_answer(&mut body, BodyForm::JsonLines, address, found);
-        });
+        session.answer(state, BodyForm::JsonLines, address, &mut body);
         body.push(b'\n');
         Ok(whole(JSON, body))
     })
@@ -299,9 +301,7 @@ async fn answer_many(
                 text.parse().map_err(wrong)
             });
             match address {
-                Ok(address) => session.look_up(state, address, |found| {
-                    write_answer(part, form, address, found);
-                }),
+                Ok(address) => session.answer(state, form, address, part),
                 Err(error) => write_error(part, form, &error),
             }
             match form {

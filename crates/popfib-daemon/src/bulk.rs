@@ -12,8 +12,13 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use popfib::family::Family;
 use popfib::live::IpMapReader;
+use popfib::{Kernel, NextHop};
 use popfib_feed::targets::WeakTarget;
 use popfib_feed::{BudgetShare, MemoryBudget, Target};
+use popfib_table::FamilyTable;
+
+use super::answers::record_line;
+use super::files::FileTable;
 
 /// The maximum number of addresses in one query.
 pub(super) const MAX_ADDRESSES: usize = 1 << 16;
@@ -36,6 +41,8 @@ pub(super) struct ValueNumbers {
     values: Vec<NumberedValue>,
     /// Held so that no other value gets the identity of one that has a number.
     held: Vec<WeakTarget>,
+    /// The version of the table of a file, and the numbers of its records.
+    records: (u64, HashMap<u32, u32, RandomState>),
     memory: BudgetShare,
 }
 
@@ -64,6 +71,7 @@ impl ValueNumbers {
             by_text: HashMap::new(),
             values: Vec::new(),
             held: Vec::new(),
+            records: Default::default(),
             memory: BudgetShare::up_to(memory, MAX_BYTES),
         }
     }
@@ -108,6 +116,69 @@ impl ValueNumbers {
         true
     }
 
+    /// The same of the table of a file, whose values are lines of all columns.
+    pub(super) fn answer_file<A: Family<Bytes = [u8; N]>, const N: usize>(
+        &mut self,
+        file: &FileTable,
+        packed: &[[u8; N]],
+        to: &mut Vec<u8>,
+    ) -> bool {
+        let Some(records) = file.table.records() else {
+            return false;
+        };
+        if self.records.0 != file.version {
+            self.records = (file.version, HashMap::default());
+        }
+        let mut found = [0; BURST];
+        for packed in packed.chunks(BURST) {
+            let addresses: Vec<A> = packed.iter().copied().map(A::from_be_bytes).collect();
+            let found = &mut found[..addresses.len()];
+            let family = file.table.family::<A>();
+            if family
+                .match_numbers(Kernel::best(), &addresses, found)
+                .is_err()
+            {
+                return false;
+            }
+            for &mut found in found {
+                let record = FamilyTable::<A>::value_of_match(found);
+                let number = match (NextHop::new(record), self.records.1.get(&record)) {
+                    (None, _) => 0,
+                    (_, Some(&number)) => number,
+                    (Some(record), None) => {
+                        let (number, length) = self.number_of_text(record_line(records, record));
+                        if !self.has_room(OVERHEAD + length) {
+                            return false;
+                        }
+                        self.records.1.insert(record.get(), number);
+                        number
+                    }
+                };
+                to.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        true
+    }
+
+    /// Counts the memory of a value; false if there are too many or they take too much.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        self.values.len() <= MAX_VALUES && self.memory.set(self.memory.bytes() + bytes)
+    }
+
+    /// The number of a text, and its length if it has none yet.
+    fn number_of_text(&mut self, text: String) -> (u32, usize) {
+        let text: Arc<str> = text.into();
+        let next = self.values.len() as u32 + 1;
+        match self.by_text.get(&text) {
+            Some(&number) => (number, 0),
+            None => {
+                self.by_text.insert(text.clone(), next);
+                self.values.push(NumberedValue::Text(text.clone()));
+                (next, text.len())
+            }
+        }
+    }
+
     /// The number of a value, a new one if it has none; `None` if there are too many or they take too much memory.
     fn number(&mut self, value: &Target) -> Option<u32> {
         if let Some(&number) = self.numbers.get(&value.identity()) {
@@ -116,24 +187,15 @@ impl ValueNumbers {
         if self.numbers.len() >= MAX_VALUES {
             return None;
         }
-        let next = self.values.len() as u32 + 1;
         let (number, length) = if value.can_change() {
             self.values.push(NumberedValue::Changing(value.clone()));
-            (next, 0)
+            (self.values.len() as u32, 0)
         } else {
             // Equal values have one number; a value of a route from a snapshot is not equal to others.
             let mark = if value.is_restored() { "\tstale" } else { "" };
-            let text: Arc<str> = format!("{value}{mark}").into();
-            match self.by_text.get(&text) {
-                Some(&number) => (number, 0),
-                None => {
-                    self.by_text.insert(text.clone(), next);
-                    self.values.push(NumberedValue::Text(text.clone()));
-                    (next, text.len())
-                }
-            }
+            self.number_of_text(format!("{value}{mark}"))
         };
-        if !self.memory.set(self.memory.bytes() + OVERHEAD + length) {
+        if !self.has_room(OVERHEAD + length) {
             return None;
         }
         self.held.push(value.downgrade());

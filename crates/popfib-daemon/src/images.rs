@@ -16,6 +16,7 @@ use popfib::{ImageWriter, NextHop, Options};
 use popfib_feed::{BestRoutes, TableView, Target};
 use popfib_table::{TableBuilder, TableError};
 
+use super::files::FileTable;
 use super::threads;
 
 /// The minimum time between two images for clients, since each takes the time of a compilation.
@@ -48,11 +49,47 @@ impl ClientImage {
 /// Why there is no image, as text for clients.
 pub(super) type NoImage = String;
 
+/// The table of an image.
+pub(super) enum ImageOf {
+    Nothing,
+    Live(Arc<TableView>),
+    /// That of a file, with its name.
+    File(String, Arc<FileTable>),
+}
+
+impl ImageOf {
+    fn name(&self) -> &str {
+        match self {
+            Self::Nothing => "",
+            Self::Live(view) => view.name(),
+            Self::File(name, _) => name,
+        }
+    }
+
+    fn version(&self) -> u64 {
+        match self {
+            Self::Nothing => 0,
+            Self::Live(view) => view.version(),
+            Self::File(_, file) => file.version,
+        }
+    }
+
+    fn compile(&self) -> Result<(u64, ImageWriter), TableError> {
+        match self {
+            Self::Nothing => compile(None),
+            Self::Live(view) => compile(Some(view)),
+            Self::File(name, file) => {
+                let mut writer = begun(name)?;
+                file.table
+                    .write(&mut writer, &Options::default(), Keep::Routes)?;
+                Ok((file.version, writer))
+            }
+        }
+    }
+}
+
 /// A table, and where its image goes.
-type ImageRequest = (
-    Option<Arc<TableView>>,
-    Sender<Result<Arc<ClientImage>, NoImage>>,
-);
+type ImageRequest = (ImageOf, Sender<Result<Arc<ClientImage>, NoImage>>);
 
 /// The images that were made last, and the thread that makes them; clients share them.
 #[derive(Default)]
@@ -81,8 +118,8 @@ impl LastImages {
     }
 
     /// As [`Images::of`].
-    fn of(&mut self, view: Option<&TableView>) -> Result<Arc<ClientImage>, NoImage> {
-        let (name, now) = view.map_or(("", 0), |view| (view.name(), view.version()));
+    fn of(&mut self, table: &ImageOf) -> Result<Arc<ClientImage>, NoImage> {
+        let (name, now) = (table.name(), table.version());
         if let Some(at) = self.images.iter().position(|image| image.table == name) {
             if self.images[at].version >= now {
                 let image = self.images.remove(at);
@@ -95,7 +132,7 @@ impl LastImages {
         }
         let wait = self.last.map(|last| EVERY.saturating_sub(last.elapsed()));
         thread::sleep(wait.unwrap_or_default());
-        let (version, writer) = compile(view).map_err(|error| error.to_string())?;
+        let (version, writer) = table.compile().map_err(|error| error.to_string())?;
         let image = Arc::new(ClientImage {
             version,
             bytes: writer.to_bytes(),
@@ -111,7 +148,7 @@ impl LastImages {
 impl Images {
     /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
     /// request images.
-    pub(super) fn of(&self, view: Option<Arc<TableView>>) -> Result<Arc<ClientImage>, NoImage> {
+    pub(super) fn of(&self, table: ImageOf) -> Result<Arc<ClientImage>, NoImage> {
         let (to, image) = channel();
         let mut maker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let maker = match &mut *maker {
@@ -123,32 +160,36 @@ impl Images {
                     // A client that has gone needs none.
                     requests
                         .iter()
-                        .for_each(|(view, to)| drop(to.send(kept.of(view.as_deref()))));
+                        .for_each(|(table, to)| drop(to.send(kept.of(&table))));
                 })?;
                 none.insert(maker)
             }
         };
         let ended = "images are no longer made";
-        maker.send((view, to)).map_err(|_| ended)?;
+        maker.send((table, to)).map_err(|_| ended)?;
         image.recv().map_err(|_| ended)?
     }
 }
 
 /// Compiles a table. Returns its version and its image, which has no routes if the table does not exist.
 pub(super) fn compile(view: Option<&TableView>) -> Result<(u64, ImageWriter), TableError> {
-    let name = view.map_or("", TableView::name);
-    let source = Source::named("popfibd");
+    let mut writer = begun(view.map_or("", TableView::name))?;
     let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), TableView::routes);
     let mut collected = LiveImageRoutes::default();
     collected.insert(ipv4);
     collected.insert(ipv6);
-    let created = SystemTime::now().duration_since(UNIX_EPOCH);
-    let created = created.map_or(0, |since| since.as_secs());
-    let mut writer = ImageWriter::new(created);
-    writer.table(name, &[source])?;
     let builder = collected.builder;
     builder.write(&mut writer, &Options::default(), Keep::Routes)?;
     Ok((version, writer))
+}
+
+/// An image of a table of this name.
+fn begun(name: &str) -> Result<ImageWriter, TableError> {
+    let created = SystemTime::now().duration_since(UNIX_EPOCH);
+    let created = created.map_or(0, |since| since.as_secs());
+    let mut writer = ImageWriter::new(created);
+    writer.table(name, &[Source::named("popfibd")])?;
+    Ok(writer)
 }
 
 /// Routes on their way into an image.

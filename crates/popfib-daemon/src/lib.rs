@@ -19,6 +19,7 @@ mod bulk;
 mod catch_up;
 mod connection_lines;
 mod feeding;
+mod files;
 mod http;
 mod http_body;
 mod images;

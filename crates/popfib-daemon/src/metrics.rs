@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use popfib_feed::info::MessageCounts;
 
+use super::files::ServedFile;
 use super::state::{FollowState, Health};
 
 /// A text in Prometheus's format.
@@ -36,6 +37,9 @@ impl MetricsText {
         let _ = writeln!(self.0, "{end} {value}");
     }
 }
+
+/// One of the counts of the table of a file.
+type FileCount = fn(&ServedFile) -> u64;
 
 /// One of the counts of a feed.
 type FeedCount = fn(&MessageCounts) -> u64;
@@ -143,6 +147,37 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
         }
         to.write_all(std::mem::take(&mut text.0).as_bytes())
     })?;
+    let files = state.files.list();
+    let of_files: [(&str, FileCount, &str); 4] = [
+        (
+            "table_age_seconds",
+            |served| served.current().read.elapsed().as_secs(),
+            "Time since the file of a table was read.",
+        ),
+        (
+            "table_version",
+            |served| served.current().version,
+            "Another number each time that the file of a table was read.",
+        ),
+        (
+            "table_lookups_total",
+            |served| served.lookups.load(Ordering::Relaxed),
+            "Addresses answered from the table of a file.",
+        ),
+        (
+            "table_errors_total",
+            |served| served.errors(),
+            "How often the file of a table could not be read again.",
+        ),
+    ];
+    for (name, value, help) in of_files {
+        if !files.is_empty() {
+            text.metric(name, help);
+        }
+        for served in &files {
+            text.value(name, &[("table", &served.name)], value(served));
+        }
+    }
     let of_feeds: [(&str, FeedCount, &str); 4] = [
         ("feed_messages_total", |c| c.messages, "Messages or lines."),
         (

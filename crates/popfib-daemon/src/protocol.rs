@@ -12,12 +12,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use popfib::IpPrefix;
-use popfib_feed::Target;
 use popfib_formats::Escaped;
 
 use super::bulk::MAX_ADDRESSES;
 use super::images::ClientImage;
 use super::metrics;
+use super::questions::BodyForm;
 use super::session::ClientSession;
 use super::state::FollowState;
 
@@ -51,6 +51,7 @@ pub(super) fn answer(
         to.write_all(b"error: not UTF-8\n")?;
         return Ok(SocketStep::Line);
     };
+    session.renew(state);
     let line = line.trim();
     let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
     let rest = rest.trim();
@@ -131,19 +132,10 @@ fn lookup(
     let Ok(address) = text.parse::<IpAddr>() else {
         return writeln!(to, "error: {}: not an IP address", quoted(text));
     };
-    let answer = session.look_up(state, address, |found| match found {
-        Some((prefix, target)) => format!("{address}\t{prefix}\t{target}{}\n", mark(target)),
-        None => format!("{address}\t-\t-\n"),
-    });
-    to.write_all(answer.as_bytes())
-}
-
-/// The field after a value that is from a snapshot and was not confirmed by its source.
-fn mark(value: &Target) -> &'static str {
-    match value.is_restored() {
-        true => "\tstale",
-        false => "",
-    }
+    let mut answer = Vec::new();
+    session.answer(state, BodyForm::Lines, address, &mut answer);
+    answer.push(b'\n');
+    to.write_all(&answer)
 }
 
 /// Writes all paths of exactly this prefix.

@@ -1,6 +1,7 @@
 //! The running parts of the process: settings in, listeners, threads that read, and sockets out. New settings only start and end
 //! the parts that differ.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -12,6 +13,7 @@ use popfib_program::program::Verdict;
 use super::accept::ListenerThread;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
 use super::bpf::BpfThread;
+use super::files::ServedFile;
 use super::listen::{self, RouterListener};
 use super::settings::Settings;
 use super::socket::{self, SocketFile};
@@ -83,6 +85,7 @@ impl RunningParts {
             let now = Instant::now();
             next = (state.tables()).retain_feeds(from, now, |feed| to.follows(feed));
         }
+        self.change_files(to, failed)?;
         if (&before.socket, before.allowed()) != (&to.socket, to.allowed()) {
             self.socket = None;
             let path = to.socket.as_ref();
@@ -108,6 +111,31 @@ impl RunningParts {
                 self.now.updates.push(path.clone());
             }
         }
+        Ok(())
+    }
+
+    /// Serves the files of these settings: those that are new or are read in another way are read now.
+    fn change_files(
+        &self,
+        to: &Settings,
+        failed: fn(Failure) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut files = BTreeMap::new();
+        for (name, settings) in to.files() {
+            let known = self.state.files.get(&name);
+            let known = known.filter(|served| served.settings == settings);
+            let started = match known {
+                Some(served) => Some(served),
+                None => keep(Some(ServedFile::start(&name, &settings)), failed)?.map(Arc::new),
+            };
+            // One that cannot be read leaves the table before.
+            files.extend(
+                started
+                    .or_else(|| self.state.files.get(&name))
+                    .map(|served| (name, served)),
+            );
+        }
+        self.state.files.set(files);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //!
 //! One struct serves both, so that each option has its key in the file.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use popfib_feed::Limits;
 use popfib_program::failure::Failure;
 use serde::Deserialize;
 
+use super::files::FileSettings;
 use super::{listen, updates};
 
 /// The maximum size of a settings file.
@@ -43,6 +45,17 @@ pub(super) struct Settings {
     /// MRT, bgpdump -m, lines `announce PREFIX VALUE` and `withdraw PREFIX`, ExaBGP's commands, JSON of RIS Live, ExaBGP and popfib updates.
     #[arg(long, value_name = "FILE")]
     pub(super) updates: Vec<PathBuf>,
+
+    /// Serve this file as a table
+    ///
+    /// Of any format that popfib reads, or a folder of lists. It is read again when another takes its place. [tables.NAME] of a settings
+    /// file says more.
+    #[arg(short, long, value_name = "[NAME=]FILE")]
+    #[serde(skip)]
+    pub(super) table: Vec<String>,
+
+    #[arg(skip)]
+    pub(super) tables: BTreeMap<String, FileSettings>,
 
     /// Answer queries on this Unix socket
     ///
@@ -147,6 +160,8 @@ impl Default for Settings {
             #[cfg(target_os = "linux")]
             netlink: false,
             updates: Vec::new(),
+            table: Vec::new(),
+            tables: BTreeMap::new(),
             socket: None,
             #[cfg(target_os = "linux")]
             allow_uid: Vec::new(),
@@ -189,23 +204,37 @@ impl Settings {
     }
 
     /// Checks that the settings make sense; otherwise returns the reason.
-    pub(super) fn check(&self) -> Result<(), &'static str> {
-        if !self.listens() && self.updates.is_empty() {
-            return Err("nothing to follow: give --fpm, --bmp, --netlink or --updates");
+    pub(super) fn check(&self) -> Result<(), String> {
+        let files = self.files();
+        for (name, file) in &files {
+            let check = file.check();
+            check.map_err(|reason| format!("table {name}: {reason}"))?;
         }
-        if !self.serves() && self.publish.is_none() && !self.has_programs() {
-            return Err("nobody could read the tables: give --socket, --publish or --http");
+        if !self.listens() && self.updates.is_empty() && files.is_empty() {
+            return Err(
+                "nothing to serve: give --fpm, --bmp, --netlink, --updates or --table".into(),
+            );
+        }
+        let has_readers = self.serves() || files.is_empty() && self.publish.is_some();
+        if !has_readers && !self.has_programs() {
+            return Err("nobody could read the tables: give --socket, --publish or --http".into());
         }
         if self.snapshot_every == Some(0) {
-            return Err("a snapshot every 0 seconds");
+            return Err("a snapshot every 0 seconds".into());
         }
         #[cfg(all(target_os = "linux", feature = "xdp"))]
         if super::bpf::is_given_twice(&self.bpf) {
-            return Err(
-                "--bpf names a folder or a table twice: a map has one table, a table one map",
-            );
+            let reason =
+                "--bpf names a folder or a table twice: a map has one table, a table one map";
+            return Err(reason.into());
         }
         Ok(())
+    }
+
+    /// The files that are served, by the names of their tables.
+    pub(super) fn files(&self) -> BTreeMap<String, FileSettings> {
+        let of_options = self.table.iter().map(|text| FileSettings::of_option(text));
+        of_options.chain(self.tables.clone()).collect()
     }
 
     /// Whether BPF programs get a table.

@@ -16,7 +16,8 @@ use popfib_program::message::note;
 use tokio::sync::Semaphore;
 
 use super::connection_lines::ConnectionLines;
-use super::images::{ClientImage, Images, NoImage};
+use super::files::ServedFiles;
+use super::images::{ClientImage, ImageOf, Images, NoImage};
 use super::lock::{FairLock, LockHold};
 use super::reasons::AllReasons;
 
@@ -37,6 +38,8 @@ const MAX_ANSWERS: usize = 64;
 /// The state that threads share.
 pub(super) struct FollowState {
     tables: FairLock<Tables>,
+    /// The tables of files.
+    pub(super) files: ServedFiles,
     feeds: Mutex<BTreeMap<String, MessageCounts>>,
     reasons: Mutex<AllReasons>,
     troubles: Mutex<Troubles>,
@@ -97,6 +100,7 @@ impl FollowState {
     pub(super) fn new(tables: Tables) -> Self {
         Self {
             tables: FairLock::new(tables),
+            files: ServedFiles::default(),
             feeds: Mutex::default(),
             reasons: Mutex::default(),
             troubles: Mutex::default(),
@@ -142,7 +146,7 @@ impl FollowState {
         tables.view(table.or_else(|| tables.default_table())?)
     }
 
-    /// Passes all tables to `each`, ordered by name: a few at a time, without the lock, so that it may write to a client.
+    /// Passes all tables to `each`, ordered by name, and those of files after the others: a few at a time, without the lock, so that it may write to a client.
     pub(super) fn each_table(
         &self,
         mut each: impl FnMut(&TableInfo) -> io::Result<()>,
@@ -155,10 +159,20 @@ impl FollowState {
             drop(tables);
             some.iter().try_for_each(&mut each)?;
             if some.len() < LISTED {
-                return Ok(());
+                break;
             }
             last = some.into_iter().next_back().map(|info| info.name);
         }
+        self.files.list().iter().try_for_each(|served| {
+            let table = &served.current().table;
+            let prefixes = [table.ipv4().route_count(), table.ipv6().route_count()];
+            let name = served.name.clone();
+            each(&TableInfo {
+                name,
+                prefixes,
+                paths: prefixes,
+            })
+        })
     }
 
     /// Passes the paths of exactly this prefix in a table to `each`, the best first, as [`each_table`](Self::each_table) does.
@@ -188,7 +202,9 @@ impl FollowState {
     pub(super) fn health(&self) -> Health {
         let is_awaited = !self.awaited().is_empty();
         let tables = self.tables();
-        let is_whole = tables.is_whole() && !is_awaited;
+        // Files were read before the first question.
+        let has_only_files = tables.totals().connections == 0 && self.files.first().is_some();
+        let is_whole = (tables.is_whole() || has_only_files) && !is_awaited;
         let was_whole = self.was_whole.load(Ordering::Relaxed) || is_whole;
         self.was_whole.store(was_whole, Ordering::Relaxed);
         match (was_whole, tables.is_fresh()) {
@@ -203,9 +219,9 @@ impl FollowState {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The image of this table as it is now, for clients; `None` is the default table.
-    pub(super) fn image(&self, table: Option<&str>) -> Result<Arc<ClientImage>, NoImage> {
-        self.images.of(self.view(table))
+    /// The image of this table, for clients.
+    pub(super) fn image(&self, table: ImageOf) -> Result<Arc<ClientImage>, NoImage> {
+        self.images.of(table)
     }
 
     /// Adds the counts of a feed since `before`.

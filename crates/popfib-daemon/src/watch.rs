@@ -32,7 +32,7 @@ pub(super) fn serve(
     client: &mut UnixStream,
 ) -> io::Result<()> {
     let Some(view) = state.view(Some(table)) else {
-        return Ok(());
+        return client.write_all(b"error: the table of a file is not watched\n");
     };
     let mut next = view.watch();
     let WatchingClient(view) = &WatchingClient(view);

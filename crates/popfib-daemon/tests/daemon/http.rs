@@ -13,17 +13,17 @@ trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
 /// A connection of HTTP.
-struct Http(BufReader<Box<dyn ReadWrite>>);
+pub(crate) struct Http(BufReader<Box<dyn ReadWrite>>);
 
 /// An answer: its status, its header fields, its body.
-type Answer = (u16, BTreeMap<String, String>, String);
+pub(crate) type Answer = (u16, BTreeMap<String, String>, String);
 
 impl Http {
     fn of(stream: impl ReadWrite + 'static) -> Self {
         Self(BufReader::new(Box::new(stream)))
     }
 
-    fn connect(address: SocketAddr) -> Self {
+    pub(crate) fn connect(address: SocketAddr) -> Self {
         let client = TcpStream::connect(address).unwrap();
         client
             .set_read_timeout(Some(Duration::from_secs(60)))
@@ -32,16 +32,16 @@ impl Http {
     }
 
     /// Sends bytes and reads one answer.
-    fn ask(&mut self, request: impl AsRef<[u8]>) -> Answer {
+    pub(crate) fn ask(&mut self, request: impl AsRef<[u8]>) -> Answer {
         self.0.get_mut().write_all(request.as_ref()).unwrap();
         self.answer().expect("an answer")
     }
 
-    fn get(&mut self, target: &str) -> Answer {
+    pub(crate) fn get(&mut self, target: &str) -> Answer {
         self.ask(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"))
     }
 
-    fn post(&mut self, target: &str, body: &str) -> Answer {
+    pub(crate) fn post(&mut self, target: &str, body: &str) -> Answer {
         let length = body.len();
         let head = format!(
             "POST {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"

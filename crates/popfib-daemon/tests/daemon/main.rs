@@ -4,6 +4,7 @@ mod clients;
 #[path = "../../../popfib-cli/tests/command/common/mod.rs"]
 mod common;
 mod differences;
+mod files;
 mod greedy;
 mod hostile;
 mod http;
@@ -443,7 +444,7 @@ fn metrics_are_for_who_asks_this_host() {
 fn what_cannot_work_is_told_at_once() {
     let input = file("follow-usage.txt", "announce 10.0.0.0/8 east\n");
     for (args, reason) in [
-        (&["--socket", "x"][..], "nothing to follow"),
+        (&["--socket", "x"][..], "nothing to serve"),
         (&["--updates", &input], "nobody could read the tables"),
         (
             &["--updates", "/no/such", "--publish", "x"],

@@ -269,7 +269,7 @@ fn settings_that_are_wrong_are_one_line_with_their_place() {
         ),
         ("idle = [\n", ":1: "),
         ("idle = 1\nidle = 2\n", ":2: duplicate key"),
-        ("socket = \"x\"\n", ": nothing to follow"),
+        ("socket = \"x\"\n", ": nothing to serve"),
         ("updates = [\"-\"]\n", ": nobody could read the tables"),
         (
             "updates = [\"-\"]\nsocket = \"x\"\nsnapshot-every = 0\n",

@@ -110,7 +110,9 @@ final class Records {
                 boolean isKind = data.type.isList() == isList && type.isAssignableFrom(data.type.kind().type());
                 if (!isKind && (isList || type != Object.class)) {
                     throw new IllegalArgumentException("column \"" + name + "\" is of type " + data.type.description()
-                            + ", which is not " + (isList ? "a list of " : "") + type.getSimpleName());
+                            + ", which is not " + (isList ? "a list of " : "") + type.getSimpleName()
+                            + ": use " + (data.type.isList() ? "listColumn(\"" : "column(\"") + name + "\", "
+                            + data.type.kind().type().getSimpleName() + ".class)");
                 }
                 return new Column<>(this, data);
             }

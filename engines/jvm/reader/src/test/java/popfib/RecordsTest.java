@@ -99,9 +99,10 @@ final class RecordsTest {
             assertThrows(IndexOutOfBoundsException.class, () -> up.get(beyond));
             assertThrows(IndexOutOfBoundsException.class, () -> table.text(beyond));
         }
-        refuses("column \"id\" is of type unsigned integer, which is not Long", () -> table.column("id", Long.class));
-        refuses("column \"tags\" is of type list of texts, which is not String", () -> table.column("tags", String.class));
-        refuses("column \"country\" is of type text, which is not a list of String", () -> table.listColumn("country", String.class));
+        refuses("column \"asn\" is of type integer, which is not Integer: use column(\"asn\", Long.class)", () -> table.column("asn", Integer.class));
+        refuses("column \"id\" is of type unsigned integer, which is not Long: use column(\"id\", BigInteger.class)", () -> table.column("id", Long.class));
+        refuses("column \"tags\" is of type list of texts, which is not String: use listColumn(\"tags\", String.class)", () -> table.column("tags", String.class));
+        refuses("column \"country\" is of type text, which is not a list of String: use column(\"country\", String.class)", () -> table.listColumn("country", String.class));
         refuses("no column \"city\" in \"country\", \"asn\", \"names.city\"", () -> table.column("city", String.class));
         PopfibTable country = PopfibTable.open(Command.RECORDS, "country");
         assertEquals("AT", country.column("country", String.class).get(country.lookup("10.1.2.3")));

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use popfib::image::Source;
-use popfib_table::{Join, Lists, TableError};
+use popfib_table::{Column, Join, Lists, Records, Table, TableError};
 
 use crate::error::{ReadError, quote};
-use crate::image::select_columns;
+use crate::image::{no_column_message, select_columns};
 use crate::input::Input;
 use crate::load::load_prefixes;
 use crate::lookups::{LookupTable, load_for_lookups};
@@ -45,7 +45,8 @@ pub struct JoinFiles {
     /// The names of the tables, and their files. A folder is a set of lists, and becomes one column: the names of all lists that
     /// contain an address, which are those of their files up to the first dot.
     pub tables: Vec<(String, PathBuf)>,
-    /// The columns to keep, by their names in the joined table, in this order; all if there are none.
+    /// The columns to keep, by their names in the joined table, in this order; all if there are none. The name of its table may be
+    /// left out of one that only one table has.
     pub columns: Vec<String>,
     /// Whether the length of each table's matched prefix is kept, as the column `NAME.length`.
     pub lengths: bool,
@@ -81,9 +82,8 @@ impl JoinFiles {
                 let name = quote(name.as_bytes());
                 return Err(failed(format!("two tables are called {name}")));
             }
-            if !self.columns.is_empty() && self.wanted(name).is_none() {
-                let name = quote(name.as_bytes());
-                return Err(failed(format!("no column of {name} is asked for")));
+            if !self.has_short_names() {
+                self.check_wanted(name, path, &self.columns)?;
             }
             if path.is_dir() {
                 sources.push(Source::named(&*file));
@@ -99,9 +99,54 @@ impl JoinFiles {
         let failed = |reason| ReadError::file("the joined table", reason);
         let mut table = join.build().map_err(|error| failed(error.to_string()))?;
         if !self.columns.is_empty() {
-            select_columns("the joined table", &mut table, &self.columns)?;
+            let columns = self.full_names(&table).map_err(failed)?;
+            for (name, path) in &self.tables {
+                self.check_wanted(name, path, &columns)?;
+            }
+            select_columns("the joined table", &mut table, &columns)?;
         }
         Ok(LookupTable::new(String::new(), sources, table))
+    }
+
+    /// That one of the columns, if any are asked for, is of the table of this name.
+    fn check_wanted(&self, name: &str, path: &Path, columns: &[String]) -> Result<(), ReadError> {
+        if columns.is_empty() || columns.iter().any(|column| is_of(name, column)) {
+            return Ok(());
+        }
+        let reason = format!("no column of {} is asked for", quote(name.as_bytes()));
+        Err(ReadError::file(&path.display().to_string(), reason))
+    }
+
+    /// Whether a column is asked for without its table: then all columns are read.
+    fn has_short_names(&self) -> bool {
+        let is_full = |column: &String| self.tables.iter().any(|(name, _)| is_of(name, column));
+        !self.columns.iter().all(is_full)
+    }
+
+    /// The columns that are asked for, by their names in the joined table.
+    fn full_names(&self, table: &Table) -> Result<Vec<String>, String> {
+        let columns = table.records().map_or(&[][..], Records::columns);
+        let full = |wanted: &String| {
+            let is_short_for = |name: &&str| {
+                let table = name.strip_suffix(&**wanted);
+                table.is_some_and(|table| table.ends_with('.'))
+            };
+            let names = columns.iter().map(Column::name);
+            let found: Vec<_> = names.clone().filter(is_short_for).collect();
+            match found[..] {
+                _ if names.clone().any(|name| name == wanted) => Ok(wanted.clone()),
+                [] => Err(no_column_message(wanted, table.records())),
+                [only] => Ok(only.to_owned()),
+                _ => {
+                    let wanted = quote(wanted.as_bytes());
+                    Err(format!(
+                        "several columns are called {wanted}: {}",
+                        found.join(", ")
+                    ))
+                }
+            }
+        };
+        self.columns.iter().map(full).collect()
     }
 
     /// Which of the columns are those of the table of this name: by their names there, or its only one.
@@ -133,7 +178,10 @@ impl JoinFiles {
     /// The table of this name, with those of its columns that are kept.
     fn table(&self, name: &str, input: Input) -> Result<LookupTable, ReadError> {
         let mut loaded = load_for_lookups(input, &self.options(ColumnSelection::All))?;
-        if let Some(wanted) = self.wanted(name).filter(|wanted| !wanted.is_empty()) {
+        let wanted = self
+            .wanted(name)
+            .filter(|wanted| !wanted.is_empty() && !self.has_short_names());
+        if let Some(wanted) = wanted {
             select_columns(&loaded.name, &mut loaded.content, &wanted)?;
         }
         Ok(loaded)
@@ -171,4 +219,10 @@ impl JoinFiles {
         }
         Ok(lists)
     }
+}
+
+/// Whether a column of a joined table is of the table of this name.
+fn is_of(name: &str, column: &str) -> bool {
+    let own = column.strip_prefix(name);
+    own.is_some_and(|own| own.is_empty() || own.starts_with('.'))
 }

@@ -433,6 +433,11 @@ def test_join(tmp_path, command):
     assert json.loads(answer) == {
         "address": "10.1.2.3", "prefix": "10.1.0.0/16", "bad": ["drop", "tor"], "asn.name": "a", "asn.length": 16,
     }
+    (tmp_path / "host.txt").write_text("10.1.0.1 gateway\n")
+    # The name of a table may be left out of a column that only one has.
+    popfib.join({"asn": tmp_path / "asn.csv", "host": tmp_path / "host.txt"}, image, columns=["name", "host"])
+    with popfib.open(image) as t:
+        assert t.columns == ["asn.name", "host"]
     for wrong, columns, error in [
         ({"a": tmp_path / "none"}, None, OSError),
         ({"a": tmp_path / "asn.csv", 7: "x"}, None, TypeError),

@@ -17,7 +17,7 @@ const UNTESTED: &str = "untested.txt";
 #[test]
 fn every_refusal_of_the_list_is_one_line() {
     for case in cases(&folder(), LIST) {
-        let place = &case.place;
+        let place = case.place();
         let mut lines = case.answer.lines().rev();
         assert_eq!(lines.next(), Some("? 2"), "{place}: the exit status");
         // Notes come before it, and answers before these.

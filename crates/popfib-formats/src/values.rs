@@ -70,6 +70,8 @@ pub struct ValueBook {
     pub(crate) wanted: ColumnSelection,
     /// Whether only prefixes count, so that no value of a route needs a number.
     pub(crate) is_ignored: bool,
+    /// Whether the one column is only what the format has for a value, so that its name was not asked for.
+    pub(crate) is_unnamed: bool,
     /// How much a column of this name tells, the lowest most; `None` for nothing.
     rank: Option<fn(&str) -> Option<usize>>,
     /// Whether a column had a value in any record.
@@ -394,7 +396,9 @@ impl ValueBook {
         }
         let is_absent = self.texts.len() == 1 && self.texts.number("").is_some();
         let columns = match self.wanted {
-            ColumnSelection::Named(names) if names.len() == 1 => ColumnSelection::Named(names),
+            ColumnSelection::Named(names) if names.len() == 1 && !self.is_unnamed => {
+                ColumnSelection::Named(names)
+            }
             _ if is_absent && has_values => ColumnSelection::Named(vec!["value".to_owned()]),
             _ => ColumnSelection::Value,
         };

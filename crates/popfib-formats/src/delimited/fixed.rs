@@ -8,6 +8,7 @@ use crate::values::{CellKind, ColumnSelection, ValueBook};
 /// The columns that were asked for.
 pub(super) struct FixedColumns {
     wanted: ColumnSelection,
+    is_unnamed: bool,
     /// The fields, from 0, with the indices that they have in the record.
     columns: Result<Vec<(usize, usize)>, String>,
 }
@@ -31,12 +32,18 @@ impl FixedColumns {
         };
         let columns = names.iter().enumerate().map(number).collect();
         let wanted = ColumnSelection::Named(names);
-        Self { columns, wanted }
+        let is_unnamed = options.columns == ColumnSelection::Value;
+        Self {
+            columns,
+            wanted,
+            is_unnamed,
+        }
     }
 
     /// What the columns go into, as [`Grammar::values`](crate::grammar::Grammar::values) has it.
     pub(super) fn values(&self) -> ValueBook {
         let mut values = ValueBook::new(&self.wanted);
+        values.is_unnamed = self.is_unnamed;
         // The format has these columns, so it is no error if all of their fields are empty.
         let count = values.names().len();
         (0..count).for_each(|column| values.is_there(column));

@@ -4,7 +4,7 @@
 //! documented formats.
 
 use crate::common::{MASK, STRICT, error, named, read, read_as, routes, table_as};
-use popfib_formats::{Format, LoadOptions};
+use popfib_formats::{ColumnSelection, Format, LoadOptions};
 
 /// The same with a value chosen; the notes last.
 fn with_path(text: &str, path: &str) -> Vec<String> {
@@ -303,6 +303,8 @@ fn geofeeds() {
         ]
     );
     assert_eq!(table.remarks(), ["1 route without country"]);
+    // A column that nobody asked for by name is the value, as in other files of one.
+    assert_eq!(table.columns, ColumnSelection::Value);
     assert_eq!(with_path(text, "region")[3], "2001:db8::/32 PL-MZ");
     assert_eq!(with_path(text, "4")[3], "2001:db8::/32 a, b");
     let options = LoadOptions {
@@ -468,7 +470,7 @@ fn objects_of_rpsl() {
         "192.0.2.0/24 64500"
     );
     let all = LoadOptions {
-        columns: popfib_formats::ColumnSelection::All,
+        columns: ColumnSelection::All,
         ..STRICT
     };
     let records = read(text, &all).unwrap().content.records;

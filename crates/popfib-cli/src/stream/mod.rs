@@ -32,13 +32,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use clap::{Args, ValueEnum};
-use popfib::IpSet;
+use popfib::family::ByFamily;
 use popfib_formats::addresses::{AddressPick, ColumnId, LinePart, PacketSide};
 use popfib_formats::{AddressBatch, AddressFormat, AddressOptions, Input};
 use popfib_program::failure::Failure;
 use popfib_program::progress;
+use popfib_table::Ribs;
 
 use crate::args::{ReadArgs, is_stdin};
+use crate::places::set_of;
 #[cfg(unix)]
 use popfib_program::files::metadata;
 
@@ -72,7 +74,7 @@ pub(crate) struct InputArgs {
 
     /// The prefixes of these lists, once they are read.
     #[arg(skip)]
-    passed_over: OnceLock<Arc<IpSet>>,
+    passed_over: OnceLock<Arc<ByFamily<Ribs>>>,
 
     /// Use the address in this field of a line, counted from 1
     ///
@@ -202,11 +204,12 @@ impl InputArgs {
             return Err("--delimiter needs --field or --column".into());
         }
         if !self.not_in.is_empty() {
-            let mut prefixes = IpSet::new();
+            let mut prefixes = Vec::new();
             for list in &self.not_in {
                 prefixes.extend(crate::table::load_list(list, read)?);
             }
-            self.passed_over.get_or_init(|| Arc::new(prefixes));
+            let passed_over = || Arc::new(set_of(&prefixes));
+            self.passed_over.get_or_init(passed_over);
         }
         Ok(())
     }

@@ -9,7 +9,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use memchr::memchr;
-use popfib::IpSet;
+use popfib::family::ByFamily;
+use popfib_table::Ribs;
 
 use super::batch::AddressBatch;
 use super::find::find_address;
@@ -25,7 +26,7 @@ pub struct AddressFinder {
     /// What is chosen in place of all of the line.
     chosen: ChosenPart,
     pick: AddressPick,
-    not_in: Option<Arc<IpSet>>,
+    not_in: Option<Arc<ByFamily<Ribs>>>,
     unmap: bool,
     comments: bool,
     /// Whether a cell may have several addresses, or a row several cells.
@@ -235,8 +236,11 @@ impl AddressFinder {
 /// Apart, so that the loop over addresses stays as small as it is without such a list.
 #[cold]
 #[inline(never)]
-fn holds(prefixes: &IpSet, address: IpAddr) -> bool {
-    prefixes.contains_address(address)
+fn holds(prefixes: &ByFamily<Ribs>, address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => prefixes.ipv4.lookup(address.into()).is_some(),
+        IpAddr::V6(address) => prefixes.ipv6.lookup(address.into()).is_some(),
+    }
 }
 
 /// What was found in a cell so far.

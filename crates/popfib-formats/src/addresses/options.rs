@@ -6,7 +6,8 @@
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
-use popfib::IpSet;
+use popfib::family::ByFamily;
+use popfib_table::Ribs;
 
 use super::link::PacketSide;
 
@@ -67,8 +68,9 @@ pub struct AddressOptions {
     pub chooses: bool,
     /// Which of those that are there.
     pub pick: AddressPick,
-    /// Addresses in one of these prefixes are passed over in text, as if they were not there.
-    pub not_in: Option<Arc<IpSet>>,
+    /// Addresses in one of these prefixes are passed over in text, as if they were not there. Ribs, and no set that changes with its
+    /// Fib: the command needs that nowhere else.
+    pub not_in: Option<Arc<ByFamily<Ribs>>>,
     /// Look for no address in lines that begin with `#`.
     pub comments: bool,
     /// Take IPv4-mapped IPv6 addresses as the IPv4 addresses that they stand for.

@@ -4,11 +4,13 @@ use std::io::{self, Cursor, Read};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use popfib::IpSet;
+use popfib::family::ByFamily;
+use popfib::{NextHop, Rib};
 use popfib_formats::addresses::{AddressPick, ColumnId, LinePart};
 use popfib_formats::{
     AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
 };
+use popfib_table::Ribs;
 
 /// Hands out its data in pieces of the given length, however much is asked for.
 struct Pieces(Cursor<Vec<u8>>, usize);
@@ -161,8 +163,11 @@ fn parts_of_lines_and_several_addresses() {
     let comma = [LinePart::Field(2, Some(b','))];
     assert_eq!(picked(lines, with(&comma, first)), ["10.0.0.3", "-"]);
     // What is passed over counts for nothing, and an IPv4-mapped address is the one that it stands for.
-    let not_in = ["10.0.0.2/31", "10.0.0.4/32"].map(|prefix| prefix.parse().unwrap());
-    let not_in = Some(Arc::new(IpSet::from_iter(not_in)));
+    let not_in = ["10.0.0.2/31", "10.0.0.4/32"].map(|p| (p.parse().unwrap(), NextHop::MIN));
+    let not_in = Some(Arc::new(ByFamily::<Ribs> {
+        ipv4: Rib::from_iter(not_in),
+        ipv6: Rib::new(),
+    }));
     for (pick, expected) in [
         (first, "10.0.0.1"),
         (AddressPick::Nth(2), "-"),

@@ -131,12 +131,23 @@ impl RowWriter {
     pub(crate) fn row<'f>(
         &mut self,
         fields: impl IntoIterator<Item = RowField<'f>>,
-        out: &mut impl Write,
+        out: &mut dyn Write,
     ) -> io::Result<()> {
+        let mut fields = fields.into_iter();
+        self.row_of(&mut || fields.next(), out)
+    }
+
+    /// The same, one code for all kinds of rows.
+    fn row_of<'f>(
+        &mut self,
+        next: &mut dyn FnMut() -> Option<RowField<'f>>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let fields = std::iter::from_fn(next);
         if let (Some(separator), false) = (self.form.separator, self.screen.is_terminal) {
             let mut place = [0; 4];
             let separator = separator.encode_utf8(&mut place).as_bytes();
-            for (index, field) in fields.into_iter().enumerate() {
+            for (index, field) in fields.enumerate() {
                 if index > 0 {
                     out.write_all(separator)?;
                 }
@@ -159,7 +170,7 @@ impl RowWriter {
             }
             RowField::Bar(part) => KeptField::Bar(part),
         };
-        self.kept.push(fields.into_iter().map(keep).collect());
+        self.kept.push(fields.map(keep).collect());
         if !self.screen.is_terminal || self.kept.len() >= ROWS || self.size >= BYTES {
             self.settle(out)?;
         }
@@ -174,7 +185,7 @@ impl RowWriter {
 
     /// Writes all rows that are kept.
     #[cold]
-    pub(crate) fn settle(&mut self, out: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn settle(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let kept = std::mem::take(&mut self.kept);
         self.size = 0;
         if self.screen.is_terminal {
@@ -208,7 +219,7 @@ impl RowWriter {
         }
     }
 
-    fn write(&self, fields: &[KeptField], out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, fields: &[KeptField], out: &mut dyn Write) -> io::Result<()> {
         // On a terminal no blanks are written at the end of a line.
         let is_seen = |field: &KeptField| !matches!(field, KeptField::Text { width: 0, .. });
         let fields = match self.screen.is_terminal {

@@ -390,7 +390,7 @@ fn of_prefixes(prefixes: Vec<IpPrefix>) -> SetList {
             .iter()
             .filter_map(|&prefix| A::prefix(prefix))
             .collect();
-        found.sort_unstable();
+        found.sort();
         found.dedup();
         found
     }

@@ -65,7 +65,7 @@ pub(crate) fn lines(
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
-    source(Lines::new(input), grammar, None, options)
+    source(Lines::new(input), Box::new(grammar), None, options)
 }
 
 /// As [`lines`], for what a router printed: commands are skipped.
@@ -75,7 +75,7 @@ pub(crate) fn listing(
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
     let prompt = Some(Prompt::default());
-    source(Lines::new(input), grammar, prompt, options)
+    source(Lines::new(input), Box::new(grammar), prompt, options)
 }
 
 /// The items of the JSON in `input`, each read by `grammar`.
@@ -84,12 +84,12 @@ pub(crate) fn document(
     input: Input,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
-    source(Items::new(input), grammar, None, options)
+    source(Items::new(input), Box::new(grammar), None, options)
 }
 
 fn source(
     cutter: impl Cutter + 'static,
-    mut grammar: impl Grammar + 'static,
+    mut grammar: Box<dyn Grammar>,
     prompt: Option<Prompt>,
     options: &LoadOptions,
 ) -> Box<dyn RouteSource> {
@@ -170,17 +170,18 @@ impl Cutter for Items {
     }
 }
 
-/// The [`RouteSource`] made of a cutter and a grammar.
-struct GrammarSource<C, G> {
+/// The [`RouteSource`] made of a cutter and a grammar. One code for all grammars of a cutter: a call for each piece costs less than
+/// thirty copies take to compile (docs/experiments/build.md, 255).
+struct GrammarSource<C> {
     cutter: C,
-    grammar: G,
+    grammar: Box<dyn Grammar>,
     /// Where commands are skipped.
     prompt: Option<Prompt>,
     rows: RouteRows,
     at_end: bool,
 }
 
-impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
+impl<C: Cutter> GrammarSource<C> {
     /// Reads the next piece; false at the end.
     fn advance(&mut self) -> Result<bool, ReadError> {
         let (grammar, rows) = (&mut self.grammar, &mut self.rows);
@@ -215,7 +216,7 @@ impl<C: Cutter, G: Grammar> GrammarSource<C, G> {
     }
 }
 
-impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
+impl<C: Cutter> RouteSource for GrammarSource<C> {
     fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
         loop {
             if let Some((line, reason)) = self.rows.take_flaw() {
@@ -255,7 +256,7 @@ impl<C: Cutter, G: Grammar> RouteSource for GrammarSource<C, G> {
     }
 }
 
-impl<C, G> fmt::Debug for GrammarSource<C, G> {
+impl<C> fmt::Debug for GrammarSource<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GrammarSource")
             .field("rows", &self.rows)

@@ -64,18 +64,19 @@ pub fn cover<A: Address>(
     }
     let tree = CoverTree::new(&leaves);
     let tries = count.min(leaves.len() - count);
-    let (mut chosen, extra_at_least) = if leaves.len().saturating_mul(tries) <= EXACT {
+    let (chosen, extra_at_least) = if leaves.len().saturating_mul(tries) <= EXACT {
         (tree.exact(count), None)
     } else {
         let (chosen, least) = tree.priced(count);
         (tree.split(chosen, count), Some(least))
     };
-    chosen.sort_unstable_by_key(|&vertex| tree.vertices[vertex].prefix.first());
     let chosen = chosen.iter().map(|&vertex| &tree.vertices[vertex]);
     let extra = chosen.clone().map(|vertex| vertex.extra).sum();
+    let mut prefixes: Vec<_> = chosen.map(|vertex| vertex.prefix).collect();
+    prefixes.sort();
     Some(Cover {
         // Neighbours may have become one.
-        prefixes: algebra::fewest(chosen.map(|vertex| vertex.prefix)).collect(),
+        prefixes: algebra::fewest(prefixes).collect(),
         extra,
         extra_at_least: extra_at_least.unwrap_or(extra),
     })

@@ -83,7 +83,7 @@ fn of_family<A: Family>(
             selected[number.get() as usize]
         }));
     }
-    prefixes.sort_unstable();
+    prefixes.sort();
     Ok(algebra::ranges(prefixes).collect())
 }
 

@@ -1,24 +1,29 @@
-//! A running `popfibd` as its clients see it (`--live`): queries go to its Unix socket; matches, images of the current table and
-//! changes of its routes come back. `follow/protocol.rs` answers them, and says how.
+//! A running `popfibd` as its clients see it (`--live`): HTTP to its Unix socket or its address; matches and images of the current table
+//! come back. Changes of routes come as lines of the socket.
+//!
+//! It speaks HTTP/1.0, whose answers end with their connection, so that a few lines are a client.
 
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use popfib::IpPrefix;
 use popfib_program::failure::Failure;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 
 use crate::args::ReadArgs;
 use crate::image::OpenedImage;
 use crate::output::note;
 
-/// How many queries are sent before the first answer is read: their answers fit into a socket's buffer.
-const AHEAD: usize = 64;
+/// How many addresses are asked for at a time.
+const AHEAD: usize = 10_000;
 
 /// A connection's two directions. The trait stands for a Unix socket, so that all of this compiles where there are none.
-trait ReadWrite: Read + Write + Send {}
-impl<T: Read + Write + Send> ReadWrite for T {}
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
 
 #[cfg(unix)]
 fn connect(path: &Path) -> io::Result<Box<dyn ReadWrite>> {
@@ -33,177 +38,289 @@ fn connect(_: &Path) -> io::Result<Box<dyn ReadWrite>> {
 /// Where a `popfibd` answers, and which of its tables is meant.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowSocket {
-    socket: PathBuf,
+    /// The path of its socket, or `http://HOST:PORT`.
+    place: PathBuf,
     table: Option<String>,
+    /// All, if there are none.
+    columns: Vec<String>,
 }
 
-/// A connection to a `popfibd`.
-pub(crate) struct FollowClient {
-    name: String,
-    stream: BufReader<Box<dyn ReadWrite>>,
+/// An answer: whether the client has it already, the tag of its table, and what it says.
+struct LiveAnswer {
+    is_known: bool,
+    tag: Option<String>,
+    body: BufReader<Box<dyn ReadWrite>>,
 }
 
-/// A match: the prefix, and its value.
-pub(crate) type LiveMatch = Option<(IpPrefix, String)>;
+/// An object of JSON, its members in their order.
+struct LiveMembers(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for LiveMembers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = LiveMembers;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LiveMembers, A::Error> {
+                let members = std::iter::from_fn(|| map.next_entry().transpose());
+                members.collect::<Result<_, _>>().map(LiveMembers)
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
 
 impl FollowSocket {
-    /// The socket at this path and the table of `--vrf`; an error if other options of tables are given.
-    pub(crate) fn new(socket: &Path, read: &ReadArgs) -> Result<Self, Failure> {
+    /// The socket or address, and the table of `--vrf`; an error if other options of tables are given.
+    pub(crate) fn new(place: &Path, read: &ReadArgs) -> Result<Self, Failure> {
         let mut of_file = read.clone();
         let table = of_file.vrf.take();
+        let mut columns = std::mem::take(&mut of_file.columns);
+        columns.retain(|column| column != "*");
         if let Some(option) = of_file.of_file() {
             return Err(format!(
                 "--live asks a table that is there already; {option} is for files"
             )
             .into());
         }
-        Ok(Self::of_table(socket, table))
+        let socket = Self::of_table(place, table);
+        Ok(Self { columns, ..socket })
     }
 
-    /// The table of that name at this socket.
-    pub(crate) fn of_table(socket: &Path, table: Option<String>) -> Self {
-        let socket = socket.to_owned();
-        Self { socket, table }
-    }
-
-    /// Connects, and chooses the table.
-    pub(crate) fn connect(&self) -> Result<FollowClient, Failure> {
-        let name = self.socket.display().to_string().escape_debug().to_string();
-        let stream =
-            connect(&self.socket).map_err(|error| format!("{name}: {error}; {ANSWERS}"))?;
-        let stream = BufReader::new(stream);
-        let mut live = FollowClient { name, stream };
-        if let Some(table) = &self.table {
-            if table.contains('\n') {
-                return Err("the name of a table is one line".into());
-            }
-            live.send(&format!("table {table}\n"))?;
-            live.line()?;
+    /// The table of that name there.
+    pub(crate) fn of_table(place: &Path, table: Option<String>) -> Self {
+        Self {
+            place: place.to_owned(),
+            table,
+            columns: Vec::new(),
         }
-        Ok(live)
-    }
-}
-
-impl FollowClient {
-    fn failed(&self, reason: impl std::fmt::Display) -> Failure {
-        format!("{}: {reason}", self.name).into()
     }
 
-    fn send(&mut self, lines: &str) -> Result<(), Failure> {
-        let sent = self.stream.get_mut().write_all(lines.as_bytes());
-        sent.map_err(|error| match self.line() {
-            // The other side closed it, and sent the reason before.
-            Err(reason) if error.kind() == io::ErrorKind::BrokenPipe => reason,
-            _ => self.failed(error),
+    fn name(&self) -> String {
+        self.place.display().to_string().escape_debug().to_string()
+    }
+
+    fn failed(&self, reason: impl fmt::Display) -> Failure {
+        format!("{}: {reason}", self.name()).into()
+    }
+
+    fn connect(&self) -> Result<BufReader<Box<dyn ReadWrite>>, Failure> {
+        let url = self
+            .place
+            .to_str()
+            .and_then(|place| place.split_once("://"));
+        let stream: io::Result<Box<dyn ReadWrite>> = match url {
+            None => connect(&self.place),
+            Some(("http", host)) => {
+                let host = host.trim_end_matches('/');
+                let has_port = host
+                    .rsplit_once(':')
+                    .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+                let address = if has_port {
+                    host.to_owned()
+                } else {
+                    format!("{host}:80")
+                };
+                TcpStream::connect(address).map(|stream| Box::new(stream) as _)
+            }
+            Some(_) => return Err(self.failed("only http:// and sockets are asked")),
+        };
+        let stream = stream.map_err(|error| self.failed(format_args!("{error}; {ANSWERS}")))?;
+        Ok(BufReader::new(stream))
+    }
+
+    /// Asks for a path, with these fields and this body.
+    fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        fields: &str,
+        body: &str,
+    ) -> Result<LiveAnswer, Failure> {
+        let columns = (!self.columns.is_empty()).then(|| self.columns.join(","));
+        let mut query = String::from("?");
+        for (name, value) in [("table", &self.table), ("columns", &columns)] {
+            for byte in value.iter().flat_map(|value| value.bytes()) {
+                if query.ends_with(['?', '&']) {
+                    query += &format!("{name}=");
+                }
+                query += &format!("%{byte:02x}");
+            }
+            query += "&";
+        }
+        let length = body.len();
+        let token = std::env::var("POPFIB_TOKEN").ok();
+        let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
+        let fields = fields.to_owned() + &token.unwrap_or_default();
+        let request = format!(
+            "{method} {path}{query} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {length}\r\n{fields}\r\n{body}"
+        );
+        let mut stream = self.connect()?;
+        // The other side may have closed it, and sent the reason before.
+        let sent = stream.get_mut().write_all(request.as_bytes());
+        let mut head = Vec::new();
+        loop {
+            let mut line = String::new();
+            let read = stream.read_line(&mut line);
+            read.map_err(|error| self.failed(error))?;
+            match line.trim_end() {
+                "" if line.is_empty() => {
+                    sent.map_err(|error| self.failed(error))?;
+                    return Err(self.failed("it closed the connection within an answer"));
+                }
+                "" => break,
+                line => match line.strip_prefix("error: ") {
+                    Some(reason) => return Err(self.failed(reason)),
+                    None => head.push(line.to_owned()),
+                },
+            }
+        }
+        let status = head.first().and_then(|line| line.split(' ').nth(1));
+        let is_known = status == Some("304");
+        if !is_known && status != Some("200") {
+            let error = serde_json::from_reader(stream).unwrap_or(Value::Null);
+            return Err(self.failed(match error["error"].as_str() {
+                Some("no such table") => format!(
+                    "{:?}: no such table",
+                    self.table.as_deref().unwrap_or_default()
+                ),
+                reason => reason.unwrap_or(NO_ANSWER).to_owned(),
+            }));
+        }
+        let tag = head.iter().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            name.eq_ignore_ascii_case("etag").then(|| value.to_owned())
+        });
+        Ok(LiveAnswer {
+            is_known,
+            tag,
+            body: stream,
         })
     }
 
-    /// The next line of an answer.
-    fn line(&mut self) -> Result<String, Failure> {
-        let mut line = String::new();
-        let read = self.stream.read_line(&mut line);
-        read.map_err(|error| self.failed(error))?;
-        match line.strip_suffix('\n') {
-            None => Err(self.failed("it closed the connection within an answer")),
-            Some(line) => match line.strip_prefix("error: ") {
-                Some(reason) => Err(self.failed(reason)),
-                None => Ok(line.to_owned()),
-            },
-        }
-    }
-
-    /// The longest match of each address.
-    pub(crate) fn look_up(&mut self, addresses: &[IpAddr]) -> Result<Vec<LiveMatch>, Failure> {
-        let mut matches = Vec::with_capacity(addresses.len());
-        let mut stale = 0;
+    /// The answer to each address, an object of JSON.
+    pub(crate) fn look_up(&self, addresses: &[IpAddr]) -> Result<Vec<String>, Failure> {
+        let mut answers = Vec::with_capacity(addresses.len());
         for addresses in addresses.chunks(AHEAD) {
-            let lines: Vec<String> = addresses.iter().map(|a| format!("lookup {a}\n")).collect();
-            self.send(&lines.concat())?;
-            for _ in addresses {
-                let line = self.line()?;
-                let mut parts = line.split('\t').skip(1);
-                let found = match (parts.next(), parts.next()) {
-                    (Some("-"), Some(_)) => None,
-                    (Some(prefix), Some(value)) => {
-                        let prefix = prefix.parse().map_err(|_| self.failed(NO_ANSWER))?;
-                        Some((prefix, value.to_owned()))
-                    }
-                    _ => return Err(self.failed(NO_ANSWER)),
-                };
-                stale += usize::from(parts.next() == Some("stale"));
-                matches.push(found);
+            let lines: String = addresses.iter().map(|a| format!("\"{a}\"\n")).collect();
+            let answer = self.ask("POST", "/v1/lookup", "", &lines)?;
+            let before = answers.len();
+            for line in answer.body.lines() {
+                answers.push(line.map_err(|error| self.failed(error))?);
+            }
+            if answers.len() - before != addresses.len() {
+                return Err(self.failed("it closed the connection within an answer"));
             }
         }
+        let is_stale = |line: &&String| line.ends_with(",\"stale\":true}");
+        let stale = answers.iter().filter(is_stale).count();
         if stale > 0 {
             note(format_args!(
                 "{}: {stale} answers are of routes that their source has not confirmed since a restart",
-                self.name
+                self.name()
             ));
         }
-        Ok(matches)
+        Ok(answers)
+    }
+
+    /// The names of an answer's members, and their texts.
+    pub(crate) fn texts(&self, line: &str) -> Result<Vec<(String, Option<String>)>, Failure> {
+        let members = serde_json::from_str::<LiveMembers>(line);
+        let LiveMembers(members) = members.map_err(|_| self.failed(NO_ANSWER))?;
+        let texts = members.into_iter().filter(|(name, _)| name != "stale");
+        Ok(texts.map(|(name, value)| (name, text_of(&value))).collect())
     }
 
     /// Hands all lines of changes to `each` as they come, until the other process ends.
     pub(crate) fn watch(
-        &mut self,
+        &self,
         covered: Option<IpPrefix>,
         mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        let mut stream = self.connect()?;
+        let line = |stream: &mut BufReader<Box<dyn ReadWrite>>, query: String| {
+            let sent = stream.get_mut().write_all(query.as_bytes());
+            let mut line = String::new();
+            let read = sent.and_then(|()| stream.read_line(&mut line));
+            read.map_err(|error| self.failed(error))?;
+            match line.trim_end().strip_prefix("error: ") {
+                Some(reason) => Err(self.failed(reason)),
+                None if line != "ok\n" => {
+                    Err(self.failed("the changes of a table are at the socket of `popfibd`"))
+                }
+                None => Ok(()),
+            }
+        };
+        if let Some(table) = &self.table {
+            if table.contains('\n') {
+                return Err("the name of a table is one line".into());
+            }
+            line(&mut stream, format!("table {table}\n"))?;
+        }
         let covered = covered.map(|prefix| prefix.to_string());
-        self.send(&format!("watch {}\n", covered.unwrap_or_default()))?;
-        self.line()?;
+        line(
+            &mut stream,
+            format!("watch {}\n", covered.unwrap_or_default()),
+        )?;
         loop {
-            let lines = self.stream.fill_buf();
-            let lines = lines.map_err(|error| format!("{}: {error}", self.name))?;
+            let lines = stream.fill_buf();
+            let lines = lines.map_err(|error| self.failed(error))?;
             if lines.is_empty() {
                 return Ok(());
             }
             let length = lines.len();
             each(lines)?;
-            self.stream.consume(length);
+            stream.consume(length);
         }
     }
 
-    /// The table as it is now, compiled, and its version among those of the same process; `None` if it is still of this version.
+    /// The table as it is now, compiled, and its tag; `None` if it still has this one.
     pub(crate) fn image(
-        &mut self,
-        version: Option<u64>,
-    ) -> Result<Option<(u64, OpenedImage)>, Failure> {
+        &self,
+        tag: Option<&str>,
+    ) -> Result<Option<(Option<String>, OpenedImage)>, Failure> {
         let start = Instant::now();
-        let known = version.map(|version| version.to_string());
-        self.send(&format!("image {}\n", known.unwrap_or_default()))?;
-        let line = self.line()?;
-        if line == "same" {
+        let known = tag.map(|tag| format!("If-None-Match: {tag}\r\n"));
+        let all = Self::of_table(&self.place, self.table.clone());
+        let mut answer = all.ask("GET", "/v1/image", &known.unwrap_or_default(), "")?;
+        if answer.is_known {
             return Ok(None);
         }
-        let words: Vec<&str> = line.split(' ').collect();
-        let (Some("image"), Some(Ok(version)), Some(Ok(length))) = (
-            words.first().copied(),
-            words.get(1).map(|word| word.parse::<u64>()),
-            words.get(2).map(|word| word.parse::<u64>()),
-        ) else {
-            return Err(self.failed(NO_ANSWER));
-        };
         let mut bytes = Vec::new();
-        let read = (&mut self.stream).take(length).read_to_end(&mut bytes);
-        match read {
-            Ok(read) if read as u64 == length => {}
-            Ok(_) => return Err(self.failed("it closed the connection within an image")),
-            Err(error) => return Err(self.failed(error)),
-        }
-        let opened = OpenedImage::of_bytes(self.name.clone(), &bytes, start)?;
-        Ok(Some((version, opened)))
+        let read = answer.body.read_to_end(&mut bytes);
+        read.map_err(|error| self.failed(error))?;
+        let opened = OpenedImage::of_bytes(self.name(), &bytes, start)?;
+        Ok(Some((answer.tag, opened)))
     }
 }
 
-/// What helps if nobody answers at the socket.
+/// A value of a live table as text.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Array(list) => Some(
+            list.iter()
+                .filter_map(text_of)
+                .collect::<Vec<_>>()
+                .join(","),
+        ),
+        value => Some(value.to_string()),
+    }
+}
+
+/// What helps if nobody answers there.
 const ANSWERS: &str = "`popfibd --socket FILE` answers there";
 
 const NO_ANSWER: &str = "this is no answer of popfibd";
 
 /// The table as it is now.
-pub(crate) fn open(socket: &Path, read: &ReadArgs) -> Result<OpenedImage, Failure> {
-    let mut live = FollowSocket::new(socket, read)?.connect()?;
+pub(crate) fn open(place: &Path, read: &ReadArgs) -> Result<OpenedImage, Failure> {
+    let live = FollowSocket::new(place, read)?;
     let current = live.image(None)?;
     let opened = current.map(|(_, opened)| opened);
     opened.ok_or_else(|| live.failed(NO_ANSWER))

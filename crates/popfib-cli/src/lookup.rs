@@ -151,15 +151,27 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
             asked.address().ok_or_else(reason)
         });
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
-        write_heading(&mut output, &[NEXT_HOP], form)?;
-        let mut live = FollowSocket::new(socket, &args.table.read)?.connect()?;
-        // Each is answered from the table of that moment: a query is cheaper than an image of all of it.
-        for (asked, found) in asked.iter().zip(live.look_up(&addresses)?) {
-            let (prefix, value) = found.unzip();
-            let cell = value
-                .as_deref()
-                .map(|text| Cell::Scalar(Scalar::Text(text)));
-            write_answer(&mut output, *asked, prefix, &[(NEXT_HOP, cell)], form)?;
+        let live = FollowSocket::new(socket, &args.table.read)?;
+        // From the table of that moment: a query is cheaper than an image of all of it.
+        let answers = live.look_up(&addresses)?;
+        for (index, (asked, line)) in asked.iter().zip(answers).enumerate() {
+            if form == Form::JsonLines {
+                output.text(format_args!("{line}\n"))?;
+                continue;
+            }
+            let texts = live.texts(&line)?;
+            let prefix = texts
+                .get(1)
+                .and_then(|(_, prefix)| prefix.as_ref()?.parse().ok());
+            let cell = |text| Cell::Scalar(Scalar::Text(text));
+            let cells = texts.iter().skip(2);
+            let cells = cells.map(|(name, text)| (&name[..], text.as_deref().map(cell)));
+            let cells: Vec<NamedCell<'_>> = cells.collect();
+            if index == 0 {
+                let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
+                write_heading(&mut output, &names, form)?;
+            }
+            write_answer(&mut output, *asked, prefix, &cells, form)?;
         }
         output.flush()?;
         return Ok(Verdict::Good);

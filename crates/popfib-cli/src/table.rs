@@ -47,9 +47,6 @@ pub(crate) fn load_routes(
         return load_file(args.table.as_deref(), &args.read, &options);
     };
     options.table = None;
-    if args.live.is_some() {
-        options.columns = ColumnSelection::Value;
-    }
     let table = load_image(&opened.loaded.name, &opened.in_image, &options)?;
     Ok(told(table, &args.read))
 }

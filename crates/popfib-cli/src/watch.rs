@@ -36,8 +36,7 @@ pub(crate) struct WatchArgs {
 }
 
 pub(crate) fn run(args: &WatchArgs) -> Result<Verdict, Failure> {
-    let place = FollowSocket::of_table(&args.socket, args.table.clone());
-    let mut live = place.connect()?;
+    let live = FollowSocket::of_table(&args.socket, args.table.clone());
     let mut output = StandardOutput::new();
     live.watch(args.covered, |bytes| {
         output.bytes(bytes)?;

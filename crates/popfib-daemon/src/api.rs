@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, ETAG, HOST, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_TYPE, ETAG, HOST, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN,
+};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use popfib::IpPrefix;
 use serde::Serialize;
@@ -32,12 +34,38 @@ const JSON_LINES: &str = "application/x-ndjson";
 const IMAGE: &str = "application/octet-stream";
 
 /// Who the client may be.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub(super) enum Trust {
     /// A user that may open the Unix socket.
     Own,
     /// Anybody on the network, or a browser that a web page has directed here.
-    Network,
+    Network(Arc<HttpAccess>),
+}
+
+/// What the listener asks of its clients.
+#[derive(Debug, Default)]
+pub(super) struct HttpAccess {
+    /// Names of this host besides its addresses.
+    pub(super) hosts: Vec<String>,
+    /// Requests have one of them, if there are any.
+    pub(super) tokens: Vec<String>,
+}
+
+impl HttpAccess {
+    /// Whether the request has a token. How long it takes does not tell how much of one is right.
+    fn admits<B>(&self, request: &Request<B>) -> bool {
+        let given = request.headers().get(AUTHORIZATION);
+        let given = given.and_then(|given| given.as_bytes().strip_prefix(b"Bearer "));
+        let is_given = |token: &&String| {
+            let given = given.unwrap_or_default();
+            let differences = given
+                .iter()
+                .zip(token.bytes())
+                .fold(0, |all, (a, b)| all | a ^ b);
+            given.len() == token.len() && differences == 0
+        };
+        self.tokens.is_empty() || self.tokens.iter().filter(is_given).count() > 0
+    }
 }
 
 /// Why a request has no answer.
@@ -71,12 +99,17 @@ struct HttpFamilySize {
 pub(super) async fn answer(
     state: &Arc<FollowState>,
     request: Request<Incoming>,
-    trust: Trust,
+    trust: &Trust,
 ) -> Response<HttpBody> {
-    let answer = match is_own(&request, trust) {
-        true => route(state, request).await,
+    let answer = match trust {
         // A web page of another site may not read this in a visitor's browser, nor by a name of its own that resolves to this host.
-        false => Err((StatusCode::FORBIDDEN, "this host name is not allowed")),
+        Trust::Network(access) if !is_own(&request, access) => {
+            Err((StatusCode::FORBIDDEN, "this host name is not allowed"))
+        }
+        Trust::Network(access) if !access.admits(&request) && request.uri().path() != "/health" => {
+            Err((StatusCode::UNAUTHORIZED, "no token that is known"))
+        }
+        _ => route(state, request).await,
     };
     answer.unwrap_or_else(|(status, error)| {
         let body = format!("{{\"error\":\"{error}\"}}\n");
@@ -87,19 +120,22 @@ pub(super) async fn answer(
 }
 
 /// Whether the request's `Host`, and the `Origin` that a browser adds for another page, are addresses or `localhost`, and so no
-/// names that another site could give this host.
-fn is_own(request: &Request<Incoming>, trust: Trust) -> bool {
+/// names that another site could give this host, or that the settings know.
+fn is_own<B>(request: &Request<B>, access: &HttpAccess) -> bool {
     let is_own = |host: &str| {
         let host = host.parse().ok();
         host.as_ref().and_then(Uri::host).is_some_and(|host| {
-            host == "localhost" || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+            let is_known = |name: &String| name.eq_ignore_ascii_case(host);
+            host == "localhost"
+                || access.hosts.iter().any(is_known)
+                || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
         })
     };
     let is_allowed = |name: HeaderName| {
         let mut values = request.headers().get_all(name).iter();
         values.all(|value| value.to_str().is_ok_and(is_own))
     };
-    trust == Trust::Own || is_allowed(HOST) && is_allowed(ORIGIN)
+    is_allowed(HOST) && is_allowed(ORIGIN)
 }
 
 async fn route(
@@ -117,6 +153,9 @@ async fn route(
             Ok(answer)
         }
         (&Method::GET | &Method::HEAD, "/metrics") => written(state, METRICS, metrics::write),
+        (&Method::GET | &Method::HEAD, "/v1/openapi.json") => {
+            Ok(whole(JSON, include_str!("openapi.json")))
+        }
         (&Method::GET | &Method::HEAD, "/v1/tables") => written(state, JSON_LINES, tables),
         (&Method::GET | &Method::HEAD, "/v1/paths") => {
             let query = HttpQuery::of(&request);
@@ -131,12 +170,13 @@ async fn route(
         (&Method::GET | &Method::HEAD, "/v1/lookup") => lookup(state, &request),
         (&Method::POST, "/v1/lookup") => lookup_many(state, request).await,
         (_, "/v1/lookup") => Err((StatusCode::METHOD_NOT_ALLOWED, "GET or POST")),
-        (_, "/health" | "/metrics" | "/v1/tables" | "/v1/paths" | "/v1/image") => {
-            Err((StatusCode::METHOD_NOT_ALLOWED, "GET"))
-        }
+        (
+            _,
+            "/health" | "/metrics" | "/v1/tables" | "/v1/paths" | "/v1/image" | "/v1/openapi.json",
+        ) => Err((StatusCode::METHOD_NOT_ALLOWED, "GET")),
         _ => Err((
             StatusCode::NOT_FOUND,
-            "/v1/lookup, /v1/paths, /v1/tables, /v1/image, /metrics or /health",
+            "no such path; /v1/openapi.json lists them",
         )),
     }
 }

@@ -20,7 +20,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout_at};
 
 use super::accept::{ListenerThread, accept};
-use super::api::{self, Trust};
+use super::api::{self, HttpAccess, Trust};
 use super::state::{CountedClient, FollowState};
 
 /// The time for the head of a request, which is also that of silence before it, and the time for a request with its answer.
@@ -51,12 +51,14 @@ fn runtime() -> io::Result<&'static Runtime> {
 pub(super) fn listen(
     state: &Arc<FollowState>,
     address: SocketAddr,
+    access: HttpAccess,
 ) -> Result<ListenerThread, Failure> {
+    let trust = Trust::Network(Arc::new(access));
     let failed = |error| format!("--http {address}: {error}");
     let runtime = runtime().map_err(failed)?;
     let (accepting, state) = (state, state.clone());
     let each = move |client: TcpStream, _| {
-        let state = state.clone();
+        let (state, trust) = (state.clone(), trust.clone());
         runtime.spawn(async move {
             let Some(_counted) = CountedClient::enter(&state.http_connections, MAX_CONNECTIONS)
             else {
@@ -65,7 +67,7 @@ pub(super) fn listen(
             let _ = client.set_nonblocking(true);
             let _ = client.set_nodelay(true);
             if let Ok(client) = tokio::net::TcpStream::from_std(client) {
-                serve(&state, client, Trust::Network).await;
+                serve(&state, client, &trust).await;
             }
         });
     };
@@ -82,7 +84,7 @@ pub(super) fn serve_socket(
         client.set_nonblocking(true)?;
         let (reader, writer) = tokio::net::UnixStream::from_std(client)?.into_split();
         let reader = tokio::io::AsyncReadExt::chain(&read[..], reader);
-        serve(state, tokio::io::join(reader, writer), Trust::Own).await;
+        serve(state, tokio::io::join(reader, writer), &Trust::Own).await;
         Ok(())
     })
 }
@@ -91,7 +93,7 @@ pub(super) fn serve_socket(
 async fn serve(
     state: &Arc<FollowState>,
     client: impl AsyncRead + AsyncWrite + Unpin,
-    trust: Trust,
+    trust: &Trust,
 ) {
     let until = Mutex::new(Instant::now() + EXCHANGE);
     let lock = || until.lock().unwrap_or_else(PoisonError::into_inner);

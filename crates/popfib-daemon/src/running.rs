@@ -93,9 +93,19 @@ impl RunningParts {
             self.socket = keep(opened, failed)?;
             self.now.socket = to.socket.clone().filter(|_| self.socket.is_some());
         }
-        if before.http != to.http {
+        let http = |settings: &Settings| {
+            (
+                settings.http,
+                settings.http_host.clone(),
+                settings.http_tokens.clone(),
+            )
+        };
+        if http(&before) != http(to) {
             self.http = None;
-            let opened = to.http.map(|address| http::listen(state, address));
+            let opened = to.http.map(|address| {
+                let access = to.http_access()?;
+                http::listen(state, address, access)
+            });
             self.http = keep(opened, failed)?;
             self.now.http = to.http.filter(|_| self.http.is_some());
         }

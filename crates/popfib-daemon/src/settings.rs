@@ -13,6 +13,7 @@ use popfib_feed::Limits;
 use popfib_program::failure::Failure;
 use serde::Deserialize;
 
+use super::api::HttpAccess;
 use super::files::FileSettings;
 use super::{listen, updates};
 
@@ -126,6 +127,18 @@ pub(super) struct Settings {
     #[arg(long, value_name = "ADDR")]
     pub(super) http: Option<SocketAddr>,
 
+    /// Names of this host in requests by HTTP
+    ///
+    /// Besides its addresses and localhost.
+    #[arg(hide_short_help = true, long, value_name = "NAME", requires = "http")]
+    pub(super) http_host: Vec<String>,
+
+    /// File with tokens, one a line, of which requests by HTTP need one
+    ///
+    /// As `Authorization: Bearer TOKEN`; all but /health.
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "http")]
+    pub(super) http_tokens: Option<PathBuf>,
+
     /// When routes that a reconnection did not announce go, in seconds
     ///
     /// After a reconnection, routes that were not announced again are removed this many seconds after the last one that was.
@@ -175,6 +188,8 @@ impl Default for Settings {
             snapshot: None,
             snapshot_every: None,
             http: None,
+            http_host: Vec::new(),
+            http_tokens: None,
             idle: limits.idle.as_secs(),
             max_paths: limits.max_paths,
             max_peer_paths: limits.max_peer_paths,
@@ -229,6 +244,22 @@ impl Settings {
             return Err(reason.into());
         }
         Ok(())
+    }
+
+    /// What the listener of HTTP asks of its clients.
+    pub(super) fn http_access(&self) -> Result<HttpAccess, String> {
+        let mut tokens = Vec::new();
+        if let Some(path) = &self.http_tokens {
+            let failed = |reason: &dyn std::fmt::Display| format!("{}: {reason}", path.display());
+            let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            tokens.extend(lines.map(str::to_owned));
+            if tokens.is_empty() {
+                return Err(failed(&"there is no token in it"));
+            }
+        }
+        let hosts = self.http_host.clone();
+        Ok(HttpAccess { hosts, tokens })
     }
 
     /// The files that are served, by the names of their tables.

@@ -17,7 +17,7 @@ use popfib_program::failure::Failure;
 use popfib_table::WatchedFiles;
 
 use crate::args::{ReadArgs, TableArgs, is_embedded, is_stdin};
-use crate::live::{FollowClient, FollowSocket};
+use crate::live::FollowSocket;
 use crate::output::note;
 
 use super::table::NamedTable;
@@ -90,21 +90,12 @@ impl<'a, T> Follower<'a, T> {
         mut make: impl FnMut(NamedTable) -> Result<T, Failure> + Send + 'a,
     ) -> Result<(T, Option<Self>), Failure> {
         let place = FollowSocket::new(socket, read)?;
-        let (mut client, mut version) = (None, None);
+        let mut tag = None;
         let mut fetch = move || {
-            let live: &mut FollowClient = match &mut client {
-                Some(live) => live,
-                none => {
-                    // Another process counts its versions from 0.
-                    version = None;
-                    none.insert(place.connect()?)
-                }
-            };
-            let current = live.image(version).inspect_err(|_| client = None)?;
-            let Some((of_current, opened)) = current else {
+            let Some((of_current, opened)) = place.image(tag.as_deref())? else {
                 return Ok(None);
             };
-            version = Some(of_current);
+            tag = of_current;
             make(NamedTable::of_loaded(None, opened.loaded, with_prefixes)?).map(Some)
         };
         let first = fetch()?.expect("no version of it is known");

@@ -14,7 +14,7 @@ use rustix::process::Signal;
 
 use super::http::Http;
 use super::{Follow, run_daemon};
-use crate::common::{bad, directory};
+use crate::common::{bad, directory, good, run};
 
 const PLACES: &str = "network,country,asn\n10.0.0.0/8,\"east, far\",64500\n10.1.0.0/16,west,\n";
 
@@ -102,9 +102,35 @@ fn files_are_served_in_every_way() {
     let expected =
         b"ok\nok 0000002\n\x01\0\0\0\x02\0\0\0\0\0\0\x001\twest\t-\n2\teast, far\t64500\n\n";
     assert_eq!(answer, expected);
+    // The command, by the socket and by HTTP.
+    let url = format!("http://{address}");
+    for place in [follow.socket.to_str().unwrap(), &url] {
+        let lookup = ["lookup", "--live", place, "--vrf", "geo", "10.2.0.1", "::1"];
+        let rows = "10.2.0.1\t10.0.0.0/8\teast, far\t64500\n::1\t-\t-\t-\n";
+        assert_eq!(good(&run(&lookup)), rows, "{place}");
+        let chosen = [&lookup[..], &["--columns", "asn", "--json"]].concat();
+        let object = r#"{"address":"10.2.0.1","prefix":"10.0.0.0/8","asn":64500}"#;
+        assert!(good(&run(&chosen)).starts_with(object), "{place}");
+        let routes = run(&[
+            "routes",
+            "--live",
+            place,
+            "--vrf",
+            "geo",
+            "--columns",
+            "country",
+        ]);
+        assert!(
+            good(&routes).contains("10.0.0.0/8 east, far\n"),
+            "{routes:?}"
+        );
+        let wrong = run(&["lookup", "--live", place, "--vrf", "\u{1b}no", "::1"]);
+        let reason = r#": "\u{1b}no": no such table"#;
+        assert!(bad(&wrong).trim_end().ends_with(reason), "{}", bad(&wrong));
+    }
     let stats = follow.ask("stats");
     for line in [
-        "popfib_table_lookups_total{table=\"geo\"} 9\n",
+        "popfib_table_lookups_total{table=\"geo\"} 17\n",
         "popfib_table_errors_total{table=\"bad\"} 0\n",
         "popfib_prefixes{table=\"geo\",family=\"ipv4\"} 2\n",
     ] {

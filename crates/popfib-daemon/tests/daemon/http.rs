@@ -130,7 +130,7 @@ fn requests_are_answered_on_a_connection_that_stays() {
         (
             "/lookup",
             404,
-            error("/v1/lookup, /v1/paths, /v1/tables, /v1/image, /metrics or /health"),
+            error("no such path; /v1/openapi.json lists them"),
         ),
     ];
     let mut tcp = Http::connect(address);
@@ -271,8 +271,9 @@ fn hostile_requests_end_nothing_but_their_connection() {
     // A chunk that is none breaks the answer off.
     let mut client = Http::connect(address);
     let head = "POST /v1/lookup HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let (status, ..) = client.ask(format!("{head}4\r\n::1\n\r\nzz\r\n"));
-    assert_eq!(status, 400);
+    let (status, _, body) = client.ask(format!("{head}4\r\n::1\n\r\nzz\r\n"));
+    let broken = "{\"error\":\"the body is broken off\"}\n";
+    assert_eq!((status, &body[..]), (400, broken));
     // Requests one after the other without waiting are answered in their order.
     let mut client = Http::connect(address);
     let one = |last: u8| format!("GET /v1/lookup?address=10.0.0.{last} HTTP/1.1\r\n\r\n");
@@ -310,5 +311,130 @@ fn hostile_requests_end_nothing_but_their_connection() {
     assert_eq!(
         follow.ask("2001:db8::1"),
         "2001:db8::1\t2001:db8::/32\twest\n"
+    );
+}
+
+#[test]
+fn the_description_has_what_is_answered_and_documented() {
+    let (_follow, address, _) = start("http-described");
+    let mut client = Http::connect(address);
+    let (_, _, body) = client.get("/v1/openapi.json");
+    let described: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let paths = described["paths"].as_object().unwrap();
+    for path in paths.keys() {
+        // No parameters are there, but the path is.
+        assert_ne!(client.get(path).0, 404, "{path}");
+        let deleted = client.ask(format!("DELETE {path} HTTP/1.1\r\n\r\n"));
+        assert_eq!(deleted.0, 405, "{path}");
+    }
+    let guide = include_str!("../../../../docs/popfibd.md");
+    let section = guide.split_once("### HTTP\n").unwrap().1;
+    let (table, _) = section.split_once("\n\n`?table").unwrap();
+    let mut documented = Vec::new();
+    for method in ["GET", "POST"] {
+        for rest in table.split(&format!("`{method} ")).skip(1) {
+            let path = rest.split(['?', '`']).next().unwrap();
+            documented.push(format!("{} {path}", method.to_lowercase()));
+        }
+    }
+    let methods = paths.iter().flat_map(|(path, methods)| {
+        let methods = methods.as_object().unwrap().keys();
+        methods.map(move |method| format!("{method} {path}"))
+    });
+    let mut methods: Vec<String> = methods.collect();
+    methods.sort();
+    documented.sort();
+    assert_eq!(methods, documented);
+}
+
+#[test]
+fn a_listener_may_ask_for_tokens_and_know_names() {
+    let tokens = file("http-tokens.txt", "first\n\nsecond\n");
+    let options = [
+        "--updates",
+        "-",
+        "--http",
+        "127.0.0.1:0",
+        "--http-tokens",
+        &tokens,
+    ];
+    let mut follow = Follow::start(
+        "http-tokens",
+        &[&options[..], &["--http-host", "popfib.example"]].concat(),
+    );
+    let address = follow.connect("HTTP on");
+    for (fields, status) in [
+        ("", 401),
+        ("Authorization: Bearer firs\r\n", 401),
+        ("Authorization: Bearer \r\n", 401),
+        ("Authorization: Basic first\r\n", 401),
+        ("Authorization: Bearer second\r\n", 200),
+        (
+            "Authorization: Bearer first\r\nHost: POPFIB.example:80\r\n",
+            200,
+        ),
+        (
+            "Authorization: Bearer first\r\nHost: popfib.example.net\r\n",
+            403,
+        ),
+    ] {
+        let request = format!("GET /v1/tables HTTP/1.1\r\n{fields}\r\n");
+        assert_eq!(Http::connect(address).ask(request).0, status, "{fields}");
+    }
+    let (_, _, body) = Http::connect(address).get("/v1/tables");
+    assert_eq!(body, "{\"error\":\"no token that is known\"}\n");
+    assert_eq!(Http::connect(address).get("/health").0, 503);
+    assert!(
+        follow
+            .ask("GET /v1/tables HTTP/1.0\n\n")
+            .starts_with("HTTP/1.0 200 OK")
+    );
+    let empty = file("http-no-tokens.txt", "\n");
+    let refused = super::run_daemon(&[
+        "--updates",
+        "-",
+        "--http",
+        "127.0.0.1:0",
+        "--http-tokens",
+        &empty,
+    ]);
+    assert!(crate::common::bad(&refused).contains("there is no token in it"));
+}
+
+#[test]
+fn python_asks_with_its_standard_library() {
+    let (follow, address, _) = start("http-python");
+    let script = r#"
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("connect", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+sys.modules["connect"] = module
+spec.loader.exec_module(module)
+for place in sys.argv[2:]:
+    with module.connect(place, table="main") as table:
+        assert table.lookup("2001:db8::1") == {"address": "2001:db8::1", "prefix": "2001:db8::/32", "next_hop": "west"}
+        answers = table.lookup_many(["10.1.2.3", "::1", "x"] * 7000, ["next_hop"])
+        assert len(answers) == 21000 and answers[0]["prefix"] == "10.0.0.0/8" and answers[1]["prefix"] is None
+        assert answers[-1]["error"] == "not an IP address"
+    try:
+        module.connect(place, table="none").lookup("::1")
+        sys.exit("no error")
+    except LookupError as error:
+        assert str(error) == "no such table"
+"#;
+    let client = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../popfib-python/python/popfib/_connect.py"
+    );
+    let url = format!("http://{address}");
+    let socket = follow.socket.to_str().unwrap();
+    let run = std::process::Command::new("python3")
+        .args(["-c", script, client, &url, socket])
+        .output();
+    let run = run.expect("python3");
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
     );
 }

@@ -10,6 +10,7 @@
 '2001:db8::/32'
 """
 
+from ._connect import Connection, connect
 from ._popfib import (
     Anonymizer,
     ArrowColumn,
@@ -41,6 +42,7 @@ from .watcher import Watcher
 __all__ = [
     "Anonymizer",
     "ArrowColumn",
+    "Connection",
     "IPSet",
     "LiveTable",
     "Parts",
@@ -53,6 +55,7 @@ __all__ = [
     "aggregate",
     "canonical",
     "compare",
+    "connect",
     "default_table",
     "diff",
     "join",

@@ -209,7 +209,7 @@ fn several_tables_in_one_pass() {
             &["--table", &tables[0], "--table", &tables[0]],
             "two tables are called asn",
         ),
-        (&["--table", &tables[0], "--table", &asn], "needs a name"),
+        (&["--table", &asn, "--table", &asn], "two tables are called"),
         (&["--table", "a=-", "--table", &tables[0]], "standard input"),
     ] {
         let output = run_with(&[&["annotate"], args].concat(), b"");

@@ -54,7 +54,7 @@ fn check(program: &str, script: &str, text: &str) -> Option<String> {
     let script = format!(
         "cd \"${{1%/*}}\"; export PATH=$PATH:/usr/sbin; ip link set lo up
         for client in 192.0.2.7 198.51.100.9; do ip address add $client dev lo; done
-        ask() {{ curl -s --retry 9 --retry-connrefused --interface $1 -w ' %{{http_code}}\\n' http://127.0.0.1:8080/; }}
+        ask() {{ curl -s --retry 9 --retry-connrefused --retry-max-time 20 --max-time 20 --interface $1 -w ' %{{http_code}}\\n' http://127.0.0.1:8080/; }}
         {script}"
     );
     let output = on_its_own(program, &script, &conf)?;
@@ -73,11 +73,16 @@ const ASK: &str = "ask 198.51.100.9; ask 192.0.2.7 | tail -c 4";
 #[test]
 fn nginx_takes_its_lists() {
     let lists = printed("nginx");
+    // Folders of its own: it may not have those of the system.
+    let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {name};\n"));
     let conf = format!(
-        "user root;\npid nginx.pid;\nerror_log nginx.log;\nevents {{ }}\nhttp {{\naccess_log off;\n{}\
+        "user root;\npid nginx.pid;\nerror_log nginx.log;\nevents {{ }}\nhttp {{\naccess_log off;\n{}{}\
          server {{ listen 127.0.0.1:8080; location / {{\n{}try_files /none @owner; }}\n\
          location @owner {{ return 200 \"$owner\"; }} }}\n}}\n",
-        lists[1], lists[0]
+        folders.concat(),
+        lists[1],
+        lists[0]
     );
     let script = format!(
         "nginx -q -p . -e nginx.log -c $1 2>nginx.log || cat nginx.log >&2; {ASK}; kill $(cat nginx.pid)"

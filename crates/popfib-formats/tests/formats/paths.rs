@@ -146,7 +146,6 @@ fn damage_is_an_error_and_the_next_record_is_read() {
         (1, &[9][..]),
         (4, &[1, 2]),
         (5, &[]),
-        (7, &[1]),
         (8, &[1, 2, 3]),
         (32, &[0; 11]),
         (2, &[2, 9, 1]),
@@ -171,6 +170,14 @@ fn damage_is_an_error_and_the_next_record_is_read() {
             "{kind}"
         );
     }
+    // An aggregator that cannot be read is left out alone (RFC 7606, section 7.7).
+    let attributes = [path_attribute(7, &[1]), path_attribute(5, &[0, 0, 0, 9])].concat();
+    let dump = table_dump_with([10, 0, 0, 0, 8], [192, 0, 2, 1], &attributes);
+    let found = paths(input(dump), &STRICT, every).expect("paths");
+    assert_eq!(
+        (&*found[0].aggregator, found[0].local_preference),
+        ("", Some(9))
+    );
     let error = paths(input(b"10.0.0.0/8 a\n".to_vec()), &STRICT, every).expect_err("no paths");
     assert!(error.to_string().contains("has no paths"), "{error}");
 }

@@ -12,7 +12,7 @@ use std::io::Cursor;
 use libfuzzer_sys::fuzz_target;
 use popfib::{IpPrefix, NextHop};
 use popfib_formats::{
-    ColumnSelection, Format, Input, LoadOptions, LookupTable, load_from, open_routes,
+    ColumnSelection, Format, Input, LoadOptions, LookupTable, Routes, load, open_routes,
 };
 
 /// What has an empty match, and one without the group.
@@ -102,7 +102,7 @@ fn records(data: &[u8], options: &LoadOptions) {
         ..options.clone()
     };
     let input = Input::from_reader("t", Cursor::new(data.to_vec())).max_size(1 << 16);
-    let table = match load_from(input, &options) {
+    let table = match load::<Routes>(input, &options) {
         Ok(table) => LookupTable::from(table),
         Err(e) => return one_line(&e.to_string()),
     };

@@ -8,7 +8,7 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use popfib::Address;
-use popfib_formats::{Input, LoadOptions, Loaded, ReadError, VrpTable, load_vrps};
+use popfib_formats::{Input, LoadOptions, Loaded, ReadError, VrpTable};
 use popfib_table::rpki::{Validity, Vrps};
 
 fn load(data: &[u8], skip_invalid: bool) -> Result<Loaded<VrpTable>, ReadError> {
@@ -17,7 +17,7 @@ fn load(data: &[u8], skip_invalid: bool) -> Result<Loaded<VrpTable>, ReadError> 
         skip_invalid,
         ..LoadOptions::default()
     };
-    load_vrps(input, &options)
+    popfib_formats::load(input, &options)
 }
 
 fn check<A: Address>(vrps: &Vrps<A>) {

@@ -16,12 +16,13 @@ use std::path::Path;
 use popfib::family::ByFamily;
 use popfib::image::Keep;
 use popfib::{Address, ImageWriter, Kernel, NextHop, Options, Rib};
+use popfib_formats::{Input, LoadOptions, RouteTable, load};
 use popfib_table::{RecordsBuilder, Scalar};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = std::env::args().nth(1).ok_or("rust_side DIR")?;
     let dir = Path::new(&dir);
-    let table = popfib_formats::default_table();
+    let table: RouteTable = load(Input::built_in(), &LoadOptions::new())?;
     let (ipv4, ipv6) = (narrow(&table.ribs.ipv4), narrow(&table.ribs.ipv6));
     answers(dir, &ipv4, 4)?;
     answers(dir, &ipv6, 6)?;

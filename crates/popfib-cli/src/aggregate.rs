@@ -101,7 +101,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
                 image_columns: true,
                 ..asked.read.options()
             };
-            table::load_routes(&asked, options)?
+            table::load(&asked, options)?
         }
         false => answered(args)?,
     };
@@ -136,7 +136,7 @@ fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
         all: true,
         ..asked.read.options()
     };
-    let mut table = table::load_routes(&asked, options)?;
+    let mut table = table::load(&asked, options)?;
     let mut others = condition::others(&table);
     let selected = condition::selected(&args.conditions, &table.records, true)?;
     condition::choose(&mut table, &mut others, &selected);

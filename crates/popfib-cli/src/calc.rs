@@ -4,7 +4,7 @@
 use clap::Args;
 use popfib::family::Family;
 use popfib::{IpPrefix, Prefix};
-use popfib_formats::{ColumnSelection, LoadOptions, LookupTable, load_for_lookups, special_table};
+use popfib_formats::{ColumnSelection, Input, LoadOptions, LookupTable, load};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &CalcArgs) -> Result<Verdict, Failure> {
         columns: all,
         ..LoadOptions::new()
     };
-    let special = load_for_lookups(special_table(), &options)?;
+    let special: LookupTable = load(Input::special(), &options)?;
     let mut texts: Vec<String> = Vec::new();
     for text in &args.prefixes {
         match texts.last_mut() {

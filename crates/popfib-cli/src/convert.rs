@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
         updates,
         ..asked.read.options()
     };
-    let mut table = table::load_routes(&asked, options)?;
+    let mut table = table::load(&asked, options)?;
     if let Some(family) = args.family {
         family.keep(&mut table);
     }

@@ -130,14 +130,17 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if let (true, Some(new)) = (args.origins, &args.new) {
         return origins(args, new);
     }
-    let old = table::load_file(Some(&args.old), &args.read, &args.read.options())?;
+    let load = |path: &Path, read: &ReadArgs| {
+        table::read(table::open_list(path, read)?, read, &read.options())
+    };
+    let old = load(&args.old, &args.read)?;
     let new = match &args.new {
         Some(new) => {
             let read = ReadArgs {
                 peer: args.new_peer.or(args.read.peer),
                 ..args.read.clone()
             };
-            table::load_file(Some(new), &read, &read.options())?
+            load(new, &read)?
         }
         None => without(&old, &args.without)?,
     };
@@ -209,7 +212,7 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
         }
         let options = read.options();
         table::one_column(&options)?;
-        table::load_file(Some(path), &read, &options)
+        table::read(table::open_list(path, &read)?, &read, &options)
     };
     let old = load(&args.old, args.read.peer)?;
     let new = load(new, args.new_peer.or(args.read.peer))?;

@@ -186,7 +186,7 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     if name == "built-in table" {
         asked.read.name_numbers();
     }
-    let mut table = table::load_routes(&asked, asked.read.options())?;
+    let mut table: RouteTable = table::load(&asked, asked.read.options())?;
     let names = NextHopNames::of(mem::take(&mut table.records));
     let bar = progress::step("drawing");
     let svg = match family.unwrap_or(present(&table)) {

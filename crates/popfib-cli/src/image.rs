@@ -1,35 +1,33 @@
-//! Images as the tables of commands: a file or the bytes of one in; a table for lookups out, or all routes for what needs more. And the
+//! Images as the tables of commands: a file or the bytes of one in, an input out, from which a table is loaded without reading. And the
 //! reverse: tables in, an image out (`ImagePlace`).
 //!
 //! An image is compiled already, so options that choose how a table is read are refused here, except those that choose a table of
 //! several, or columns.
 
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::image::{ImageTable, Keep};
 use popfib::{Image, ImageWriter, Options};
-use popfib_formats::LookupTable;
-use popfib_formats::image::table_of_image;
 use popfib_formats::text::rfc3339;
+use popfib_formats::{Input, LookupTable};
 use popfib_program::failure::{CHOOSES, Failure, KEEPS, of_table};
 use popfib_program::files::is_image_file;
 use popfib_program::progress;
-use popfib_table::TableError;
+use popfib_table::{Table, TableError};
 
 use crate::args::{ReadArgs, is_embedded, is_stdin};
 use crate::destination::COMPRESSED;
 
-/// A table of an image, and how long it took to open it.
+/// A table of an image that is open.
 #[derive(Debug)]
 pub(crate) struct OpenedImage {
-    /// The table, of the columns that are asked for, with all that is known of it.
-    pub(crate) loaded: LookupTable,
+    /// The file, for messages.
+    pub(crate) name: String,
     pub(crate) image: Image,
-    /// The table as it is in the image.
-    pub(crate) in_image: ImageTable,
-    /// From the call to a table that can be asked.
-    pub(crate) open_time: Duration,
+    table: ImageTable,
+    /// When it was asked for.
+    pub(crate) start: Instant,
 }
 
 /// The image at `path`; `None` without a path, or if the file does not begin as an image does. An image that is trusted is not
@@ -62,7 +60,12 @@ pub(crate) fn open_file(
         Image::open(path)
     };
     let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
-    Ok(Some(OpenedImage::new(name, image, start, read)?))
+    Ok(Some(OpenedImage::new(
+        name,
+        image,
+        start,
+        read.vrf.as_deref(),
+    )?))
 }
 
 /// Whether `path`, given for a table, is the file of an image.
@@ -71,25 +74,41 @@ pub(crate) fn is_image_table(path: &Path) -> bool {
 }
 
 impl OpenedImage {
-    /// The table of `image`, the file `name`, that `read` chooses; it was asked for at `start`.
-    fn new(name: String, image: Image, start: Instant, read: &ReadArgs) -> Result<Self, Failure> {
-        let options = read.options();
-        let in_image = image.table(options.table.as_deref());
-        let in_image =
-            in_image.map_err(|error| format!("{}: {error}; {CHOOSES}", name.escape_debug()))?;
-        let table = table_of_image(&name, in_image, &options.columns)?;
+    /// The table of this name of `image`, the file `name`; without a name, the only one.
+    fn new(
+        name: String,
+        image: Image,
+        start: Instant,
+        table: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let table = image.table(table);
+        let table =
+            table.map_err(|error| format!("{}: {error}; {CHOOSES}", name.escape_debug()))?;
         Ok(Self {
-            loaded: LookupTable::new(name, in_image.sources(), table),
-            in_image: in_image.clone(),
+            table: table.clone(),
+            name,
             image,
-            open_time: start.elapsed(),
+            start,
         })
     }
 
     /// The only table of the image in `bytes`.
     pub(crate) fn of_bytes(name: String, bytes: &[u8], start: Instant) -> Result<Self, Failure> {
         let image = Image::from_bytes(bytes).map_err(|error| format!("{name}: {error}"))?;
-        Self::new(name, image, start, &ReadArgs::default())
+        Self::new(name, image, start, None)
+    }
+
+    /// Its table, to be loaded.
+    pub(crate) fn input(&self) -> Input {
+        Input::image(&*self.name, &self.table)
+    }
+}
+
+/// The table that was loaded, if it has the routes that it takes `to` do something.
+pub(crate) fn with_routes(loaded: LookupTable, to: &str) -> Result<Table, Failure> {
+    match loaded.has_routes() {
+        true => Ok(loaded.content),
+        false => Err(without_routes(&loaded.name, to)),
     }
 }
 

@@ -12,7 +12,7 @@ use popfib_formats::text::rfc3339;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
-use popfib_table::{Column, FamilyTable, Records, TableError};
+use popfib_table::{Column, FamilyTable, Records, Table, TableError};
 use serde::Serialize;
 
 use crate::args::{FileArgs, TableArgs, is_embedded};
@@ -173,8 +173,9 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let mut asked = TableArgs::clone(&args.table).or_stdin(false);
     let (image, sources, table) = match table::open_image(&asked)? {
         Some(opened) => {
-            let image = image_info(&opened);
-            (Some(image), opened.loaded.sources, opened.loaded.content)
+            let loaded = popfib_formats::load(opened.input(), &asked.read.options())?;
+            let image = image_info(&opened, &loaded);
+            (Some(image), loaded.sources, loaded.content)
         }
         None => {
             // All columns of a built-in table are described, as those of an image.
@@ -182,7 +183,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
             if is_embedded {
                 asked.read.name_numbers();
             }
-            let loaded = table::load_records(&asked)?;
+            let loaded = table::load::<Table>(&asked, asked.read.options())?;
             let mut sources = loaded.sources;
             // The name and the time of a file alone are no news.
             sources.retain(|source| !(source.description.is_empty() && source.licence.is_empty()));
@@ -262,15 +263,15 @@ fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// What there is to say of an image's file.
-fn image_info(opened: &OpenedImage) -> ImageInfo {
+fn image_info(opened: &OpenedImage, table: &Table) -> ImageInfo {
     let image = &opened.image;
     ImageInfo {
-        file: opened.loaded.name.clone(),
+        file: opened.name.clone(),
         bytes: image.bytes(),
         created: image.created(),
         writer: image.writer().to_owned(),
-        has_routes: opened.loaded.has_routes(),
-        open_ms: milliseconds(opened.open_time),
+        has_routes: table.has_routes(),
+        open_ms: milliseconds(opened.start.elapsed()),
     }
 }
 

@@ -176,7 +176,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         output.flush()?;
         return Ok(Verdict::Good);
     }
-    let table = table::load_records(&args.table)?.content;
+    let table = table::load::<Table>(&args.table, args.table.read.options())?.content;
     let names = match table.records() {
         Some(records) => records::names(records, 0..records.columns().len()),
         None => vec![NEXT_HOP],

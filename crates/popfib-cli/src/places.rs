@@ -170,7 +170,7 @@ fn prefixes_of(path: &Path, read: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
         columns: Vec::new(),
         ..read.clone()
     };
-    let mut prefixes = table::load_list(path, &read)?;
+    let mut prefixes = table::prefixes_of_file(path, &read)?;
     prefixes.sort_unstable();
     prefixes.dedup();
     Ok(prefixes)

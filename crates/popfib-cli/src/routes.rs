@@ -335,7 +335,7 @@ pub(crate) fn run(args: &RoutesArgs) -> Result<Verdict, Failure> {
         all,
         ..asked.read.options()
     };
-    let mut table = table::load_routes(&asked, options)?;
+    let mut table = table::load(&asked, options)?;
     let records = RouteRecords::new(args, &mut table)?;
     let conditions = RouteConditions::new(args)?;
     let mut report = RoutesReport {

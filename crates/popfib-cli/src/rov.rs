@@ -14,9 +14,7 @@ use clap::{Args, ValueEnum};
 use popfib::family::Family;
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
-use popfib_formats::{
-    Escaped, Input, LoadOptions, RouteTable, RouteValue, VrpTable, load_vrps, quote,
-};
+use popfib_formats::{Escaped, Input, LoadOptions, RouteTable, RouteValue, VrpTable, quote};
 use popfib_program::failure::{Failure, parse_asn};
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -176,7 +174,9 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
     {
         asked.read.value.get_or_insert(RouteValue::OriginOrValue);
     }
-    let table = table::load(&asked)?;
+    let options = asked.read.options();
+    table::one_column(&options)?;
+    let table: RouteTable = table::load(&asked, options)?;
     let vrps = read_vrps(&args.vrps, &args.table.read)?;
     let before = args
         .vrps_before
@@ -209,8 +209,7 @@ pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failur
         mask: args.mask,
         ..LoadOptions::new()
     };
-    let vrps = table::read(Input::open(path)?, args, |input| load_vrps(input, &options))?;
-    Ok(vrps.content)
+    Ok(table::read(Input::open(path)?, args, &options)?.content)
 }
 
 /// An AS, or none if it is a set, and how it is written.

@@ -319,7 +319,11 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         let others = load(&files[1..], &common.read)?;
         let mut asked = common.read.clone();
         common.destination.ask(&mut asked);
-        let mut table = table::load_file(Some(&files[0]), &asked, &asked.options())?;
+        let mut table = table::read(
+            table::open_list(&files[0], &asked)?,
+            &asked,
+            &asked.options(),
+        )?;
         let bar = progress::step("combining");
         let ipv4 = rule.routes(&table, &others).collect();
         let ipv6 = rule.routes(&table, &others).collect();
@@ -379,7 +383,7 @@ fn parse_length(text: &str) -> Result<u8, String> {
 fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<SetList>, Failure> {
     at_most_one_stdin(files, "lists")?;
     table::one_column(&read.options())?;
-    let list = |file: &PathBuf| Ok(of_prefixes(table::load_list(file, read)?));
+    let list = |file: &PathBuf| Ok(of_prefixes(table::prefixes_of_file(file, read)?));
     files.iter().map(list).collect()
 }
 

@@ -8,34 +8,26 @@ use std::path::Path;
 
 use popfib::IpPrefix;
 use popfib_formats::{
-    ColumnSelection, Input, LoadOptions, Loaded, LookupTable, ReadError, RouteTable,
-    SPECIAL_TABLE_NAME, WriteOptions, default_table_of, folder_files, load_for_lookups, load_from,
-    load_image, load_prefixes, special_table, write_table,
+    ColumnSelection, FromFile, Input, LoadOptions, Loaded, ReadError, SPECIAL_TABLE_NAME,
+    folder_files,
 };
 #[cfg(not(feature = "parquet"))]
 use popfib_program::failure::NO_PARQUET;
 use popfib_program::failure::{Failure, as_number, has_options_of, readings};
 use popfib_program::progress;
-use popfib_table::{Column, Table};
+use popfib_table::Column;
 
 use crate::args::{ReadArgs, TableArgs, is_built_in, is_embedded, is_stdin};
-use crate::condition::{self, Condition, OtherRecords};
 use crate::image::{self, OpenedImage};
 use crate::live;
 use crate::output::{self, note};
 
-/// The table of `args` with one value for each route; replaced routes and skipped lines are noted on standard error.
-pub(crate) fn load(args: &TableArgs) -> Result<RouteTable, Failure> {
-    let options = args.read.options();
-    one_column(&options)?;
-    load_routes(args, options)
-}
-
-/// The routes of `args` as `options` say.
-pub(crate) fn load_routes(
+/// What `args` name, an image, a table of another process, a file or the built-in table, as `options` say; what was left out of it is
+/// noted on standard error.
+pub(crate) fn load<T: FromFile>(
     args: &TableArgs,
     mut options: LoadOptions,
-) -> Result<RouteTable, Failure> {
+) -> Result<Loaded<T>, Failure> {
     let opened = match options.updates {
         Some(_) if args.table.is_none() => {
             return Err("--updates needs --table, the file that they change".into());
@@ -43,12 +35,32 @@ pub(crate) fn load_routes(
         Some(_) => None,
         None => open_image(args)?,
     };
-    let Some(opened) = opened else {
-        return load_file(args.table.as_deref(), &args.read, &options);
-    };
-    options.table = None;
-    let table = load_image(&opened.loaded.name, &opened.in_image, &options)?;
-    Ok(told(table, &args.read))
+    match (opened, &args.table) {
+        (Some(opened), _) => {
+            options.table = None;
+            Ok(told(
+                popfib_formats::load(opened.input(), &options)?,
+                &args.read,
+            ))
+        }
+        (None, Some(path)) if !is_built_in(path) => {
+            read(open_list(path, &args.read)?, &args.read, &options)
+        }
+        _ => Ok(popfib_formats::load(built_in(&args.read)?, &options)?),
+    }
+}
+
+/// What an input becomes, with a bar meanwhile.
+pub(crate) fn read<T: FromFile>(
+    input: Input,
+    args: &ReadArgs,
+    options: &LoadOptions,
+) -> Result<Loaded<T>, Failure> {
+    let input = input.max_size(args.max_size);
+    let bar = progress::watch(input.progress());
+    let loaded = popfib_formats::load(input, options);
+    drop(bar);
+    Ok(told(loaded?, args))
 }
 
 /// What was loaded, after what was left out of it is noted.
@@ -60,19 +72,6 @@ fn told<T>(mut loaded: Loaded<T>, args: &ReadArgs) -> Loaded<T> {
     loaded
 }
 
-/// What `load` makes of an input, with a bar meanwhile.
-pub(crate) fn read<T>(
-    input: Input,
-    args: &ReadArgs,
-    load: impl FnOnce(Input) -> Result<Loaded<T>, ReadError>,
-) -> Result<Loaded<T>, Failure> {
-    let input = input.max_size(args.max_size);
-    let bar = progress::watch(input.progress());
-    let loaded = load(input);
-    drop(bar);
-    Ok(told(loaded?, args))
-}
-
 /// The image of `args`, from a file or another process; `None` if they ask for a table.
 pub(crate) fn open_image(args: &TableArgs) -> Result<Option<OpenedImage>, Failure> {
     match &args.live {
@@ -82,13 +81,13 @@ pub(crate) fn open_image(args: &TableArgs) -> Result<Option<OpenedImage>, Failur
 }
 
 /// The built-in table.
-fn built_in(args: &ReadArgs) -> Result<RouteTable, Failure> {
+fn built_in(args: &ReadArgs) -> Result<Input, Failure> {
     let of_file = ReadArgs {
         columns: Vec::new(),
         ..args.clone()
     };
     let Some(option) = of_file.of_file() else {
-        return Ok(default_table_of(&args.options().columns)?);
+        return Ok(Input::built_in());
     };
     // Whoever wants JSON may look for it here.
     let json = has_options_of("--json") && option == "--format";
@@ -96,43 +95,29 @@ fn built_in(args: &ReadArgs) -> Result<RouteTable, Failure> {
     Err(format!("{option} needs --table FILE{json}").into())
 }
 
-/// The table in the file at `path` as `options` say, or the built-in one.
-pub(crate) fn load_file(
-    path: Option<&Path>,
-    args: &ReadArgs,
-    options: &LoadOptions,
-) -> Result<RouteTable, Failure> {
-    let Some(path) = path.filter(|path| !is_built_in(path)) else {
-        return built_in(args);
-    };
+/// Opens the file at `path`, or the prefixes that stand in its place, where they may.
+pub(crate) fn open_list(path: &Path, args: &ReadArgs) -> Result<Input, ReadError> {
     let literal = literal(path).filter(|_| args.takes_literals);
-    let input = literal.map_or_else(|| open(path), Ok)?;
-    read(input, args, |input| load_from(input, options))
+    literal.map_or_else(|| open(path), Ok)
 }
 
 /// The prefixes of the list or table in the file at `path`, of all lists in the folder there, or of the text that it is.
-pub(crate) fn load_list(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
+pub(crate) fn prefixes_of_file(path: &Path, args: &ReadArgs) -> Result<Vec<IpPrefix>, Failure> {
     if path.is_dir() {
         let files = folder_files(path)?;
         if files.is_empty() {
             let folder = path.display().to_string();
             return Err(format!("{}: there is no list in it", folder.escape_debug()).into());
         }
-        let lists = files.iter().map(|file| load_list(file, args));
+        let lists = files.iter().map(|file| prefixes_of_file(file, args));
         return Ok(lists.collect::<Result<Vec<_>, _>>()?.concat());
     }
     let options = LoadOptions {
         columns: ColumnSelection::Value,
         ..args.options()
     };
-    let load = |input| {
-        let mut list = load_prefixes(input, &options)?;
-        // As it was asked for, standard input too.
-        list.name = path.display().to_string();
-        Ok(list)
-    };
     let input = literal(path).map_or_else(|| open(path), Ok)?;
-    Ok(read(input, args, load)?.content)
+    Ok(read(input, args, &options)?.content)
 }
 
 /// The prefixes, ranges and addresses in place of a file, with commas between them, if there is no file of that name.
@@ -208,15 +193,10 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
                 "{name} is the built-in table; ./{name} is the file"
             ));
         }
-        if !is_built_in(path) {
-            return Ok(special_table());
-        }
-        let mut lines = Vec::new();
-        let table = default_table_of(&ColumnSelection::All)?;
-        let csv = "csv".parse().expect("the name of a form");
-        let written = write_table(&table, csv, &WriteOptions::default(), &mut lines);
-        written.expect("CSV takes any table");
-        return Ok(Input::plain(name.to_string(), Cursor::new(lines)));
+        return Ok(match is_built_in(path) {
+            true => Input::built_in(),
+            false => Input::special(),
+        });
     }
     let mut head = [0; 4];
     // Bytes of a pipe that were read here would be lost.
@@ -242,53 +222,6 @@ pub(crate) fn one_column(options: &LoadOptions) -> Result<(), Failure> {
         true => Err("--columns takes the name of one column here".into()),
         false => Ok(()),
     }
-}
-
-/// The table of `args` for lookups, whose routes may lead to records: an image as it is.
-pub(crate) fn load_records(args: &TableArgs) -> Result<LookupTable, Failure> {
-    if let Some(opened) = open_image(args)? {
-        return Ok(opened.loaded);
-    }
-    let Some(path) = args.table.as_deref().filter(|path| !is_built_in(path)) else {
-        return Ok(built_in(&args.read)?.into());
-    };
-    let options = args.read.options();
-    read(open(path)?, &args.read, |input| {
-        load_for_lookups(input, &options)
-    })
-}
-
-/// The same of a table that has its routes, which it takes `to` do something.
-pub(crate) fn load_with_routes(args: &TableArgs, to: &str) -> Result<Table, Failure> {
-    let loaded = load_records(args)?;
-    match loaded.has_routes() {
-        true => Ok(loaded.content),
-        false => Err(image::without_routes(&loaded.name, to)),
-    }
-}
-
-/// As [`load_records`], of a file that is no image with the last record of each prefix that meets the conditions, if one does. With `all` also
-/// the other records of each prefix that do.
-pub(crate) fn load_where(
-    args: &TableArgs,
-    conditions: &[Condition],
-    all: bool,
-) -> Result<(LookupTable, OtherRecords), Failure> {
-    let is_image = args.table.as_deref().is_none_or(image::is_image_table);
-    if is_image || !all && conditions.is_empty() {
-        return Ok((load_records(args)?, OtherRecords::new()));
-    }
-    let options = LoadOptions {
-        all: true,
-        ..args.read.options()
-    };
-    let mut table = load_routes(args, options)?;
-    let mut others = condition::others(&table);
-    if !conditions.is_empty() {
-        let selected = condition::selected(conditions, &table.records, false)?;
-        condition::choose(&mut table, &mut others, &selected);
-    }
-    Ok((table.into(), others))
 }
 
 /// The name of the only column of a table; `None` if it was given none.

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use popfib_formats::{
-    ColumnSelection, Input, JoinFiles, LoadOptions, LookupTable, ReadError, load_for_lookups,
+    ColumnSelection, Input, JoinFiles, LoadOptions, LookupTable, ReadError, load,
 };
 use popfib_program::failure::Failure;
 use popfib_program::message::note;
@@ -116,7 +116,7 @@ impl FileSettings {
         };
         let Some(lists) = &self.lists else {
             let path = self.file.as_deref().unwrap_or("".as_ref());
-            let loaded = load_for_lookups(Input::open(path)?, options)?;
+            let loaded = load(Input::open(path)?, options).and_then(LookupTable::named)?;
             tell(&loaded.name, &loaded.remarks());
             return Ok(loaded);
         };

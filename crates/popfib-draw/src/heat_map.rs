@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_real_table_leaves_no_address_out() {
-        let table = popfib_formats::default_table();
+        let table = crate::built_in();
         let map = crate::Depths::new(&table.ribs.ipv4).map();
         assert_eq!(map.total(), 1 << 32);
         assert_eq!(cells(&heat_map("", "", &map, 32)), map.cells.len());

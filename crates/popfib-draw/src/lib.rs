@@ -40,3 +40,9 @@ pub use radial_trees::{RadialTrees, radial_trees};
 pub use svg::{XmlEscaped, counted, grouped};
 pub use theme::{Theme, themed};
 pub use thumbnail::{Thumbnail, ThumbnailRow, thumbnail};
+
+#[cfg(test)]
+fn built_in() -> popfib_formats::RouteTable {
+    let input = popfib_formats::Input::built_in();
+    popfib_formats::load(input, &popfib_formats::LoadOptions::new()).unwrap()
+}

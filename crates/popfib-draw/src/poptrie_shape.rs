@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn nodes_are_those_of_the_fib() {
-        let table = popfib_formats::default_table();
+        let table = crate::built_in();
         same_as_the_fib(&table.ribs.ipv4);
         same_as_the_fib(&table.ribs.ipv6);
         same_as_the_fib(&Rib::<u32>::new());

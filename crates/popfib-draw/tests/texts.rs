@@ -9,7 +9,7 @@ use popfib_draw::{
     Bar, BarChart, BarPanel, BarRow, Colouring, Depths, HilbertMap, Holder, LookupPicture,
     RadialTrees, bar_chart, heat_map, hilbert_map, lookup_picture, radial_trees,
 };
-use popfib_formats::{Input, LoadOptions, RouteTable, default_table, load_from};
+use popfib_formats::{Input, LoadOptions, RouteTable, load};
 use roxmltree::{Document, Node};
 
 /// Left, top, right, bottom.
@@ -208,7 +208,10 @@ fn both(name: &str, table: &RouteTable) {
 
 #[test]
 fn of_the_built_in_table() {
-    both("built-in table", &default_table());
+    both(
+        "built-in table",
+        &load(Input::built_in(), &LoadOptions::new()).unwrap(),
+    );
 }
 
 #[test]
@@ -217,7 +220,7 @@ fn of_tables_of_routers() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../popfib-formats/tests/data/vendor-frr-bird");
     for name in FILES {
         let input = Input::open(&data.join(name)).unwrap();
-        let table = load_from(input, &LoadOptions::new()).unwrap();
+        let table: RouteTable = load(input, &LoadOptions::new()).unwrap();
         assert!(
             !table.ribs.ipv4.is_empty() || !table.ribs.ipv6.is_empty(),
             "{name}"

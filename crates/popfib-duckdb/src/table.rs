@@ -3,14 +3,13 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::io::Read;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
 use popfib::family::Family;
 use popfib::{ImageError, Kernel};
 use popfib_formats::text::no_column_message;
-use popfib_formats::{ColumnSelection, Escaped, Input, LoadOptions, LookupTable, load_for_lookups};
+use popfib_formats::{Escaped, Input, LoadOptions, LookupTable, load};
 use popfib_table::{Cell, Column, Records, Scalar};
 
 use crate::vector::SqlText;
@@ -54,16 +53,12 @@ impl From<LookupTable> for SqlTable {
 }
 
 impl SqlTable {
-    /// The table in a file, an image or in any format that popfib reads.
+    /// The built-in table, or that in a file: an image or in any format that popfib reads.
     ///
     /// # Errors
     /// A line that names the file and says what is wrong with it.
-    pub(crate) fn load(
-        name: &str,
-        reader: Box<dyn Read + Send>,
-        options: &LoadOptions,
-    ) -> Result<Self, String> {
-        let loaded = load_for_lookups(Input::from_reader(name, reader), options);
+    pub(crate) fn load(input: Input, options: &LoadOptions) -> Result<Self, String> {
+        let loaded = load(input, options).and_then(LookupTable::named);
         let loaded = loaded.map_err(|error| {
             match error.source().and_then(|source| source.downcast_ref()) {
                 Some(ImageError::Tables { .. }) => format!("{error}; vrf := 'NAME' chooses"),
@@ -71,15 +66,6 @@ impl SqlTable {
             }
         })?;
         Ok(loaded.into())
-    }
-
-    /// The built-in table.
-    ///
-    /// # Errors
-    /// It lacks one of these columns.
-    pub(crate) fn built_in(columns: &ColumnSelection) -> Result<Self, String> {
-        let table = popfib_formats::default_table_of(columns);
-        Ok(LookupTable::from(table.map_err(|error| error.to_string())?).into())
     }
 
     /// Its records, which each loaded table has: those of an image without names are its numbers.

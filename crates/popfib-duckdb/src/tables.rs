@@ -6,7 +6,7 @@
 use core::ffi::CStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use popfib_formats::LoadOptions;
+use popfib_formats::{Input, LoadOptions};
 
 use crate::api::{DuckDbHandle, TypeId, api};
 use crate::border::{border, drop_box, into_raw};
@@ -227,11 +227,11 @@ impl BoundCall {
     unsafe fn start(&self, info: DuckDbHandle) -> Result<RunningCall, String> {
         match self {
             Self::Table(registry, name, source, options) => {
-                let table = match source.open()? {
-                    None => SqlTable::built_in(&options.columns)?,
-                    Some(reader) => SqlTable::load(source.name(), reader, options)?,
+                let input = match source.open()? {
+                    None => Input::built_in(),
+                    Some(reader) => Input::from_reader(source.name(), reader),
                 };
-                let table = Arc::new(table);
+                let table = Arc::new(SqlTable::load(input, options)?);
                 registry.replace(name, Some(Arc::clone(&table)))?;
                 Ok(RunningCall::Tables(vec![(name.clone(), table)].into_iter()))
             }

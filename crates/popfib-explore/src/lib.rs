@@ -24,7 +24,7 @@
 mod hidden_routes;
 mod page;
 
-use popfib_formats::{ColumnSelection, LoadOptions, LookupTable, ReadError};
+use popfib_formats::{ColumnSelection, Input, LoadOptions, LookupTable, ReadError, load};
 
 pub use page::page;
 
@@ -38,5 +38,5 @@ pub fn special_purposes() -> Result<LookupTable, ReadError> {
         columns: ColumnSelection::All,
         ..LoadOptions::new()
     };
-    popfib_formats::load_for_lookups(popfib_formats::special_table(), &options)
+    load(Input::special(), &options)
 }

@@ -19,96 +19,114 @@ mod unpack;
 use popfib::NextHop;
 use popfib::image::Source;
 
-use crate::error::{ReadError, no_name};
-use crate::load::{RouteTable, Routes};
+use crate::error::ReadError;
+use crate::input::{Input, InputKind};
+use crate::registry::FormatCapabilities;
+use crate::route::{Route, RouteSource};
+use crate::table_format::TableEntry;
 use crate::values::{CellKind, ColumnSelection, ValueBook};
 
-/// The name of the [`default_table`], with the day of its AS numbers.
+/// The name of [`Input::built_in`], with the day of its AS numbers.
 pub const DEFAULT_TABLE_NAME: &str = "tier1-origin-20260617";
-
-/// The columns of the table: the number of the origin AS, an integer, and the name of the organisation that has it.
-const ASN: &str = "asn";
-const AS_NAME: &str = "as_name";
 
 static PACKED: &[u8] = include_bytes!("../data/default-table.bin");
 static NAMES: &[u8] = include_bytes!("../data/default-names.bin");
 
-/// The embedded table: 901,899 IPv4 and 160,147 IPv6 prefixes of a tier-1
-/// router, each with its origin AS as the next hop (`0` where it is unknown).
-///
-/// Unpacks and inserts every route, which takes about 100 ms, mostly in the Ribs. The next hops are numbered as
-/// they would be by
-/// loading the same table from a file. There are more than 65,535 of them.
-pub fn default_table() -> RouteTable {
-    table_of(&ColumnSelection::Value, &[ASN.to_owned()])
-}
+/// Not one of the list: no file has it.
+pub(crate) const FORMAT: TableEntry = TableEntry {
+    name: "built-in",
+    description: "the built-in table",
+    can: FormatCapabilities {
+        origins: true,
+        ..FormatCapabilities::MANY_VALUES
+    },
+    detect: |_| false,
+    open: |_, options| {
+        let mut values = ValueBook::new(&options.columns);
+        let routes = unpack::UnpackedColumns::unpack(PACKED);
+        let numbers = routes.numbers();
+        Ok(Box::new(DefaultRoutes {
+            asn: match options.columns {
+                ColumnSelection::Value => Some(0),
+                _ => values.column("asn"),
+            },
+            names: values.column("as_name").map(|at| (at, AsNames::unpack())),
+            known: vec![None; numbers.len()],
+            values,
+            routes,
+            numbers,
+        }))
+    },
+};
 
-/// The same with these columns of `asn`, an integer, and `as_name`, the name of the organisation, as [`load`](crate::load()) reads
-/// them. Where an AS is unknown it has no name.
-///
-/// # Errors
-/// A column that is none of these.
-pub fn default_table_of(columns: &ColumnSelection) -> Result<RouteTable, ReadError> {
-    let wanted = match columns {
-        ColumnSelection::Value => return Ok(default_table()),
-        ColumnSelection::All => vec![ASN.to_owned(), AS_NAME.to_owned()],
-        ColumnSelection::Named(names) => names.clone(),
-    };
-    let is_there = |name: &&String| [ASN, AS_NAME].contains(&name.as_str());
-    if let Some(missing) = wanted.iter().find(|name| !is_there(name)) {
-        let reason = no_name(missing, [ASN, AS_NAME].into_iter());
-        return Err(ReadError::file(DEFAULT_TABLE_NAME, reason));
-    }
-    Ok(table_of(&ColumnSelection::Named(wanted.clone()), &wanted))
-}
-
-/// The table with the columns `wanted`, as records or as one value of each route.
-fn table_of(columns: &ColumnSelection, wanted: &[String]) -> RouteTable {
-    let has_names = wanted.iter().any(|name| name == AS_NAME);
-    let names = has_names.then(AsNames::unpack);
-    let mut values = ValueBook::new(columns);
-    let mut absent = None;
-    let mut table = routes(|asn| {
-        values.begin();
-        for (column, name) in wanted.iter().enumerate() {
-            if name == ASN {
-                values.put(column, CellKind::Integer, &asn.to_string());
-            } else if let Some(name) = names.as_ref().and_then(|names| names.of(asn)) {
-                values.put(column, CellKind::Text, name);
-            }
-        }
-        let number = values.number();
-        number.unwrap_or_else(|| *absent.get_or_insert_with(|| values.absent()))
-    });
-    table.set_values(values, true, absent, false);
-    table
-}
-
-/// The routes, whose next hops are what `number` makes of an AS when it comes first.
-fn routes(mut number: impl FnMut(u32) -> NextHop) -> RouteTable {
-    let source = Source {
+impl Input {
+    /// The built-in table, called [`DEFAULT_TABLE_NAME`](crate::DEFAULT_TABLE_NAME): 901,899 IPv4 and 160,147 IPv6 prefixes of a
+    /// tier-1 router. Its columns are `asn`, an integer, which is its value: the origin AS, 0 where it is unknown; and `as_name`, the
+    /// name of the organisation, absent where it is unknown. It is unpacked when it is read, in some 100 ms, mostly for the Ribs.
+    pub fn built_in() -> Self {
+        let source = Source {
         name: DEFAULT_TABLE_NAME.to_owned(),
         description: "prefixes of a tier-1 router (bart 0.30.0) with their origin AS (RouteViews, DB-IP, NRO)"
             .to_owned(),
         licence: "MIT (bart), CC BY 4.0 (ip-location-db)".to_owned(),
         date: "2026-06-17".to_owned(),
     };
-    let name = DEFAULT_TABLE_NAME.to_owned();
-    let mut table = RouteTable::new(name, vec![source], Routes::default());
-    let mut columns = unpack::UnpackedColumns::unpack(PACKED);
-    let numbers = columns.numbers();
-    let mut known = vec![None; numbers.len()];
-    let mut next_hop = |place: usize| {
-        let known: &mut Option<NextHop> = &mut known[place];
-        *known.get_or_insert_with(|| number(numbers[place]))
-    };
-    columns.family(|prefix, place| {
-        table.ribs.ipv4.insert(prefix, next_hop(place));
-    });
-    columns.family(|prefix, place| {
-        table.ribs.ipv6.insert(prefix, next_hop(place));
-    });
-    table
+        Self::embedded(source, b"", InputKind::BuiltIn)
+    }
+}
+
+/// The routes, in prefix order.
+struct DefaultRoutes {
+    routes: unpack::UnpackedColumns,
+    /// The column of the number, if it is wanted.
+    asn: Option<usize>,
+    /// That of the name, with the names.
+    names: Option<(usize, AsNames)>,
+    numbers: Vec<u32>,
+    values: ValueBook,
+    /// The values of the AS that came so far, by their places.
+    known: Vec<Option<Option<NextHop>>>,
+}
+
+impl DefaultRoutes {
+    /// The value of the AS at this place.
+    fn value(&mut self, place: usize) -> Option<NextHop> {
+        let asn = self.numbers[place];
+        self.values.begin();
+        if let Some(column) = self.asn {
+            let number = asn.to_string();
+            self.values.put(column, CellKind::Integer, &number);
+        }
+        if let Some((column, names)) = &self.names
+            && let Some(name) = names.of(asn)
+        {
+            self.values.put(*column, CellKind::Text, name);
+        }
+        let value = self.values.number();
+        self.known[place] = Some(value);
+        value
+    }
+}
+
+impl RouteSource for DefaultRoutes {
+    fn next_route(&mut self) -> Result<Option<Route>, ReadError> {
+        let Some((prefix, place)) = self.routes.next() else {
+            return Ok(None);
+        };
+        let value = match self.known[place] {
+            Some(value) => value,
+            None => self.value(place),
+        };
+        Ok(Some(Route { prefix, value }))
+    }
+
+    fn values(&mut self) -> &mut ValueBook {
+        &mut self.values
+    }
+
+    fn has_values(&self) -> bool {
+        true
+    }
 }
 
 /// The names of AS, as text between line ends, and where each stands.

@@ -10,15 +10,15 @@
 //! nothing would be taken for one that matched nothing.
 
 use crate::error::ReadError;
-use crate::input::Input;
+use crate::input::{Input, InputKind};
 use crate::peers::RouteValue;
 use crate::registry::formats;
 use crate::route::RouteSource;
 use crate::table_format::{Format, LoadOptions, TableEntry};
 use crate::values::ColumnSelection;
 use crate::{
-    any, bgpdump, bgpscanner, delimited, hosts, image, ip_route, json, mmdb, mrt, rpsl, sets, show,
-    text_table,
+    any, bgpdump, bgpscanner, default_table, delimited, hosts, image, ip_route, json, mmdb, mrt,
+    rpsl, sets, show, text_table,
 };
 
 /// Every format, in the order of detection. The first is also the last resort.
@@ -107,7 +107,12 @@ pub(crate) fn open_with<T>(
     options: &LoadOptions,
     open: impl FnOnce(Input, Format) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
-    let format = match (options.format, &options.value_regex, &options.prefix_column) {
+    let given = match input.kind {
+        InputKind::Bytes => options.format,
+        InputKind::BuiltIn => Some(Format(&default_table::FORMAT)),
+        InputKind::Image(_) => Some(Format(&image::FORMAT)),
+    };
+    let format = match (given, &options.value_regex, &options.prefix_column) {
         (Some(format), ..) => format,
         (None, Some(_), _) => Format(&any::FORMAT),
         (None, None, Some(column)) => with_column(input.peek(|_| false), column),

@@ -13,7 +13,7 @@ use popfib::{Image, ImageError, IpPrefix, NextHop};
 use popfib_table::{Column, Records, Table, TableError};
 
 use crate::error::{ReadError, no_name, quote};
-use crate::input::Input;
+use crate::input::{Input, InputKind};
 use crate::name_rule::check_characters;
 use crate::registry::FormatCapabilities;
 use crate::route::{Route, RouteSource};
@@ -36,13 +36,33 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
     },
 };
 
+/// Whether there is an image to read.
+pub(crate) fn is_image_input(input: &mut Input) -> bool {
+    match input.kind {
+        InputKind::Bytes => is_image(input.peek(is_image)),
+        InputKind::BuiltIn => false,
+        InputKind::Image(_) => true,
+    }
+}
+
 /// Reads the whole image, and takes the table of this name; without a name, the only one.
 pub(crate) fn read(input: &mut Input, table: Option<&str>) -> Result<ImageTable, ReadError> {
+    if let InputKind::Image(opened) = &input.kind {
+        return Ok((**opened).clone());
+    }
     let bytes = input.read_whole(check_length)?;
     let failed =
         |error: ImageError| ReadError::file(input.name(), error.to_string()).with_source(error);
     let image = Image::from_bytes(&bytes).map_err(failed)?;
     Ok(image.table(table).map_err(failed)?.clone())
+}
+
+impl Input {
+    /// A table of an image that is open.
+    pub fn image(name: impl Into<String>, table: &ImageTable) -> Self {
+        let kind = InputKind::Image(Box::new(table.clone()));
+        Self::embedded(Source::named(name), b"", kind)
+    }
 }
 
 /// Refuses more bytes than the header states (docs/image-format.md).
@@ -62,7 +82,7 @@ fn check_length(bytes: &[u8]) -> Result<(), String> {
 ///
 /// # Errors
 /// Damaged records, or a column that is not there, with those that are.
-pub fn table_of_image(
+pub(crate) fn table_of_image(
     name: &str,
     image: &ImageTable,
     columns: &ColumnSelection,

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use popfib::image::Source;
+use popfib::image::{ImageTable, Source};
 
 use crate::date;
 use crate::decompress::{Decompressor, RawFile};
@@ -29,6 +29,7 @@ pub(crate) const HEAD: usize = 64 << 10;
 pub struct Input {
     /// What is known of the data before it is read: its name, and the time at which the file was written.
     source: Source,
+    pub(crate) kind: InputKind,
     state: InputState,
     /// What was peeked at and is still to be read, from `taken` on.
     head: Vec<u8>,
@@ -42,6 +43,16 @@ pub struct Input {
     /// Whether lines end with a zero byte.
     ends_with_zero: bool,
     progress: Progress,
+}
+
+/// What there is to read.
+pub(crate) enum InputKind {
+    /// Bytes, whose format is recognised.
+    Bytes,
+    /// The built-in table.
+    BuiltIn,
+    /// A table of an image that is open already.
+    Image(Box<ImageTable>),
 }
 
 /// How far an input is.
@@ -103,8 +114,10 @@ impl Input {
     }
 
     /// Data of the program itself.
-    pub(crate) fn embedded(source: Source, data: &'static [u8]) -> Self {
-        Self::new(source, Box::new(data), Decompressor::plain)
+    pub(crate) fn embedded(source: Source, data: &'static [u8], kind: InputKind) -> Self {
+        let mut input = Self::new(source, Box::new(data), Decompressor::plain);
+        input.kind = kind;
+        input
     }
 
     /// As [`Input::from_reader`], of data that is taken as it is: programs that use nothing else of inputs link
@@ -122,6 +135,7 @@ impl Input {
         let progress = Progress::default();
         Self {
             source,
+            kind: InputKind::Bytes,
             state: InputState::Unread(RawFile::new(reader, progress.read.clone()), choose),
             head: Vec::new(),
             taken: 0,

@@ -14,8 +14,8 @@ use popfib_table::{Column, Join, Lists, Records, Table, TableError};
 use crate::error::{ReadError, quote};
 use crate::image::{no_column_message, select_columns};
 use crate::input::Input;
-use crate::load::load_prefixes;
-use crate::lookups::{LookupTable, load_for_lookups};
+use crate::load::load;
+use crate::lookups::LookupTable;
 use crate::table_format::LoadOptions;
 use crate::values::ColumnSelection;
 
@@ -66,7 +66,7 @@ impl JoinFiles {
     /// Time and memory are in proportion to the sum of the tables.
     ///
     /// # Errors
-    /// Those of [`load_for_lookups`] and [`Join`], two tables of one name, a column that is not there, a file of a folder that
+    /// Those of [`load`] and [`Join`], two tables of one name, a column that is not there, a file of a folder that
     /// is no list.
     pub fn read(
         &self,
@@ -177,7 +177,8 @@ impl JoinFiles {
 
     /// The table of this name, with those of its columns that are kept.
     fn table(&self, name: &str, input: Input) -> Result<LookupTable, ReadError> {
-        let mut loaded = load_for_lookups(input, &self.options(ColumnSelection::All))?;
+        let mut loaded =
+            load(input, &self.options(ColumnSelection::All)).and_then(LookupTable::named)?;
         let wanted = self
             .wanted(name)
             .filter(|wanted| !wanted.is_empty() && !self.has_short_names());
@@ -205,7 +206,7 @@ impl JoinFiles {
                 let reason = format!("two lists of one folder are called {list_name}");
                 return Err(ReadError::file(&file, reason));
             }
-            let list = open(&path).and_then(|input| load_prefixes(input, &options));
+            let list = open(&path).and_then(|input| load::<Vec<_>>(input, &options));
             match list {
                 Ok(list) => {
                     tell(&file, &list.remarks());

@@ -3,11 +3,11 @@
 //!
 //! The flow: an [`Input`] opens a file or standard input and decompresses it by its content; [`open_routes`] finds its
 //! [`Format`] and gives the [`RouteSource`] that turns it into [`Route`]s, one at a time; [`load`](load()) puts them into the two
-//! Ribs of a [`RouteTable`]. Values are numbered once, while they are read, by the source's [`ValueBook`]. The other way,
+//! Ribs of a [`RouteTable`], or into what else is asked for. Values are numbered once, while they are read, by the source's [`ValueBook`]. The other way,
 //! [`write_table`] writes a table in a [`WriteFormat`], to an [`OutputFile`] or anything else.
 //!
 //! Addresses to look up come from an [`AddressFile`], changes of routes from [`open_updates`], VRPs of the RPKI from
-//! [`load_vrps`], all paths of a collector's dump from [`bgp::open_paths`]. What few programs need is in the modules.
+//! [`load`](load()), too, all paths of a collector's dump from [`bgp::open_paths`]. What few programs need is in the modules.
 //!
 //! Everything is streamed: besides the table itself, memory is constant for files of any size. An error in a
 //! file is a [`ReadError`], one line with file, line and reason.
@@ -82,24 +82,22 @@ pub mod write;
 
 pub use addresses::{AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource};
 pub use anonymizer::Anonymizer;
-pub use default_table::{DEFAULT_TABLE_NAME, default_table, default_table_of};
+pub use default_table::DEFAULT_TABLE_NAME;
 pub use error::{Escaped, ReadError, quote};
 pub use format::open_routes;
 pub use input::{Input, Progress, swap_line_ends};
 pub use joins::{JoinFiles, folder_files};
-pub use load::{
-    RouteTable, Routes, load, load_from, load_image, load_prefixes, load_text, prefixes_of_text,
-};
+pub use load::{FromFile, RouteTable, Routes, load, load_text, prefixes_of_text};
 pub use loaded::Loaded;
-pub use lookups::{LookupTable, load_for_lookups};
+pub use lookups::LookupTable;
 pub use peers::{Peer, PeerFilter, RouteValue};
 pub use route::{Route, RouteSource};
-pub use special::{SPECIAL_TABLE_NAME, special_table};
+pub use special::SPECIAL_TABLE_NAME;
 pub use table_format::{Format, LoadOptions, UpdateFiles};
 pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 pub use value_regex::ValueRegex;
 pub use values::{ColumnSelection, ValueBook};
-pub use vrps::{VrpFormat, VrpTable, load_vrps};
+pub use vrps::{VrpFormat, VrpTable};
 pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
 
 /// What BGP says of a route beside its prefix: all paths of a collector's dump, the changes of an UPDATE message, the

@@ -5,18 +5,16 @@
 
 use std::borrow::Cow;
 use std::mem;
-use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use popfib::family::{ByFamily, Family};
-use popfib::image::{ImageTable, Source};
+use popfib::image::Source;
 use popfib::{IpPrefix, NextHop, Prefix, Rib};
 use popfib_table::{Dictionary, Records, Ribs, TableBuilder};
 
 use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
 use crate::format::open_routes;
-use crate::image::ImageRoutes;
 use crate::input::{Input, Progress};
 use crate::loaded::Loaded;
 use crate::name_rule::MAX_NAMES;
@@ -164,41 +162,74 @@ impl RouteTable {
     }
 }
 
-/// Loads the table in the file at `path`; `-` is standard input.
+/// What a file can become: [`Routes`], a [`Table`](popfib_table::Table) for lookups, prefixes alone, or a
+/// [`VrpTable`](crate::VrpTable).
+pub trait FromFile: Sized {
+    /// Reads it, as [`load`] does.
+    ///
+    /// # Errors
+    /// Those of [`load`].
+    fn from_file(input: Input, options: &LoadOptions) -> Result<Loaded<Self>, ReadError>;
+}
+
+/// Loads what is asked for by the type of the result. `options` say how the file is read.
 ///
-/// Takes time in proportion to the file and memory in proportion to the table.
+/// Takes time in proportion to the file and memory in proportion to the table. Prefixes alone come in the order of the file, some
+/// perhaps more than once, in a fraction of the time of [`Routes`]. For a `Table` an image, recognised by content, is used as it is
+/// if nothing is asked of its routes; it may have been compiled without them.
 ///
 /// # Errors
 /// A file that can't be read to its end, an invalid line (unless [`LoadOptions::skip_invalid`] is set), or no
 /// route at all.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError> {
-    load_from(Input::open(path)?, options)
+pub fn load<T: FromFile>(input: Input, options: &LoadOptions) -> Result<Loaded<T>, ReadError> {
+    T::from_file(input, options)
 }
 
-/// [`load`] from an input opened before.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
-    let file = input.source();
-    let progress = input.progress();
-    let Some(path) = &options.locations else {
-        return insert_records(file, &progress, &mut *open(input, options)?, options);
-    };
-    let locations = Locations::read(Input::open(path)?)?;
-    let (input, unknown) = locations.beside(input)?;
-    let mut table = insert_records(file, &progress, &mut *open(input, options)?, options)?;
-    let unknown = unknown.load(Ordering::Relaxed);
-    if unknown > 0 {
-        let file = path.display().to_string();
-        let rows = counted(unknown, "row");
-        let note = format!(
-            "{rows} with a number that {} does not have",
-            file.escape_debug()
-        );
-        table.notes.push(note);
+impl FromFile for Routes {
+    fn from_file(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+        let file = input.source();
+        let progress = input.progress();
+        let Some(path) = &options.locations else {
+            return insert_records(file, &progress, &mut *open(input, options)?, options);
+        };
+        let locations = Locations::read(Input::open(path)?)?;
+        let (input, unknown) = locations.beside(input)?;
+        let mut table = insert_records(file, &progress, &mut *open(input, options)?, options)?;
+        let unknown = unknown.load(Ordering::Relaxed);
+        if unknown > 0 {
+            let file = path.display().to_string();
+            let rows = counted(unknown, "row");
+            let note = format!(
+                "{rows} with a number that {} does not have",
+                file.escape_debug()
+            );
+            table.notes.push(note);
+        }
+        Ok(table)
     }
-    Ok(table)
+}
+
+impl FromFile for Vec<IpPrefix> {
+    fn from_file(input: Input, options: &LoadOptions) -> Result<Loaded<Self>, ReadError> {
+        let mut list = Loaded::<Self> {
+            name: input.name().to_owned(),
+            ..Loaded::default()
+        };
+        let options = LoadOptions {
+            prefixes_only: true,
+            ..options.clone()
+        };
+        let progress = input.progress();
+        let mut source = open(input, &options)?;
+        let (name, prefixes) = (&list.name, &mut list.content);
+        (list.skipped, list.notes) =
+            read_all(name, &progress, &mut *source, &options, |_, route| {
+                prefixes.push(route.prefix);
+                Ok(())
+            })?;
+        list.applied = source.applied();
+        Ok(list)
+    }
 }
 
 /// The routes of `input`, after its updates if the options name any.
@@ -209,7 +240,7 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
     }
 }
 
-/// [`load_from`] for one format, lines of text with a route each: programs that call nothing else link no other format.
+/// [`load`] for one format, lines of text with a route each: programs that call nothing else link no other format.
 ///
 /// # Errors
 /// As [`load`].
@@ -219,25 +250,6 @@ pub fn load_text(input: Input, options: &LoadOptions) -> Result<TableBuilder, Re
     let table = insert_all(name, &progress, &mut source, options)?.0.content;
     let texts = mem::take(source.values()).into_texts();
     Ok(TableBuilder::from_parts(table.ribs, texts))
-}
-
-/// A [`RouteTable`] of the routes of a table in an image, called `name`, with the columns of its records that the options ask
-/// for.
-///
-/// # Errors
-/// An image without routes, or without one of the columns.
-pub fn load_image(
-    name: &str,
-    image: &ImageTable,
-    options: &LoadOptions,
-) -> Result<RouteTable, ReadError> {
-    let mut source = ImageRoutes::new(name, image, options)?;
-    insert_records(
-        Source::named(name),
-        &Progress::default(),
-        &mut source,
-        options,
-    )
 }
 
 /// How many bytes the values of a small file may take.
@@ -400,34 +412,6 @@ pub fn prefixes_of_text(
     let span = AddressSpan::parse(text, options.notation()).map_err(|error| error.to_string())?;
     let (first, last) = span.ends();
     IpRangePrefixes::new(first, last).map_err(|error| error.to_string())
-}
-
-/// Loads the prefixes of a table alone in the order of the file, some perhaps more than once, without Ribs and values: a fraction of
-/// the time of [`load_from`].
-///
-/// # Errors
-/// As [`load`].
-pub fn load_prefixes(
-    input: Input,
-    options: &LoadOptions,
-) -> Result<Loaded<Vec<IpPrefix>>, ReadError> {
-    let mut list = Loaded::<Vec<_>> {
-        name: input.name().to_owned(),
-        ..Loaded::default()
-    };
-    let options = LoadOptions {
-        prefixes_only: true,
-        ..options.clone()
-    };
-    let progress = input.progress();
-    let mut source = open(input, &options)?;
-    let (name, prefixes) = (&list.name, &mut list.content);
-    (list.skipped, list.notes) = read_all(name, &progress, &mut *source, &options, |_, route| {
-        prefixes.push(route.prefix);
-        Ok(())
-    })?;
-    list.applied = source.applied();
-    Ok(list)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use popfib_table::{Table, TableError};
 use crate::error::ReadError;
 use crate::image::{self, table_of_image};
 use crate::input::Input;
-use crate::load::{RouteTable, Routes, load_from};
+use crate::load::{FromFile, RouteTable, Routes};
 use crate::loaded::Loaded;
 use crate::table_format::LoadOptions;
 use crate::values::ColumnSelection;
@@ -54,32 +54,27 @@ impl LookupTable {
     }
 }
 
-/// Loads a table for lookups. An image, recognised by content, is used as it is where nothing is asked of its routes; it
-/// may have been compiled without them. Everything else is read as by [`load_from`].
-///
-/// Takes time in proportion to the file and memory in proportion to the table.
-///
-/// # Errors
-/// As [`load`](crate::load()).
-pub fn load_for_lookups(mut input: Input, options: &LoadOptions) -> Result<LookupTable, ReadError> {
-    let of_columns = LoadOptions {
-        columns: options.columns.clone(),
-        image_columns: true,
-        // There is nothing invalid in an image.
-        skip_invalid: options.skip_invalid,
-        mask: options.mask,
-        table: options.table.clone(),
-        ..LoadOptions::new()
-    };
-    let options = &LoadOptions {
-        image_columns: true,
-        ..options.clone()
-    };
-    if *options != of_columns || !(image::FORMAT.detect)(input.peek(image::FORMAT.detect)) {
-        return Ok(load_from(input, options)?.into());
+impl FromFile for Table {
+    fn from_file(mut input: Input, options: &LoadOptions) -> Result<LookupTable, ReadError> {
+        let of_columns = LoadOptions {
+            columns: options.columns.clone(),
+            image_columns: true,
+            // There is nothing invalid in an image.
+            skip_invalid: options.skip_invalid,
+            mask: options.mask,
+            table: options.table.clone(),
+            ..LoadOptions::new()
+        };
+        let options = &LoadOptions {
+            image_columns: true,
+            ..options.clone()
+        };
+        if *options != of_columns || !image::is_image_input(&mut input) {
+            return Ok(Routes::from_file(input, options)?.into());
+        }
+        let name = input.name().to_owned();
+        let image = image::read(&mut input, options.table.as_deref())?;
+        let table = table_of_image(&name, &image, &options.columns)?;
+        Ok(LookupTable::new(name, image.sources(), table))
     }
-    let name = input.name().to_owned();
-    let image = image::read(&mut input, options.table.as_deref())?;
-    let table = table_of_image(&name, &image, &options.columns)?;
-    LookupTable::new(name, image.sources(), table).named()
 }

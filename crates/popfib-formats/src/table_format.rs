@@ -72,33 +72,15 @@ pub struct LoadOptions {
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`Routes::others`](crate::Routes::others).
     pub all: bool,
-    /// Only the prefixes count, as for [`load_prefixes`](crate::load_prefixes), which sets it: a second prefix in a line may be
+    /// Only the prefixes count, as where [`load`](crate::load()) gives them alone, which sets it: a second prefix in a line may be
     /// one more of them, and is an error unless [`format`](Self::format) says what it is.
     pub prefixes_only: bool,
 }
 
 impl LoadOptions {
     /// The strict options: the format is detected, and nothing is skipped or changed.
-    pub const fn new() -> Self {
-        Self {
-            format: None,
-            skip_invalid: false,
-            mask: false,
-            leading_zeros: false,
-            peer: None,
-            value: RouteValue::NextHop,
-            columns: ColumnSelection::Value,
-            image_columns: false,
-            table: None,
-            locations: None,
-            prefix_column: None,
-            length_column: None,
-            value_regex: None,
-            updates: None,
-            fill: false,
-            all: false,
-            prefixes_only: false,
-        }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Whether nothing says that what follows a prefix is its value, and not one more prefix.

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use common::rounds::rounds;
-use common::{SKIP, STRICT, gzip};
+use common::{SKIP, STRICT, gzip, load_from};
 use peak_alloc::PeakAlloc;
 use popfib_formats::{
     AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, ColumnSelection,
-    Format, Input, LoadOptions, UpdateFormat, UpdateOptions, load_from, open_routes, open_updates,
+    Format, Input, LoadOptions, UpdateFormat, UpdateOptions, open_routes, open_updates,
 };
 
 #[global_allocator]
@@ -121,7 +121,7 @@ fn what_multiplies_is_shared_or_bounded() {
     let columns = |input| {
         let options = LoadOptions {
             columns: ColumnSelection::All,
-            ..STRICT
+            ..STRICT.clone()
         };
         load_from(input, &options).unwrap().records.columns().len()
     };

@@ -10,10 +10,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use popfib::NextHop;
-use popfib_formats::{
-    AddressBatch, ColumnSelection, Input, LoadOptions, RouteTable, WriteError, default_table,
-    load_from,
-};
+use popfib_formats::{AddressBatch, ColumnSelection, Input, LoadOptions, RouteTable, WriteError};
 use popfib_parquet::{ParquetAnnotator, ParquetAnswers, ParquetRows, write_table};
 use popfib_table::{Cell, Records, Scalar};
 
@@ -27,7 +24,7 @@ fn load(input: Input) -> RouteTable {
         columns: ColumnSelection::All,
         ..LoadOptions::new()
     };
-    load_from(input, &options).unwrap()
+    popfib_formats::load(input, &options).unwrap()
 }
 
 fn of_text(text: String) -> RouteTable {
@@ -303,7 +300,7 @@ fn tables_without_records() {
             return RouteTable::default();
         }
         let input = Input::from_reader("t", std::io::Cursor::new(text.to_owned()));
-        load_from(input, &LoadOptions::new()).unwrap()
+        popfib_formats::load(input, &LoadOptions::new()).unwrap()
     };
     for (text, column, wanted) in [
         (
@@ -367,7 +364,7 @@ fn tables_without_records() {
 #[test]
 fn row_groups_are_bounded() {
     let path = path("groups.parquet");
-    let table = default_table();
+    let table = popfib_formats::load(Input::built_in(), &LoadOptions::new()).unwrap();
     write_table(&table, File::create(&path).unwrap()).unwrap();
     let (all, groups) = rows(&path);
     assert_eq!(groups, [1 << 20, table.route_count() as i64 - (1 << 20)]);

@@ -79,7 +79,7 @@ fn columns_of_every_type() {
         columns: ColumnSelection::All,
         ..LoadOptions::new()
     };
-    let table = popfib_formats::load_from(input, &options).unwrap();
+    let table: popfib_formats::RouteTable = popfib_formats::load(input, &options).unwrap();
     let records = &table.records;
     let columns = records.columns().iter();
     let types: Vec<_> = columns

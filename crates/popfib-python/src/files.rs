@@ -138,9 +138,9 @@ pub(crate) fn load(
     };
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
-    let mut table = in_background(py, &cancel, move || {
+    let mut table: RouteTable = in_background(py, &cancel, move || {
         let input = input(&path, seen)?.max_size(max_size);
-        popfib_formats::load_from(input, &options).map_err(read_error)
+        popfib_formats::load(input, &options).map_err(read_error)
     })??;
     // Success is no warning.
     table.applied = None;
@@ -244,9 +244,7 @@ pub(crate) fn default_table(
     column: Option<String>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
-    let columns = of_column(column);
-    let table = py.detach(|| popfib_formats::default_table_of(&columns));
-    of_routes(py, table.map_err(read_error)?, decode)
+    embedded(py, Input::built_in(), column, decode)
 }
 
 /// Return the built-in table of special-purpose addresses (IANA, RFC 6890): their names, or with column "global" or another flag
@@ -258,9 +256,18 @@ pub(crate) fn special_table(
     column: Option<String>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
+    embedded(py, Input::special(), column, decode)
+}
+
+fn embedded(
+    py: Python<'_>,
+    input: Input,
+    column: Option<String>,
+    decode: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyTable> {
     let mut options = LoadOptions::new();
     options.columns = of_column(column);
-    let table = popfib_formats::load_from(popfib_formats::special_table(), &options);
+    let table = py.detach(|| popfib_formats::load(input, &options));
     of_routes(py, table.map_err(read_error)?, decode)
 }
 

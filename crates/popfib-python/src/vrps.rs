@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use popfib::family::Family;
 use popfib::{IpPrefix, Prefix};
 use popfib_formats::bgp::{Origin, origins};
-use popfib_formats::{LoadOptions, Loaded, VrpTable, load_vrps as read_vrps};
+use popfib_formats::{LoadOptions, Loaded, VrpTable, load};
 use popfib_table::rpki::Validity;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -216,7 +216,7 @@ pub(crate) fn load_vrps(
             mask,
             ..LoadOptions::new()
         };
-        read_vrps(input(&path, seen)?, &options).map_err(read_error)
+        load(input(&path, seen)?, &options).map_err(read_error)
     })??;
     Ok(PyVrps { vrps })
 }

@@ -453,7 +453,7 @@ def test_default_table(built_in):
     assert len(built_in) == 901_899 + 160_147
     assert built_in["8.8.8.8"] == 15169 and built_in["2001:4860:4860::8888"] == 15169
     assert popfib.default_table(column="as_name")["8.8.8.8"] == "Google LLC"
-    with pytest.raises(ValueError, match='no column "name" in "asn", "as_name"'):
+    with pytest.raises(ValueError, match='no column "name" in "as_name", "asn"'):
         popfib.default_table(column="name")
 
 

@@ -27,7 +27,7 @@ use crate::watched_files::WatchedFiles;
 /// let path = std::env::temp_dir().join("popfib-watcher-example");
 /// std::fs::write(&path, "192.0.2.0/24")?;
 /// let file = path.clone();
-/// // With popfib-formats: `Ok(load_for_lookups(Input::open(&file)?, &options)?.content)`.
+/// // With popfib-formats: `Ok(load(Input::open(&file)?, &options)?.content)`.
 /// let load = move || -> Result<Table, std::io::Error> {
 ///     let mut table = TableBuilder::new();
 ///     let prefix = std::fs::read_to_string(&file)?.parse();

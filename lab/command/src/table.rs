@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use popfib::{IpPrefix, NextHop};
 use popfib_formats::{
     Change, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue, UpdateFormat,
-    UpdateOptions, UpdateSource, load_from, open_updates,
+    UpdateOptions, UpdateSource, load, open_updates,
 };
 use popfib_table::Dictionary;
 
@@ -82,7 +82,7 @@ impl ReadArgs {
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => Err(format!("{option} needs --table").into()),
-            None => Ok(popfib_formats::default_table()),
+            None => Ok(load(Input::built_in(), &LoadOptions::new())?),
         }
     }
 
@@ -98,7 +98,7 @@ impl ReadArgs {
             ..LoadOptions::default()
         };
         let input = Input::open(path)?.max_size(self.max_size);
-        let table = load_from(input, &options)?;
+        let table: RouteTable = load(input, &options)?;
         let name = table.name.escape_debug();
         if table.replaced > 0 {
             note(format_args!(

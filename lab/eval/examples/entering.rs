@@ -10,7 +10,7 @@ use std::path::Path;
 
 use popfib::{Fib, LiveFib, Options};
 use popfib_eval::{ReferenceLoop, Spread, Traffic, cores, generate, measure, pin};
-use popfib_formats::{LoadOptions, default_table, load};
+use popfib_formats::{Input, LoadOptions, RouteTable, load};
 
 const BURST: usize = 64;
 const ADDRESSES: usize = 1 << 20;
@@ -19,10 +19,11 @@ const REPEATS: usize = 16;
 const RUNS: usize = 21;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let table = match env::args_os().nth(1) {
-        Some(path) => load(Path::new(&path), &LoadOptions::default())?,
-        None => default_table(),
+    let input = match env::args_os().nth(1) {
+        Some(path) => Input::open(Path::new(&path))?,
+        None => Input::built_in(),
     };
+    let table: RouteTable = load(input, &LoadOptions::new())?;
     if let Some(core) = cores()?.last() {
         pin(*core)?;
     }

@@ -11,9 +11,7 @@ use std::time::Instant;
 use popfib::map::Shared;
 use popfib::{IpPrefix, LiveIpMap, Prefix};
 use popfib_eval::{Latencies, Spread, cores, pin, shuffled};
-use popfib_formats::{
-    Change, Input, LoadOptions, UpdateOptions, default_table, load, open_updates,
-};
+use popfib_formats::{Change, Input, LoadOptions, RouteTable, UpdateOptions, load, open_updates};
 
 /// How often what takes long is changed.
 const RUNS: usize = 21;
@@ -45,10 +43,11 @@ fn resident() -> Option<usize> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = env::args_os().skip(1);
-    let routes = match args.next() {
-        Some(path) => load(Path::new(&path), &LoadOptions::default())?,
-        None => default_table(),
+    let input = match args.next() {
+        Some(path) => Input::open(Path::new(&path))?,
+        None => Input::built_in(),
     };
+    let routes: RouteTable = load(input, &LoadOptions::new())?;
     if let Some(core) = cores()?.last() {
         pin(*core)?;
     }

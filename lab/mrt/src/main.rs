@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use bgpkit_parser::BgpkitParser;
 use bgpkit_parser::models::ElemType;
 use popfib_formats::{
-    Change, Input, LoadOptions, PeerFilter, RouteValue, UpdateOptions, load_from, open_routes,
+    Change, Input, LoadOptions, PeerFilter, RouteValue, Routes, UpdateOptions, load, open_routes,
     open_updates,
 };
 
@@ -76,7 +76,7 @@ fn compare(data: Vec<u8>) -> Result<String> {
 }
 
 fn count_routes(data: &[u8]) -> Result<u64> {
-    let table = load_from(input(data), &options(None, RouteValue::NextHop))?;
+    let table = load::<Routes>(input(data), &options(None, RouteValue::NextHop))?;
     Ok(table.route_count() as u64)
 }
 

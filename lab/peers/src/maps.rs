@@ -18,7 +18,7 @@ use popfib::live::MapReader;
 use popfib::map::{Own, Shared, Stores};
 use popfib::{IpMap, LiveMap, Prefix, PrefixMap};
 use popfib_eval::{Random, Spread, Traffic, generate};
-use popfib_formats::{LoadOptions, default_table, load};
+use popfib_formats::{Input, LoadOptions, RouteTable, load};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::algorithms::PeerFamily;
@@ -49,7 +49,7 @@ const BUILDS: usize = 5;
 
 pub(crate) fn maps(table: &str, count: usize, passes: usize) -> Result<(), Failure> {
     let (name, table) = if table == "default" {
-        let table = default_table();
+        let table: RouteTable = load(Input::built_in(), &LoadOptions::new())?;
         (table.name.clone(), table)
     } else {
         let path = Path::new(table);
@@ -58,7 +58,7 @@ pub(crate) fn maps(table: &str, count: usize, passes: usize) -> Result<(), Failu
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        (name, load(path, &LoadOptions::default())?)
+        (name, load(Input::open(path)?, &LoadOptions::new())?)
     };
     let ByFamily { ipv4, ipv6 } = table.content.ribs;
     if !ipv4.is_empty() {

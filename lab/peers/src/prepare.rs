@@ -6,7 +6,7 @@ use std::path::Path;
 use popfib::Rib;
 use popfib::family::ByFamily;
 use popfib_eval::{Traffic, generate, skewed_next_hops};
-use popfib_formats::{LoadOptions, default_table, load};
+use popfib_formats::{Input, LoadOptions, RouteTable, Routes, load};
 use serde_json::json;
 
 use crate::exchange::Failure;
@@ -20,7 +20,7 @@ const NEXT_HOPS: u32 = 500;
 /// `output`, and prints what they are, one JSON line a family.
 pub(crate) fn prepare(table: &str, output: &Path, counts: (usize, usize)) -> Result<(), Failure> {
     if table == "default" {
-        let table = default_table();
+        let table: RouteTable = load(Input::built_in(), &LoadOptions::new())?;
         let name = format!("{}, {NEXT_HOPS} next hops", table.name);
         let ByFamily { ipv4, ipv6 } = table.content.ribs;
         family(
@@ -37,7 +37,8 @@ pub(crate) fn prepare(table: &str, output: &Path, counts: (usize, usize)) -> Res
         )
     } else {
         let path = Path::new(table);
-        let ByFamily { ipv4, ipv6 } = load(path, &LoadOptions::default())?.content.ribs;
+        let table = load::<Routes>(Input::open(path)?, &LoadOptions::new())?;
+        let ByFamily { ipv4, ipv6 } = table.content.ribs;
         // The rows of a report need a name, not a place.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         family(&name, &ipv4, output, counts.0)?;

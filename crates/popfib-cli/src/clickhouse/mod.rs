@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, ValueEnum};
 use popfib::family::Family;
 use popfib::{IpPrefix, Kernel};
-use popfib_formats::quote;
+use popfib_formats::{LookupTable, quote};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_table::{
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
 
 /// Reads the table that the options name.
 fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
-    let loaded = table::load_records(args)?;
+    let loaded: LookupTable = table::load(args, args.read.options())?;
     match with_prefixes && !loaded.has_prefixes() {
         true => Err(without_routes(&loaded.name, "name the matched prefix")),
         false => Ok(loaded.named()?.content),

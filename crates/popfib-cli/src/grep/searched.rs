@@ -61,7 +61,7 @@ fn patterns_table(args: &GrepArgs, patterns: &[String]) -> Result<Option<Table>,
         )?);
     }
     for file in &args.file {
-        found.extend(table::load_list(file, &args.tables.read)?);
+        found.extend(table::prefixes_of_file(file, &args.tables.read)?);
     }
     let mut builder = TableBuilder::new();
     for prefix in found {

@@ -52,7 +52,7 @@ pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
         ..read.options()
     };
     table::one_column(&options)?;
-    let list = table::load_file(Some(&args.file), &read, &options)?;
+    let list = table::read(table::open_list(&args.file, &read)?, &read, &options)?;
     let mut output = StandardOutput::new();
     let mut is_any = false;
     if args.family != Some(args::FamilyArg::Ipv6) {

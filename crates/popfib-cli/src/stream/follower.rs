@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use popfib_formats::LoadOptions;
 use popfib_program::failure::Failure;
 use popfib_table::WatchedFiles;
 
@@ -96,7 +97,8 @@ impl<'a, T> Follower<'a, T> {
                 return Ok(None);
             };
             tag = of_current;
-            make(NamedTable::of_loaded(None, opened.loaded, with_prefixes)?).map(Some)
+            let loaded = popfib_formats::load(opened.input(), &LoadOptions::new())?;
+            make(NamedTable::of_loaded(None, loaded, with_prefixes)?).map(Some)
         };
         let first = fetch()?.expect("no version of it is known");
         Ok((first, Some(Self::new(move |_| fetch()))))

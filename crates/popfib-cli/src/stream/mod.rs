@@ -206,7 +206,7 @@ impl InputArgs {
         if !self.not_in.is_empty() {
             let mut prefixes = Vec::new();
             for list in &self.not_in {
-                prefixes.extend(crate::table::load_list(list, read)?);
+                prefixes.extend(crate::table::prefixes_of_file(list, read)?);
             }
             let passed_over = || Arc::new(set_of(&prefixes));
             self.passed_over.get_or_init(passed_over);

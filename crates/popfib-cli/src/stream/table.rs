@@ -77,8 +77,8 @@ impl NamedTable {
 
     /// The table of these options, by prefixes if it has any.
     pub(crate) fn of(args: &TableArgs) -> Result<Self, Failure> {
-        let loaded = table::load_records(args)?.named()?;
-        Ok(Self::new(None, loaded.content, true))
+        let loaded: LookupTable = table::load(args, args.read.options())?;
+        Ok(Self::new(None, loaded.named()?.content, true))
     }
 
     /// Whether what matched has to be known by its route, and not by its record.

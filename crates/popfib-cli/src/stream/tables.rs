@@ -10,7 +10,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use popfib_formats::LookupTable;
+use popfib_formats::{LoadOptions, LookupTable, RouteTable};
 use popfib_program::failure::Failure;
 
 use crate::args::{ReadArgs, TableArgs, is_stdin, stem, table_on_stdin};
@@ -386,10 +386,37 @@ impl TablesArgs {
                 live: self.given.live.clone(),
                 read,
             };
-            tables.push((name, table::load_where(&args, conditions, all)?));
+            tables.push((name, load_where(&args, conditions, all)?));
         }
         Ok(tables)
     }
+}
+
+/// The table of `args`; of a file that is no image with the last record of each prefix that meets the conditions, if one does. With
+/// `all` also the other records of each prefix that do.
+fn load_where(
+    args: &TableArgs,
+    conditions: &[Condition],
+    all: bool,
+) -> Result<WithOthers, Failure> {
+    let options = args.read.options();
+    let is_image = args.table.as_deref().is_none_or(is_image_table);
+    if is_image || !all && conditions.is_empty() {
+        return Ok((table::load(args, options)?, OtherRecords::new()));
+    }
+    let mut table: RouteTable = table::load(
+        args,
+        LoadOptions {
+            all: true,
+            ..options
+        },
+    )?;
+    let mut others = condition::others(&table);
+    if !conditions.is_empty() {
+        let selected = condition::selected(conditions, &table.records, false)?;
+        condition::choose(&mut table, &mut others, &selected);
+    }
+    Ok((table.into(), others))
 }
 
 /// The options with the columns that conditions need, which are all: a record without a value in those that are read may be left out.

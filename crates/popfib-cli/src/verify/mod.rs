@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use self::probes::ProbeArgs;
 use crate::args::{FileArgs, TableArgs, kernel};
+use crate::image::with_routes;
 use crate::output::{StandardOutput, note};
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::HEADING;
@@ -81,7 +82,8 @@ pub(crate) struct VerifyCount {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let asked = TableArgs::clone(&args.table).or_stdin(false);
-    let table = table::load_with_routes(&asked, "verify it")?;
+    let loaded = table::load(&asked, asked.read.options())?;
+    let table = with_routes(loaded, "verify it")?;
     let ipv4 = family::<u32>(&table, args)?;
     let ipv6 = family::<u128>(&table, args)?;
     print(ipv4, ipv6, args.json)

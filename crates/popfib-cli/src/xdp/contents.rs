@@ -6,6 +6,7 @@ use popfib_bpf::{PinnedMap, ProgramValues};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
+use popfib_table::Table;
 
 use crate::args::{FileArgs, TableArgs};
 use crate::table;
@@ -20,7 +21,7 @@ pub(super) fn load(
     let ids = ids.map(|path| Ok::<_, Failure>((path, popfib_bpf::read_value_ids(path)?)));
     let ids = ids.transpose()?;
     let args = TableArgs::clone(args).or_stdin(false);
-    let table = table::load_records(&args)?.content;
+    let table = table::load::<Table>(&args, args.read.options())?.content;
     let bar = progress::step("compiling");
     let values = match ids {
         None => ProgramValues::of(&table),

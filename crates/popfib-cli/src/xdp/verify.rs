@@ -10,6 +10,7 @@ use popfib_program::progress;
 use popfib_table::Table;
 
 use crate::args::{FileArgs, TableArgs};
+use crate::image::with_routes;
 use crate::table;
 use crate::verify::probes::ProbeArgs;
 use crate::verify::{self, Comparison, VerifyCount};
@@ -22,7 +23,8 @@ pub(super) fn run(
     json: bool,
 ) -> Result<Verdict, Failure> {
     let args = TableArgs::clone(args).or_stdin(false);
-    let table = table::load_with_routes(&args, "compare it")?;
+    let loaded = table::load(&args, args.read.options())?;
+    let table = with_routes(loaded, "compare it")?;
     let numbers = numbers(mapped, &table);
     let ipv4 = family::<u32>(mapped, &table, &numbers, probes)?;
     let ipv6 = family::<u128>(mapped, &table, &numbers, probes)?;

@@ -4,35 +4,43 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use popfib::{Address, Prefix};
+use popfib::{Address, IpPrefix, Prefix};
 
 use super::pack::{AsRoute, pack, pack_names};
 use super::unpack::{self, inflate};
-use super::{AsNames, NAMES, PACKED, default_table, default_table_of};
-use crate::load::RouteTable;
+use super::{AsNames, NAMES, PACKED};
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::load::{RouteTable, load};
+use crate::table_format::LoadOptions;
 use crate::values::ColumnSelection;
 use popfib_table::{Cell, Scalar};
 
 /// All routes of the embedded table, as a text table has them.
 fn embedded_text() -> String {
-    fn family<A: Address>(
-        columns: &mut unpack::UnpackedColumns,
-        numbers: &[u32],
-        text: &mut String,
-    ) {
-        columns.family(|prefix: Prefix<A>, index| {
-            writeln!(text, "{prefix} {}", numbers[index]).expect("memory");
-        });
-    }
     let mut columns = unpack::UnpackedColumns::unpack(PACKED);
     let numbers = columns.numbers();
     let mut text = String::new();
-    family::<u32>(&mut columns, &numbers, &mut text);
-    family::<u128>(&mut columns, &numbers, &mut text);
+    while let Some((prefix, index)) = columns.next() {
+        writeln!(text, "{prefix} {}", numbers[index]).expect("memory");
+    }
     text
+}
+
+fn default_table() -> RouteTable {
+    default_table_of(&ColumnSelection::Value).expect("no error")
+}
+
+fn default_table_of(columns: &ColumnSelection) -> Result<RouteTable, ReadError> {
+    let options = LoadOptions {
+        columns: columns.clone(),
+        ..LoadOptions::new()
+    };
+    load(Input::built_in(), &options)
 }
 
 /// FNV-1a, 64 bits.
@@ -159,7 +167,7 @@ fn one_column_of_the_embedded_table_is_a_value() {
         default_table_of(&ColumnSelection::Named(vec!["name".into()])).expect_err("no such column");
     assert_eq!(
         error.to_string(),
-        "tier1-origin-20260617: no column \"name\" in \"asn\", \"as_name\""
+        "tier1-origin-20260617: no column \"name\" in \"as_name\", \"asn\""
     );
 }
 
@@ -196,19 +204,17 @@ fn the_embedded_routes_are_those_of_the_text_table() {
 
 /// What comes out of what [`pack`] made of these routes.
 fn round_trip(ipv4: &[AsRoute<u32>], ipv6: &[AsRoute<u128>]) {
-    fn family<A: Address>(
-        columns: &mut unpack::UnpackedColumns,
-        numbers: &[u32],
-    ) -> Vec<AsRoute<A>> {
-        let mut found = Vec::new();
-        columns.family(|prefix, index| found.push((prefix, numbers[index])));
-        found
-    }
     let packed = pack(ipv4, ipv6);
     let mut columns = unpack::UnpackedColumns::unpack(&packed);
     let numbers = columns.numbers();
-    assert_eq!(family::<u32>(&mut columns, &numbers), ipv4);
-    assert_eq!(family::<u128>(&mut columns, &numbers), ipv6);
+    let ipv4 = ipv4.iter().map(|&(prefix, asn)| (prefix.into(), asn));
+    let ipv6 = ipv6.iter().map(|&(prefix, asn)| (prefix.into(), asn));
+    let wanted: Vec<(IpPrefix, u32)> = ipv4.chain(ipv6).collect();
+    let found = iter::from_fn(|| columns.next());
+    let found: Vec<_> = found
+        .map(|(prefix, index)| (prefix, numbers[index]))
+        .collect();
+    assert_eq!(found, wanted);
 }
 
 fn route<A: Address>(bits: A, len: u8, asn: u32) -> AsRoute<A> {

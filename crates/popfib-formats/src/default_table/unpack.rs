@@ -23,7 +23,8 @@
 //! The names are packed alike: one for each AS of the table, in ascending order, with a line end between them.
 
 use flate2::{Decompress, FlushDecompress, Status};
-use popfib::{Address, Prefix};
+use popfib::family::Family;
+use popfib::{IpPrefix, Prefix};
 
 /// The sizes at the start of the stream: the IPv4 routes and the columns.
 pub(super) const SIZES: usize = 1 + COLUMNS;
@@ -32,7 +33,11 @@ const COLUMNS: usize = 7;
 /// The columns of a table, read from front to back.
 pub(super) struct UnpackedColumns {
     bytes: Vec<u8>,
+    /// How many IPv4 routes are left.
     ipv4_routes: usize,
+    /// The first address of the route before, and the one after its last.
+    first: u128,
+    after: u128,
     numbers: Cursor,
     lengths: Cursor,
     steps: Cursor,
@@ -104,6 +109,8 @@ impl UnpackedColumns {
         Self {
             bytes,
             ipv4_routes: sizes[0],
+            first: 0,
+            after: 0,
             numbers,
             lengths,
             steps,
@@ -125,32 +132,42 @@ impl UnpackedColumns {
         numbers
     }
 
-    /// Hands the routes of the next family to `route`, in prefix order: the
-    /// prefix, and where its AS stands among the [`UnpackedColumns::numbers`].
-    pub(super) fn family<A: Address>(&mut self, mut route: impl FnMut(Prefix<A>, usize)) {
-        let left = self.lengths.end - self.lengths.next;
-        let (mut first, mut behind) = (0, 0);
-        for _ in 0..left.min(self.ipv4_routes) {
-            let len = self.lengths.byte(&self.bytes);
-            let step = self.steps.number(&self.bytes);
-            let size = size(A::WIDTH - len);
-            let from = if step & 1 == 0 {
-                round_up(behind, size)
-            } else {
-                first
-            };
-            first = from.wrapping_add((step >> 1).wrapping_mul(size));
-            behind = first.wrapping_add(size);
-            if self.changes.byte(&self.bytes) != 0 {
-                let places = self.places.each_mut();
-                let [high, middle, low] = places.map(|place| place.byte(&self.bytes));
-                self.place = u32::from_be_bytes([0, high, middle, low]) as usize;
-            }
-            let prefix = Prefix::new(A::truncate(first), len).expect("a prefix");
-            route(prefix, self.place);
+    /// The next route, in prefix order, and where its AS stands among the [`UnpackedColumns::numbers`].
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<(IpPrefix, usize)> {
+        if self.lengths.next == self.lengths.end {
+            return None;
         }
-        // All that is left is IPv6.
-        self.ipv4_routes = usize::MAX;
+        let Some(left) = self.ipv4_routes.checked_sub(1) else {
+            return Some(self.route::<u128>());
+        };
+        self.ipv4_routes = left;
+        let route = self.route::<u32>();
+        if left == 0 {
+            (self.first, self.after) = (0, 0);
+        }
+        Some(route)
+    }
+
+    #[inline]
+    fn route<A: Family>(&mut self) -> (IpPrefix, usize) {
+        let len = self.lengths.byte(&self.bytes);
+        let step = self.steps.number(&self.bytes);
+        let size = size(A::WIDTH - len);
+        let from = if step & 1 == 0 {
+            round_up(self.after, size)
+        } else {
+            self.first
+        };
+        self.first = from.wrapping_add((step >> 1).wrapping_mul(size));
+        self.after = self.first.wrapping_add(size);
+        if self.changes.byte(&self.bytes) != 0 {
+            let places = self.places.each_mut();
+            let [high, middle, low] = places.map(|place| place.byte(&self.bytes));
+            self.place = u32::from_be_bytes([0, high, middle, low]) as usize;
+        }
+        let prefix = Prefix::new(A::truncate(self.first), len).expect("a prefix");
+        (A::ip_prefix(prefix), self.place)
     }
 }
 

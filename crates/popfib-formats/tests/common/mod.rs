@@ -8,22 +8,19 @@ pub(crate) mod rounds;
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use popfib_formats::{
-    ColumnSelection, Format, Input, LoadOptions, ReadError, RouteTable, load_from,
-};
+use popfib_formats::{ColumnSelection, Format, Input, LoadOptions, ReadError, RouteTable};
 
-pub(crate) const STRICT: LoadOptions = LoadOptions::new();
-pub(crate) const SKIP: LoadOptions = {
-    let mut options = LoadOptions::new();
-    options.skip_invalid = true;
-    options
-};
-pub(crate) const MASK: LoadOptions = {
-    let mut options = LoadOptions::new();
-    options.mask = true;
-    options
-};
+pub(crate) static STRICT: LazyLock<LoadOptions> = LazyLock::new(LoadOptions::new);
+pub(crate) static SKIP: LazyLock<LoadOptions> = LazyLock::new(|| LoadOptions {
+    skip_invalid: true,
+    ..LoadOptions::new()
+});
+pub(crate) static MASK: LazyLock<LoadOptions> = LazyLock::new(|| LoadOptions {
+    mask: true,
+    ..LoadOptions::new()
+});
 
 /// The only column, of this name.
 pub(crate) fn named(column: &str) -> ColumnSelection {
@@ -34,11 +31,20 @@ pub(crate) fn input(data: impl Into<Vec<u8>>) -> Input {
     Input::from_reader("t", Cursor::new(data.into()))
 }
 
+/// The table in the file at `path`.
+pub(crate) fn load(path: &Path, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+    popfib_formats::load(Input::open(path)?, options)
+}
+
+pub(crate) fn load_from(input: Input, options: &LoadOptions) -> Result<RouteTable, ReadError> {
+    popfib_formats::load(input, options)
+}
+
 pub(crate) fn read(
     data: impl Into<Vec<u8>>,
     options: &LoadOptions,
 ) -> Result<RouteTable, ReadError> {
-    load_from(input(data), options)
+    popfib_formats::load(input(data), options)
 }
 
 /// The message of the error that `data` must end in; checks that it is one line.

@@ -7,7 +7,7 @@ fn table(text: &str, mask: bool) -> RouteTable {
     let options = LoadOptions {
         format: Format::by_name("any"),
         mask,
-        ..STRICT
+        ..STRICT.clone()
     };
     read(text, &options).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
@@ -161,7 +161,7 @@ fn comments_are_counted_and_host_bits_are_an_error() {
     let text = "edit 1\nset ip 192.168.1.99 255.255.255.0\n";
     let options = LoadOptions {
         format: Format::by_name("any"),
-        ..STRICT
+        ..STRICT.clone()
     };
     assert_eq!(
         error(text, &options),
@@ -199,7 +199,7 @@ fn values() {
     let read = |text: &str, regex: &str| {
         let options = LoadOptions {
             value_regex: Some(regex.parse().unwrap()),
-            ..STRICT
+            ..STRICT.clone()
         };
         let table = read(text, &options).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let name = |next_hop| table.value(next_hop);
@@ -225,7 +225,7 @@ fn values() {
     let options = LoadOptions {
         value_regex: Some("x".parse().unwrap()),
         format: Format::by_name("csv"),
-        ..STRICT
+        ..STRICT.clone()
     };
     assert_eq!(
         error("prefix,a\n10.0.0.0/8,1\n", &options),

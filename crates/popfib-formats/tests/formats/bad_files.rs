@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::common::{COMPRESSIONS, SKIP, STRICT, error, read, routes};
-use popfib_formats::{Input, load, load_from};
+use crate::common::{COMPRESSIONS, SKIP, STRICT, error, load, load_from, read, routes};
+use popfib_formats::Input;
 
 fn table_text(routes: u32) -> String {
     (0..routes)

@@ -15,7 +15,7 @@ fn with(peer: Option<&str>, value: RouteValue) -> LoadOptions {
     LoadOptions {
         peer: peer.map(|peer| peer.parse().unwrap()),
         value,
-        ..STRICT
+        ..STRICT.clone()
     }
 }
 

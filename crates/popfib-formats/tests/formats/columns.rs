@@ -223,7 +223,7 @@ fn of_several_values_the_last_wins_or_all_are_kept() {
         assert!(told, "{text}");
         let options = LoadOptions {
             all: true,
-            ..STRICT
+            ..STRICT.clone()
         };
         let table = read(text, &options).unwrap();
         let name = |n| table.value(n);
@@ -254,7 +254,7 @@ fn with_columns(
     let options = LoadOptions {
         prefix_column: prefix.map(str::to_owned),
         length_column: length.map(str::to_owned),
-        ..STRICT
+        ..STRICT.clone()
     };
     let table = read(text, &options).map_err(|e| e.to_string())?;
     Ok(routes(&table))
@@ -370,13 +370,13 @@ fn the_column_of_the_prefix_can_be_chosen() {
     let options = LoadOptions {
         format: popfib_formats::Format::by_name("bird"),
         prefix_column: Some("a".to_owned()),
-        ..STRICT
+        ..STRICT.clone()
     };
     let reason = read("x", &options).unwrap_err().to_string();
     assert_eq!(reason, "t: bird has no columns to choose the prefix from");
     let csv = LoadOptions {
         format: popfib_formats::Format::by_name("csv"),
-        ..STRICT
+        ..STRICT.clone()
     };
     let two = "from,to,name\n10.0.0.0/8,10.1.0.0/16,a\n".replace("from,to", "source,target");
     let reason = read(two, &csv).unwrap_err().to_string();
@@ -394,7 +394,7 @@ fn chosen_prefixes_are_no_part_of_records() {
     let options = LoadOptions {
         prefix_column: Some("dst".to_owned()),
         columns: popfib_formats::ColumnSelection::All,
-        ..STRICT
+        ..STRICT.clone()
     };
     for text in [
         "dst,a,b\n10.0.0.0/8,1,2\n",

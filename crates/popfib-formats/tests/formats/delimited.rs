@@ -249,13 +249,13 @@ fn without_the_column_there_is_nothing_to_read() {
     let csv = Format::by_name("csv");
     let options = popfib_formats::LoadOptions {
         format: csv,
-        ..STRICT
+        ..STRICT.clone()
     };
     let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; `prefix_column` names it";
     assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &options), wanted);
     let skip = popfib_formats::LoadOptions {
         format: csv,
-        ..SKIP
+        ..SKIP.clone()
     };
     assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &skip), wanted);
     assert!(error("ip,bytes\n10.0.0.1,1\n", &options).contains("no column"));
@@ -265,7 +265,7 @@ fn without_the_column_there_is_nothing_to_read() {
 fn the_column_of_values_can_be_chosen() {
     let with = |column: &str| popfib_formats::LoadOptions {
         columns: named(column),
-        ..STRICT
+        ..STRICT.clone()
     };
     let named = "network,asn,country,as name\n10.0.0.0/8,64500,AA,\"a, b\"\n";
     for (column, value) in [("country", "AA"), ("as name", "a, b"), ("2", "64500")] {
@@ -305,7 +305,7 @@ fn the_value_of_json_objects_can_be_chosen() {
     ];
     let with = |path: &str| popfib_formats::LoadOptions {
         columns: named(path),
-        ..STRICT
+        ..STRICT.clone()
     };
     let documents = [objects.join("\n"), format!("[{}]", objects.join(","))];
     for document in &documents {
@@ -362,7 +362,7 @@ fn statistics_of_registries() {
     assert_eq!(read_as("rir", &text[from..]), wanted);
     let status = LoadOptions {
         columns: named("status"),
-        ..STRICT
+        ..STRICT.clone()
     };
     let table = read(text, &status).unwrap();
     assert_eq!(routes(&table)[0], "10.0.0.0/24 available");
@@ -393,7 +393,7 @@ fn statistics_of_registries() {
     }
     let options = LoadOptions {
         columns: named("city"),
-        ..STRICT
+        ..STRICT.clone()
     };
     assert!(error(text, &options).ends_with(
         "no column \"city\" in \"country\", \"registry\", \"date\", \"status\", \"opaque_id\""

@@ -6,8 +6,8 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use crate::common::{STRICT, error, input, routes, shared_data};
-use popfib_formats::{Format, Input, LoadOptions, RouteValue, load, load_from};
+use crate::common::{STRICT, error, input, load, load_from, routes, shared_data};
+use popfib_formats::{Format, Input, LoadOptions, RouteValue};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vendor-frr-bird")
@@ -167,7 +167,7 @@ fn the_largest_form_too() {
 fn origins_come_from_the_paths_of_a_listing() {
     let options = LoadOptions {
         value: RouteValue::OriginAs,
-        ..STRICT
+        ..STRICT.clone()
     };
     let of = |name: &str| load(&folder().join(name), &options);
     let pairs = |name: &str| -> BTreeMap<String, String> {
@@ -250,7 +250,7 @@ fn the_same_as_any_text() {
         let path = folder().join(file);
         let options = LoadOptions {
             value_regex: Some(r"via ([^\s,]+)".parse().unwrap()),
-            ..STRICT
+            ..STRICT.clone()
         };
         let any = load(&path, &options).unwrap();
         let any: BTreeSet<String> = routes(&any).into_iter().collect();

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{SKIP, STRICT, routes};
+use crate::common::{SKIP, STRICT, load, load_from, routes};
 use popfib_formats::{
-    AddressBatch, AddressFile, AddressOptions, AddressSource, Change, Input, UpdateOptions, load,
-    load_from, open_updates,
+    AddressBatch, AddressFile, AddressOptions, AddressSource, Change, Input, UpdateOptions,
+    open_updates,
 };
 
 fn folder() -> PathBuf {

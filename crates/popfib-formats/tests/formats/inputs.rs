@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use std::net::IpAddr;
 use std::sync::mpsc;
 
-use crate::common::{COMPRESSIONS, STRICT, bzip2, gzip, input, read, routes, zstd};
-use popfib_formats::addresses::LineAddresses;
-use popfib_formats::{
-    AddressBatch, AddressOptions, AddressSource, Input, LoadOptions, load, load_from, load_prefixes,
+use crate::common::{
+    COMPRESSIONS, STRICT, bzip2, gzip, input, load, load_from, read, routes, zstd,
 };
+use popfib_formats::addresses::LineAddresses;
+use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, LoadOptions};
 
 #[test]
 fn content_decides_and_names_do_not() {
@@ -205,7 +205,7 @@ fn prefixes_alone_are_those_of_the_table() {
         "prefix,value\n10.0.0.0/8,a\n11.0.0.0/8,\n",
     ] {
         let table = load_from(input(text), &options).unwrap();
-        let list = load_prefixes(input(text), &options).unwrap();
+        let list = popfib_formats::load::<Vec<_>>(input(text), &options).unwrap();
         assert!(
             table.routes().map(|(prefix, _)| prefix).eq(list.content),
             "{text}"
@@ -220,7 +220,7 @@ fn prefixes_alone_are_those_of_the_table() {
         ] {
             let (table, list) = (
                 load_from(input(&*text), &options),
-                load_prefixes(input(&*text), &options),
+                popfib_formats::load::<Vec<_>>(input(&*text), &options),
             );
             assert_eq!(table.is_err(), is_error, "{text}");
             assert_eq!(

@@ -3,16 +3,16 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use crate::common::{STRICT, error, read_as, routes};
-use popfib_formats::{LoadOptions, load};
+use crate::common::{STRICT, error, load, read_as, routes};
+use popfib_formats::LoadOptions;
 
-const LENIENT: LoadOptions = {
-    let mut options = LoadOptions::new();
-    options.skip_invalid = true;
-    options.mask = true;
-    options
-};
+static LENIENT: LazyLock<LoadOptions> = LazyLock::new(|| LoadOptions {
+    skip_invalid: true,
+    mask: true,
+    ..LoadOptions::new()
+});
 
 fn captures() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vendor-ntc");

@@ -10,7 +10,7 @@ use popfib_formats::{ColumnSelection, Format, LoadOptions};
 fn with_path(text: &str, path: &str) -> Vec<String> {
     let options = LoadOptions {
         columns: named(path),
-        ..STRICT
+        ..STRICT.clone()
     };
     let table = read(text, &options).unwrap();
     let mut lines = routes(&table);
@@ -281,7 +281,7 @@ fn what_is_wrong_in_lists_of_json() {
             deep,
             &LoadOptions {
                 format: Format::by_name("json-lists"),
-                ..STRICT
+                ..STRICT.clone()
             }
         )
         .len()
@@ -309,7 +309,7 @@ fn geofeeds() {
     assert_eq!(with_path(text, "4")[3], "2001:db8::/32 a, b");
     let options = LoadOptions {
         columns: named("asn"),
-        ..STRICT
+        ..STRICT.clone()
     };
     assert_eq!(
         error(text, &options),
@@ -347,7 +347,7 @@ fn one_table_of_all() {
     let of = |name: &str| {
         let options = LoadOptions {
             table: Some(name.into()),
-            ..STRICT
+            ..STRICT.clone()
         };
         read(TABLES, &options).map(|table| (routes(&table), table.notes))
     };
@@ -374,7 +374,7 @@ fn one_table_of_all() {
     assert!(error(TABLES, &STRICT).contains("a file is one table"));
     let options = LoadOptions {
         table: Some("main".into()),
-        ..STRICT
+        ..STRICT.clone()
     };
     assert_eq!(
         error("10.0.0.0/8 a\n", &options),
@@ -463,7 +463,7 @@ fn objects_of_rpsl() {
     assert_eq!(with_path(text, "mnt-by")[0], "192.0.2.0/24 A-MNT");
     let origins = LoadOptions {
         value: popfib_formats::RouteValue::OriginAs,
-        ..STRICT
+        ..STRICT.clone()
     };
     assert_eq!(
         routes(&read(text, &origins).unwrap())[0],
@@ -471,7 +471,7 @@ fn objects_of_rpsl() {
     );
     let all = LoadOptions {
         columns: ColumnSelection::All,
-        ..STRICT
+        ..STRICT.clone()
     };
     let records = read(text, &all).unwrap().content.records;
     let names: Vec<_> = records
@@ -498,7 +498,7 @@ fn objects_of_rpsl() {
         text,
         &LoadOptions {
             columns: named("city"),
-            ..STRICT
+            ..STRICT.clone()
         },
     );
     assert_eq!(

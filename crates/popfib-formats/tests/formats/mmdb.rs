@@ -268,7 +268,7 @@ fn what_is_no_database_is_an_error() {
     let good = database(4, &[(v4(1, 0, 0, 0), 8, 0)], &[Value::Text("a")]);
     let options = LoadOptions {
         format: Format::by_name("mmdb"),
-        ..STRICT
+        ..STRICT.clone()
     };
     assert_eq!(
         routes(&read(good.clone(), &options).unwrap()),
@@ -346,7 +346,7 @@ fn the_value_can_be_chosen() {
     let with = |path: &str| LoadOptions {
         format: Format::by_name("mmdb"),
         columns: named(path),
-        ..STRICT
+        ..STRICT.clone()
     };
     let table = read(file.clone(), &with("country.iso_code")).unwrap();
     assert_eq!(routes(&table), ["1.0.0.0/8 AA", "2.0.0.0/8 BB"]);
@@ -370,7 +370,7 @@ fn the_value_can_be_chosen() {
 fn a_tree_of_shared_parts_has_an_end() {
     let options = LoadOptions {
         format: Format::by_name("mmdb"),
-        ..STRICT
+        ..STRICT.clone()
     };
     // A chain of 32 nodes, both sides of each made the next one: 2^32 networks.
     let mut file = database(4, &[(0, 32, 0)], &[Value::Text("a")]);
@@ -425,7 +425,7 @@ fn values_in_values_have_an_end() {
     );
     let options = LoadOptions {
         columns: named("[0]"),
-        ..STRICT
+        ..STRICT.clone()
     };
     let message = error(database(4, &[(v4(10, 0, 0, 0), 8, 0)], &records), &options);
     assert!(message.starts_with("t: "), "{message}");

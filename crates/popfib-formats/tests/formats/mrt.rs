@@ -1,10 +1,10 @@
 //! MRT files made here, byte by byte: what is read of them, and what is refused.
 
-use crate::common::{SKIP, STRICT, error, input, read, routes};
+use crate::common::{SKIP, STRICT, error, input, load_from, read, routes};
 use crate::mrt_file::{
     as_path, next_hop, path_attribute, peer_table, reach, record, rib, table_dump,
 };
-use popfib_formats::{Format, LoadOptions, PeerFilter, RouteValue, load_from, open_routes};
+use popfib_formats::{Format, LoadOptions, PeerFilter, RouteValue, open_routes};
 
 /// Two peers, IPv4 and IPv6 routes, ties and detours.
 fn table() -> Vec<u8> {
@@ -42,7 +42,7 @@ fn with(peer: Option<&str>, value: RouteValue) -> LoadOptions {
     LoadOptions {
         peer: peer.map(|peer| peer.parse().unwrap()),
         value,
-        ..STRICT
+        ..STRICT.clone()
     }
 }
 
@@ -286,7 +286,7 @@ fn files_cut_off_anywhere() {
     for cut in 13..data.len() {
         let options = LoadOptions {
             format: Format::by_name("mrt"),
-            ..STRICT
+            ..STRICT.clone()
         };
         // Where a record ends, the rest isn't missed.
         if let Err(error) = read(&data[..cut], &options) {
@@ -311,7 +311,7 @@ fn hostile_lengths() {
     let header = [0, 0, 0, 1, 0, 13, 0, 2, 0xff, 0xff, 0xff, 0xff];
     let options = LoadOptions {
         format: Format::by_name("mrt"),
-        ..STRICT
+        ..STRICT.clone()
     };
     let message = load_from(input(header), &options).unwrap_err().to_string();
     let reason = "a record of 4294967295 bytes, more than 16777216";

@@ -104,7 +104,7 @@ fn prefixes_and_peers_are_chosen() {
     assert_eq!(paths(input(dump()), &STRICT, ten).expect("paths").len(), 2);
     let options = LoadOptions {
         peer: Some("AS64502".parse().expect("a peer")),
-        ..STRICT
+        ..STRICT.clone()
     };
     let found = paths(input(dump()), &options, every).expect("paths");
     assert_eq!(found.len(), 1);

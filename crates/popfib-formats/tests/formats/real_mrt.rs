@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::common::{SKIP, STRICT, routes, shared_data};
+use crate::common::{SKIP, STRICT, load, routes, shared_data};
 use popfib_formats::{
-    Change, Input, LoadOptions, RouteValue, UpdateOptions, load, open_routes, open_updates,
+    Change, Input, LoadOptions, RouteValue, UpdateOptions, open_routes, open_updates,
 };
 
 fn unpack(path: &Path) -> String {
@@ -48,7 +48,10 @@ fn frr_table() {
     };
     let folder = data.join("vendor-frr-bird");
     for (value, column) in [(RouteValue::NextHop, 1), (RouteValue::OriginAs, 2)] {
-        let options = LoadOptions { value, ..STRICT };
+        let options = LoadOptions {
+            value,
+            ..STRICT.clone()
+        };
         let table = load(&folder.join("frr-rib.mrt"), &options).unwrap();
         let (v4, v6): (Vec<_>, Vec<_>) =
             routes(&table).into_iter().partition(|r| !r.contains("::"));
@@ -69,7 +72,7 @@ fn table_dump_of_2002() {
     let file = data.join("raw/bgpdump/bview.20020722.2337.gz");
     let options = LoadOptions {
         peer: Some("AS1853".parse().unwrap()),
-        ..STRICT
+        ..STRICT.clone()
     };
     let wanted = expected(
         &data.join("tables/vix-20020722-as1853-v4.nexthop.txt.gz"),

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::net::IpAddr;
 
 use crate::common::rounds::rounds;
-use crate::common::{STRICT, shared_data};
+use crate::common::{STRICT, load, shared_data};
 use popfib_formats::addresses::LineAddresses;
-use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, load};
+use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input};
 
 fn unpack(path: &std::path::Path) -> String {
     let mut text = String::new();

@@ -14,7 +14,7 @@ pub(super) fn options(columns: &[&str]) -> LoadOptions {
             ["*"] => ColumnSelection::All,
             _ => ColumnSelection::Named(names),
         },
-        ..STRICT
+        ..STRICT.clone()
     }
 }
 

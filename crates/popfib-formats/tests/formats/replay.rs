@@ -249,7 +249,7 @@ fn no_updates_change_nothing() {
     for peer in [None, Some("1"), Some("AS64501")] {
         let options = LoadOptions {
             peer: peer.map(|peer| peer.parse().expect("a peer")),
-            ..STRICT
+            ..STRICT.clone()
         };
         let plain = read(&*dump, &options).expect("a table");
         let table = read(&*dump, &files.with(None, &options)).expect("a table");
@@ -370,7 +370,7 @@ fn what_cannot_be_applied_is_refused() {
     );
     let origins = LoadOptions {
         value: RouteValue::OriginAs,
-        ..STRICT
+        ..STRICT.clone()
     };
     let named = "1000000001 192.0.2.1 A 10.0.0.0/8 192.0.2.9 64501\n";
     assert_eq!(
@@ -384,7 +384,7 @@ fn what_cannot_be_applied_is_refused() {
     );
     let columns = LoadOptions {
         columns: ColumnSelection::All,
-        ..STRICT
+        ..STRICT.clone()
     };
     assert_eq!(
         refused("prefix,a,b\n10.0.0.0/8,1,2\n", &[text], None, &columns),
@@ -395,7 +395,7 @@ fn what_cannot_be_applied_is_refused() {
             files: vec![Path::new("no/such/file").to_owned()],
             ..UpdateFiles::default()
         }),
-        ..STRICT
+        ..STRICT.clone()
     };
     assert!(error(DUMP, &missing).starts_with("no/such/file: cannot open: "));
     let state = "BGP4MP|1000000001|STATE|192.0.2.1|64501|6\n";

@@ -1,13 +1,13 @@
 //! Headings and lines that go on, as the routers of each vendor print them around their routes.
 
-use crate::common::{STRICT, error, routes};
-use popfib_formats::{Input, LoadOptions, load_from};
+use crate::common::{STRICT, error, load_from, routes};
+use popfib_formats::{Input, LoadOptions};
 
 /// The routes of `text` in the table `vrf`, and the notes.
 fn read(text: &str, vrf: Option<&str>) -> (Vec<String>, Vec<String>) {
     let options = LoadOptions {
         table: vrf.map(str::to_owned),
-        ..STRICT
+        ..STRICT.clone()
     };
     let input = Input::from_reader("t", std::io::Cursor::new(text.as_bytes().to_vec()));
     let table = load_from(input, &options).unwrap_or_else(|e| panic!("{e}\n{text}"));

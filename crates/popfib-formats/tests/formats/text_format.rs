@@ -98,7 +98,7 @@ fn ranges() {
 fn leading_zeros_by_option() {
     let options = LoadOptions {
         leading_zeros: true,
-        ..STRICT
+        ..STRICT.clone()
     };
     let text = "097.110.168.122\n10.20.030.40/32\n001.002.003.000 - 001.002.003.255\n1.1.1.1\n";
     let table = read(text, &options).unwrap();
@@ -263,7 +263,7 @@ fn host_bits() {
     assert_eq!((masked.replaced, masked.skipped), (1, 0));
     let both = LoadOptions {
         skip_invalid: true,
-        ..crate::common::MASK
+        ..crate::common::MASK.clone()
     };
     let table = read(format!("{text}10.0.0.0/33 x\n"), &both).unwrap();
     assert_eq!((table.replaced, table.skipped), (1, 1));

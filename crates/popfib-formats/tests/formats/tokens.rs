@@ -294,9 +294,9 @@ fn no_token_is_passed_over() {
             let options = LoadOptions {
                 format,
                 columns: columns.clone(),
-                ..STRICT
+                ..STRICT.clone()
             };
-            let before = popfib_formats::load_from(input(sample.text), &options);
+            let before = crate::common::load_from(input(sample.text), &options);
             let before = Read::of(&before.unwrap_or_else(|e| panic!("{}: {e}", sample.format)));
             assert!(before.routes.len() > 1, "{}: {before:?}", sample.format);
             for change in changes.iter().filter(|change| !is_excepted(sample, change)) {

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::common::{STRICT, shared_data};
+use crate::common::{STRICT, load, shared_data};
 use popfib::{Address, NextHop, Prefix, Rib, aggregate, diff};
-use popfib_formats::{RouteTable, load};
+use popfib_formats::RouteTable;
 use popfib_table::Dictionary;
 
 fn same(a: NextHop, b: NextHop) -> bool {

@@ -3,7 +3,11 @@
 //! The samples have the form of what the manuals of rpki-client(8), routinator and StayRTR document.
 
 use crate::common::{gzip, input};
-use popfib_formats::{LoadOptions, VrpFormat, VrpTable, load_vrps};
+use popfib_formats::{Input, LoadOptions, Loaded, ReadError, VrpFormat, VrpTable};
+
+fn load_vrps(input: Input, options: &LoadOptions) -> Result<Loaded<VrpTable>, ReadError> {
+    popfib_formats::load(input, options)
+}
 
 fn skipping() -> LoadOptions {
     LoadOptions {

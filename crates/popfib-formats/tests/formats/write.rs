@@ -6,11 +6,9 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::common::rounds::rounds;
-use crate::common::{STRICT, read, routes};
+use crate::common::{STRICT, load, read, routes};
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_formats::{
-    OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, load, write_table,
-};
+use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
 use popfib_table::{Dictionary, Records};
 use proptest::collection::vec;
 use proptest::prelude::*;

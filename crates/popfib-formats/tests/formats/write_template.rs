@@ -227,7 +227,7 @@ fn columns_by_their_names() {
     assert_eq!(lines, "10.0.0.0/8 AT AT a \"b\"\n10.1.0.0/16 -  x\n");
     let one = LoadOptions {
         columns: named("cc"),
-        ..STRICT
+        ..STRICT.clone()
     };
     let one = read(text, &one).unwrap();
     assert_eq!(written(&one, "{cc} {value}").unwrap(), "AT AT\n \n");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use popfib_formats::{Input, LoadOptions, load_prefixes};
+use popfib_formats::{Input, LoadOptions, load};
 use pyo3::prelude::*;
 
 use super::addresses::SetAddresses;
@@ -47,7 +47,7 @@ pub(crate) fn load_set(
     let seen = Arc::clone(&cancel);
     let (addresses, remarks) = in_background(py, &cancel, move || {
         let input = input(&path, seen)?.max_size(max_size.unwrap_or(Input::DEFAULT_MAX_SIZE));
-        let list = load_prefixes(input, &options).map_err(read_error)?;
+        let list = load::<Vec<_>>(input, &options).map_err(read_error)?;
         PyResult::Ok((SetAddresses::new(&list), list.remarks()))
     })??;
     for line in remarks {

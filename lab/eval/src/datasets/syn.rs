@@ -99,7 +99,7 @@ impl Syn {
 mod tests {
     use super::*;
     use crate::random::Random;
-    use popfib_formats::{LoadOptions, load};
+    use popfib_formats::{Input, LoadOptions, Routes, load};
     use std::path::Path;
 
     fn rib(routes: &[(&str, u32)]) -> Rib<u32> {
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     #[ignore = "full tables"]
     fn heavy_tables_grow_as_in_the_paper() {
-        let newer = popfib_formats::default_table().content.ribs.ipv4;
+        let newer = ipv4_of(Input::built_in());
         let older = jpix();
         for (syn, paper) in [(Syn::Syn1, 764_847.0), (Syn::Syn2, 885_645.0)] {
             let growth = |rib: &Rib<u32>| syn.of(rib).len() as f64 / rib.len() as f64;
@@ -236,6 +236,11 @@ mod tests {
         }
     }
 
+    fn ipv4_of(input: Input) -> Rib<u32> {
+        let table = load::<Routes>(input, &LoadOptions::new()).unwrap();
+        table.content.ribs.ipv4
+    }
+
     /// A table of 2010, where there is shared data beside the project.
     fn jpix() -> Option<Rib<u32>> {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -245,12 +250,6 @@ mod tests {
             println!("skipped: {name}: no shared data");
             return None;
         };
-        Some(
-            load(&file, &LoadOptions::default())
-                .unwrap()
-                .content
-                .ribs
-                .ipv4,
-        )
+        Some(ipv4_of(Input::open(&file).unwrap()))
     }
 }

@@ -343,10 +343,10 @@ mod tests {
     use popfib::{IpPrefix, diff};
 
     use super::*;
-    use crate::{Format, Input, LoadOptions, load_from};
+    use crate::{Format, Input, LoadOptions, Routes, load};
 
     fn table(lines: &str) -> RouteTable {
-        load_from(
+        load::<Routes>(
             Input::from_reader("t", Cursor::new(lines.to_owned())),
             &LoadOptions::new(),
         )
@@ -363,7 +363,7 @@ mod tests {
     #[track_caller]
     fn assert_same(table: &RouteTable, database: Vec<u8>) {
         assert_eq!(Format::detect(&database).name(), "mmdb");
-        let again = load_from(
+        let again = load::<Routes>(
             Input::from_reader("t.mmdb", Cursor::new(database)),
             &LoadOptions::new(),
         );

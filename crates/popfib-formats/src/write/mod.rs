@@ -24,6 +24,7 @@ mod ranges;
 mod template;
 mod text;
 
+use std::fmt;
 use std::io::Write;
 use std::str::FromStr;
 
@@ -43,126 +44,67 @@ pub use options::WriteOptions;
 pub use output_file::OutputFile;
 pub use template::{Template, write_template};
 
-/// A format in which tables are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WriteFormat {
-    /// `PREFIX NEXTHOP`, the format `text`.
-    Text,
-    /// One JSON object a line: `prefix`, `next_hop`.
-    JsonLines,
-    /// Comma-separated values after a line of names: `prefix,next_hop`.
-    Csv,
-    /// CAIDA's Routeviews Prefix to AS form: address, length and AS, separated by tabs.
-    Pfx2as,
-    /// A geofeed (RFC 8805): prefix and country.
-    Geofeed,
-    /// A MaxMind database (MMDB).
-    Mmdb,
-    /// Prefixes alone, one a line.
-    Plain,
-    /// Ranges of addresses, `FIRST-LAST`.
-    Ranges,
-    /// Addresses, one by one.
-    Addresses,
-    /// Prefix lists of Cisco IOS.
-    CiscoPrefixList,
-    /// Access lists of Cisco IOS.
-    CiscoAcl,
-    /// A prefix list of Junos.
-    JunosPrefixList,
-    /// Route filter lists of Junos.
-    JunosRouteFilter,
-    /// Prefix sets of BIRD.
-    Bird,
-    /// Prefix lists of FRR.
-    Frr,
-    /// Sets of nftables.
-    Nftables,
-    /// What `ipset restore` takes.
-    Ipset,
-    /// What `iptables-restore` takes.
-    Iptables,
-    /// A table of pf.
-    Pf,
-    /// A prefix set of OpenBGPD.
-    Openbgpd,
+/// A form in which tables are written.
+#[derive(Clone, Copy)]
+pub struct WriteFormat(&'static WriteEntry);
+
+/// Every form. The descriptions say what each is.
+static FORMS: &[&WriteEntry] = &[
+    &text::FORM,
+    &json_lines::FORM,
+    &csv::FORM,
+    &pfx2as::FORM,
+    &geofeed::FORM,
+    &mmdb::FORM,
+    &lists::PLAIN,
+    &ranges::RANGES,
+    &ranges::ADDRESSES,
+    &lists::CISCO_PREFIX_LIST,
+    &lists::CISCO_ACL,
+    &lists::JUNOS_PREFIX_LIST,
+    &lists::JUNOS_ROUTE_FILTER,
+    &lists::BIRD,
+    &lists::FRR,
+    &lists::NFTABLES,
+    &lists::IPSET,
+    &lists::IPTABLES,
+    &lists::PF,
+    &lists::OPENBGPD,
+];
+
+impl fmt::Debug for WriteFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl WriteFormat {
     /// All forms.
     pub fn all() -> impl Iterator<Item = Self> {
-        [
-            Self::Text,
-            Self::JsonLines,
-            Self::Csv,
-            Self::Pfx2as,
-            Self::Geofeed,
-            Self::Mmdb,
-            Self::Plain,
-            Self::Ranges,
-            Self::Addresses,
-            Self::CiscoPrefixList,
-            Self::CiscoAcl,
-            Self::JunosPrefixList,
-            Self::JunosRouteFilter,
-            Self::Bird,
-            Self::Frr,
-            Self::Nftables,
-            Self::Ipset,
-            Self::Iptables,
-            Self::Pf,
-            Self::Openbgpd,
-        ]
-        .into_iter()
-    }
-
-    const fn form(self) -> &'static WriteEntry {
-        match self {
-            Self::Text => &text::FORM,
-            Self::JsonLines => &json_lines::FORM,
-            Self::Csv => &csv::FORM,
-            Self::Pfx2as => &pfx2as::FORM,
-            Self::Geofeed => &geofeed::FORM,
-            Self::Mmdb => &mmdb::FORM,
-            Self::Plain => &lists::PLAIN,
-            Self::Ranges => &ranges::RANGES,
-            Self::Addresses => &ranges::ADDRESSES,
-            Self::CiscoPrefixList => &lists::CISCO_PREFIX_LIST,
-            Self::CiscoAcl => &lists::CISCO_ACL,
-            Self::JunosPrefixList => &lists::JUNOS_PREFIX_LIST,
-            Self::JunosRouteFilter => &lists::JUNOS_ROUTE_FILTER,
-            Self::Bird => &lists::BIRD,
-            Self::Frr => &lists::FRR,
-            Self::Nftables => &lists::NFTABLES,
-            Self::Ipset => &lists::IPSET,
-            Self::Iptables => &lists::IPTABLES,
-            Self::Pf => &lists::PF,
-            Self::Openbgpd => &lists::OPENBGPD,
-        }
+        FORMS.iter().copied().map(Self)
     }
 
     /// Its name for `--to`.
     pub fn name(self) -> &'static str {
-        self.form().name
+        self.0.name
     }
 
     /// Whether it holds the values of routes, and not their prefixes alone.
     pub fn has_values(self) -> bool {
         matches!(
-            self.form().method,
+            self.0.method,
             WriteMethod::Routes { .. } | WriteMethod::Columns(_) | WriteMethod::Whole(_)
         )
     }
 
     /// Another, shorter name.
     pub fn aliases(self) -> &'static [&'static str] {
-        self.form().aliases
+        self.0.aliases
     }
 
     /// What it is, in one line.
     pub fn description(self) -> &'static str {
-        self.form().description
+        self.0.description
     }
 }
 
@@ -193,7 +135,7 @@ pub fn write_table(
     options: &WriteOptions,
     mut out: impl Write,
 ) -> Result<(), WriteError> {
-    let method = &format.form().method;
+    let method = &format.0.method;
     let has_names = matches!(method, WriteMethod::List(_) | WriteMethod::Whole(_));
     let is_list = matches!(method, WriteMethod::List(_));
     // A form that cannot do what an option asks for refuses it: to ignore it would write another list than the user meant.

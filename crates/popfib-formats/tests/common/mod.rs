@@ -10,7 +10,9 @@ use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use popfib_formats::{ColumnSelection, Format, Input, LoadOptions, ReadError, RouteTable};
+use popfib_formats::{
+    ColumnSelection, Format, Input, LoadOptions, ReadError, RouteTable, WriteFormat,
+};
 
 pub(crate) static STRICT: LazyLock<LoadOptions> = LazyLock::new(LoadOptions::new);
 pub(crate) static SKIP: LazyLock<LoadOptions> = LazyLock::new(|| LoadOptions {
@@ -25,6 +27,11 @@ pub(crate) static MASK: LazyLock<LoadOptions> = LazyLock::new(|| LoadOptions {
 /// The only column, of this name.
 pub(crate) fn named(column: &str) -> ColumnSelection {
     ColumnSelection::Named(vec![column.to_owned()])
+}
+
+/// The form of this name.
+pub(crate) fn write_form(name: &str) -> WriteFormat {
+    name.parse().unwrap()
 }
 
 pub(crate) fn input(data: impl Into<Vec<u8>>) -> Input {

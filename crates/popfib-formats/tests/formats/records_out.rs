@@ -2,12 +2,12 @@
 
 use popfib::image::Keep;
 use popfib::{ImageWriter, NextHop, Options};
-use popfib_formats::{LookupTable, RouteTable, WriteFormat, WriteOptions, write_table};
+use popfib_formats::{LookupTable, RouteTable, WriteOptions, write_table};
 use popfib_table::Records;
 
 use super::mmdb::{Value, database, v4};
 use super::records::options;
-use crate::common::read;
+use crate::common::{read, write_form};
 
 /// What the values of a database were, whatever they are here, and also in an image of them: so they can be written again.
 #[test]
@@ -69,7 +69,7 @@ fn the_types_of_a_database_are_kept() {
     // In a database again; what had several types has one of them there.
     let mut database = Vec::new();
     let options_of = WriteOptions::default();
-    write_table(&table, WriteFormat::Mmdb, &options_of, &mut database).unwrap();
+    write_table(&table, write_form("mmdb"), &options_of, &mut database).unwrap();
     let again = read(database, &options(&["*"])).unwrap();
     let shown_again = shown(&again.records);
     assert_eq!(shown_again[..10], wanted[..10]);
@@ -111,12 +111,12 @@ fn records_come_back_from_every_form() {
         }
         answers
     };
-    for form in [WriteFormat::JsonLines, WriteFormat::Mmdb] {
+    for form in [write_form("json-lines"), write_form("mmdb")] {
         let mut bytes = Vec::new();
         write_table(&table, form, &WriteOptions::default(), &mut bytes).unwrap();
         let again = read(bytes, &options(&["*"])).unwrap();
         let (found, wanted) = (answers(&again), answers(&table));
-        if form == WriteFormat::JsonLines {
+        if form.name() == "json-lines" {
             assert_eq!(found, wanted);
             continue;
         }
@@ -130,7 +130,13 @@ fn records_come_back_from_every_form() {
     }
     // Lists are texts in CSV.
     let mut csv = Vec::new();
-    write_table(&table, WriteFormat::Csv, &WriteOptions::default(), &mut csv).unwrap();
+    write_table(
+        &table,
+        write_form("csv"),
+        &WriteOptions::default(),
+        &mut csv,
+    )
+    .unwrap();
     let csv = String::from_utf8(csv).unwrap();
     let wanted = "prefix,asn,city.names.en,subdivisions[0].iso_code,subdivisions[1].iso_code,odd[x],list,rate,up,numbers,delta
 0.0.0.0/0,7,\"a, \"\"b\"\"\",9,W,,,,,,
@@ -139,7 +145,11 @@ fn records_come_back_from_every_form() {
 2001:db8::/32,18446744073709551615,\"a, \"\"b\"\"\",,,,,,false,,-7
 ";
     assert_eq!(csv, wanted);
-    for form in [WriteFormat::Text, WriteFormat::Pfx2as, WriteFormat::Geofeed] {
+    for form in [
+        write_form("text"),
+        write_form("pfx2as"),
+        write_form("geofeed"),
+    ] {
         let error = write_table(&table, form, &WriteOptions::default(), Vec::new());
         let error = error.unwrap_err().to_string();
         assert!(
@@ -154,7 +164,7 @@ fn records_come_back_from_every_form() {
     let mut bytes = Vec::new();
     write_table(
         &table,
-        WriteFormat::Mmdb,
+        write_form("mmdb"),
         &WriteOptions::default(),
         &mut bytes,
     )
@@ -180,7 +190,7 @@ fn records_come_back_from_every_form() {
         let table = read(text, &options(&["*"])).unwrap();
         let error = write_table(
             &table,
-            WriteFormat::Mmdb,
+            write_form("mmdb"),
             &WriteOptions::default(),
             Vec::new(),
         );

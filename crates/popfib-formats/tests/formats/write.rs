@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::common::rounds::rounds;
-use crate::common::{STRICT, load, read, routes};
+use crate::common::{STRICT, load, read, routes, write_form};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
 use popfib_table::{Dictionary, Records};
@@ -70,12 +70,7 @@ pub(super) fn prefix() -> impl Strategy<Value = IpPrefix> {
 }
 
 /// The forms of routes with their next hops; of lists without them there is `write_lists`.
-const FORMS: [WriteFormat; 4] = [
-    WriteFormat::Text,
-    WriteFormat::JsonLines,
-    WriteFormat::Csv,
-    WriteFormat::Pfx2as,
-];
+const FORMS: [&str; 4] = ["text", "json-lines", "csv", "pfx2as"];
 
 /// Plain names, and such that meet what the forms mean by their signs.
 fn next_hop() -> impl Strategy<Value = String> {
@@ -103,16 +98,16 @@ proptest! {
         for route in refused {
             let refused_name = route.1.clone();
             let table = table(&[route]);
-            for format in FORMS {
+            for format in FORMS.map(write_form) {
                 // A list of prefixes.
-                let is_list = refused_name.is_empty() && format != WriteFormat::Pfx2as;
+                let is_list = refused_name.is_empty() && format.name() != "pfx2as";
                 prop_assert!(written(&table, format).is_err() != is_list);
             }
         }
         let table = table(&routes);
         let wanted = wanted(&table);
 
-        let text = written(&table, WriteFormat::JsonLines).unwrap();
+        let text = written(&table, write_form("json-lines")).unwrap();
         let lines = text.lines().map(|line| {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
             prop_assert_eq!(value.as_object().unwrap().len(), 2);
@@ -121,7 +116,7 @@ proptest! {
         });
         prop_assert_eq!(&lines.collect::<Result<Vec<_>, _>>()?, &wanted);
 
-        let mut rows = csv(&written(&table, WriteFormat::Csv).unwrap());
+        let mut rows = csv(&written(&table, write_form("csv")).unwrap());
         prop_assert_eq!(rows.remove(0), ["prefix", "next_hop"]);
         let rows = rows.into_iter().map(|row| {
             let [prefix, next_hop] = <[String; 2]>::try_from(row).unwrap();
@@ -134,7 +129,7 @@ proptest! {
     fn text_is_read_back_or_refused(routes in vec((prefix(), next_hop()), 1..10)) {
         for route in routes {
             let table = table(&[route]);
-            match written(&table, WriteFormat::Text) {
+            match written(&table, write_form("text")) {
                 Ok(text) => {
                     let back = read(text, &STRICT).unwrap();
                     prop_assert_eq!(wanted(&back), wanted(&table));
@@ -163,7 +158,7 @@ proptest! {
                 None => n.parse::<u32>().is_ok(),
                 Some((a, b)) => a.parse::<u16>().is_ok() && b.parse::<u16>().is_ok(),
             }) && !next_hop.contains('+');
-            match written(&table, WriteFormat::Pfx2as) {
+            match written(&table, write_form("pfx2as")) {
                 Ok(text) => {
                     prop_assert!(numbers);
                     let line = text.strip_suffix('\n').unwrap();
@@ -198,9 +193,9 @@ fn every_form_to_the_letter() {
     assert_eq!(refused, "10.0.0.0/8 \"east\": not an AS number");
     let sets = "10.0.0.0/8 64500_64501\n10.0.0.0/9 {1,2}\n::/0 0\n";
     let numbers = read(sets, &STRICT).unwrap();
-    assert_eq!(written(&numbers, WriteFormat::Text).unwrap(), sets);
+    assert_eq!(written(&numbers, write_form("text")).unwrap(), sets);
     assert_eq!(
-        written(&numbers, WriteFormat::Pfx2as).unwrap(),
+        written(&numbers, write_form("pfx2as")).unwrap(),
         "10.0.0.0\t8\t64500_64501\n10.0.0.0\t9\t1,2\n::\t0\t0\n"
     );
     assert!("xml".parse::<WriteFormat>().unwrap_err().contains("csv"));
@@ -208,7 +203,7 @@ fn every_form_to_the_letter() {
 
 #[test]
 fn a_refused_route_is_told() {
-    for format in [WriteFormat::Text, WriteFormat::Pfx2as] {
+    for format in [write_form("text"), write_form("pfx2as")] {
         let table = table(&[("10.0.0.0/8".parse().unwrap(), "a b\u{1b}".into())]);
         let error = written(&table, format).unwrap_err().to_string();
         assert!(error.starts_with("10.0.0.0/8 \"a b\\u{1b}\": "), "{error}");
@@ -245,7 +240,7 @@ fn names(directory: &Path) -> Vec<String> {
 fn files_are_compressed_as_their_names_say() {
     let directory = tempfile::tempdir().unwrap();
     let table = large();
-    let plain = written(&table, WriteFormat::Text).unwrap();
+    let plain = written(&table, write_form("text")).unwrap();
     assert!(plain.len() > 1 << 20);
     for (name, magic) in [
         ("t.txt", &b"0.0"[..]),
@@ -258,7 +253,7 @@ fn files_are_compressed_as_their_names_say() {
         let mut file = OutputFile::create(&path).unwrap();
         write_table(
             &table,
-            WriteFormat::Text,
+            write_form("text"),
             &WriteOptions::default(),
             &mut file,
         )

@@ -236,7 +236,8 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
         table.ribs.ipv6 = ipv6.into_rib();
         table.records = Records::of_texts_or_none(None, names);
         let options = WriteOptions::default();
-        write_table(&table, WriteFormat::Text, &options, &mut file)
+        let form: WriteFormat = "text".parse()?;
+        write_table(&table, form, &options, &mut file)
             .map_err(|error| at(path, error))?;
         file.finish().map_err(|error| at(path, error))?;
     }

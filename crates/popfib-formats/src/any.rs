@@ -24,7 +24,7 @@ use crate::addresses::{FoundAddress, find_address};
 use crate::grammar::{Grammar, lines};
 use crate::masks;
 use crate::ranges::AddressSpan;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::ValueRegex;
 use crate::rows::RouteRows;
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::value_regex::RegexValues;
@@ -33,7 +33,7 @@ use crate::words::word_at;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "any",
     description: "every prefix anywhere in a text, such as configurations of firewalls and routers; only if it is asked for",
-    can: FormatCapabilities::PLACED_VALUES,
+    can: &[ValueRegex],
     detect: |_| false,
     open: |input, options| Ok(lines(AnyPrefixes::new(options), input, options)),
 };

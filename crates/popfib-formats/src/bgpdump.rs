@@ -31,7 +31,7 @@ use crate::names::note_left_out;
 use crate::path_rank::PathRank;
 use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, Origins, Peers};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::ColumnSelection;
 use line::{
@@ -44,7 +44,7 @@ pub(crate) use updates::UPDATE_FORMAT;
 pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "bgpdump",
     description: "text of bgpdump -m: the best path of each prefix, or a peer's",
-    can: FormatCapabilities::DUMP_OF_COLUMNS,
+    can: &[Peers, Origins, ManyValues],
     detect: is_bgpdump,
     open: |input, options| {
         Ok(Box::new(BestPaths::new(

@@ -27,14 +27,14 @@ use crate::names::note_left_out;
 use crate::path_rank::PathRank;
 use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{Origins, Peers};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::update_text::parse_prefix;
 
 pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "bgpscanner",
     description: "text of bgpscanner: the best path of each prefix, or a peer's",
-    can: FormatCapabilities::DUMP,
+    can: &[Peers, Origins],
     detect,
     open: |input, options| {
         Ok(Box::new(BestPaths::new(

@@ -21,7 +21,7 @@ use popfib::image::Source;
 
 use crate::error::ReadError;
 use crate::input::{Input, InputKind};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, Origins};
 use crate::route::{Route, RouteSource};
 use crate::table_format::TableEntry;
 use crate::values::{CellKind, ColumnSelection, ValueBook};
@@ -36,10 +36,7 @@ static NAMES: &[u8] = include_bytes!("../data/default-names.bin");
 pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "built-in",
     description: "the built-in table",
-    can: FormatCapabilities {
-        origins: true,
-        ..FormatCapabilities::MANY_VALUES
-    },
+    can: &[ManyValues, Origins],
     detect: |_| false,
     open: |_, options| {
         let mut values = ValueBook::new(&options.columns);

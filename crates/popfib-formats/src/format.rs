@@ -12,7 +12,7 @@
 use crate::error::ReadError;
 use crate::input::{Input, InputKind};
 use crate::peers::RouteValue;
-use crate::registry::formats;
+use crate::registry::{Capability, formats};
 use crate::route::RouteSource;
 use crate::table_format::{Format, LoadOptions, TableEntry};
 use crate::values::ColumnSelection;
@@ -75,21 +75,21 @@ formats! { Format of FORMATS, no_such: "no such format" }
 /// Those of the format; most formats report errors only when routes are read.
 pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteSource>, ReadError> {
     open_with(input, options, |input, format| {
-        let can = format.0.can;
+        let can = |what| format.0.can(what);
         let value = match options.value {
-            RouteValue::OriginAs if !can.origins => {
+            RouteValue::OriginAs if !can(Capability::Origins) => {
                 let name = format.name();
                 let reason = format!("{name} has no AS paths, so its routes have no origin-as");
                 return Err(ReadError::file(input.name(), reason));
             }
-            RouteValue::Peer if !can.peers => return Err(no_peers(&input, format)),
-            RouteValue::OriginOrValue if can.origins => RouteValue::OriginAs,
+            RouteValue::Peer if !can(Capability::Peers) => return Err(no_peers(&input, format)),
+            RouteValue::OriginOrValue if can(Capability::Origins) => RouteValue::OriginAs,
             RouteValue::OriginOrValue => RouteValue::NextHop,
             value => value,
         };
         let columns = match &options.columns {
             // `--columns '*'` of a format without columns asks for its only value.
-            ColumnSelection::All if !format.0.can.many_values => ColumnSelection::Value,
+            ColumnSelection::All if !can(Capability::ManyValues) => ColumnSelection::Value,
             columns => columns.clone(),
         };
         let options = LoadOptions {
@@ -119,26 +119,27 @@ pub(crate) fn open_with<T>(
         (None, None, None) => Format::detect(input.peek(text_table::FORMAT.detect)),
     };
     if (options.prefix_column.is_some() || options.length_column.is_some())
-        && !format.0.can.prefix_column
+        && !format.0.can(Capability::PrefixColumn)
     {
         let reason = format!("{} has no columns to choose the prefix from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
-    if options.value_regex.is_some() && !format.0.can.value_regex {
+    if options.value_regex.is_some() && !format.0.can(Capability::ValueRegex) {
         let reason = format!(
             "{} has values of its own; `value_regex` is for `format` any",
             format.name()
         );
         return Err(ReadError::file(input.name(), reason));
     }
-    if matches!(options.columns, ColumnSelection::Named(_)) && !format.0.can.many_values {
+    if matches!(options.columns, ColumnSelection::Named(_)) && !format.0.can(Capability::ManyValues)
+    {
         let reason = format!("{} has no columns to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }
-    if options.peer.is_some() && !format.0.can.peers {
+    if options.peer.is_some() && !format.0.can(Capability::Peers) {
         return Err(no_peers(&input, format));
     }
-    if options.table.is_some() && !format.0.can.tables {
+    if options.table.is_some() && !format.0.can(Capability::Tables) {
         let reason = format!("{} has no tables to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }

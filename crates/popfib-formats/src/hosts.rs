@@ -12,7 +12,6 @@ use std::iter;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::is_address;
@@ -20,7 +19,7 @@ use crate::words::is_address;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "hosts",
     description: "hosts files: addresses; their first names",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(lines(Hosts, input, options)),
 };

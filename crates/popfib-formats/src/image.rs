@@ -15,7 +15,7 @@ use popfib_table::{Column, Records, Table, TableError};
 use crate::error::{ReadError, no_name, quote};
 use crate::input::{Input, InputKind};
 use crate::name_rule::check_characters;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, Tables};
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::{ColumnSelection, ValueBook};
@@ -28,7 +28,7 @@ pub fn is_image(head: &[u8]) -> bool {
 pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "image",
     description: "image made by `popfib compile`, with its routes",
-    can: FormatCapabilities::TABLES_OF_MANY_VALUES,
+    can: &[Tables, ManyValues],
     detect: is_image,
     open: |mut input, options| {
         let image = read(&mut input, options.table.as_deref())?;

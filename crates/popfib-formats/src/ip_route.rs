@@ -22,7 +22,7 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::is_one_of;
@@ -30,7 +30,7 @@ use crate::words::is_one_of;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ip-route",
     description: "`ip route` and `ip -6 route` of Linux",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(listing(IpRouteText::default(), input, options)),
 };

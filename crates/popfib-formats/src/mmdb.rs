@@ -29,7 +29,7 @@ use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::names::note_left_out;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::ManyValues;
 use crate::route::{Route, RouteSource};
 use crate::table_format::TableEntry;
 use crate::values::{CellKind, ColumnSelection, ValueBook};
@@ -37,7 +37,7 @@ use crate::values::{CellKind, ColumnSelection, ValueBook};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "mmdb",
     description: "MaxMind databases (MMDB); the AS number, country code or first scalar of each record",
-    can: FormatCapabilities::MANY_VALUES,
+    can: &[ManyValues],
     detect,
     open: |input, options| Ok(Box::new(Mmdb::open(input, &options.columns)?)),
 };

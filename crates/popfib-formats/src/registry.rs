@@ -14,8 +14,8 @@ pub(crate) struct FormatEntry<Options, Source: ?Sized> {
     pub(crate) name: &'static str,
     /// One line: what writes it, what the values are.
     pub(crate) description: &'static str,
-    /// What it can do beside the least.
-    pub(crate) can: FormatCapabilities,
+    /// What it can do beside the least: one value a route, in lines.
+    pub(crate) can: &'static [Capability],
     /// Whether this is the beginning of such a file: decompressed, 64 KiB or
     /// all of it. Must not claim what is another format's.
     pub(crate) detect: fn(&[u8]) -> bool,
@@ -23,106 +23,33 @@ pub(crate) struct FormatEntry<Options, Source: ?Sized> {
     pub(crate) open: fn(Input, &Options) -> Result<Box<Source>, ReadError>,
 }
 
-/// What not every format can do. Options that ask for it are an error elsewhere.
-#[derive(Clone, Copy)]
-pub(crate) struct FormatCapabilities {
-    /// A record has several values, of which one can be chosen.
-    pub(crate) many_values: bool,
-    /// The user can say which of its columns or members has the prefix.
-    pub(crate) prefix_column: bool,
-    /// A regular expression of the user may say where values are.
-    pub(crate) value_regex: bool,
-    /// Routes or updates are those of several peers.
-    pub(crate) peers: bool,
-    /// Routes have AS paths, or their values are origin ASes.
-    pub(crate) origins: bool,
-    /// A file may hold several tables, of which one can be chosen.
-    pub(crate) tables: bool,
-    /// Addresses are those of packets, with a source and a destination.
-    pub(crate) packets: bool,
-    /// What one route or address stands in, as messages call it.
-    pub(crate) unit: &'static str,
+impl<Options, Source: ?Sized> FormatEntry<Options, Source> {
+    pub(crate) fn can(&self, what: Capability) -> bool {
+        self.can.contains(&what)
+    }
 }
 
-impl FormatCapabilities {
-    /// The least: one value a route, in lines.
-    pub(crate) const NONE: Self = Self {
-        many_values: false,
-        prefix_column: false,
-        value_regex: false,
-        peers: false,
-        origins: false,
-        tables: false,
-        packets: false,
-        unit: "line",
-    };
-    /// Records of several columns.
-    pub(crate) const MANY_VALUES: Self = Self {
-        many_values: true,
-        ..Self::NONE
-    };
-    /// The same, where the user may say which column has the prefix.
-    pub(crate) const FIELDS: Self = Self {
-        prefix_column: true,
-        ..Self::MANY_VALUES
-    };
-    /// Prefixes anywhere in a text.
-    pub(crate) const PLACED_VALUES: Self = Self {
-        value_regex: true,
-        ..Self::NONE
-    };
-    /// Updates of several peers.
-    pub(crate) const PEERS: Self = Self {
-        peers: true,
-        ..Self::NONE
-    };
-    /// The paths of several peers.
-    pub(crate) const DUMP: Self = Self {
-        peers: true,
-        origins: true,
-        ..Self::NONE
-    };
-    /// The same with their attributes as columns.
-    pub(crate) const DUMP_OF_COLUMNS: Self = Self {
-        many_values: true,
-        ..Self::DUMP
-    };
-    /// Values that are origins.
-    pub(crate) const ORIGINS: Self = Self {
-        origins: true,
-        ..Self::NONE
-    };
-    /// The tables of one router.
-    pub(crate) const TABLES: Self = Self {
-        tables: true,
-        ..Self::NONE
-    };
-    /// Tables with records: images.
-    pub(crate) const TABLES_OF_MANY_VALUES: Self = Self {
-        many_values: true,
-        ..Self::TABLES
-    };
-    /// The tables of a router with the AS paths of its routes.
-    pub(crate) const TABLES_OF_ORIGINS: Self = Self {
-        origins: true,
-        ..Self::TABLES
-    };
-    /// Addresses in rows.
-    pub(crate) const COLUMNS: Self = Self {
-        unit: "row",
-        ..Self::NONE
-    };
-    /// Addresses of packets.
-    pub(crate) const PACKETS: Self = Self {
-        packets: true,
-        unit: "packet",
-        ..Self::NONE
-    };
-    /// Addresses of fixed length, one after the other.
-    pub(crate) const RECORDS: Self = Self {
-        unit: "record",
-        ..Self::NONE
-    };
+/// What not every format can do. Options that ask for it are an error elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Capability {
+    /// A record has several values, of which one can be chosen.
+    ManyValues,
+    /// The user can say which of its columns or members has the prefix.
+    PrefixColumn,
+    /// A regular expression of the user may say where values are.
+    ValueRegex,
+    /// Routes or updates are those of several peers.
+    Peers,
+    /// Routes have AS paths, or their values are origin ASes.
+    Origins,
+    /// A file may hold several tables, of which one can be chosen.
+    Tables,
+    /// Addresses are those of packets, with a source and a destination.
+    Packets,
+    /// Addresses stand in rows.
+    Rows,
+    /// Addresses are of fixed length, one after the other.
+    FixedRecords,
 }
 
 /// Defines the type of a format by its [`FormatEntry`].

@@ -27,6 +27,7 @@ use crate::path_rank::PathRank;
 use crate::path_record::{PathValue, PathValues};
 use crate::paths::{has_paths, paths_of};
 use crate::peers::{Peer, RouteValue};
+use crate::registry::Capability;
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, UpdateFiles};
 use crate::update::{Change, Message, Update, UpdateOptions};
@@ -58,7 +59,7 @@ pub(crate) fn open(
             let reason = format!("{} {reason}", format.name());
             Err(ReadError::file(input.name(), reason))
         };
-        if format.0.can.peers {
+        if format.0.can(Capability::Peers) {
             return reason(
                 "has the paths of several peers, of which updates need each: mrt and bgpdump have",
             );

@@ -18,7 +18,7 @@ use crate::input::head_lines;
 use crate::name_rule::MAX_NEXT_HOP_LENGTH;
 use crate::origins::without_as;
 use crate::peers::RouteValue;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, Origins};
 use crate::rows::{RouteRows, RowValue};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::{CellKind, ColumnSelection, ValueBook};
@@ -27,10 +27,7 @@ use crate::words::looks_like_prefix;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "rpsl",
     description: "route and route6 objects of RPSL, as routing registries and whois have them; origins",
-    can: FormatCapabilities {
-        origins: true,
-        ..FormatCapabilities::MANY_VALUES
-    },
+    can: &[ManyValues, Origins],
     detect,
     open: |input, options| Ok(lines(Rpsl::new(options), input, options)),
 };

@@ -43,7 +43,6 @@ use crate::masks::second_address;
 use crate::name_rule::{MAX_NEXT_HOP_LENGTH, checked};
 use crate::origins::is_as_list;
 use crate::ranges::{AddressSpan, NoSpan, Notation, no_prefix};
-use crate::registry::FormatCapabilities;
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::ValueBook;
@@ -52,7 +51,7 @@ use crate::words::{looks_like_prefix, one_element};
 pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "text",
     description: "text, one route a line: PREFIX NEXTHOP",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect: begins_with_route,
     open: |input, options| Ok(Box::new(TextTable::of(input, options))),
 };

@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use crate::input::head_lines;
 use crate::json::members::Members;
 use crate::lines::text;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Peers;
 use crate::update::UpdateEntry;
 use crate::update_lines::{LineUpdates, UpdatesOfLines, is_comment};
 use commands::{is_command, read_command};
@@ -31,7 +31,7 @@ use commands::{is_command, read_command};
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "json",
     description: "JSON, one object a line: of RIS Live, ExaBGP, popfib updates",
-    can: FormatCapabilities::PEERS,
+    can: &[Peers],
     detect: |head| first_line(head).is_some_and(|line| line.starts_with(b"{")),
     open: |input, options| {
         let read = |line: &[u8], mask, to: &mut _| match text(line)?.trim_ascii() {
@@ -47,7 +47,7 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
 pub(crate) const COMMANDS: UpdateEntry = UpdateEntry {
     name: "exabgp",
     description: "commands of ExaBGP, and those of any value: announce PREFIX VALUE, withdraw PREFIX",
-    can: FormatCapabilities::PEERS,
+    can: &[Peers],
     detect: |head| first_line(head).is_some_and(is_command),
     open: |input, options| {
         let read = |line: &[u8], mask, to: &mut _| match text(line)?.trim_ascii() {

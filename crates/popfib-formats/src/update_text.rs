@@ -21,14 +21,14 @@ use crate::mrt::BgpChange;
 use crate::name_rule::checked;
 use crate::origins::{is_as_list, is_token};
 use crate::ranges::{no_prefix, prefix};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Peers;
 use crate::update::UpdateEntry;
 use crate::update_lines::{LineUpdates, UpdatesOfLines};
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "text",
     description: "text, one update a line: A PREFIX NEXTHOP, W PREFIX",
-    can: FormatCapabilities::PEERS,
+    can: &[Peers],
     detect: |head| first_fields(head).is_some_and(|[first, ..]| is_change(first)),
     open: |input, options| {
         Ok(Box::new(UpdatesOfLines::new(
@@ -43,7 +43,7 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
 pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
     name: "gobgpdump",
     description: "gobgpdump's text: TIME PEER A PREFIX NEXTHOP ORIGIN, TIME PEER W PREFIX",
-    can: FormatCapabilities::PEERS,
+    can: &[Peers],
     detect: |head| {
         first_fields(head).is_some_and(|[time, peer, change]| {
             parse_seconds(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()

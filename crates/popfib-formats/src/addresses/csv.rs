@@ -29,12 +29,12 @@ use super::window::InputWindow;
 use crate::delimiter::{declared, delimiter};
 use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Rows;
 
 pub(super) static CSV: AddressEntry = AddressEntry {
     name: "csv",
     description: "a column of a CSV file, by name or number; commas or semicolons",
-    can: FormatCapabilities::COLUMNS,
+    can: &[Rows],
     detect: |head| matches!(heading(head), Heading::Found(delimiter) if delimiter != b'\t'),
     open: |mut input, options| {
         let line = first_line(input.peek(has_line)).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(super) static CSV: AddressEntry = AddressEntry {
 pub(super) static TSV: AddressEntry = AddressEntry {
     name: "tsv",
     description: "a column of a TSV file",
-    can: FormatCapabilities::COLUMNS,
+    can: &[Rows],
     detect: |head| heading(head) == Heading::Found(b'\t'),
     open: |input, options| open(input, b'\t', options),
 };

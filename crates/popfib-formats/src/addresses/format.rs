@@ -11,7 +11,7 @@ use super::source::{AddressEntry, AddressFormat, AddressSource, CsvDialect};
 use super::{csv, headed, json, parquet, pcap, raw, text};
 use crate::error::ReadError;
 use crate::input::Input;
-use crate::registry::formats;
+use crate::registry::{Capability, formats};
 
 /// Every format, in the order of detection. The first is also the last resort.
 static FORMATS: &[&AddressEntry] = &[
@@ -52,7 +52,7 @@ impl AddressFormat {
 
     /// Whether its files hold packets, which have a source and a destination.
     pub fn is_packets(self) -> bool {
-        self.0.can.packets
+        self.0.can(Capability::Packets)
     }
 
     /// The format of `input` by its first bytes; a table if it is called `.csv` or `.tsv` and the bytes say nothing else.

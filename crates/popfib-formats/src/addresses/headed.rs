@@ -16,12 +16,11 @@ use super::source::{AddressEntry, AddressSource};
 use super::text::LineAddresses;
 use crate::error::{ReadError, no_name};
 use crate::input::Input;
-use crate::registry::FormatCapabilities;
 
 pub(super) static ZEEK: AddressEntry = AddressEntry {
     name: "zeek",
     description: "logs of Zeek: columns by their names in #fields",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect: |head| head.starts_with(b"#separator"),
     open: |input, options| open(input, b"#fields\t", Some(b'\t'), options),
 };
@@ -29,7 +28,7 @@ pub(super) static ZEEK: AddressEntry = AddressEntry {
 pub(super) static FIELDS: AddressEntry = AddressEntry {
     name: "fields",
     description: "lines of fields between blanks: columns by their names in #Fields (W3C, IIS), or in the first line (AWS VPC)",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect: |head| {
         let mut lines = head.split(|&byte| byte == b'\n');
         let mut comments = lines.by_ref().take_while(|line| line.starts_with(b"#"));

@@ -20,12 +20,11 @@ use super::text::LineAddresses;
 use crate::error::ReadError;
 use crate::items::Items;
 use crate::names::note_left_out;
-use crate::registry::FormatCapabilities;
 
 pub(super) static JSON_LINES: AddressEntry = AddressEntry {
     name: "json-lines",
     description: "JSON objects, one a line, or an array of them",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect: |head| {
         matches!(
             shape(head),

@@ -3,14 +3,14 @@
 
 use super::source::AddressEntry;
 use crate::error::ReadError;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Rows;
 
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 
 pub(super) static FORMAT: AddressEntry = AddressEntry {
     name: "parquet",
     description: "a column of a Parquet file, where popfib was built with Parquet",
-    can: FormatCapabilities::COLUMNS,
+    can: &[Rows],
     detect: |head| head.starts_with(MAGIC),
     open: |input, _| {
         Err(ReadError::file(

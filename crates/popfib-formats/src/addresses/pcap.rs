@@ -24,7 +24,7 @@ use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::names::note_left_out;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Packets;
 
 /// pcap in both byte orders, with micro- or nanoseconds and Kuznetzov's variant, and pcapng.
 pub(super) const MAGICS: [[u8; 4]; 6] = [
@@ -39,7 +39,7 @@ pub(super) const MAGICS: [[u8; 4]; 6] = [
 pub(super) static FORMAT: AddressEntry = AddressEntry {
     name: "pcap",
     description: "pcap and pcapng: the destination of each packet, its source, or both",
-    can: FormatCapabilities::PACKETS,
+    can: &[Packets],
     detect: |head| MAGICS.iter().any(|magic| head.starts_with(magic)),
     open: |input, options| {
         let packets = PcapAddresses::new(input, options.side)?;

@@ -8,12 +8,12 @@ use super::source::{AddressEntry, AddressSource};
 use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::FixedRecords;
 
 pub(super) static IPV4: AddressEntry = AddressEntry {
     name: "raw-ipv4",
     description: "records of 4 bytes in network order; never recognised, has to be named",
-    can: FormatCapabilities::RECORDS,
+    can: &[FixedRecords],
     detect: |_| false,
     open: |input, _| Ok(Box::new(RawAddresses::ipv4(input))),
 };
@@ -21,7 +21,7 @@ pub(super) static IPV4: AddressEntry = AddressEntry {
 pub(super) static IPV6: AddressEntry = AddressEntry {
     name: "raw-ipv6",
     description: "records of 16 bytes in network order; never recognised, has to be named",
-    can: FormatCapabilities::RECORDS,
+    can: &[FixedRecords],
     detect: |_| false,
     open: |input, _| Ok(Box::new(RawAddresses::ipv6(input))),
 };

@@ -7,6 +7,7 @@ use super::batch::AddressBatch;
 use super::finder::AddressFinder;
 use super::options::{AddressOptions, LinePart};
 use crate::error::ReadError;
+use crate::registry::Capability::{FixedRecords, Packets, Rows};
 use crate::registry::{self, format_type};
 
 /// What the module of a format declares.
@@ -20,7 +21,12 @@ format_type! {
 impl AddressFormat {
     /// What one address stands in, as error messages call it.
     pub fn unit(self) -> &'static str {
-        self.0.can.unit
+        match self.0.can {
+            [Packets] => "packet",
+            [Rows] => "row",
+            [FixedRecords] => "record",
+            _ => "line",
+        }
     }
 }
 

@@ -15,12 +15,11 @@ use super::source::{AddressEntry, AddressSource};
 use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
 use crate::lines::kind;
-use crate::registry::FormatCapabilities;
 
 pub(super) static TEXT: AddressEntry = AddressEntry {
     name: "text",
     description: "lines of text that hold addresses: logs, lists",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect: |_| false,
     open: |input, options| Ok(Box::new(LineAddresses::new(input, options))),
 };

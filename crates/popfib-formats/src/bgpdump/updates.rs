@@ -2,14 +2,14 @@
 
 use super::line::{BgpdumpType, fill, is_bgpdump, next_hop, parse, session};
 use crate::mrt::BgpChange;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Peers;
 use crate::update::UpdateEntry;
 use crate::update_lines::{LineUpdates, UpdatesOfLines};
 
 pub(crate) const UPDATE_FORMAT: UpdateEntry = UpdateEntry {
     name: "bgpdump",
     description: "text of bgpdump -m",
-    can: FormatCapabilities::PEERS,
+    can: &[Peers],
     detect: is_bgpdump,
     open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, b"", read))),
 };

@@ -33,7 +33,7 @@ use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::names::note_left_out;
 use crate::ranges::{AddressSpan, IpRangePrefixes, Notation};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, PrefixColumn};
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::{CellKind, ColumnSelection, ValueBook};
@@ -42,7 +42,7 @@ use crate::words::two_elements;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "csv",
     description: "CSV or TSV with a prefix or the ends of a range, and an AS number, country or other value (iptoasn, GeoLite2, IP2Location, DB-IP)",
-    can: FormatCapabilities::FIELDS,
+    can: &[ManyValues, PrefixColumn],
     detect,
     open: |input, options| Ok(Box::new(Delimited::new(input, options))),
 };

@@ -12,7 +12,7 @@ use super::fixed::FixedColumns;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::ManyValues;
 use crate::rows::{RouteRows, RowValue};
 use crate::table_format::TableEntry;
 use crate::values::ValueBook;
@@ -20,7 +20,7 @@ use crate::values::ValueBook;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "geofeed",
     description: "geofeeds (RFC 8805): prefix, country, region, city; countries",
-    can: FormatCapabilities::MANY_VALUES,
+    can: &[ManyValues],
     detect,
     open: |input, options| {
         let geofeed = Geofeed {

@@ -12,14 +12,14 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Origins;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "pfx2as",
     description: "CAIDA's pfx2as: network, length, AS",
-    can: FormatCapabilities::ORIGINS,
+    can: &[Origins],
     detect,
     open: |input, options| Ok(lines(Pfx2As, input, options)),
 };

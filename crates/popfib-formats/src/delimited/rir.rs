@@ -17,7 +17,7 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::ranges::AddressSpan;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::ManyValues;
 use crate::rows::{RouteRows, RowValue};
 use crate::table_format::TableEntry;
 use crate::values::ValueBook;
@@ -25,7 +25,7 @@ use crate::values::ValueBook;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "rir",
     description: "delegated-* statistics of the regional Internet registries; countries",
-    can: FormatCapabilities::MANY_VALUES,
+    can: &[ManyValues],
     detect,
     open: |input, options| {
         let columns = FixedColumns::new(options, &COLUMNS);

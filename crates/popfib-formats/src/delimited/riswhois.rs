@@ -9,7 +9,7 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::origins::is_as_list;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Origins;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::looks_like_prefix;
@@ -17,7 +17,7 @@ use crate::words::looks_like_prefix;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "riswhois",
     description: "RIPE RIS's dumps for whois: origin AS, prefix, number of peers",
-    can: FormatCapabilities::ORIGINS,
+    can: &[Origins],
     detect,
     open: |input, options| Ok(lines(RisWhois::default(), input, options)),
 };

@@ -25,7 +25,7 @@ use serde::de::IgnoredAny;
 use super::strings::{StringRole, strings};
 use super::{first_byte, reason, routers};
 use crate::grammar::{Grammar, document};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{Origins, Tables};
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::is_long_prefix;
@@ -33,7 +33,7 @@ use crate::words::is_long_prefix;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "frr-json",
     description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
-    can: FormatCapabilities::TABLES_OF_ORIGINS,
+    can: &[Tables, Origins],
     detect,
     open: |input, options| Ok(document(Frr::default(), input, options)),
 };

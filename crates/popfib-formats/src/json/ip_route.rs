@@ -16,14 +16,14 @@ use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::ip_route::IpRouteText;
 use crate::leaves::RecordNode;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ip-route-json",
     description: "`ip -j route` and `ip -j -6 route` of Linux",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(document(IpRouteJson::default(), input, options)),
 };

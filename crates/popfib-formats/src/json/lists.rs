@@ -43,7 +43,7 @@ use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
 use crate::names::{PREFIX, VALUE, rank};
 use crate::ranges::{is_prefix, is_range};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, PrefixColumn};
 use crate::rows::{RouteRows, RowValue};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::{CellKind, ColumnSelection, ValueBook};
@@ -52,7 +52,7 @@ use crate::words::may_be_element;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "json-lists",
     description: "JSON with lists of prefixes: the address files of AWS, Azure, GitHub, Google and Oracle, bgpq4 -j; regions or names",
-    can: FormatCapabilities::FIELDS,
+    can: &[ManyValues, PrefixColumn],
     detect,
     open: |mut input, options| {
         let lists = JsonLists::new(input.peek(|_| false), options);

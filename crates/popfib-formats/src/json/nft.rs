@@ -18,7 +18,6 @@ use super::members::pairs;
 use super::{first_byte, keys, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::sets::{FilledSets, other_set};
 use crate::table_format::TableEntry;
@@ -26,7 +25,7 @@ use crate::table_format::TableEntry;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nftables-json",
     description: "`nft -j list set`, `nft -j list ruleset`: sets by name, maps",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(document(NftJson::default(), input, options)),
 };

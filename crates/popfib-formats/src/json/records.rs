@@ -34,7 +34,7 @@ use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
 use crate::ranges::is_prefix;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, PrefixColumn};
 use crate::rows::{RouteRows, RowValue};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::{ColumnSelection, ValueBook};
@@ -42,7 +42,7 @@ use crate::values::{ColumnSelection, ValueBook};
 pub(crate) static LINES: TableEntry = TableEntry {
     name: "json-lines",
     description: "JSON objects, one a line, with `prefix`, `network` or `cidr` and `next_hop`, `value`, `asn`, `origin` or `country`",
-    can: FormatCapabilities::FIELDS,
+    can: &[ManyValues, PrefixColumn],
     detect: detect_lines,
     open: |input, options| Ok(lines(PrefixObjects::new(options), input, options)),
 };
@@ -50,7 +50,7 @@ pub(crate) static LINES: TableEntry = TableEntry {
 pub(crate) static ARRAY: TableEntry = TableEntry {
     name: "json",
     description: "a JSON array of such objects",
-    can: FormatCapabilities::FIELDS,
+    can: &[ManyValues, PrefixColumn],
     detect: detect_array,
     open: |input, options| Ok(document(PrefixObjects::new(options), input, options)),
 };

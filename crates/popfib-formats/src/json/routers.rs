@@ -16,7 +16,7 @@ use super::{first_byte, keys, reason};
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::leaves::RecordNode;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{Origins, Tables};
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_long_prefix, split_as_path, table_of};
@@ -24,7 +24,7 @@ use crate::words::{is_long_prefix, split_as_path, table_of};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "router-json",
     description: "`show ip route | json` and `show ip bgp | json` of Arista EOS and Cisco NX-OS, `bgpctl -j show rib` of OpenBGPD",
-    can: FormatCapabilities::TABLES_OF_ORIGINS,
+    can: &[Tables, Origins],
     detect,
     open: |input, options| Ok(document(RouterJson::default(), input, options)),
 };

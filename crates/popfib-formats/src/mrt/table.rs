@@ -25,7 +25,7 @@ use crate::input::Input;
 use crate::path_rank::PathRank;
 use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{ManyValues, Origins, Peers};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::ColumnSelection;
 
@@ -33,7 +33,7 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
     name: "mrt",
     description: "MRT tables of route collectors (TABLE_DUMP_V2, TABLE_DUMP): the best path of \
         each prefix, or a peer's",
-    can: FormatCapabilities::DUMP_OF_COLUMNS,
+    can: &[Peers, Origins, ManyValues],
     detect: |head| first_kind(head).is_some() || is_old(head),
     open: |input, options| {
         Ok(Box::new(BestPaths::new(

@@ -15,7 +15,7 @@ use super::records::{MrtRecord, MrtRecords};
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::peers::Peer;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Peers;
 use crate::update::{
     Message, PeerGate, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource,
 };
@@ -23,7 +23,7 @@ use crate::update::{
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",
     description: "MRT updates of route collectors (BGP4MP, BGP4MP_ET)",
-    can: FormatCapabilities::PEERS,
+    can: &[Peers],
     detect: |head| first_kind(head).is_some() || is_old(head),
     open: |input, options| Ok(Box::new(MrtUpdates::new(input, options))),
 };

@@ -20,7 +20,6 @@ use super::tokens::{bare, tokens};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::looks_like_prefix;
@@ -28,7 +27,7 @@ use crate::words::looks_like_prefix;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "filters",
     description: "prefix lists of Junos, sets of BIRD, OpenBGPD and IOS XR, tables of pf, as bgpq4 writes them, too; their names",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(lines(Filters::default(), input, options)),
 };

@@ -16,14 +16,13 @@ use super::{FilledSets, other_set};
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ipset",
     description: "`ipset save`: sets of addresses and networks, by name",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(lines(Ipset::default(), input, options)),
 };

@@ -13,14 +13,13 @@
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "iptables",
     description: "`iptables-save` and `ip6tables-save`: sources, or else destinations, of rules; chains",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(lines(Iptables, input, options)),
 };

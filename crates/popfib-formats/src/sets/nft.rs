@@ -24,7 +24,6 @@ use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
 use crate::name_rule::MAX_NEXT_HOP_LENGTH;
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::may_be_element;
@@ -32,7 +31,7 @@ use crate::words::may_be_element;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nftables",
     description: "`nft list set`, `nft list ruleset` and scripts of nftables: sets by name, maps",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(lines(NftText::default(), input, options)),
 };

@@ -24,14 +24,13 @@ use super::FilledSets;
 use crate::error::quote;
 use crate::grammar::{Grammar, lines};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "prefix-lists",
     description: "prefix lists and access lists of Cisco IOS, FRR, Arista EOS and Huawei, as bgpq4 writes them, too; their names",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(lines(PrefixLists::default(), input, options)),
 };

@@ -28,7 +28,7 @@ use crate::as_path::as_number;
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{Origins, Tables};
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{
@@ -39,7 +39,7 @@ use crate::words::{
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "show-bgp",
     description: "`show bgp` and `show ip bgp` of FRR, Cisco IOS, IOS XR and NX-OS, Arista EOS, `gobgp global rib`; next hops of the best paths",
-    can: FormatCapabilities::TABLES_OF_ORIGINS,
+    can: &[Tables, Origins],
     detect,
     open: |input, options| Ok(listing(BgpTable::default(), input, options)),
 };

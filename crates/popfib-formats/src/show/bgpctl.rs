@@ -10,7 +10,7 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Origins;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_address, looks_like_prefix, not_a_route};
@@ -18,7 +18,7 @@ use crate::words::{is_address, looks_like_prefix, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "bgpctl",
     description: "`bgpctl show rib` of OpenBGPD; next hops of selected routes",
-    can: FormatCapabilities::ORIGINS,
+    can: &[Origins],
     detect,
     open: |input, options| Ok(listing(Bgpctl::default(), input, options)),
 };

@@ -18,7 +18,7 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::{Origins, Tables};
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_address, not_a_route};
@@ -26,7 +26,7 @@ use crate::words::{is_address, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "bird",
     description: "`show route` and `show route all` of BIRD 2",
-    can: FormatCapabilities::TABLES_OF_ORIGINS,
+    can: &[Tables, Origins],
     detect,
     open: |input, options| Ok(listing(Bird::default(), input, options)),
 };

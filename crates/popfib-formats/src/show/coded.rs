@@ -22,7 +22,7 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{
@@ -33,7 +33,7 @@ use crate::words::{
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "show-route",
     description: "`show ip route` and `show ipv6 route` of FRR, Cisco IOS, IOS XR and ASA, Arista EOS, FortiOS, EdgeOS",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(listing(CodedRoutes::default(), input, options)),
 };

@@ -22,7 +22,7 @@ use popfib::IpPrefix;
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_address, is_long_prefix, is_preamble, not_a_route};
@@ -30,7 +30,7 @@ use crate::words::{is_address, is_long_prefix, is_preamble, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "junos",
     description: "`show route` and `show route terse` of Juniper Junos",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(listing(Junos::default(), input, options)),
 };

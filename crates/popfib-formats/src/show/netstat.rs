@@ -21,7 +21,6 @@
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::ranges::AddressSpan;
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_address, not_a_route};
@@ -29,7 +28,7 @@ use crate::words::{is_address, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "netstat",
     description: "`netstat -rn` of macOS, FreeBSD, OpenBSD and NetBSD",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(listing(Netstat::default(), input, options)),
 };

@@ -19,7 +19,7 @@ use popfib::IpPrefix;
 use crate::error::quote;
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_address, is_preamble, looks_like_prefix, next_hop, not_a_route};
@@ -27,7 +27,7 @@ use crate::words::{is_address, is_preamble, looks_like_prefix, next_hop, not_a_r
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nxos",
     description: "`show ip route` and `show forwarding route` of Cisco NX-OS",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(listing(Nxos::default(), input, options)),
 };

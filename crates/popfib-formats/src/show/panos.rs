@@ -12,7 +12,7 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{looks_like_prefix, next_hop, not_a_route};
@@ -20,7 +20,7 @@ use crate::words::{looks_like_prefix, next_hop, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "panos",
     description: "`show routing route` of Palo Alto PAN-OS",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(listing(Panos::default(), input, options)),
 };

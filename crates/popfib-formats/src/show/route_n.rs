@@ -15,7 +15,6 @@
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::ip_route::{BestByMetric, MetricRoute};
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_unspecified, not_a_route};
@@ -23,7 +22,7 @@ use crate::words::{is_unspecified, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "route-n",
     description: "`route -n`, `route -n -6` and `netstat -rn` of Linux",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(listing(RouteN::default(), input, options)),
 };

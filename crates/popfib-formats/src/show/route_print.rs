@@ -23,7 +23,6 @@
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
 use crate::ip_route::{BestByMetric, MetricRoute};
-use crate::registry::FormatCapabilities;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::not_a_route;
@@ -31,7 +30,7 @@ use crate::words::not_a_route;
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "route-print",
     description: "`route print` of Windows, in English",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect,
     open: |input, options| Ok(listing(RoutePrint::default(), input, options)),
 };

@@ -13,7 +13,7 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_time, not_a_route};
@@ -21,7 +21,7 @@ use crate::words::{is_time, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "routeros",
     description: "`/ip route print terse` of MikroTik RouterOS",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(listing(RouterOs, input, options)),
 };

@@ -19,7 +19,7 @@
 
 use crate::grammar::{Grammar, listing};
 use crate::input::head_lines;
-use crate::registry::FormatCapabilities;
+use crate::registry::Capability::Tables;
 use crate::rows::RouteRows;
 use crate::table_format::TableEntry;
 use crate::words::{is_address, looks_like_prefix, not_a_route};
@@ -27,7 +27,7 @@ use crate::words::{is_address, looks_like_prefix, not_a_route};
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "vrp",
     description: "`display ip routing-table [verbose]` of Huawei VRP and HP Comware",
-    can: FormatCapabilities::TABLES,
+    can: &[Tables],
     detect,
     open: |input, options| Ok(listing(HuaweiVrp::default(), input, options)),
 };

@@ -12,7 +12,6 @@ use crate::delimiter::delimiter;
 use crate::error::ReadError;
 use crate::lines::{Lines, text};
 use crate::names::{PREFIX, rank};
-use crate::registry::FormatCapabilities;
 
 /// What holds the AS, and the maximum length.
 const ASN: &[&str] = &["asn", "asnumber", "originas", "origin", "as"];
@@ -21,7 +20,7 @@ const MAX_LENGTH: &[&str] = &["maxlength", "maxlen", "maximumlength", "maxprefix
 pub(super) const FORMAT: VrpEntry = VrpEntry {
     name: "csv",
     description: "CSV of rpki-client, routinator, StayRTR",
-    can: FormatCapabilities::NONE,
+    can: &[],
     // What is nothing else.
     detect: |_| true,
     open: |input, options| {

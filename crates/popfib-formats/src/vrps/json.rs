@@ -23,13 +23,12 @@ use crate::error::{ReadError, quote};
 use crate::items::Items;
 use crate::json::members::Members;
 use crate::json::{first_byte, reason};
-use crate::registry::FormatCapabilities;
 use crate::words::is_one_of;
 
 pub(super) const FORMAT: VrpEntry = VrpEntry {
     name: "json",
     description: "JSON of rpki-client, routinator, StayRTR, and SLURM",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect: |head| matches!(first_byte(head), Some(b'{' | b'[')),
     open: |input, options| {
         Ok(Box::new(VrpObjects {

@@ -18,13 +18,12 @@ use crate::error::{ReadError, quote};
 use crate::input::head_lines;
 use crate::lines::{Lines, text};
 use crate::origins::without_as;
-use crate::registry::FormatCapabilities;
 use crate::words::is_one_of;
 
 pub(super) const FORMAT: VrpEntry = VrpEntry {
     name: "text",
     description: "configurations of OpenBGPD and BIRD, output of BIRD and FRR, lines of PREFIX-MAX ASN",
-    can: FormatCapabilities::NONE,
+    can: &[],
     detect: |head| {
         let lines = head_lines(head).map(|line| text(line).unwrap_or("?"));
         let mut lines = lines.map(words);

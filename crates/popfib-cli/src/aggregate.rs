@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use clap::{Args, ValueEnum};
 use popfib::family::Family;
 use popfib::{NextHop, aggregate};
+use popfib_formats::text::counted;
 use popfib_formats::{LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
@@ -15,7 +16,7 @@ use crate::args::{FileArgs, TableArgs, at_least_one};
 use crate::condition::{self, Condition};
 use crate::destination::DestinationArgs;
 use crate::output::note;
-use crate::table::{self, counted};
+use crate::table;
 
 /// Write a smaller table with the same answers.
 ///

@@ -20,6 +20,7 @@ use clap::{Arg, Args};
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
+use popfib_formats::text::counted;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_table::Cell;
@@ -37,7 +38,6 @@ use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs};
-use crate::table::counted;
 
 use addresses::{CountedAddresses, is_of_addresses};
 use same::EqualRecords;

@@ -16,6 +16,7 @@ use clap::Args;
 use popfib::diff::{AnswerChange, RouteChange};
 use popfib::family::Family;
 use popfib::{Address, IpPrefix, NextHop, diff};
+use popfib_formats::text::counted;
 use popfib_formats::{Escaped, PeerFilter, RouteTable, RouteValue};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
@@ -31,7 +32,7 @@ use crate::records::CellText;
 use crate::rov::read_vrps;
 use crate::rows::{RowField, RowForm};
 use crate::screen::{ADDED, CHANGED, PREFIX, REMOVED};
-use crate::table::{self, counted};
+use crate::table;
 use columns::{ComparedColumns, DiffSide, DiffValue};
 use summary::DiffSummary;
 

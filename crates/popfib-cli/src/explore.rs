@@ -10,6 +10,7 @@ use clap::Args;
 use popfib::Options;
 use popfib::image::Keep;
 use popfib_explore::special_purposes;
+use popfib_formats::text::counted;
 use popfib_formats::{LookupTable, SPECIAL_TABLE_NAME};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
@@ -17,7 +18,6 @@ use popfib_program::program::Verdict;
 use crate::destination::{Destination, form_by_name};
 use crate::image::{created, image_of};
 use crate::stream::tables::{self, TablesArgs};
-use crate::table::counted;
 
 /// Look at tables in the browser: look up, map, search, count.
 ///

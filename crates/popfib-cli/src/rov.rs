@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use popfib::family::Family;
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
+use popfib_formats::text::counted;
 use popfib_formats::{Escaped, Input, LoadOptions, RouteTable, RouteValue, VrpTable, quote};
 use popfib_program::failure::{Failure, parse_asn};
 use popfib_program::program::Verdict;
@@ -27,7 +28,7 @@ use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{HEADING, PREFIX};
-use crate::table::{self, counted};
+use crate::table;
 
 /// Validate the origin AS of routes against VRPs of the RPKI.
 ///

@@ -16,6 +16,7 @@ use popfib::algebra::{self, Coverage};
 use popfib::family::{ByFamily, PerFamily};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::RouteTable;
+use popfib_formats::text::counted;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
@@ -26,7 +27,7 @@ use crate::destination::{Destination, DestinationArgs};
 use crate::output::{AsText, StandardOutput, note};
 use crate::rows::RowField;
 use crate::screen::PREFIX;
-use crate::table::{self, counted};
+use crate::table;
 
 /// Combine or compare tables as sets of addresses.
 ///
@@ -434,17 +435,9 @@ fn coverage(lists: &[SetList], family: Option<FamilyArg>, json: bool) -> Result<
     if part + none == 0 {
         return Ok(Verdict::Good);
     }
-    let whole = counted_prefixes(whole);
+    let whole = counted(whole, "prefix");
     note(format_args!("{whole} whole, {part} in part, {none} none"));
     Ok(Verdict::Bad)
-}
-
-fn counted_prefixes(count: u64) -> String {
-    if count == 1 {
-        counted(count, "prefix")
-    } else {
-        format!("{count} prefixes")
-    }
 }
 
 fn coverage_of_family<A: popfib::family::Family>(

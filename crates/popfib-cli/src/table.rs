@@ -7,6 +7,7 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use popfib::IpPrefix;
+use popfib_formats::text::counted;
 use popfib_formats::{
     ColumnSelection, FromFile, Input, LoadOptions, Loaded, ReadError, SPECIAL_TABLE_NAME,
     folder_files,
@@ -259,9 +260,4 @@ pub(crate) fn note_skipped(name: &str, skipped: u64) {
             counted(skipped, "invalid line")
         ));
     }
-}
-
-/// `1 route`, `2 routes`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -117,6 +117,7 @@ pub mod text {
     pub use crate::error::{Escaped, quote};
     pub use crate::image::no_column_message;
     pub use crate::name_rule::MAX_NEXT_HOP_LENGTH;
+    pub use crate::names::counted;
     pub use crate::origins::is_token;
     pub use crate::write::csv_field;
 }

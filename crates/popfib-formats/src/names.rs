@@ -108,7 +108,7 @@ pub(crate) const VALUE: &[&str] = &[
 ];
 
 /// `1 row`, `2 rows`, `2 prefixes`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
+pub fn counted(count: u64, noun: &str) -> String {
     let plural = if noun.ends_with('x') { "es" } else { "s" };
     format!("{count} {noun}{}", if count == 1 { "" } else { plural })
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use popfib_formats::text::csv_field;
+use popfib_formats::text::{counted, csv_field};
 use popfib_formats::{AddressBatch, Escaped};
 use popfib_program::failure::Failure;
 
@@ -17,7 +17,6 @@ use crate::stream::form::{LineForm, OutputDialect};
 use crate::stream::lines::{AnswerLines, LineBuffers, MESSAGE, Query, there_already};
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
-use crate::table::counted;
 
 /// Annotates in one form; all files need the same columns.
 pub(super) enum Sink {

@@ -10,6 +10,7 @@ use popfib::diff::{self, RouteChange};
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
+use popfib_formats::text::counted;
 use popfib_formats::{Escaped, RouteTable, VrpTable};
 use popfib_program::failure::Failure;
 use popfib_table::Ribs;
@@ -20,7 +21,6 @@ use crate::output::{AsText, StandardOutput};
 use crate::rov::{RovState, no_origin};
 use crate::rows::RowField;
 use crate::screen::{ADDED, CHANGED};
-use crate::table::counted;
 
 /// The origins that a value stands for: as text, and each AS, `None` for a set.
 struct OriginsOfValue {

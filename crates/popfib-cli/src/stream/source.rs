@@ -8,6 +8,7 @@ use std::path::Path;
 #[cfg(feature = "parquet")]
 use popfib_formats::addresses::ColumnId;
 use popfib_formats::addresses::{AddressFinder, CsvDialect, LinePart};
+use popfib_formats::text::counted;
 use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressSource, Input};
 #[cfg(feature = "parquet")]
 use popfib_parquet::ParquetAddresses;
@@ -17,7 +18,6 @@ use popfib_program::failure::NO_PARQUET;
 
 use super::{InputArgs, ReadTextAs};
 use crate::output::note;
-use crate::table::counted;
 
 /// A file of addresses.
 pub(crate) enum StreamSource {

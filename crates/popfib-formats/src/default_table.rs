@@ -57,7 +57,7 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
 };
 
 impl Input {
-    /// The built-in table, called [`DEFAULT_TABLE_NAME`](crate::DEFAULT_TABLE_NAME): 901,899 IPv4 and 160,147 IPv6 prefixes of a
+    /// The built-in table, called [`DEFAULT_TABLE_NAME`]: 901,899 IPv4 and 160,147 IPv6 prefixes of a
     /// tier-1 router. Its columns are `asn`, an integer, which is its value: the origin AS, 0 where it is unknown; and `as_name`, the
     /// name of the organisation, absent where it is unknown. It is unpacked when it is read, in some 100 ms, mostly for the Ribs.
     pub fn built_in() -> Self {

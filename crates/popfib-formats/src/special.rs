@@ -13,7 +13,7 @@ pub const SPECIAL_TABLE_NAME: &str = "special";
 static ROUTES: &[u8] = include_bytes!("../data/special.jsonl");
 
 impl Input {
-    /// The embedded table of special-purpose addresses, called [`SPECIAL_TABLE_NAME`](crate::SPECIAL_TABLE_NAME): 27 IPv4 and 42
+    /// The embedded table of special-purpose addresses, called [`SPECIAL_TABLE_NAME`]: 27 IPv4 and 42
     /// IPv6 prefixes.
     ///
     /// Its columns are `name`, which is its value, the registries' flags `source`, `destination`, `forwardable`, `global` and

@@ -120,7 +120,7 @@ impl<A: Address, Al: Allocator> LongestFib<A, Al> {
     }
 
     /// Calls `found` with the index and the match of each of `addresses`, in order. The lookups are made by
-    /// `kernel`, as by [`Fib::lookup_each_with`].
+    /// `kernel`, in bursts of a few.
     pub fn longest_matches_with(
         &self,
         kernel: Kernel,

@@ -241,6 +241,10 @@ bench-logs *args:
 bench-popfibd *args:
     lab/bench/popfibd {{ args }}
 
+# popfibd by HTTP, beside nginx with its module geoip2
+bench-http *args:
+    lab/bench/http {{ args }}
+
 # Bulk lookups from C beside Rust
 bench-c *args:
     lab/bench/c {{ args }}

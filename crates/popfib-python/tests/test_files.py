@@ -75,7 +75,7 @@ def test_load_has_the_options_of_the_command():
     options = set(re.findall(r"pub\(crate\) (\w+):", body))
     assert len(options) > 10
     # A table that is loaded has one column, and values of any type.
-    options = options - {"columns", "is_list"} | {"column", "decode", "path"}
+    options = options - {"columns", "is_list", "takes_literals"} | {"column", "decode", "path"}
     # Those by which a table is the one of a later time are options of `popfib convert` alone.
     converts = (TOP / "crates/popfib-cli/src/convert.rs").read_text()
     later = set(re.findall(r"    (updates|until): ", converts))

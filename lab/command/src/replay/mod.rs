@@ -237,8 +237,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<Verdict, Failure> {
         table.records = Records::of_texts_or_none(None, names);
         let options = WriteOptions::default();
         let form: WriteFormat = "text".parse()?;
-        write_table(&table, form, &options, &mut file)
-            .map_err(|error| at(path, error))?;
+        write_table(&table, form, &options, &mut file).map_err(|error| at(path, error))?;
         file.finish().map_err(|error| at(path, error))?;
     }
     match args.json {

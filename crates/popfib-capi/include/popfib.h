@@ -440,9 +440,9 @@ int popfib_image_table(const popfib_image *image, const struct popfib_config *co
  * nothing has been written to it for a second. A file that cannot be opened, also one that is gone, leaves the image of
  * before. */
 
-/* Tells of a file, in the thread of the watcher. `error` is 0 after a new image has become the newest one, and `text`
- * NULL then; otherwise it is what popfib_image_open() would return, `text` says it with the path, until the function
- * returns, and the same text is not told again before a success. It must not free the watcher. */
+/* Called by the thread of the watcher with what happened to a file. `error` is 0 after a new image has become the newest
+ * one, and `text` NULL then; otherwise it is what popfib_image_open() would return, `text` says it with the path, until the
+ * function returns, and the same text is not reported again before a success. It must not free the watcher. */
 typedef void (*popfib_watch_fn)(void *user, int error, const char *text);
 
 /* Opens an image as popfib_image_open() does, and follows its file. It looks every `interval` milliseconds, 0 for 1000.
@@ -460,11 +460,11 @@ uint64_t popfib_watcher_version(const popfib_watcher *watcher);
  * [any] */
 int popfib_watcher_image(const popfib_watcher *watcher, popfib_image **image);
 
-/* Opens the file now, whether it has changed or not, and does not tell of it: for those who know that it is new.
+/* Opens the file now, whether it has changed or not, without a call of `tell`: when it is known to be new.
  * [any] As popfib_image_open(); the image of before stays. */
 int popfib_watcher_reload(const popfib_watcher *watcher);
 
-/* Ends following the file, and waits until nothing is told any more; does nothing for NULL. Images stay valid.
+/* Ends following the file, and waits until `tell` is not called any more; does nothing for NULL. Images stay valid.
  * [any] While no other thread is in a function of this watcher. */
 void popfib_watcher_free(popfib_watcher *watcher);
 

@@ -6,6 +6,7 @@
 //! to those who look for leaks in C.
 
 use std::fmt::{self, Debug, Display};
+use std::io;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +19,7 @@ use crate::watched_files::WatchedFiles;
 
 /// The newest table of files, or what a program makes of them.
 ///
-/// A file that can't be read, also one that is gone, leaves what was current, and its error is told once. It is read again when it
+/// A file that can't be read, also one that is gone, leaves what was current, and its error is reported once. It is read again when it
 /// has changed: at once if another takes its place, as renaming does, otherwise when nothing has been written to it for a second.
 ///
 /// ```
@@ -65,16 +66,13 @@ struct WatchedLoad<T, E> {
     told: String,
 }
 
-impl<T: Send + Sync + 'static, E: Display + 'static> Watcher<T, E> {
+impl<T: Send + Sync + 'static, E: Display + From<io::Error> + 'static> Watcher<T, E> {
     /// Calls `load`, and from then on whenever one of the files at `paths` has changed, which is asked for every `interval`. A folder
     /// among them changes with each of its files. After that `tell` is called: with `Ok` if something new is current, with the error
     /// otherwise, if it is not the one that was told last. It must not drop the watcher.
     ///
     /// # Errors
-    /// Those of `load` now.
-    ///
-    /// # Panics
-    /// If the system has no more threads.
+    /// Those of `load` now, or that the system has no more threads.
     pub fn start(
         paths: Vec<PathBuf>,
         interval: Duration,
@@ -103,11 +101,10 @@ impl<T: Send + Sync + 'static, E: Display + 'static> Watcher<T, E> {
                 }
             }
         });
-        let thread = thread.expect("the system has a thread");
         Ok(Self {
             shared,
             stop: Some(stop),
-            thread: Some(thread),
+            thread: Some(thread?),
         })
     }
 
@@ -134,8 +131,8 @@ impl<T: Send + Sync + 'static, E: Display + 'static> Watcher<T, E> {
         self.shared.version.load(Ordering::Acquire)
     }
 
-    /// Reads the files now, whether they have changed or not, and does not tell of it: for signals, and for those who know that they
-    /// are new.
+    /// Reads the files now, whether they have changed or not, without a call of `tell`: after a signal, or when they are known to
+    /// be new.
     ///
     /// # Errors
     /// Those of the function that loads; what was current stays.

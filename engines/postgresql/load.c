@@ -157,7 +157,6 @@ static void save_query(const char *query, const char *path, QueryRoutes *rows)
             bool is_null;
             Datum prefix = SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1, &is_null);
             char *value = "";
-            CHECK_FOR_INTERRUPTS();
             if (!is_null && columns == 2) {
                 value = SPI_getvalue(tuple, SPI_tuptable->tupdesc, 2);
                 is_null = value == NULL;

@@ -49,15 +49,21 @@ impl<R: Read> Read for CancellableReader<R> {
     }
 }
 
-/// Runs `work` in a thread of its own, while this one looks at signals.
-pub(crate) fn in_background<T: Send + 'static>(
+/// Runs `work` in a thread of its own, while this one looks at signals; in this one if no other can be started.
+pub(crate) fn in_background<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
     py: Python<'_>,
     cancel: &AtomicBool,
-    work: impl FnOnce() -> T + Send + 'static,
+    work: W,
 ) -> PyResult<T> {
     let (done, mut result) = mpsc::sync_channel(1);
+    // A thread that cannot be started would take the work with it: it is handed over once there is one.
+    let (hand, handed) = mpsc::channel::<W>();
     let worker = thread::Builder::new().name("popfib-load".into());
-    worker.spawn(move || done.send(work()))?;
+    let run = move || drop(handed.recv().map(|work| done.send(work())));
+    if worker.spawn(run).is_err() {
+        return Ok(py.detach(work));
+    }
+    let _ = hand.send(work);
     loop {
         let waiting = &mut result;
         match py.detach(move || waiting.recv_timeout(SIGNALS)) {

@@ -453,3 +453,34 @@ def test_a_kernel_that_is_not_there():
         assert t.lookup_many(["10.0.0.1"], output="list") == ["a"]
     """
     run(script)
+
+
+def test_one_thread_does_it_all():
+    """Files are read and addresses looked up also where no other thread can be started."""
+    pytest.importorskip("resource")
+    script = f"""
+        import os, resource, tempfile, threading
+        import popfib
+        a = ["10.1.2.3", "11.0.0.0"] * 100_000
+        with tempfile.TemporaryDirectory() as folder:
+            text, image = f"{{folder}}/t.txt", f"{{folder}}/t.image"
+            open(text, "w").write("10.0.0.0/8 a\\n")
+            popfib.load(text).save(image)
+            for path in folder, image:
+                os.chmod(path, 0o755)
+            # A limit of processes does not bind root: for root it is another user's, who has no others.
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+            user = os.geteuid()
+            if user == 0:
+                os.setresuid(64532, 64532, 0)
+            try:
+                threading.Thread(target=print).start()
+                raise SystemExit("a thread was started")
+            except RuntimeError:
+                pass
+            for t in popfib.load(text), popfib.open(image):
+                assert t.lookup_many(a, output="list", threads=64) == ["a", None] * 100_000
+            if user == 0:
+                os.seteuid(0)
+    """
+    assert run(script) == ""

@@ -1,10 +1,17 @@
 //! `popfib explore`: the page as a file, and served. What it does in a browser is tested by `scripts/test-explore`.
 
+#[cfg(target_os = "linux")]
+use crate::common::one_thread::OneThread;
 use crate::common::{TABLE, bad, file, good, path, popfib, run};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+#[cfg(target_os = "linux")]
+use std::{
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 #[test]
 fn a_page_is_one_file_with_a_policy() {
@@ -43,29 +50,14 @@ fn a_page_takes_images_with_routes() {
 #[test]
 fn a_page_is_served_on_loopback() {
     let table = file("routes.txt", TABLE);
-    let server = popfib(&["explore", &table])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    let mut server = Server(server.unwrap());
-    let mut line = String::new();
-    let mut output = BufReader::new(server.0.stdout.take().unwrap());
-    output.read_line(&mut line).unwrap();
-    let address = line.trim_end().strip_prefix("http://").unwrap();
-    let (address, path) = address.split_once('/').unwrap();
+    let server = Server::start(popfib(&["explore", &table]));
+    let (address, path) = (&server.address, &server.path);
     assert!(address.starts_with("127.0.0.1:"));
     // Nobody guesses it.
     assert!(path.len() == 32 && path.bytes().all(|byte| byte.is_ascii_hexdigit()));
     // Those that say nothing keep nobody waiting.
     let _silent = [(); 8].map(|()| TcpStream::connect(address).unwrap());
-    let ask = |request: &str| {
-        let mut client = TcpStream::connect(address).unwrap();
-        client.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).unwrap();
-        answer
-    };
-    let page = ask(&format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    let page = server.page();
     let (head, body) = page.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"));
     assert!(head.contains(&format!("\r\nContent-Length: {}\r\n", body.len())));
@@ -78,16 +70,148 @@ fn a_page_is_served_on_loopback() {
         "\r\n\r\n",
     ] {
         let request = &request.replace("PATH", path);
-        assert!(ask(request).starts_with("HTTP/1.1 404 "), "{request}");
+        assert!(
+            server.ask(request).starts_with("HTTP/1.1 404 "),
+            "{request}"
+        );
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn one_thread_serves_the_page() {
+    let Some(user) = OneThread::new("one_thread_serves_the_page") else {
+        return;
+    };
+    let table = user.file("routes.txt", TABLE);
+    let server = Server::start(user.command(&["explore", &table]));
+    assert_eq!(server.of_threads("stat").len(), 1);
+    for _ in 0..3 {
+        assert!(server.page().starts_with("HTTP/1.1 200 OK\r\n"));
+    }
+}
+
+/// Where no descriptor is left for a client, all threads sleep between two tries: one that tried without end would never be found
+/// asleep, and one that hardly slept would often have been.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_descriptors_the_server_waits() {
+    const DESCRIPTORS: usize = 12;
+    let table = file("routes.txt", TABLE);
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        &format!("ulimit -n {DESCRIPTORS}; exec \"$@\""),
+        "sh",
+        crate::program(),
+        "explore",
+        &table,
+    ]);
+    let server = Server::start(command);
+    let clients: Vec<_> = (0..60)
+        .map(|_| TcpStream::connect(&server.address).unwrap())
+        .collect();
+    // Those that it was started with may be beyond the limit.
+    let used = || {
+        let there = |n: &usize| fs::exists(format!("/proc/{}/fd/{n}", server.child.id())).unwrap();
+        (0..DESCRIPTORS).filter(there).count()
+    };
+    let begin = Instant::now();
+    // A client that says nothing is let go after ten seconds: such times do not count.
+    let (asleep, turns, time) = loop {
+        assert!(
+            begin.elapsed() < Duration::from_secs(100),
+            "{} descriptors",
+            used()
+        );
+        let (start, before) = (Instant::now(), server.turns());
+        let mut asleep = 0;
+        for _ in 0..100 {
+            if used() != DESCRIPTORS {
+                break;
+            }
+            // The state follows the name of the thread.
+            let is_asleep = |stat: &String| stat.rsplit(") ").next().unwrap().starts_with('S');
+            asleep += u32::from(server.of_threads("stat").iter().all(is_asleep));
+            sleep(Duration::from_millis(10));
+        }
+        if used() == DESCRIPTORS {
+            break (asleep, server.turns() - before, start.elapsed());
+        }
+        sleep(Duration::from_millis(10));
+    };
+    assert!(asleep > 0, "a thread tries without end");
+    // Sixteen threads that wait for a tenth of a second; twice as many turns would be none too many.
+    let most = 32 * (1 + time.as_millis() / 100);
+    assert!(u128::from(turns) <= most, "{turns} turns in {time:?}");
+    drop(clients);
+    assert!(server.page().starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
 /// A server that ends with its test, also where that fails.
-struct Server(Child);
+struct Server {
+    child: Child,
+    address: String,
+    path: String,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        let server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut server = Self {
+            child: server.unwrap(),
+            address: String::new(),
+            path: String::new(),
+        };
+        let mut line = String::new();
+        let mut output = BufReader::new(server.child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let url = line.trim_end().strip_prefix("http://").expect("a URL");
+        let (address, path) = url.split_once('/').unwrap();
+        (server.address, server.path) = (address.into(), path.into());
+        server
+    }
+
+    fn ask(&self, request: &str) -> String {
+        let mut client = TcpStream::connect(&self.address).unwrap();
+        client.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn page(&self) -> String {
+        self.ask(&format!(
+            "GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            self.path
+        ))
+    }
+
+    /// A file of the system's about each thread.
+    #[cfg(target_os = "linux")]
+    fn of_threads(&self, file: &str) -> Vec<String> {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        threads
+            .map(|thread| fs::read_to_string(thread.unwrap().path().join(file)).unwrap())
+            .collect()
+    }
+
+    /// How often threads have gone to sleep.
+    #[cfg(target_os = "linux")]
+    fn turns(&self) -> u64 {
+        let count = |status: String| {
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            line.unwrap().trim().parse::<u64>().unwrap()
+        };
+        self.of_threads("status").into_iter().map(count).sum()
+    }
+}
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -21,6 +21,8 @@ mod kernels;
 mod lists;
 mod logs;
 mod lookup;
+#[cfg(target_os = "linux")]
+mod one_thread;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;

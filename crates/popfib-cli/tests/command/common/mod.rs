@@ -4,6 +4,8 @@
 pub(crate) mod cases;
 #[cfg(target_os = "linux")]
 pub(crate) mod small_disk;
+#[cfg(target_os = "linux")]
+pub(crate) mod one_thread;
 
 use std::fs;
 use std::io::Write;

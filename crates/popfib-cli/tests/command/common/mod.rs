@@ -3,9 +3,9 @@
 
 pub(crate) mod cases;
 #[cfg(target_os = "linux")]
-pub(crate) mod small_disk;
-#[cfg(target_os = "linux")]
 pub(crate) mod one_thread;
+#[cfg(target_os = "linux")]
+pub(crate) mod small_disk;
 
 use std::fs;
 use std::io::Write;

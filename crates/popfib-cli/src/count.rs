@@ -46,7 +46,7 @@ use weight::{Sum, Weight};
 /// Count the addresses of a stream by value or prefix.
 ///
 /// The most frequent are first. Columns are the count and the value, separated by a tab, on a terminal also the share and a bar; `-`
-/// counts what has no match or no address. With
+/// counts what has no match or no address, `(no value)` what matches a route without a value. With
 /// several columns or tables there is one count for each combination of their values.
 #[derive(Args)]
 #[command(mut_arg("columns", by))]
@@ -150,7 +150,6 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         Some("json-lines") => args.form.ask(Form::JsonLines),
         named => args.svg |= named.is_some(),
     }
-    let args = &args;
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
     let mut cells = args.input.cells();
@@ -165,15 +164,17 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
     }
     let mut target = Destination::open(args.output.as_deref())?;
     let is_seen = target.screen().is_terminal && args.form.form() == Form::Text;
+    if is_seen || args.svg {
+        args.tables.name_numbers();
+    }
+    let args = &args;
     if !args.pairs {
         cells = vec![String::new()];
     }
     let columns = args.tables.columns().iter().cloned();
     let of_addresses: Vec<_> = columns.filter(|column| is_of_addresses(column)).collect();
     let addresses = CountedAddresses::new(&of_addresses)?;
-    let tables = args
-        .tables
-        .load_by(PREFIX, is_of_addresses, is_seen || args.svg)?;
+    let tables = args.tables.load_by(PREFIX, is_of_addresses)?;
     let mut count = AddressCounter {
         args,
         kernel: kernel()?,
@@ -194,6 +195,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         mapped: MappedMisses::default(),
         weightless: 0,
         weighed: 0,
+        has_empty: false,
     };
     let mut seen = FilesSeen::default();
     let read = &args.tables.read;
@@ -257,6 +259,8 @@ struct AddressCounter<'t> {
     /// Rows without such a number, and all rows.
     weightless: u64,
     weighed: u64,
+    /// Whether a row had no address.
+    has_empty: bool,
 }
 
 impl Consumer for AddressCounter<'_> {
@@ -280,11 +284,12 @@ impl Consumer for AddressCounter<'_> {
         let of_tables = &of_6[usize::from(self.addresses.is_some())..];
         self.mapped
             .add_of_tables(batch, of_tables, self.tables, self.kernel)?;
+        let missing = batch.len() - batch.ipv4().len() - batch.ipv6().len();
+        self.has_empty |= missing > 0;
         let is_one = self.width() == 1 && !self.args.pairs;
         if is_one && self.weight.is_none() && !self.args.unique {
             self.add_ones(&of_4[0]);
             self.add_ones(&of_6[0]);
-            let missing = batch.len() - batch.ipv4().len() - batch.ipv6().len();
             if missing > 0 {
                 self.single.resize(self.single.len().max(1), None);
                 *self.single[0].get_or_insert(0) += missing as u64;
@@ -311,6 +316,11 @@ fn fill(key: &mut [u32], numbers: &[Vec<u32>], at: usize) {
 }
 
 impl AddressCounter<'_> {
+    /// Whether texts say what programs see by null.
+    fn is_for_people(&self) -> bool {
+        self.args.svg || self.args.form.form() == Form::Text
+    }
+
     /// How many numbers an address has.
     fn width(&self) -> usize {
         usize::from(self.addresses.is_some()) + self.tables.len()
@@ -458,9 +468,14 @@ impl AddressCounter<'_> {
                         route.map(|route| route.1)
                     }
                 };
+                let first = cells.len();
                 match number {
                     Some(number) => cells.extend(table.cells(number)),
                     None => cells.extend(iter::repeat_n(None, table.width())),
+                }
+                let is_blank = cells[first..].iter().all(Option::is_none);
+                if number.is_some() && is_blank && !table.with_prefixes && self.is_for_people() {
+                    cells[first] = Some(text("(no value)"));
                 }
             }
         }
@@ -470,8 +485,9 @@ impl AddressCounter<'_> {
     /// Each combination of values, and its count. Records that are equal in all columns that are counted are one combination.
     fn merged(&self) -> Vec<CountRow<'_>> {
         let own = self.addresses.iter().map(|_| None);
+        let of_table = |table| EqualRecords::new(table, self.is_for_people());
         let mut same: Vec<_> = own
-            .chain(self.tables.iter().zip(&self.routes).map(EqualRecords::new))
+            .chain(self.tables.iter().zip(&self.routes).map(of_table))
             .collect();
         if same.iter().all(Option::is_none) {
             let counts = self.counts();

@@ -1,24 +1,24 @@
 //! `popfib draw`: a table in, an SVG picture of it or of one lookup out. The crate `popfib-draw` draws; here are the options, the titles
 //! and what next hops are called.
 
-use std::mem;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use popfib::family::ByFamily;
 use popfib::{IpPrefix, NextHop};
 use popfib_draw::{
     Colouring, Depths, HilbertMap, Holder, LookupPicture, RadialTrees, Theme, heat_map,
     hilbert_map, lookup_picture, radial_trees, themed,
 };
-use popfib_formats::RouteTable;
+use popfib_formats::{LookupTable, Routes};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
-use popfib_table::{Column, ColumnType, Records};
+use popfib_table::{Column, ColumnType, Records, Ribs};
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, is_built_in, is_stdin};
 use crate::destination::Destination;
-use crate::records::{names, said, shown};
+use crate::records::{NO_AS, names, said, shown};
 use crate::table;
 
 /// Draw a picture of a table or of a lookup.
@@ -186,12 +186,14 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     if name == "built-in table" {
         asked.read.name_numbers();
     }
-    let mut table: RouteTable = table::load(&asked, asked.read.options())?;
-    let names = NextHopNames::of(mem::take(&mut table.records));
+    // As a lookup reads it, so that the picture has its answers.
+    let table: LookupTable = table::load(&asked, asked.read.options())?;
+    let Routes { ribs, records, .. } = table.named()?.into_routes()?.content;
+    let names = NextHopNames::of(records);
     let bar = progress::step("drawing");
-    let svg = match family.unwrap_or(present(&table)) {
-        FamilyArg::Ipv4 => draw::<u32>(&args.picture, &table, &names, &name, prefix)?,
-        FamilyArg::Ipv6 => draw::<u128>(&args.picture, &table, &names, &name, prefix)?,
+    let svg = match family.unwrap_or(present(&ribs)) {
+        FamilyArg::Ipv4 => draw::<u32>(&args.picture, &ribs, &names, &name, prefix)?,
+        FamilyArg::Ipv6 => draw::<u128>(&args.picture, &ribs, &names, &name, prefix)?,
     };
     let svg = match common.theme {
         Some(ColourScheme::Light) => themed(&svg, Theme::Light),
@@ -222,8 +224,8 @@ fn chosen_family(
 }
 
 /// IPv4 if the table has any of it, else IPv6.
-fn present(table: &RouteTable) -> FamilyArg {
-    if table.ribs.ipv4.is_empty() {
+fn present(ribs: &ByFamily<Ribs>) -> FamilyArg {
+    if ribs.ipv4.is_empty() {
         FamilyArg::Ipv6
     } else {
         FamilyArg::Ipv4
@@ -233,12 +235,12 @@ fn present(table: &RouteTable) -> FamilyArg {
 /// The picture, as SVG.
 fn draw<A: popfib::family::Family>(
     picture: &Picture,
-    table: &RouteTable,
+    ribs: &ByFamily<Ribs>,
     names: &NextHopNames,
     name: &str,
     prefix: Option<IpPrefix>,
 ) -> Result<String, Failure> {
-    let (family, rib) = (A::NAME, A::of(&table.ribs));
+    let (family, rib) = (A::NAME, A::of(ribs));
     if rib.is_empty() {
         let other = if A::WIDTH == 32 { "ipv6" } else { "ipv4" };
         return Err(format!(
@@ -329,26 +331,32 @@ impl NextHopNames {
         Some(said(&self.columns[column], cell))
     }
 
-    /// The main column, and the others as details. `None` without a value in the main one.
+    /// The first value there is, that of the main column before others, and these as details. `None` without any,
+    /// or of no AS alone.
     fn holder(&self, next_hop: NextHop) -> Option<Holder> {
         let others = (0..self.columns.len()).filter(|column| *column != self.main);
-        let others = others.filter_map(|column| self.said(next_hop, column));
+        let columns = std::iter::once(self.main).chain(others);
+        let said = columns.filter_map(|column| self.said(next_hop, column));
+        let mut said = said.filter(|said| said != NO_AS);
         Some(Holder {
-            name: self.said(next_hop, self.main)?,
-            detail: others.collect::<Vec<_>>().join(", "),
+            name: said.next()?,
+            detail: said.collect::<Vec<_>>().join(", "),
         })
     }
 
     /// The value of the first column alone, where there is little room.
     fn first(&self, next_hop: NextHop) -> String {
         let cell = self.records.cell(next_hop, 0);
-        cell.map_or_else(String::new, |cell| shown(cell).into_owned())
+        cell.map_or_else(|| "-".to_owned(), |cell| shown(cell).into_owned())
     }
 
     /// The values of all columns.
     fn all(&self, next_hop: NextHop) -> String {
         let said = (0..self.columns.len()).filter_map(|column| self.said(next_hop, column));
-        said.collect::<Vec<_>>().join(", ")
+        match said.collect::<Vec<_>>() {
+            said if said.is_empty() => "without a value".to_owned(),
+            said => said.join(", "),
+        }
     }
 }
 

@@ -46,9 +46,7 @@ pub(crate) fn run(mut args: ExploreArgs) -> Result<Verdict, Failure> {
     form_by_name(output, None, &[])?;
     let destination = output.map(|path| Destination::open(Some(path)));
     let destination = destination.transpose()?;
-    if !args.tables.is_given() {
-        args.tables.read.name_numbers();
-    }
+    args.tables.name_numbers();
     let mut named: Vec<(String, LookupTable)> = Vec::new();
     for (name, table) in args.tables.read()? {
         let name = name.unwrap_or_else(|| match table.sources.first() {

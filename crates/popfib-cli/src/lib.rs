@@ -147,7 +147,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         PopfibCommand::Watch(args) => watch::run(&args),
         PopfibCommand::Formats(args) => formats::run(&args),
         PopfibCommand::Kernels(args) => kernels::run(&args),
-        PopfibCommand::Routes(args) => routes::run(&args),
+        PopfibCommand::Routes(args) => routes::run(args),
         PopfibCommand::Set(args) => set::run(&args),
         PopfibCommand::Calc(args) => calc::run(&args),
         PopfibCommand::Rov(args) => rov::run(&args),

@@ -34,13 +34,18 @@ pub(crate) fn shown(cell: Cell<'_>) -> Cow<'_, str> {
     }
 }
 
+/// What a picture says for AS 0.
+pub(crate) const NO_AS: &str = "no AS";
+
 /// What a picture says for a value: a number alone says nothing without the name of its column, and an AS number has its own form.
 pub(crate) fn said(column: &str, cell: Cell<'_>) -> String {
     let value = shown(cell);
-    match column {
-        _ if value.is_empty() => format!("without {column}"),
+    // In a joined table it is asn.asn.
+    match column.rsplit('.').next().unwrap_or_default() {
+        // Of a list.
+        _ if value.is_empty() => "listed".to_owned(),
         _ if !value.bytes().all(|byte| byte.is_ascii_digit()) => value.into_owned(),
-        "asn" if value == "0" => "origin unknown".to_owned(),
+        "asn" if value == "0" => NO_AS.to_owned(),
         "asn" => format!("AS{value}"),
         _ => format!("{column} {value}"),
     }

@@ -1,6 +1,6 @@
-//! Rows of fields in, lines out: in aligned columns on a terminal, else with a separator between fields or in columns of fixed width.
+//! Rows of fields in, lines out: in aligned columns on a terminal, else with a separator between fields or in columns that have a least width there, too.
 //!
-//! On a terminal rows are kept until there are many or nothing more lies ready, and a column is as wide as the longest field of these
+//! Where columns are aligned, rows are kept until there are many or nothing more lies ready, and a column is as wide as the longest field of these
 //! and of all before. A field that is longer than any range of addresses moves the rest of its row, and no other rows. Nothing is cut.
 
 use std::fmt::{self, Display};
@@ -171,7 +171,7 @@ impl RowWriter {
             RowField::Bar(part) => KeptField::Bar(part),
         };
         self.kept.push(fields.map(keep).collect());
-        if !self.screen.is_terminal || self.kept.len() >= ROWS || self.size >= BYTES {
+        if self.kept.len() >= ROWS || self.size >= BYTES {
             self.settle(out)?;
         }
         Ok(())
@@ -188,9 +188,7 @@ impl RowWriter {
     pub(crate) fn settle(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let kept = std::mem::take(&mut self.kept);
         self.size = 0;
-        if self.screen.is_terminal {
-            self.widen(&kept);
-        }
+        self.widen(&kept);
         for fields in kept {
             self.write(&fields, out)?;
         }
@@ -320,13 +318,13 @@ mod tests {
     }
 
     #[test]
-    fn fixed_columns_are_the_same_everywhere() {
+    fn fixed_columns_have_their_least_width_everywhere() {
         let form = RowForm::fixed(&[Alignment::Left(6), Alignment::Right(10), LEFT]);
         let rows = ["IPv4 12 x", "longest 1 y"];
-        let in_a_pipe = "IPv4            12  x\nlongest           1  y\n";
-        assert_eq!(written(form, Screen::NONE, &rows, 2), in_a_pipe);
         let aligned = "IPv4             12  x\nlongest           1  y\n";
-        assert_eq!(written(form, SHOWN, &rows, 2), aligned);
+        for screen in [Screen::NONE, SHOWN] {
+            assert_eq!(written(form, screen, &rows, 2), aligned);
+        }
     }
 
     #[test]

@@ -2,8 +2,7 @@
 //! of the bars stand to the left of them, and no colour has to be told from another.
 
 use crate::svg::{
-    Anchor, Coordinate, HEADING, LABEL, LABEL_SIZE, SOFT, SOFT_SIZE, Svg, TITLE, fitted, grouped,
-    width_of,
+    Anchor, Coordinate, HEADING, LABEL, LABEL_SIZE, MARGIN, SOFT, SOFT_SIZE, Svg, fitted, grouped, width_of,
 };
 
 /// A bar.
@@ -52,7 +51,6 @@ pub struct BarChart<'a> {
 
 /// Width of the picture, in units of the SVG.
 const WIDTH: f64 = 900.0;
-const MARGIN: f64 = 16.0;
 const TOP: f64 = 72.0;
 /// Between panels, and between a bar and its label.
 const GAP: f64 = 22.0;
@@ -91,20 +89,8 @@ pub fn bar_chart(what: &BarChart<'_>) -> String {
     let rows = what.rows.len() as f64 * ROW;
     let line = head + rows + AXIS;
     let lines = what.panels.len().div_ceil(across);
-    let mut svg = Svg::new(WIDTH, TOP + line * lines as f64 - 8.0, what.title);
-    let whole = WIDTH - 2.0 * MARGIN;
-    svg.label(
-        (MARGIN, 30.0),
-        Anchor::Start,
-        TITLE,
-        &fitted(what.title, 17.0, whole),
-    );
-    svg.label(
-        (MARGIN, 50.0),
-        Anchor::Start,
-        SOFT,
-        &fitted(what.note, SOFT_SIZE, whole),
-    );
+    let height = TOP + line * lines as f64 - 8.0;
+    let mut svg = Svg::new(WIDTH, height, what.title, what.note);
     for (at, panel) in what.panels.iter().enumerate() {
         let x = left + (at % across) as f64 * (width + GAP);
         let y = TOP + (at / across) as f64 * line;
@@ -138,7 +124,8 @@ pub fn bar_chart(what: &BarChart<'_>) -> String {
         }
         // Once a line of panels: it is the same for all of them.
         if at % across == 0 {
-            svg.label((x, bottom + 34.0), Anchor::Start, SOFT, what.unit);
+            let unit = fitted(what.unit, SOFT_SIZE, WIDTH - MARGIN - x);
+            svg.label((x, bottom + 34.0), Anchor::Start, SOFT, &unit);
         }
         for (row, (named, bar)) in what.rows.iter().zip(&panel.bars).enumerate() {
             let y = top + row as f64 * ROW;

@@ -6,7 +6,7 @@
 //! Lengths beyond the longest are not drawn.
 
 use crate::depths::DepthMap;
-use crate::svg::{Anchor, LABEL, SOFT, Svg, TITLE};
+use crate::svg::{Anchor, LABEL, SOFT, SOFT_SIZE, Svg};
 use crate::theme::RAMP;
 
 const LEFT: f64 = 64.0;
@@ -31,15 +31,13 @@ pub fn heat_map(title: &str, note: &str, map: &DepthMap, width: u8) -> String {
     let side = cell * f64::from(rows + 1);
     let (left, bottom) = (LEFT + cell + 6.0, TOP + side);
     let right = left + side;
-    let mut svg = Svg::new(right + 112.0, bottom + 58.0, title);
-    svg.label((16.0, 28.0), Anchor::Start, TITLE, title);
-    svg.label((16.0, 48.0), Anchor::Start, SOFT, note);
+    let mut svg = Svg::new(right + 112.0, bottom + 58.0, title, note);
     let shares = format!(
         "share of addresses deeper than 18 bits: {}, than 24: {}",
         percent(map.share_deeper(18)),
         percent(map.share_deeper(24))
     );
-    svg.label((16.0, 66.0), Anchor::Start, SOFT, &shares);
+    svg.line_of_head(67.0, (SOFT, SOFT_SIZE), &shares);
 
     let column = |length: Option<u8>| match length {
         Some(length) => left + f64::from(length) * cell,

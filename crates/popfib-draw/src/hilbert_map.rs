@@ -18,8 +18,7 @@ use crate::pixel_image::{Colour, PixelImage};
 use crate::regions::regions;
 use crate::shown_span::ShownSpan;
 use crate::svg::{
-    Anchor, Coordinate, LABEL, LABEL_SIZE, SOFT, SOFT_SIZE, Svg, TITLE, counted, fitted, grouped,
-    width_of,
+    Anchor, Coordinate, LABEL, LABEL_SIZE, SOFT, SOFT_SIZE, Svg, counted, fitted, grouped, width_of,
 };
 use crate::used_space::UsedSpace;
 
@@ -35,7 +34,7 @@ pub struct Holder {
 /// What the colours of a map mean.
 #[derive(Clone, Copy)]
 pub enum Colouring<'a> {
-    /// The next hop, which has a name; `None` if it says that the origin is unknown.
+    /// The next hop, which has a name; `None` if its record has no value.
     NextHop(&'a dyn Fn(NextHop) -> Option<Holder>),
     /// The length of the longest match.
     Length,
@@ -95,9 +94,12 @@ pub fn hilbert_map<A: Address>(rib: &Rib<A>, what: &HilbertMap<'_, A>) -> String
         }
     }
 
-    let mut svg = Svg::new(LEFT + SIDE + LEGEND, TOP + SIDE + 16.0, what.title);
-    svg.label((LEFT, 30.0), Anchor::Start, TITLE, what.title);
-    svg.label((LEFT, 50.0), Anchor::Start, SOFT, what.note);
+    let mut svg = Svg::new(
+        LEFT + SIDE + LEGEND,
+        TOP + SIDE + 16.0,
+        what.title,
+        what.note,
+    );
     let about = match &used {
         Some(used) => format!(
             "the {} of {} with a route, a /{} each, in their order",
@@ -111,7 +113,7 @@ pub fn hilbert_map<A: Address>(rib: &Rib<A>, what: &HilbertMap<'_, A>) -> String
             u32::from(span.prefix.len()) + 2 * order
         ),
     };
-    svg.label((LEFT, 67.0), Anchor::Start, SOFT, &about);
+    svg.line_of_head(67.0, (SOFT, SOFT_SIZE), &about);
     svg.element(format_args!(
         "image x=\"{LEFT}\" y=\"{TOP}\" width=\"{SIDE}\" height=\"{SIDE}\" \
          image-rendering=\"optimizeSpeed\" href=\"{}\"",
@@ -333,7 +335,7 @@ fn by_next_hop(
         legend.row(Some(OTHERS[1]), &name, "", sum(others));
     }
     if !unknown.is_empty() {
-        legend.row(Some(UNKNOWN), "origin unknown", "", sum(&unknown));
+        legend.row(Some(UNKNOWN), "without a value", "", sum(&unknown));
         let colour = image.palette.len() as u8 - 1;
         let numbers = unknown.iter().map(|(value, _)| (*value, colour));
         legend.indices.extend(numbers);

@@ -5,7 +5,9 @@ use popfib::fold::Slot;
 use popfib::{Address, CompileError, NextHop, Rib};
 
 use crate::lookup_steps::{BlockSlots, LookupStep, StepReads, lookup_steps};
-use crate::svg::{Anchor, Coordinate, LABEL, SOFT, Svg, TITLE, counted, fitted, grouped, width_of};
+use crate::svg::{
+    Anchor, Coordinate, LABEL, MARGIN, SOFT, Svg, TITLE, TITLE_SIZE, counted, fitted, grouped, width_of,
+};
 
 /// What a picture of a lookup shows.
 #[derive(Clone, Copy)]
@@ -25,7 +27,7 @@ pub struct LookupPicture<'a, A> {
 /// Width of the picture, in units of the SVG.
 const SIDE: f64 = 900.0;
 
-const LEFT: f64 = 24.0;
+const LEFT: f64 = MARGIN;
 const WIDTH: f64 = SIDE - 2.0 * LEFT;
 const TOP: f64 = 84.0;
 const CELL: f64 = WIDTH / 64.0;
@@ -51,9 +53,7 @@ pub fn lookup_picture<A: Address>(
         _ => TABLE_HEIGHT,
     };
     let bottom = TOP + steps.iter().map(height).sum::<f64>();
-    let mut svg = Svg::new(SIDE, bottom + 44.0, what.title);
-    svg.label((LEFT, 30.0), Anchor::Start, TITLE, what.title);
-    svg.label((LEFT, 50.0), Anchor::Start, SOFT, what.note);
+    let mut svg = Svg::new(SIDE, bottom + 44.0, what.title, what.note);
 
     let mut top = TOP;
     // Where the arrow from the step before begins.
@@ -69,10 +69,10 @@ pub fn lookup_picture<A: Address>(
     }
     let (x, y) = from.expect("the root table is always read");
     arrow(&mut svg, (x, y), y + 12.0, (x, bottom - 2.0));
-    let answer = fitted(what.answer.unwrap_or("no route matches"), 17.0, WIDTH);
+    let answer = fitted(what.answer.unwrap_or("no route matches"), TITLE_SIZE, WIDTH);
     // Below the arrow, as far as the picture has room to the right.
     let start = (x - 12.0)
-        .min(SIDE - LEFT - width_of(&answer, 17.0))
+        .min(SIDE - LEFT - width_of(&answer, TITLE_SIZE))
         .max(LEFT);
     svg.label((start, bottom + 18.0), Anchor::Start, TITLE, &answer);
     Ok(svg.finish())

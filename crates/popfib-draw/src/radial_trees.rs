@@ -16,7 +16,7 @@ use crate::poptrie_shape::{PoptrieShape, ShapePart};
 use crate::regions::{Region, regions};
 use crate::shown_span::ShownSpan;
 use crate::svg::{
-    Anchor, Coordinate, HALO, LABEL, SOFT, SOFT_SIZE, Svg, TITLE, counted, grouped, width_of,
+    Anchor, Coordinate, HALO, LABEL, SOFT, SOFT_SIZE, Svg, counted, grouped, width_of,
 };
 
 /// What a picture of the two trees shows.
@@ -64,9 +64,7 @@ pub fn radial_trees<A: Address>(
     let width = 4.0 * (RADIUS + MARGIN_ACROSS);
     let centre_y = TOP + MARGIN + RADIUS;
     let height = centre_y + RADIUS + MARGIN + BELOW;
-    let mut svg = Svg::new(width, height, what.title);
-    svg.label((16.0, 30.0), Anchor::Start, TITLE, what.title);
-    svg.label((16.0, 50.0), Anchor::Start, SOFT, what.note);
+    let mut svg = Svg::new(width, height, what.title, what.note);
     let mut note = "Address clockwise from the top".to_owned();
     if disc.starts.is_some() {
         note += ", spread by the number of routes";
@@ -76,7 +74,7 @@ pub fn radial_trees<A: Address>(
         let routes = counted(left_out as u64, "route");
         note += &format!("; longer than /{} and not drawn: {routes}", disc.outermost);
     }
-    svg.label((16.0, 67.0), Anchor::Start, SOFT, &note);
+    svg.line_of_head(67.0, (SOFT, SOFT_SIZE), &note);
 
     let lengths = (span.prefix.len(), disc.outermost);
     legend(&mut svg, (width - 56.0, 21.0), lengths, high);

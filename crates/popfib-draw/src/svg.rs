@@ -17,20 +17,31 @@ pub(crate) enum Anchor {
 /// A document that is being written.
 pub(crate) struct Svg {
     text: String,
+    width: f64,
 }
 
 impl Svg {
-    /// Begins a picture of this size, with a ground, and a label for readers who can't see it.
-    pub(crate) fn new(width: f64, height: f64, label: &str) -> Self {
+    /// Begins a picture of this size, with a ground, the title, which is also for readers who can't see it, and a line below that.
+    pub(crate) fn new(width: f64, height: f64, title: &str, note: &str) -> Self {
+        let whole = width;
         let (width, height) = (Coordinate(width), Coordinate(height));
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pf\" role=\"img\" aria-label=\"{}\" \
              width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
              <style>{}</style>\n<rect class=\"pf-ground\" width=\"{width}\" height=\"{height}\"/>\n",
-            XmlEscaped(label),
+            XmlEscaped(title),
             theme::style(),
         );
-        Self { text }
+        let mut svg = Self { text, width: whole };
+        svg.line_of_head(30.0, (TITLE, TITLE_SIZE), title);
+        svg.line_of_head(50.0, (SOFT, SOFT_SIZE), note);
+        svg
+    }
+
+    /// A line of text from the left margin, cut where the picture ends.
+    pub(crate) fn line_of_head(&mut self, y: f64, (style, size): (&str, f64), text: &str) {
+        let text = fitted(text, size, self.width - 2.0 * MARGIN);
+        self.label((MARGIN, y), Anchor::Start, style, &text);
     }
 
     /// Ends the picture.
@@ -117,8 +128,11 @@ impl Svg {
     }
 }
 
-/// Attributes of a picture's title.
+/// From the edge of a picture to its title.
+pub(crate) const MARGIN: f64 = 16.0;
+/// Attributes of a picture's title, and the size by which it is measured: the bold letters of other fonts are wider.
 pub(crate) const TITLE: &str = "class=\"pf-ink\" font-size=\"17\" font-weight=\"600\"";
+pub(crate) const TITLE_SIZE: f64 = 20.0;
 /// Attributes of what is read first, and its size.
 pub(crate) const LABEL: &str = "class=\"pf-ink\" font-size=\"12.5\"";
 pub(crate) const LABEL_SIZE: f64 = 12.5;

@@ -21,6 +21,7 @@ use crate::args::{PrefixLengths, kernel};
 use crate::condition;
 use crate::destination::{Destination, form_by_name};
 use crate::forms::{Form, FormArgs, with_parquet};
+use crate::screen::Screen;
 use crate::stream::follower::Follower;
 use crate::stream::lines::{LineBuffers, Query};
 use crate::stream::painter::Painter;
@@ -142,7 +143,6 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
         Some(_) => args.form.ask(Form::Parquet),
         None => {}
     }
-    let args = &args;
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
     // The value exists in every build, so that the error says why it does not work; otherwise clap would call it unknown.
@@ -156,6 +156,11 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
     // A prefix would tell the first bits of its address.
     let with_prefixes = !args.value_only && anonymizer.is_none();
     let is_asked = anonymizer.is_none() || args.tables.is_asked();
+    let is_text = args.form().is_none_or(|form| form == Form::Text);
+    if is_text && args.output.is_none() && Screen::stdout().is_terminal {
+        args.tables.name_numbers();
+    }
+    let args = &args;
     let (tables, follower) = match (is_asked, args.input.is_stream()) {
         (true, true) => args.tables.follow(with_prefixes, &[], make)?,
         (true, false) => (make(args.tables.load(with_prefixes)?)?, None),

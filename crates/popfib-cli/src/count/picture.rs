@@ -8,13 +8,13 @@ use crate::records::said;
 /// How many bars there are without `--top`.
 pub(super) const TOP: usize = 20;
 
-/// Draws the first `top` of the rows, which are sorted; `what` is counted in them, `total` of it in all.
+/// Draws the first `top` of the rows, which are sorted; `what` is counted in them, `total` of it in all. `none` is said where nothing is.
 pub(super) fn draw(
     what: &str,
     columns: &[String],
     rows: &[CountRow<'_>],
     total: f64,
-    top: usize,
+    (top, none): (usize, &str),
 ) -> Vec<u8> {
     let (shown, others) = rows.split_at(top.min(rows.len()));
     let share = |rows: &[CountRow<'_>]| {
@@ -37,7 +37,7 @@ pub(super) fn draw(
         let cells = named.iter().zip(&row.1);
         let texts = cells.filter_map(|(name, cell)| Some(said(name, (*cell)?)));
         match texts.collect::<Vec<_>>().join(", ") {
-            text if text.is_empty() => "no match".to_owned(),
+            text if text.is_empty() => none.to_owned(),
             text => text,
         }
     };

@@ -34,8 +34,14 @@ impl AddressCounter<'_> {
         let columns = self.columns();
         if self.args.svg {
             let top = self.args.top.unwrap_or(picture::TOP);
-            return picture::draw(&self.args.counted(), &columns, &rows, total, top);
+            let none = match self.has_empty {
+                true => "no match or no address",
+                false => "no match",
+            };
+            return picture::draw(&self.args.counted(), &columns, &rows, total, (top, none));
         }
+        // `(the rest)` has no bar: it may be more than the most frequent, whose is the longest.
+        let bars = self.args.top.unwrap_or(rows.len());
         if let Some(top) = self.args.top
             && rows.len() > top
         {
@@ -58,13 +64,12 @@ impl AddressCounter<'_> {
             }
             out.push(b'\n');
         }
-        // The longest bar is that of the most frequent; `(the rest)` may be more and has no longer one.
         let most = rows.first().map_or(0.0, |row| row.0.as_f64());
         let mut text = CountText::new(screen, self.args.shares, most);
         if form == Form::Text && !rows.is_empty() {
             text.heading(&columns, &mut out);
         }
-        for (count, cells) in &rows {
+        for (at, (count, cells)) in rows.iter().enumerate() {
             let share = ratio(*count, total) * 100.0;
             let cells = cells.iter().copied();
             match form {
@@ -90,7 +95,7 @@ impl AddressCounter<'_> {
                     }
                     out.push(b'\n');
                 }
-                _ => text.row(*count, share, cells, &mut out),
+                _ => text.row((*count, share), at < bars, cells, &mut out),
             }
         }
         text.finish(&mut out);

@@ -41,11 +41,11 @@ impl CountText {
         let _ = self.rows.row(fields, out);
     }
 
-    /// Writes a count, its share in percent, and the values that were counted.
+    /// Writes a count with its share in percent, on a terminal a bar if it has one, and the values that were counted.
     pub(super) fn row<'c>(
         &mut self,
-        count: Sum,
-        share: f64,
+        (count, share): (Sum, f64),
+        has_bar: bool,
         cells: impl Iterator<Item = Option<Cell<'c>>>,
         out: &mut Vec<u8>,
     ) {
@@ -56,7 +56,7 @@ impl CountText {
         let share = share.as_ref().map(|share| RowField::new(share));
         let bar = self
             .is_terminal
-            .then(|| RowField::Bar(ratio(count, self.most)));
+            .then(|| RowField::Bar(if has_bar { ratio(count, self.most) } else { 0.0 }));
         let cells: Vec<_> = cells.map(CellText::new).collect();
         let fields = [Some(RowField::new(&count)), share, bar];
         let cells = cells.iter().map(|cell| RowField::new(cell));

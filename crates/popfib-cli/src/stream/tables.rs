@@ -243,6 +243,13 @@ impl TablesArgs {
             || self.read.of_file().is_some()
     }
 
+    /// For people: the built-in table then has names beside its numbers, unless columns are chosen.
+    pub(crate) fn name_numbers(&mut self) {
+        if !self.is_given() {
+            self.reads.iter_mut().for_each(ReadArgs::name_numbers);
+        }
+    }
+
     /// How many of the tables are read from standard input.
     pub(crate) fn on_stdin(&self) -> usize {
         let files = self.given.tables.iter().map(|table| split(table).1);
@@ -304,13 +311,11 @@ impl TablesArgs {
     }
 
     /// Reads the tables for columns some of which are not of records. The column `prefix` asks for prefixes of that table; columns
-    /// that are `other` ask nothing of it, and the built-in table is not read for them alone. `with_names` is for people: the
-    /// built-in table then has names beside its numbers.
+    /// that are `other` ask nothing of it, and the built-in table is not read for them alone.
     pub(crate) fn load_by(
         &self,
         prefix: &str,
         other: impl Fn(&str) -> bool,
-        with_names: bool,
     ) -> Result<Vec<NamedTable>, Failure> {
         let of_other = |column: &String| other(column);
         let is_other = !self.read.columns.is_empty() && self.read.columns.iter().all(of_other);
@@ -322,9 +327,6 @@ impl TablesArgs {
         let all = self.columns().iter().any(is_of_records);
         self.load_each(all, |read| {
             let mut read = read.clone();
-            if with_names && !self.is_given() {
-                read.name_numbers();
-            }
             read.columns.retain(|column| !other(column));
             let count = read.columns.len();
             read.columns.retain(|column| column != prefix);

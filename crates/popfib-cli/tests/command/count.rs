@@ -160,7 +160,7 @@ fn counts_as_bars() {
         "Addresses by next_hop",
         "3 values",
         "east",
-        "no match",
+        "no match or no address",
         "next hop 64500",
         "3 (50.0 %)",
         "addresses",

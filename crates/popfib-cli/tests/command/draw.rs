@@ -72,7 +72,7 @@ fn legends_have_names() {
     let text = hilbert(&["--table", "built-in", "--prefix", "8.8.8.0/24"], "");
     assert!(text.contains(">Google LLC<") && text.contains(">AS15169, 100.00 %<"));
     let text = hilbert(&["-t", "built-in"], "");
-    assert!(text.contains(">origin unknown<") && text.contains(">no route<"));
+    assert!(text.contains(">without a value<") && text.contains(">no route<"));
     // A number alone has the name of its column.
     let text = hilbert(&["--table", "-"], "10.0.0.0/8 17\n12.0.0.0/8 0\n");
     for name in ["next hop 17", "next hop 0", "no route"] {
@@ -80,7 +80,7 @@ fn legends_have_names() {
     }
     let csv = "prefix,asn,country\n10.0.0.0/8,64496,NL\n11.0.0.0/8,0,\n";
     let text = hilbert(&["--table", "-", "--columns", "asn"], csv);
-    assert!(text.contains(">AS64496<") && text.contains(">origin unknown<"));
+    assert!(text.contains(">AS64496<") && text.contains(">without a value<"));
     let text = hilbert(&["--table", "-", "--columns", "asn,country"], csv);
     assert!(text.contains(">NL<") && text.contains(">AS64496, 0.39 %<"));
 }

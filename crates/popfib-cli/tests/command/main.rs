@@ -26,6 +26,7 @@ mod one_thread;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod paths;
+mod pictures;
 #[cfg(unix)]
 mod pseudo_terminal;
 mod recipes;

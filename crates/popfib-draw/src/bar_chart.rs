@@ -2,7 +2,8 @@
 //! of the bars stand to the left of them, and no colour has to be told from another.
 
 use crate::svg::{
-    Anchor, Coordinate, HEADING, LABEL, LABEL_SIZE, MARGIN, SOFT, SOFT_SIZE, Svg, fitted, grouped, width_of,
+    Anchor, Coordinate, HEADING, LABEL, LABEL_SIZE, MARGIN, SOFT, SOFT_SIZE, Svg, fitted, grouped,
+    width_of,
 };
 
 /// A bar.

@@ -6,7 +6,8 @@ use popfib::{Address, CompileError, NextHop, Rib};
 
 use crate::lookup_steps::{BlockSlots, LookupStep, StepReads, lookup_steps};
 use crate::svg::{
-    Anchor, Coordinate, LABEL, MARGIN, SOFT, Svg, TITLE, TITLE_SIZE, counted, fitted, grouped, width_of,
+    Anchor, Coordinate, LABEL, MARGIN, SOFT, Svg, TITLE, TITLE_SIZE, counted, fitted, grouped,
+    width_of,
 };
 
 /// What a picture of a lookup shows.

@@ -54,9 +54,13 @@ impl CountText {
             false => self.with_shares.then(|| format!("{share:.3}")),
         };
         let share = share.as_ref().map(|share| RowField::new(share));
-        let bar = self
-            .is_terminal
-            .then(|| RowField::Bar(if has_bar { ratio(count, self.most) } else { 0.0 }));
+        let bar = self.is_terminal.then(|| {
+            RowField::Bar(if has_bar {
+                ratio(count, self.most)
+            } else {
+                0.0
+            })
+        });
         let cells: Vec<_> = cells.map(CellText::new).collect();
         let fields = [Some(RowField::new(&count)), share, bar];
         let cells = cells.iter().map(|cell| RowField::new(cell));

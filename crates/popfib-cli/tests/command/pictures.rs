@@ -32,8 +32,8 @@ fn tables() -> Vec<String> {
     let ipv4: String = ROUTES.split_inclusive('\n').take(7).collect();
     let others = [
         file("one.csv", &ipv4),
-        file("default.csv", &format!("{ROUTES}0.0.0.0/0,All,1\n::/0,,\n")),
-        file("blank.csv", &format!("{ROUTES}0.0.0.0/0,,\n")),
+        file("default.csv", format!("{ROUTES}0.0.0.0/0,All,1\n::/0,,\n")),
+        file("blank.csv", format!("{ROUTES}0.0.0.0/0,,\n")),
         file("list.txt", "10.0.0.0/8\n2001:db8::/32\n"),
     ];
     [routes, image, joined].into_iter().chain(others).collect()

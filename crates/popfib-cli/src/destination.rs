@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command};
-use popfib_formats::write::{Template, write_template};
+use popfib_formats::write::{Template, write_changes, write_template};
 use popfib_formats::{OutputFile, RouteTable, WriteError, WriteFormat, WriteOptions, write_table};
 use popfib_program::failure::{Failure, NO_PARQUET};
 use popfib_program::progress;
@@ -36,7 +36,9 @@ pub(crate) struct DestinationArgs {
 
     /// Name of the list, in formats that have one
     ///
-    /// Of lists [default: popfib]; of a MaxMind database the type, which its readers ask for (GeoLite2-City).
+    /// Of lists [default: popfib]; of a MaxMind database the type, which its readers ask for (GeoLite2-City). With a type that ends in
+    /// City, Country or ASN, columns that are called so elsewhere (country, country_code, city, latitude, asn, as_name) become the
+    /// members that these readers expect (country.iso_code).
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
@@ -105,6 +107,27 @@ impl DestinationForm {
         }
     }
 
+    /// Writes what changes a list in use: the prefixes that it loses, then those that it gets.
+    pub(crate) fn write_changes(
+        &self,
+        [removed, added]: [&RouteTable; 2],
+        options: &WriteOptions,
+        to: &mut dyn Write,
+    ) -> Result<(), WriteError> {
+        match self {
+            Self::Of(form) => write_changes([removed, added], *form, options, to),
+            Self::Template(_) if options.name.is_some() => Err(WriteError::Form(
+                "a template has the name in its text".to_owned(),
+            )),
+            Self::Template(template) => {
+                let mut tables = vec![(Some("delete"), removed), (Some("add"), added)];
+                tables.retain(|(_, table)| table.route_count() > 0);
+                write_template(&tables, template, to)
+            }
+            Self::Parquet => Err(WriteError::Form("a file has no changes".to_owned())),
+        }
+    }
+
     /// Writes `table` in this form.
     fn write(
         &self,
@@ -118,7 +141,7 @@ impl DestinationForm {
                 let reason = "the form has no name, description or bounds of length (ge, le)";
                 Err(WriteError::Form(reason.to_owned()))
             }
-            Self::Template(template) => write_template(table, template, to),
+            Self::Template(template) => write_template(&[(None, table)], template, to),
             #[cfg(feature = "parquet")]
             Self::Parquet => popfib_parquet::write_table(table, to),
             // `check` has refused it.

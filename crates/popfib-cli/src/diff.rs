@@ -5,6 +5,7 @@
 //! of the new table are looked up in the old one once, so that comparing two routes is comparing two numbers.
 
 mod columns;
+mod lists;
 mod origins;
 mod summary;
 mod updates;
@@ -26,6 +27,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, at_most_one_stdin};
+use crate::destination::{DestinationForm, DestinationFormParser};
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
 use crate::records::CellText;
@@ -54,6 +56,7 @@ Examples:
   popfib diff --effective --without 8.8.8.0/24 routes.txt
   popfib diff --columns '*' City-old.mmdb City-new.mmdb
   popfib diff --updates exabgp installed.txt wanted.txt
+  popfib diff old.txt new.txt --to ipset --name drop | ipset restore
   popfib diff --origins --vrps vrps.json yesterday.gz today.gz")]
 #[command(
     after_long_help = "  popfib diff --summary --peer AS1 --new-peer AS2 rib.mrt.gz rib.mrt.gz
@@ -117,6 +120,18 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "FORM", value_enum, conflicts_with_all = ["effective", "summary", "json"])]
     updates: Option<updates::DiffUpdatesForm>,
 
+    /// Print the changes of a firewall's list that has the prefixes of OLD
+    ///
+    /// `ipset`, `iptables` (for `iptables-restore --noflush`), or a template with {action}, which is `delete` or `add`, and the fields of
+    /// prefixes: '{action} {family} {prefix}'. What is deleted comes first. Without a difference nothing is printed.
+    #[arg(long, value_name = "FORM", value_parser = DestinationFormParser, hide_possible_values = true)]
+    #[arg(conflicts_with_all = ["effective", "summary", "json", "updates", "origins"])]
+    to: Option<DestinationForm>,
+
+    /// Name of the list in the firewall [default: popfib]
+    #[arg(long, value_name = "NAME", requires = "to")]
+    name: Option<String>,
+
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -131,21 +146,23 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if let (true, Some(new)) = (args.origins, &args.new) {
         return origins(args, new);
     }
-    let load = |path: &Path, read: &ReadArgs| {
-        table::read(table::open_list(path, read)?, read, &read.options())
+    let load = |path: &Path, peer| {
+        let read = ReadArgs {
+            peer,
+            is_list: args.to.is_some(),
+            ..args.read.clone()
+        };
+        table::read(table::open_list(path, &read)?, &read, &read.options())
     };
-    let old = load(&args.old, &args.read)?;
+    let old = load(&args.old, args.read.peer)?;
     let new = match &args.new {
-        Some(new) => {
-            let read = ReadArgs {
-                peer: args.new_peer.or(args.read.peer),
-                ..args.read.clone()
-            };
-            load(new, &read)?
-        }
+        Some(new) => load(new, args.new_peer.or(args.read.peer))?,
         None => without(&old, &args.without)?,
     };
     let bar = progress::is_apart().then(|| progress::step("comparing"));
+    if let Some(form) = &args.to {
+        return lists::print(form, args.name.clone(), &old, &new);
+    }
     let (old, new) = (old.content, new.content);
     let columns = ComparedColumns::new(old.records, new.records);
     if args.summary && columns.are_several() {

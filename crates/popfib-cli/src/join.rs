@@ -43,7 +43,8 @@ pub(crate) struct JoinArgs {
 
     /// Type of a MaxMind database, which its readers ask for
     ///
-    /// GeoLite2-City, for example.
+    /// GeoLite2-City, for example. With a name that ends in City, Country or ASN, columns that are called so elsewhere (country,
+    /// country_code, city, latitude, asn, as_name) become the members that its readers expect (country.iso_code).
     #[arg(hide_short_help = true, long, value_name = "NAME", requires = "to")]
     name: Option<String>,
 

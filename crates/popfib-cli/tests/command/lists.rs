@@ -2,7 +2,9 @@
 //! `popfib convert` writes, and what they print is read. Each works in a network namespace
 //! of its own, or checks only.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::net::Ipv4Addr;
 use std::process::{Command, Output};
 
 use crate::common::{bad, file, good, path, run, run_with, stdout};
@@ -119,6 +121,67 @@ fn iptables_take_their_chains() {
         let saved = taken(program, &output);
         assert_eq!(read_back(&format!("lists-{program}-save"), &saved), wanted);
     }
+}
+
+/// Lists of random prefixes, of which many lie in others or touch; what a list in use becomes by their difference.
+#[test]
+fn firewalls_take_changes() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut prefixes = BTreeSet::new();
+    while prefixes.len() < 400 {
+        let len = random.u8(0..=12);
+        let bits = u32::from(random.u16(..)) & 0xfff & !0 << len;
+        prefixes.insert(match random.bool() {
+            true => format!("{}/{}\n", Ipv4Addr::from(10 << 24 | bits << 4), 28 - len),
+            false => format!("2001:db8:{:x}::/{}\n", bits, 48 - len),
+        });
+    }
+    let mut list = || {
+        let kept = prefixes.iter().filter(|_| random.u8(..) < 200);
+        kept.map(String::as_str).collect::<String>()
+    };
+    let lists = [list(), list()];
+    let [old, new] = ["old", "new"].map(|name| path(&format!("lists-{name}.txt")));
+    for (path, list) in [&old, &new].into_iter().zip(&lists) {
+        fs::write(path, list).expect("a file");
+    }
+    for (form, program, script) in [
+        (
+            "ipset",
+            "ipset",
+            "ipset restore -f $1; ipset restore -f $1.changes; ipset save",
+        ),
+        (
+            "iptables",
+            "iptables-restore",
+            "iptables-restore $1; iptables-restore --noflush $1.changes; iptables-save",
+        ),
+        (
+            "iptables",
+            // That of nf_tables (1.8.9) takes away the rule of another length of the same address.
+            "ip6tables-legacy-restore",
+            "ip6tables-legacy-restore $1; ip6tables-legacy-restore --noflush $1.changes; ip6tables-legacy-save",
+        ),
+    ] {
+        let written = path(&format!("lists-{form}-old"));
+        good(&run(&["convert", &old, "--to", form, "-o", &written]));
+        let changes = run(&["diff", &old, &new, "--to", form]);
+        assert_eq!(changes.status.code(), Some(1));
+        fs::write(format!("{written}.changes"), &changes.stdout).expect("a file");
+        let Some(output) = on_its_own(program, &format!("set -e; {script}"), &written) else {
+            continue;
+        };
+        let saved = read_back("lists-changed", &taken(program, &output));
+        let wanted = stdout(&run(&["convert", &new, "--to", "plain"])).to_owned();
+        let wanted = wanted.lines().filter(|line| match program {
+            "ipset" => true,
+            "iptables-restore" => !line.contains(':'),
+            _ => line.contains(':'),
+        });
+        assert!(saved.lines().eq(wanted), "{program}");
+    }
+    let nothing = run(&["diff", &new, &new, "--to", "ipset"]);
+    assert_eq!(good(&nothing), "");
 }
 
 #[test]

@@ -94,6 +94,68 @@ fn nginx_takes_its_lists() {
     }
 }
 
+/// The configuration below a heading, of a database where the test has it.
+fn configuration(heading: &str) -> String {
+    printed("A MaxMind database");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recipes.md");
+    let guide = fs::read_to_string(guide).expect("the guide");
+    let (_, below) = guide
+        .split_once(&format!("### {heading}\n"))
+        .expect(heading);
+    let (_, text) = below.split_once("```text\n").expect("a configuration");
+    let (text, _) = text.split_once("```").expect("an end");
+    let database = path("recipes/target/recipes/owners.mmdb");
+    let words = text.split('"');
+    let words = words.map(
+        |word| match word.ends_with(".mmdb") && !word.contains(' ') {
+            true => database.as_str(),
+            false => word,
+        },
+    );
+    let text = words.collect::<Vec<_>>().join("\"");
+    text.replace("/etc/nginx/owners.mmdb", &database)
+}
+
+#[test]
+fn log_pipelines_take_a_database() {
+    let module = "/usr/lib/nginx/modules/ngx_http_geoip2_module.so";
+    let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {name};\n"));
+    let conf = format!(
+        "load_module {module};\nuser root;\npid nginx-geoip2.pid;\nerror_log nginx.log;\nevents {{ }}\nhttp {{\naccess_log off;\n{}{}\
+         server {{ listen 127.0.0.1:8080; location / {{ return 200 \"$owner_country $owner\"; }} }}\n}}\n",
+        folders.concat(),
+        configuration("nginx, the module geoip2"),
+    );
+    let script = "nginx -q -p . -e nginx.log -c $1 2>nginx.log || cat nginx.log >&2; ask 192.0.2.7; ask 127.0.0.1; kill $(cat nginx-geoip2.pid)";
+    match Path::new(module).exists() && can_ask() {
+        false => println!("skipped: nginx: it has no module geoip2"),
+        true => {
+            if let Some(said) = check("nginx", script, &conf) {
+                assert_eq!(said, "AT Example, Inc. 200\nZZ unknown 200\n");
+            }
+        }
+    }
+    let log = file(
+        "recipes-in.log",
+        "192.0.2.7 a\n2001:db8::1 b\n203.0.113.1 c\n",
+    );
+    let conf = format!(
+        "@version: 3.38\noptions {{ stats-freq(0); }};\n{}source s {{ file(\"{log}\" flags(no-parse) follow-freq(1) read-old-records(yes)); }};\n\
+         parser client {{ regexp-parser(patterns(\"^(?<client>[^ ]+) \")); }};\n\
+         destination d {{ file(\"syslog-ng.out\" template(\"${{geo.country.iso_code}} ${{geo.owner}} $MESSAGE\\n\")); }};\n\
+         log {{ source(s); parser(client); parser(owners); destination(d); }};\n",
+        configuration("syslog-ng"),
+    );
+    let script = "syslog-ng -F -f $1 --persist-file ./syslog-ng.persist --control ./syslog-ng.ctl --pidfile ./syslog-ng.pid &
+        for i in $(seq 600); do test \"$(wc -l < syslog-ng.out)\" = 3 && break; sleep .1; done 2>/dev/null
+        kill $!; wait; cat syslog-ng.out; rm syslog-ng.*";
+    if let Some(said) = check("syslog-ng", script, &conf) {
+        let wanted = "AT Example, Inc. 192.0.2.7 a\nDE Tests 2001:db8::1 b\n  203.0.113.1 c\n";
+        assert_eq!(said, wanted);
+    }
+}
+
 #[test]
 fn haproxy_takes_its_lists() {
     let lists = printed("HAProxy");

@@ -39,6 +39,14 @@ pub(super) struct ListTemplate {
     pub(super) bounds: Option<AppendBounds>,
     /// Whether it may hold a prefix of length 0.
     pub(super) takes_default: bool,
+    /// How a list that is in use gets what is new and loses what is not, if it can.
+    pub(super) changes: Option<ListChanges>,
+}
+
+/// A list of changes, each with `{action}`: what the language calls to take a prefix away, and to add one.
+pub(super) struct ListChanges {
+    pub(super) actions: [&'static str; 2],
+    pub(super) list: &'static ListTemplate,
 }
 
 impl ListTemplate {
@@ -53,6 +61,7 @@ impl ListTemplate {
         name: None,
         bounds: None,
         takes_default: true,
+        changes: None,
     };
 }
 
@@ -138,41 +147,29 @@ fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Res
     Ok(())
 }
 
-/// Writes the prefixes of `table` by `list`, IPv4 first.
+/// Writes the prefixes of each table by `list`, IPv4 first, with what is done with them.
 pub(super) fn write(
     list: &ListTemplate,
-    table: &RouteTable,
+    tables: &[(&'static str, &RouteTable)],
     options: &WriteOptions,
     out: &mut impl Write,
 ) -> Result<(), WriteError> {
-    check(list, table, options).map_err(WriteError::Form)?;
+    for (_, table) in tables {
+        check(list, table, options).map_err(WriteError::Form)?;
+    }
     let mut writer = ListWriter {
         list,
         options,
         each: list.each.map(pieces),
         count: 0,
+        action: "",
         block: Vec::with_capacity(BLOCK + 1024),
         out,
     };
-    // Those of IPv4 come first, so that each family is a part of them.
-    let prefixes = table.routes().map(|(prefix, _)| prefix);
-    let ipv4 = table.ribs.ipv4.len();
     writer.around(list.start);
-    if list.is_apart {
-        for (family, len) in [ipv4, table.route_count() - ipv4].into_iter().enumerate() {
-            if len == 0 {
-                continue;
-            }
-            writer.count = len;
-            writer.around(list.open[family]);
-            writer.prefixes(prefixes.clone().skip(family * ipv4).take(len))?;
-            writer.around(list.close[family]);
-        }
-    } else {
-        writer.count = table.route_count();
-        writer.around(list.open[0]);
-        writer.prefixes(prefixes)?;
-        writer.around(list.close[0]);
+    for (action, table) in tables {
+        writer.action = action;
+        writer.table(table)?;
     }
     writer.around(list.end);
     writer.out.write_all(&writer.block)?;
@@ -186,6 +183,7 @@ enum ListField {
     Name,
     Bounds,
     Size,
+    Action,
 }
 
 /// The pieces of one of these templates.
@@ -194,6 +192,7 @@ fn pieces(template: &str) -> Vec<TemplatePiece<ListField>> {
         "name" => Ok(ListField::Name),
         "bounds" => Ok(ListField::Bounds),
         "size" => Ok(ListField::Size),
+        "action" => Ok(ListField::Action),
         name => {
             let field = PrefixField::by_name(name).map(ListField::OfPrefix);
             field.ok_or_else(|| name.to_owned())
@@ -210,11 +209,32 @@ struct ListWriter<'a, W> {
     each: [Vec<TemplatePiece<ListField>>; 2],
     /// How many prefixes the list at hand has.
     count: usize,
+    /// What is done with its prefixes, of a list of changes.
+    action: &'static str,
     block: Vec<u8>,
     out: &'a mut W,
 }
 
 impl<W: Write> ListWriter<'_, W> {
+    /// Writes a table.
+    fn table(&mut self, table: &RouteTable) -> Result<(), WriteError> {
+        let list = self.list;
+        // Those of IPv4 come first, so that each family is a part of them.
+        let prefixes = table.routes().map(|(prefix, _)| prefix);
+        let ipv4 = table.ribs.ipv4.len();
+        let lists = match list.is_apart {
+            true => [ipv4, table.route_count() - ipv4],
+            false => [table.route_count(), 0],
+        };
+        for (family, len) in lists.into_iter().enumerate().filter(|(_, len)| *len > 0) {
+            self.count = len;
+            self.around(list.open[family]);
+            self.prefixes(prefixes.clone().skip(family * ipv4).take(len))?;
+            self.around(list.close[family]);
+        }
+        Ok(())
+    }
+
     /// Writes each prefix, a block at a time.
     fn prefixes(&mut self, prefixes: impl Iterator<Item = IpPrefix>) -> Result<(), WriteError> {
         let each = std::mem::take(&mut self.each);
@@ -244,6 +264,9 @@ impl<W: Write> ListWriter<'_, W> {
                 (TemplatePiece::Field(ListField::Name), _) => {
                     let name = self.options.name.as_deref().unwrap_or(NAME);
                     self.block.extend_from_slice(name.as_bytes());
+                }
+                (TemplatePiece::Field(ListField::Action), _) => {
+                    self.block.extend_from_slice(self.action.as_bytes());
                 }
                 (TemplatePiece::Field(ListField::Size), _) => {
                     // At least what ipset takes without being asked.

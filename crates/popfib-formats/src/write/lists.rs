@@ -6,7 +6,7 @@
 
 use super::bytes::push;
 use super::form::{WriteEntry, WriteMethod};
-use super::list::{ListTemplate, NameRule};
+use super::list::{ListChanges, ListTemplate, NameRule};
 
 /// Names as Cisco, Junos, nftables, pf and others take them without quotes, of at most `longest` bytes.
 const fn names_to(longest: usize) -> Option<NameRule> {
@@ -192,33 +192,61 @@ pub(super) static IPSET: WriteEntry = form(
     "ipset",
     "input for `ipset restore`; the IPv6 set has the suffix _v6",
     ListTemplate {
-        is_apart: true,
         open: [
             "create {name} hash:net family inet maxelem {size}\n",
             "create {name}_v6 hash:net family inet6 maxelem {size}\n",
         ],
+        changes: Some(ListChanges {
+            actions: ["del", "add"],
+            list: &IPSET_CHANGES,
+        }),
         each: ["add {name} {prefix}\n", "add {name}_v6 {prefix}\n"],
-        name: names_to(31),
-        takes_default: false,
-        ..ListTemplate::PLAIN
+        ..IPSET_CHANGES
     },
 );
+
+const IPSET_CHANGES: ListTemplate = ListTemplate {
+    is_apart: true,
+    each: [
+        "{action} {name} {prefix}\n",
+        "{action} {name}_v6 {prefix}\n",
+    ],
+    name: names_to(31),
+    takes_default: false,
+    ..ListTemplate::PLAIN
+};
 
 // With `-4` and `-6` one file is for both commands: each passes over the rules of the other.
 pub(super) static IPTABLES: WriteEntry = form(
     "iptables",
     "input for `iptables-restore` and `ip6tables-restore`: a chain that drops these prefixes",
     ListTemplate {
+        start: "",
         open: ["*filter\n:{name} - [0:0]\n", ""],
+        end: "",
         each: [
             "-A {name} -4 -s {prefix} -j DROP\n",
             "-A {name} -6 -s {prefix} -j DROP\n",
         ],
         close: ["COMMIT\n", ""],
-        name: names_to(28),
-        ..ListTemplate::PLAIN
+        changes: Some(ListChanges {
+            actions: ["D", "A"],
+            list: &IPTABLES_CHANGES,
+        }),
+        ..IPTABLES_CHANGES
     },
 );
+
+const IPTABLES_CHANGES: ListTemplate = ListTemplate {
+    start: "*filter\n",
+    each: [
+        "-{action} {name} -4 -s {prefix} -j DROP\n",
+        "-{action} {name} -6 -s {prefix} -j DROP\n",
+    ],
+    end: "COMMIT\n",
+    name: names_to(28),
+    ..ListTemplate::PLAIN
+};
 
 pub(super) static PF: WriteEntry = form(
     "pf",

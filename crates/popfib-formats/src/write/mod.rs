@@ -40,6 +40,7 @@ use bytes::push;
 pub use csv::csv_field;
 pub use error::WriteError;
 use form::{ColumnsForm, WriteEntry, WriteMethod};
+use list::ListChanges;
 pub use options::WriteOptions;
 pub use output_file::OutputFile;
 pub use template::{Template, write_template};
@@ -158,7 +159,9 @@ pub fn write_table(
         return Err(WriteError::Form(format!("the form has no {what}")));
     }
     let (needed, append, absent) = match *method {
-        WriteMethod::List(ref list) => return list::write(list, table, options, &mut out),
+        WriteMethod::List(ref list) => {
+            return list::write(list, &[("", table)], options, &mut out);
+        }
         WriteMethod::Whole(write) => return write(table, options, &mut out),
         WriteMethod::Addresses(write) => return write(table, &mut out),
         WriteMethod::Columns(ref form) => return write_columns(table, form, &mut out),
@@ -196,6 +199,29 @@ pub fn write_table(
         let written = append(block, prefix, &next_hop);
         written.map_err(|reason| refused(prefix, &next_hop, reason))
     })
+}
+
+/// Writes to `out` what changes a list in use: takes the prefixes of `removed` away, then adds those of `added`.
+///
+/// # Errors
+/// As [`write_table`]'s; a form without such changes.
+pub fn write_changes(
+    [removed, added]: [&RouteTable; 2],
+    format: WriteFormat,
+    options: &WriteOptions,
+    mut out: impl Write,
+) -> Result<(), WriteError> {
+    let changes = match &format.0.method {
+        WriteMethod::List(list) => list.changes.as_ref(),
+        _ => None,
+    };
+    let Some(ListChanges { actions, list }) = changes else {
+        let reason = "a list in use cannot be changed in this form; there are ipset, iptables and templates with {action}";
+        return Err(WriteError::Form(reason.to_owned()));
+    };
+    let mut tables = vec![(actions[0], removed), (actions[1], added)];
+    tables.retain(|(_, table)| table.route_count() > 0);
+    list::write(list, &tables, options, &mut out)
 }
 
 /// Refuses values that no form holds: each once, and not for each route.

@@ -63,6 +63,9 @@ enum FieldFilter {
 /// What the value of a lookup is called, whatever its column is.
 const VALUE: &str = "value";
 
+/// What is done with the routes of a table.
+const ACTION: &str = "action";
+
 impl FromStr for Template {
     type Err = String;
 
@@ -137,14 +140,16 @@ impl Template {
     /// Whether it names a column by another name than `value`, so that a table needs its [records](crate::ColumnSelection::All).
     pub fn names_columns(&self) -> bool {
         self.each.iter().any(|piece| match piece {
-            TemplatePiece::Field(field) => field.of_prefix.is_none() && field.name != VALUE,
+            TemplatePiece::Field(field) => {
+                field.of_prefix.is_none() && ![VALUE, ACTION].contains(&&field.name[..])
+            }
             TemplatePiece::Text(_) | TemplatePiece::Comma => false,
         })
     }
 }
 
-/// Writes `table` to `out` by `template`: the IPv4 routes, then the IPv6 routes, each in prefix order. O(routes and bytes)
-/// time, O(1) memory. `out` is not flushed.
+/// Writes tables to `out` by `template`: of each the IPv4 routes, then the IPv6 routes, each in prefix order. O(routes and bytes)
+/// time, O(1) memory. `out` is not flushed. What is before a table is done with it, which `{action}` writes; one without has `None`.
 ///
 /// A value that is absent is an empty text, in JSON `null`, unless the template has another text for it.
 ///
@@ -152,25 +157,36 @@ impl Template {
 /// Those of `out`. Before anything is written: a column that the table has not, or whose name is that of a field of prefixes. A
 /// value with a control character in a field that is written as it is; routes before it may have been written then.
 pub fn write_template(
-    table: &RouteTable,
+    tables: &[(Option<&str>, &RouteTable)],
     template: &Template,
     mut out: impl Write,
 ) -> Result<(), WriteError> {
-    let pieces = template.each.iter().map(|piece| find(table, piece));
-    let pieces: Vec<_> = pieces.collect::<Result<_, _>>().map_err(WriteError::Form)?;
-    let before = template.before.as_bytes();
-    let mut left = table.route_count();
+    let pieces = |&(action, table)| {
+        let pieces = template.each.iter();
+        let pieces = pieces.map(|piece| find(action, table, piece));
+        Ok((table, pieces.collect::<Result<Vec<_>, _>>()?))
+    };
+    let tables: Result<Vec<_>, _> = tables.iter().map(pieces).collect();
+    let tables = tables.map_err(WriteError::Form)?;
+    let mut left: usize = tables.iter().map(|(table, _)| table.route_count()).sum();
+    let routes = tables.iter().flat_map(|(table, pieces)| {
+        let routes = table.routes();
+        routes.map(move |route| (*table, pieces, route))
+    });
     write_blocks(
-        before,
-        table.routes(),
+        template.before.as_bytes(),
+        routes,
         &mut out,
-        |block, (prefix, number)| {
+        |block, (table, pieces, (prefix, number))| {
             left -= 1;
-            for piece in &pieces {
+            for piece in pieces {
                 match *piece {
                     ResolvedPiece::Text(text) => block.extend_from_slice(text.as_bytes()),
                     ResolvedPiece::Comma if left > 0 => block.push(b','),
                     ResolvedPiece::Comma => {}
+                    ResolvedPiece::Action(action, field) => {
+                        field.quoted(true, block, |out| out.extend_from_slice(action.as_bytes()))
+                    }
                     ResolvedPiece::OfPrefix(of_prefix, field) => {
                         field.write_of(of_prefix, prefix, block)
                     }
@@ -196,12 +212,14 @@ pub fn write_template(
 enum ResolvedPiece<'t> {
     Text(&'t str),
     Comma,
+    Action(&'t str, &'t TemplateField),
     OfPrefix(PrefixField, &'t TemplateField),
     Column(usize, &'t TemplateField),
 }
 
 /// Where in the table a piece is.
 fn find<'p>(
+    action: Option<&'p str>,
     table: &RouteTable,
     piece: &'p TemplatePiece<TemplateField>,
 ) -> Result<ResolvedPiece<'p>, String> {
@@ -211,6 +229,9 @@ fn find<'p>(
         TemplatePiece::Field(field) => field,
     };
     let name = &field.name[..];
+    if let (ACTION, Some(action)) = (name, action) {
+        return Ok(ResolvedPiece::Action(action, field));
+    }
     let quoted = || quote(name.as_bytes());
     // A list has no column, and one value for each route has no name but that of any value.
     let is_list = table.is_list();
@@ -240,10 +261,16 @@ fn find<'p>(
 impl TemplateField {
     /// Appends what `prefix` has of a field of prefixes.
     fn write_of(&self, of_prefix: PrefixField, prefix: IpPrefix, out: &mut Vec<u8>) {
-        let is_text = self.filter == FieldFilter::Json && of_prefix != PrefixField::Length;
+        let is_text = of_prefix != PrefixField::Length;
+        self.quoted(is_text, out, |out| of_prefix.write(prefix, out));
+    }
+
+    /// Appends what is written by `write`, of which no sign needs an escape.
+    fn quoted(&self, is_text: bool, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+        let is_text = is_text && self.filter == FieldFilter::Json;
         let quote: &[u8] = if is_text { b"\"" } else { b"" };
         out.extend_from_slice(quote);
-        of_prefix.write(prefix, out);
+        write(out);
         out.extend_from_slice(quote);
     }
 

@@ -17,7 +17,7 @@ use crate::common::{STRICT, named, read};
 fn written(table: &RouteTable, template: &str) -> Result<String, String> {
     let template: Template = template.parse()?;
     let mut out = Vec::new();
-    match write_template(table, &template, &mut out) {
+    match write_template(&[(None, table)], &template, &mut out) {
         Ok(()) => Ok(String::from_utf8(out).unwrap()),
         Err(error) => Err(error.to_string()),
     }

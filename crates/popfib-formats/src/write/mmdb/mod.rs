@@ -16,6 +16,7 @@
 
 mod field;
 mod records;
+mod schema;
 
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -142,7 +143,7 @@ fn write_in(
     // How wide a side has to be depends on the size of the records, so these come before the tree.
     let records = match table.columns.are_records() {
         false => MmdbRecords::of(table)?,
-        true => MmdbRecords::of_columns(&table.records)?,
+        true => MmdbRecords::of_columns(&table.records, options)?,
     };
     let nodes = tree.0.len();
     let end = nodes + GAP + records.bytes.len();
@@ -215,8 +216,9 @@ struct MmdbRecords {
 
 impl MmdbRecords {
     /// Those of several columns.
-    fn of_columns(records: &Records) -> Result<Self, WriteError> {
-        let mut writer = MmdbRecordWriter::new(records).map_err(WriteError::Form)?;
+    fn of_columns(records: &Records, options: &WriteOptions) -> Result<Self, WriteError> {
+        let database = options.name.as_deref().unwrap_or_default();
+        let mut writer = MmdbRecordWriter::new(records, database).map_err(WriteError::Form)?;
         let mut places = vec![0];
         for number in (1..=records.len() as u32).filter_map(NextHop::new) {
             places.push(writer.record(number).map_err(WriteError::Form)?);

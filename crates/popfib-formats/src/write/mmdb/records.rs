@@ -9,6 +9,7 @@ use popfib::NextHop;
 use popfib_table::{Cell, Column, Records};
 
 use super::field::{ARRAY, MAP, head, pointer, scalar, text};
+use super::schema::member;
 
 /// How many elements an array may have, and how many maps and arrays may lie in each other.
 const MAX_ELEMENTS: usize = 256;
@@ -109,16 +110,16 @@ pub(super) struct MmdbRecordWriter<'r> {
 }
 
 impl<'r> MmdbRecordWriter<'r> {
-    /// For these records.
+    /// For these records, in a database of this type.
     ///
     /// # Errors
     /// Two columns that would be one member.
-    pub(super) fn new(records: &'r Records) -> Result<Self, String> {
+    pub(super) fn new(records: &'r Records, database: &str) -> Result<Self, String> {
         let mut root = ColumnNode::default();
         for (index, column) in records.columns().iter().enumerate() {
-            let node = root.at(column.name());
-            if node.column.replace(index).is_some() {
-                return Err(format!("two columns lead to {:?}", column.name()));
+            let name = member(database, column.name()).unwrap_or(column.name());
+            if root.at(name).column.replace(index).is_some() {
+                return Err(format!("two columns lead to {name:?}"));
             }
         }
         root.finish(&mut 0);

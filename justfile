@@ -159,6 +159,10 @@ default-table *args:
 vectors *args:
     engines/vectors/generate.py {{ args }}
 
+# Images that are changed by hand and at random, with what a reader finds in each
+changed-images *args:
+    engines/vectors/changed.py {{ args }}
+
 # The chart of the README's rates
 rates:
     cd lab && cargo run -p popfib-report --example rates >../docs/pictures/rates.svg

@@ -54,6 +54,9 @@ func newFib(description, root, arena *section, width uint, maxAnswer uint64) (*f
 	if f.routes > maxRoutes {
 		return nil, description.broken(24, "there are too many routes")
 	}
+	if f.routes == 0 {
+		f.maxAnswer = 0
+	}
 	// Direct bits beyond the first 16 of long keys are page bits.
 	maxRoot, maxPage := uint(maxDirectBits), uint(0)
 	if width > 32 {

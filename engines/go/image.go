@@ -172,6 +172,9 @@ func newFamily(of *tableSections, width uint16, maxNextHop uint64) (family, erro
 		if err != nil {
 			return found, err
 		}
+		if longest[0] != nil && f.routes != found.longest.routes {
+			return found, longest[0].broken(24, "it has another number of routes than the other FIB")
+		}
 		found.fib, found.isLongest, found.count = *f, false, int(f.routes)
 	}
 	if routes[0] != nil {

@@ -91,7 +91,13 @@ func (i *Image) describe(s *section) error {
 	if err != nil {
 		return err
 	}
+	// The first line of a key counts.
+	seen := map[string]bool{}
 	for _, line := range pairs {
+		if seen[line.key] {
+			continue
+		}
+		seen[line.key] = true
 		switch line.key {
 		case "writer":
 			i.writer = line.value

@@ -73,12 +73,17 @@ pub(crate) fn check_mode(mode: u32) -> Result<u32> {
 /// it, popfib has written it.
 pub(crate) unsafe fn open(path: &Path, mode: u32) -> core::result::Result<Image, ImageError> {
     match mode {
-        COPY => Image::open(path),
+        COPY => verified(Image::open(path)?),
         // SAFETY: nobody writes to a file that is mapped, as the caller promises.
-        MAP => unsafe { Image::map(path) },
+        MAP => verified(unsafe { Image::map(path)? }),
         // SAFETY: nobody writes to it, and popfib has written it, as the caller promises.
         _ => unsafe { Image::map_trusted(path) },
     }
+}
+
+/// The image, if the records of its tables are sound.
+fn verified(image: Image) -> core::result::Result<Image, ImageError> {
+    popfib_table::check_records(&image).map(|()| image)
 }
 
 /// Text that an image holds; -EINVAL for null, -EILSEQ if it is not UTF-8.
@@ -215,8 +220,8 @@ unsafe extern "C" fn popfib_image_memory(
             return Err(Errno::INVALID);
         }
         let image = match mode {
-            COPY => Image::from_bytes(bytes)?,
-            MAP => Image::from_static(bytes)?,
+            COPY => verified(Image::from_bytes(bytes)?)?,
+            MAP => verified(Image::from_static(bytes)?)?,
             // SAFETY: popfib has written these bytes, as the caller promises.
             MAP_TRUSTED => unsafe { Image::from_static_trusted(bytes)? },
             _ => return Err(Errno::INVALID),

@@ -14,7 +14,7 @@ use popfib_formats::{Input, LookupTable};
 use popfib_program::failure::{CHOOSES, Failure, KEEPS, of_table};
 use popfib_program::files::is_image_file;
 use popfib_program::progress;
-use popfib_table::{Table, TableError};
+use popfib_table::{Table, TableError, check_records};
 
 use crate::args::{ReadArgs, is_embedded, is_stdin};
 use crate::destination::COMPRESSED;
@@ -57,7 +57,7 @@ pub(crate) fn open_file(
         // SAFETY: whoever says `--trust` promises what `Image::map_trusted` asks for.
         unsafe { Image::map_trusted(path) }
     } else {
-        Image::open(path)
+        Image::open(path).and_then(|image| check_records(&image).map(|()| image))
     };
     let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
     Ok(Some(OpenedImage::new(

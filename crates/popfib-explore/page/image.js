@@ -5,6 +5,7 @@
 // A typed array has nothing outside of it that could be read, so what a damaged file leads to is an error and no more.
 
 import { bitsOf, setBits } from "./addresses.js";
+import { checkRows, checkTable, metadataOf, narrowValue, ones, UTF8, words } from "./check.js";
 import { FileError } from "./errors.js";
 
 const MAGIC = [0x89, 0x50, 0x4f, 0x50, 0x46, 0x49, 0x42, 0x0a];
@@ -20,7 +21,7 @@ export function isImage(bytes) {
   return MAGIC.every((byte, at) => bytes[at] === byte);
 }
 
-/** The tables of an image; its checksums are compared where `check` is true. FileError for what is none, or is damaged. */
+/** The tables of an image; all of it is verified where `check` is true. FileError for what is none, or is damaged. */
 export function readImage(bytes, check) {
   if (new Uint8Array(Uint32Array.of(1).buffer)[0] !== 1) {
     refuse("images are for little-endian machines");
@@ -42,44 +43,51 @@ export function readImage(bytes, check) {
     refuse("the header is damaged");
   }
   const damaged = (from, to, crc) => check && crc32(bytes.subarray(from, to)) !== view.getUint32(crc, true);
-  if (damaged(0, 60, 60) || damaged(64, 64 + 32 * count, 24)) {
+  if (damaged(0, 60, 60) || damaged(64, 64 + 32 * count, 24) || bytes.subarray(28, 60).some((byte) => byte !== 0)) {
     refuse("the header is damaged");
   }
+  // The image itself, and its tables.
   const tables = [];
   let end = 64 + 32 * count;
+  let before = -1;
   for (let n = 0; n < count; n++) {
     const at = 64 + 32 * n;
     const number = view.getUint32(at, true);
     const [width, kind] = [view.getUint16(at + 4, true), view.getUint16(at + 6, true)];
     const [start, size] = [8, 16].map((from) => Number(view.getBigUint64(at + from, true)));
     const isApart = start === Math.ceil(end / 64) * 64 && bytes.subarray(end, start).every((byte) => byte === 0);
-    if (!isApart || start + size > length || number > count || damaged(start, start + size, at + 24)) {
+    const place = (number * 2 ** 16 + width) * 2 ** 16 + kind;
+    const isInOrder = place > before && number <= tables.length && view.getUint32(at + 28, true) === 0;
+    if (!isApart || !isInOrder || start + size > length || damaged(start, start + size, at + 24)) {
       refuse(`section ${kind} of width ${width} of table ${number} is damaged`);
     }
     end = start + size;
-    if (number > 0) {
-      tables[number - 1] ??= new Map();
-      tables[number - 1].set(`${width} ${kind}`, bytes.subarray(start, end));
-    }
+    before = place;
+    tables[number] ??= new Map();
+    tables[number].set(`${width} ${kind}`, bytes.subarray(start, end));
   }
   if (end !== length) {
     refuse("there is more after the last section");
   }
-  return Array.from(tables, (sections) => new Table(sections ?? new Map()));
-}
-
-function words(section) {
-  if (section.byteOffset % 4 !== 0 || section.length % 4 !== 0) {
-    refuse("a section is damaged");
+  if (tables.length < 2) {
+    refuse("an image without tables");
   }
-  return new Uint32Array(section.buffer, section.byteOffset, section.length / 4);
+  const [image, ...all] = tables;
+  metadataOf(image.get("0 1"));
+  if (check) {
+    all.forEach(checkTable);
+  }
+  const opened = all.map((sections) => new Table(sections));
+  if (check) {
+    opened.forEach(({ records }) => records && checkRows(records));
+  }
+  return opened;
 }
 
 /** A table of an image: what its sources say, its records and, of each family, the longest matches. */
 class Table {
   constructor(sections) {
-    const text = new TextDecoder().decode(sections.get("0 1") ?? refuse("a table without metadata"));
-    const lines = text.split("\n").map((line) => line.split("\t"));
+    const lines = metadataOf(sections.get("0 1"));
     this.name = lines.find(([key]) => key === "name")?.[1] ?? "";
     this.sources = [];
     for (const [key, value] of lines) {
@@ -119,7 +127,7 @@ class Records {
     for (let at = 16; at < 16 + 16 * view.getUint32(4, true); at += 16) {
       const name = head.subarray(nameAt, (nameAt += view.getUint32(at + 4, true)));
       const column = new Column(sections, this.columns.length, {
-        name: new TextDecoder().decode(name),
+        name: UTF8.decode(name),
         type: head[at],
         isList: head[at + 1] === 1,
         bits: head[at + 2],
@@ -144,15 +152,12 @@ class Records {
       return number;
     }
     const { bit, bits } = this.columns[column];
-    let at = this.stride * (number - 1) + (bit >> 3);
-    let code = 0;
-    let have = -(bit & 7);
-    // Powers of two in place of shifts: 32 bits from any bit on are in five bytes.
-    while (have < bits) {
-      code += this.rows[at++] * 2 ** (have + (bit & 7));
-      have += 8;
-    }
-    return Math.floor(code / 2 ** (bit & 7)) % 2 ** bits;
+    const at = this.stride * (number - 1) + (bit >> 3);
+    const shift = bit & 7;
+    // 32 bits from any bit on are in five bytes.
+    const low = this.rows[at] | (this.rows[at + 1] << 8) | (this.rows[at + 2] << 16) | (this.rows[at + 3] << 24);
+    const code = shift === 0 ? low : (low >>> shift) | (this.rows[at + 4] << (32 - shift));
+    return bits === 32 ? code >>> 0 : (code & (2 ** bits - 1)) >>> 0;
   }
 
   /** The value of a record in a column: null is absent. */
@@ -201,7 +206,7 @@ class Column {
   scalar(code) {
     switch (this.type) {
       case 1:
-        return new TextDecoder().decode(this.texts.subarray(code > 1 ? this.ends[code - 2] : 0, this.ends[code - 1]));
+        return UTF8.decode(this.texts.subarray(code > 1 ? this.ends[code - 2] : 0, this.ends[code - 1]));
       case 2:
         return this.numbers.getBigInt64(8 * code - 8, true);
       case 3:
@@ -297,12 +302,7 @@ class Fib {
     if ((pointer >>> 30) & 1) {
       return this.arena[place + 2 + run];
     }
-    const bits = this.valueBits;
-    const at = place + 2 + ((run * bits) >>> 5);
-    const shift = (run * bits) & 31;
-    const low = this.arena[at] >>> shift;
-    const joined = shift + bits > 32 ? low | (this.arena[at + 1] << (32 - shift)) : low;
-    return bits === 32 ? joined >>> 0 : (joined & (2 ** bits - 1)) >>> 0;
+    return narrowValue(this.arena, place, this.valueBits, run);
   }
 
   /** The first slots of a block's runs, and their values. */
@@ -382,12 +382,6 @@ class Fib {
       }
     }
   }
-}
-
-function ones(word) {
-  word -= (word >>> 1) & 0x55555555;
-  word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
-  return Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 let crcTable;

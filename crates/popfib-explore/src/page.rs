@@ -18,10 +18,11 @@ use crate::hidden_routes::hidden_routes;
 
 const PAGE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
-const MODULES: [&str; 19] = [
+const MODULES: [&str; 20] = [
     include_str!("../page/errors.js"),
     include_str!("../page/memory.js"),
     include_str!("../page/addresses.js"),
+    include_str!("../page/check.js"),
     include_str!("../page/image.js"),
     include_str!("../page/routes.js"),
     include_str!("../page/tables.js"),

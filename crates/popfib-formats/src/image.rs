@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use popfib::family::Family;
 use popfib::image::{ImageFamily, ImageTable, Source};
 use popfib::{Image, ImageError, IpPrefix, NextHop};
-use popfib_table::{Column, Records, Table, TableError};
+use popfib_table::{Column, Records, Table, TableError, check_records};
 
 use crate::error::{ReadError, no_name, quote};
 use crate::input::{Input, InputKind};
@@ -54,6 +54,7 @@ pub(crate) fn read(input: &mut Input, table: Option<&str>) -> Result<ImageTable,
     let failed =
         |error: ImageError| ReadError::file(input.name(), error.to_string()).with_source(error);
     let image = Image::from_bytes(&bytes).map_err(failed)?;
+    check_records(&image).map_err(failed)?;
     Ok(image.table(table).map_err(failed)?.clone())
 }
 

@@ -359,6 +359,7 @@ pub(crate) fn open(
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
     let name = path.display().to_string();
+    let verified = |image| popfib_table::check_records(&image).map(|()| image);
     // In the background, since to open a pipe waits for a writer.
     let opened = in_background(py, &AtomicBool::new(false), move || match (map, trust) {
         // SAFETY: `trust=True` promises that popfib has written the file and that nobody writes to it, as the documents of
@@ -366,8 +367,8 @@ pub(crate) fn open(
         (_, true) => unsafe { Image::map_trusted(&path) },
         // SAFETY: `map=True` promises that nobody writes to the file, as the documents of `popfib.open` say; it is validated
         // all the same.
-        (true, false) => unsafe { Image::map(&path) },
-        (false, false) => Image::open(&path),
+        (true, false) => unsafe { Image::map(&path) }.and_then(verified),
+        (false, false) => Image::open(&path).and_then(verified),
     })?;
     let image = opened.map_err(|error| match error {
         ImageError::Io(error) => os_error(&name, &error),

@@ -6,15 +6,20 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
+import sys
 
 import pytest
 
 import popfib
-from conftest import TOP, probes, random_prefix
+from conftest import TOP, probes, random_prefix, rounds
 
 PAGE = (TOP / "docs" / "image-format.md").read_text(encoding="utf-8")
 VECTORS = json.loads((TOP / "engines" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
+
+sys.path.append(str(TOP / "engines" / "vectors"))
+import changed  # noqa: E402
 
 
 def blocks(language):
@@ -24,9 +29,7 @@ def blocks(language):
 @pytest.fixture(scope="module")
 def page():
     """What the blocks of Python define, in the order of the page."""
-    names = {}
-    exec("\n".join(blocks("python")), names)
-    return names
+    return changed.page()
 
 
 class Reader:
@@ -248,6 +251,65 @@ def test_damage(page, tmp_path, rng):
         damaged[at] ^= 1 << rng.randrange(8)
         with pytest.raises(ValueError):
             page["sections"](bytes(damaged))
+
+
+def changed_images():
+    """The addresses of engines/vectors/changed.py, and its images, each with its name and what is found."""
+    path = TOP / "target" / "tmp" / "changed-images"
+    subprocess.run([sys.executable, changed.__file__, path], check=True)
+    content, parts, at = path.read_bytes(), [], 0
+    while at < len(content):
+        start = at + 4
+        at = start + struct.unpack_from("<I", content, at)[0]
+        parts.append(content[start:at])
+    return parts[0].decode().split(), zip(parts[1::3], parts[2::3], parts[3::3])
+
+
+def test_changed_images(tmp_path):
+    """Images that are changed by hand and at random are refused, or answer, as the page's Python has it."""
+    asked, images = changed_images()
+    path, differ, count = tmp_path / "changed.fib", [], 0
+    keys = [str(ipaddress.ip_address(bytes.fromhex(address))) for address in asked]
+    for name, image, expected in images:
+        count += 1
+        if name.startswith(b"random ") and count % rounds(8, 1):
+            continue
+        path.write_bytes(image)
+        try:
+            found = found_in(path, expected.decode(), keys)
+        except ValueError as error:
+            # Of what it opens, Python needs values or routes.
+            is_refused = "neither names of its next hops nor routes" in str(error) or not expected
+            found = str(error) if not is_refused or "of which one is used" in str(error) else None
+        if found:
+            differ.append((name.decode(), found))
+    assert count > 10_000
+    assert not differ, (len(differ), differ[:20])
+
+
+def found_in(path, expected, keys):
+    """What is found by Python in any table and is not expected."""
+    if not expected:
+        popfib.open(path)
+        return "not refused"
+    for part in re.split("^table ", expected, flags=re.M)[1:]:
+        name, routes, *lines = part.split("\n")[:-1]
+        answers, records = lines[:len(keys)], [line.split("\t") for line in lines[len(keys):]]
+        with popfib.open(path, table=name) as t:
+            if len(t) != int(routes.removeprefix("routes ")):
+                return f"{len(t)} routes"
+            # Of numbers alone, which may be any, Python looks at the routes, and the FIBs may be of others.
+            for key, answer in zip(keys, answers) if records else ():
+                number, match = answer.split(" ")
+                if "/?" not in "".join(answers):
+                    prefix = t.get_key(key)
+                    if (prefix and prefix.split("/")[1]) != (match.split("/")[1] if match != "-" else None):
+                        return f"{key}: {prefix}, not {match}"
+                record = t.record(key)
+                given, wanted = record and [*map(changed.text, record.values())], records[int(number) - 1] if number != "0" else None
+                if given != wanted:
+                    return f"{key}: {given}, not {wanted}"
+    return None
 
 
 def test_values_in_c(page, tmp_path, rng):

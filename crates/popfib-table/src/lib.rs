@@ -62,6 +62,7 @@ pub use new_file::{NewFile, save_image};
 pub use prefix_text::PrefixText;
 pub use records::{
     BuiltRecords, Cell, Column, ColumnType, ListCell, MaxMindType, Records, RecordsBuilder, Scalar,
+    check_records,
 };
 pub use table::Table;
 pub use table_builder::TableBuilder;

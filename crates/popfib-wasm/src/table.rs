@@ -9,7 +9,7 @@ use popfib::image::Keep;
 use popfib::{Image, ImageWriter, Kernel, NextHop, Options};
 use popfib_formats::addresses::parse_ipv6;
 use popfib_formats::{Input, LoadOptions, load_text};
-use popfib_table::{AddressColumn, Column, FamilyTable, Records, TableError};
+use popfib_table::{AddressColumn, Column, FamilyTable, Records, TableError, check_records};
 
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
@@ -67,16 +67,14 @@ impl JsTable {
     /// The table of this name in an image, of which it keeps a copy; without a name, the only one.
     ///
     /// # Errors
-    /// Why the bytes are no image, or have no such table of IP addresses.
+    /// Why the bytes are no image, or have no such table.
     pub(crate) fn open(bytes: Vec<u8>, name: Option<&str>) -> Result<Self, String> {
         let failed = |error: TableError| format!("{NAME}: {error}");
         let image = Image::from_bytes(&bytes).map_err(|error| failed(error.into()))?;
         // Freed first, so that the records can take its place.
         drop(bytes);
+        check_records(&image).map_err(|error| failed(error.into()))?;
         let of_image = image.table(name).map_err(|error| failed(error.into()))?;
-        if of_image.family::<u32>().is_none() && of_image.family::<u128>().is_none() {
-            return Err(format!("{NAME}: the image has no table of IP addresses"));
-        }
         Ok(Self {
             table: popfib_table::Table::of_image(of_image).map_err(failed)?,
             cells: AddressColumn::new(),
@@ -199,19 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn images_without_addresses_are_refused() {
+    fn images_of_no_table_or_of_several() {
         let error = |writer: &ImageWriter| JsTable::open(writer.to_bytes(), None).err();
         let mut writer = ImageWriter::new(0);
         let no_table = "table: an image without tables";
         assert_eq!(error(&writer).as_deref(), Some(no_table));
-        let none = "table: the image has no table of IP addresses";
         writer.table("a", &[]).unwrap();
-        assert_eq!(error(&writer).as_deref(), Some(none));
-        let keys = rib::<u64>(Prefix::new(0, 1).unwrap(), 1);
-        writer
-            .family(&keys, &Options::default(), Keep::Routes)
-            .unwrap();
-        assert_eq!(error(&writer).as_deref(), Some(none));
+        assert_eq!(error(&writer), None);
         writer.table("b", &[]).unwrap();
         let two = "table: an image of 2 tables, of which one is used: \"a\", \"b\"";
         assert_eq!(error(&writer).as_deref(), Some(two));

@@ -2,7 +2,7 @@
 //! are an error here and not a panic in a lookup.
 
 use popfib::image::ImageTable;
-use popfib::{ImageError, ImageWriter};
+use popfib::{Image, ImageError, ImageWriter};
 
 use super::builder::MAX_COLUMNS;
 use super::code_lists::CodeLists;
@@ -34,6 +34,18 @@ const BOOLEAN: u8 = 5;
 /// The bytes that describe all columns, and each one.
 const HEAD: usize = 16;
 const ENTRY: usize = 16;
+
+/// Verifies the records of all tables of an image. Of one table alone they are when it is read.
+///
+/// # Errors
+/// [`ImageError::Broken`].
+pub fn check_records(image: &Image) -> Result<(), ImageError> {
+    let tables = match image.tables() {
+        [_] => &[],
+        tables => tables,
+    };
+    (tables.iter()).try_for_each(|table| Records::of_image(table).map(drop))
+}
 
 impl Records {
     /// Puts the records into the table that was begun in an image.

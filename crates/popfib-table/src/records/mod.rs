@@ -25,6 +25,7 @@ pub(crate) use store::VALUE;
 pub use builder::{BuiltRecords, RecordsBuilder};
 pub use cell::{Cell, ListCell};
 pub use column::{Column, ColumnType, MaxMindType};
+pub use image::check_records;
 pub use scalars::Scalar;
 pub use store::Records;
 

@@ -74,8 +74,18 @@ impl PackedRows {
             highest > 0
                 && (0..len).any(|row| rows.code(row, column).is_none_or(|code| code > highest))
         };
-        match highest.enumerate().any(is_high) {
-            true => Err("a code has no value"),
+        if highest.enumerate().any(is_high) {
+            return Err("a code has no value");
+        }
+        let used: u32 = rows.fields.iter().map(|field| field.bits).sum();
+        // Of the last byte of a row; of a row without codes, all of its bits.
+        let unused = u64::MAX << (u64::from(used) - (stride as u64 - 1) * 8);
+        let mut last_bytes = rows.bytes[..stride * len]
+            .iter()
+            .skip(stride - 1)
+            .step_by(stride);
+        match last_bytes.any(|&byte| u64::from(byte) & unused != 0) {
+            true => Err("a row has bits after its last code"),
             false => Ok(rows),
         }
     }

@@ -53,9 +53,10 @@ impl<A: Address> ImageFamily<A> {
     /// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
     pub(super) unsafe fn read(sections: &Sections) -> Result<Option<Self>, ImageError> {
         let id = |kind| (u16::from(A::WIDTH), kind);
-        let max = (sections.max_next_hop.min(LongestFib::<A>::MAX_NEXT_HOP))
-            * LongestFib::<A>::LENGTHS
-            + u32::from(A::WIDTH);
+        let max = (sections
+            .max_next_hop
+            .saturating_mul(LongestFib::<A>::LENGTHS))
+        .saturating_add(A::WIDTH.into());
         // SAFETY: the caller's.
         let fib = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
         // SAFETY: as above.
@@ -65,26 +66,20 @@ impl<A: Address> ImageFamily<A> {
         if has_routes && longest.is_none() {
             return Err(sections.missing(id(LONGEST_FIB.description)));
         }
-        let (Some(kind), Some(description)) = (
-            [FIB, LONGEST_FIB]
-                .map(|kinds| kinds.description)
-                .into_iter()
-                .find(|&kind| sections.find(id(kind)).is_some()),
-            fib.as_ref()
-                .or(longest.as_ref())
-                .map(|(_, description)| description.clone()),
-        ) else {
+        if let (Some((_, values)), Some((_, matches))) = (&fib, &longest)
+            && values.routes != matches.routes
+        {
+            let entry = sections.expect(id(LONGEST_FIB.description))?;
+            return Err(entry.broken(24, "it has another number of routes than the other FIB"));
+        }
+        let Some((_, description)) = fib.as_ref().or(longest.as_ref()) else {
             return Ok(None);
         };
+        let description = description.clone();
         let routes = match has_routes {
             true => Some(RouteArrays::read(sections, description.routes)?),
             false => None,
         };
-        // Later computations with this number should not overflow.
-        if description.routes > u64::from(u32::MAX >> 1) {
-            let entry = sections.expect(id(kind))?;
-            return Err(entry.broken(24, "there are too many routes"));
-        }
         Ok(Some(Self {
             fib: fib.map(|(fib, _)| fib),
             longest: longest.map(|(fib, _)| LongestFib::from_fib(fib)),
@@ -310,8 +305,16 @@ unsafe fn read_fib<A: Address>(
         value_bits: description.value_bits,
         is_flat: description.is_flat,
     };
-    let max_answer = match description.answer_bits {
-        16 => max_answer.min(u16::MAX.into()),
+    // Later computations with this number should not overflow.
+    if description.routes > u64::from(MAX_NEXT_HOP) {
+        return Err(entry.broken(24, "there are too many routes"));
+    }
+    let max_answer = match description {
+        // Whoever takes the number for it and whoever asks the Fib find the same.
+        FibDescription { routes: 0, .. } => 0,
+        FibDescription {
+            answer_bits: 16, ..
+        } => max_answer.min(u16::MAX.into()),
         _ => max_answer.min(MAX_NEXT_HOP),
     };
     let checked = if sections.validate {

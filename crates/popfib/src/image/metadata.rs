@@ -85,7 +85,7 @@ fn line(lines: &mut String, key: &str, value: &str) {
     lines.push('\n');
 }
 
-/// Verifies the lines of these sections.
+/// Verifies the lines of these sections; those of a table have its name.
 pub(super) fn check(sections: &Sections) -> Result<(), ImageError> {
     let (entry, bytes) = sections.get((0, METADATA))?;
     if core::str::from_utf8(bytes).is_err() {
@@ -100,10 +100,13 @@ pub(super) fn check(sections: &Sections) -> Result<(), ImageError> {
             _ => {}
         }
     }
-    match bytes {
-        [] | [.., b'\n'] => Ok(()),
-        _ => Err(entry.broken(bytes.len(), "the last line is cut off")),
+    if !matches!(bytes, [] | [.., b'\n']) {
+        return Err(entry.broken(bytes.len(), "the last line is cut off"));
     }
+    if sections.table > 0 && !pairs(bytes).any(|(key, _)| key == NAME) {
+        return Err(entry.broken(0, "the table has no name"));
+    }
+    Ok(())
 }
 
 /// The keys and values of lines.

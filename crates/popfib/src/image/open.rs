@@ -183,6 +183,10 @@ impl Image {
                 tables.push(unsafe { ImageTable::read(sections)? });
             }
         }
+        if metadata.is_some() && tables.is_empty() {
+            let (wanted, there) = (None, Vec::new());
+            return Err(ImageError::Tables { wanted, there });
+        }
         let id = SectionId {
             table: 0,
             key_bits: 0,

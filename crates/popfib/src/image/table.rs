@@ -12,7 +12,7 @@ use super::memory::ImageArray;
 use super::metadata::{self, Source};
 use super::sections::Sections;
 use crate::address::Address;
-use crate::next_hop::NextHop;
+use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 
 /// A table in an [`Image`](crate::Image), whose memory it keeps: clones are cheap, and outlive the image.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ impl ImageTable {
                     return Err(entry.broken(0, "it is malformed"));
                 }
                 let (count, are_names) = (u32_at(head, 0), ImageNextHopNames::are_there(head));
-                sections.max_next_hop = count;
+                sections.max_next_hop = count.min(MAX_NEXT_HOP);
                 are_names
                     .then(|| ImageNextHopNames::read(&sections))
                     .transpose()?
@@ -54,11 +54,12 @@ impl ImageTable {
         unsafe {
             add_family::<u32>(&sections, &mut families)?;
             add_family::<u128>(&sections, &mut families)?;
-            // To WebAssembly, where code is fetched before it runs, other keys than addresses are unknown.
+            // Readers of addresses skip other keys, and so does WebAssembly, where code is fetched before it runs. All are to take
+            // the same images, so damaged routes of such keys are none.
             if !cfg!(target_family = "wasm") {
-                add_family::<u8>(&sections, &mut families)?;
-                add_family::<u16>(&sections, &mut families)?;
-                add_family::<u64>(&sections, &mut families)?;
+                add_family::<u8>(&sections, &mut families).ok();
+                add_family::<u16>(&sections, &mut families).ok();
+                add_family::<u64>(&sections, &mut families).ok();
             }
         }
         Ok(Self(Arc::new(TableParts {
@@ -79,7 +80,8 @@ impl ImageTable {
         metadata::sources(&self.0.metadata)
     }
 
-    /// The routes for keys of type `A` (`u32` is IPv4, `u128` IPv6), if there are any.
+    /// The routes for keys of type `A` (`u32` is IPv4, `u128` IPv6), if there are any. Damaged ones of other keys than addresses
+    /// are none.
     pub fn family<A: Address>(&self) -> Option<&ImageFamily<A>> {
         self.0
             .families

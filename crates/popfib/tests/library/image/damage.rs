@@ -206,8 +206,6 @@ fn errors_name_the_place() {
         text.contains("route 1 is malformed or out of order"),
         "{text}"
     );
-    let text = broken(at(16, 16), &[0, 0, 0]);
-    assert!(text.contains("16-bit FIB"), "{text}");
     let text = broken(at(32, 16) + 6, &[1]);
     assert!(
         text.ends_with(
@@ -248,6 +246,7 @@ fn a_family_that_lacks_a_section_is_refused() {
     {
         // In its place one of an unknown kind, which is skipped.
         for (line, _) in sections(&good) {
+            let is_of_addresses = [32, 128].contains(&u16_at(&good, line + 4));
             let unknown = match kind_at(&good, line) {
                 first @ (16 | 32 | 48) => first - 1,
                 last @ (18 | 34 | 50) => last + 1,
@@ -256,6 +255,11 @@ fn a_family_that_lacks_a_section_is_refused() {
             let mut bytes = good.clone();
             bytes[line + 6..line + 8].copy_from_slice(&unknown.to_le_bytes());
             repair(&mut bytes);
+            if !is_of_addresses {
+                // Readers of addresses skip it.
+                assert!(Image::from_bytes(&bytes).is_ok());
+                continue;
+            }
             let text = error(&bytes);
             assert!(text.contains("(section table): no "), "{keep:?}: {text}");
         }

@@ -15,6 +15,9 @@ record Family(Fib fib, boolean isLongest, Fib longest, Routes routes) {
         }
         if (values != null) {
             fib = FibCheck.verify(values, width, maxNextHop);
+            if (longest != null && fib.routes != longest.routes) {
+                throw matches[0].broken(24, "it has another number of routes than the other FIB");
+            }
         }
         if (routes != null && longest == null) {
             throw routes[0].broken(0, "there is no longest-match FIB");

@@ -84,7 +84,7 @@ class FibCheck {
         if (isShortAndFlat && rootBits + Fib.STRIDE > width) {
             throw description.broken(0, "its blocks resolve more bits than keys have");
         }
-        int most = (int) Math.min(maxAnswer, d.at(3) == 16 ? 0xFFFF : Integer.MAX_VALUE);
+        int most = routes == 0 ? 0 : (int) Math.min(maxAnswer, d.at(3) == 16 ? 0xFFFF : Integer.MAX_VALUE);
         FibCheck check = isFlat ? new FlatCheck(sections[2], root, width, rootBits, pageBits, valueBits, most)
                 : new FibCheck(sections[2], root, width, rootBits, pageBits, valueBits, most);
         check.own(0, IDLE_WORDS);

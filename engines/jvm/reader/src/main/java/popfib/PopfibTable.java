@@ -283,7 +283,7 @@ public final class PopfibTable {
         }
         int answer = v4.longest().lookup(address);
         int record = answer / 33;
-        return answer == 0 ? NO_MATCH : (long) record << LENGTH_BITS | answer - record * 33;
+        return record == 0 ? NO_MATCH : (long) record << LENGTH_BITS | answer - record * 33;
     }
 
     /**
@@ -299,7 +299,7 @@ public final class PopfibTable {
         }
         int answer = v6.longest().lookup(high, low);
         int record = answer / 129;
-        return answer == 0 ? NO_MATCH : (long) record << LENGTH_BITS | answer - record * 129;
+        return record == 0 ? NO_MATCH : (long) record << LENGTH_BITS | answer - record * 129;
     }
 
     /** A match where lengths of prefixes are not known. */

@@ -84,7 +84,10 @@ fn changed_images_are_refused_or_answer_as_the_page_says() {
                 _ => "another answer",
             };
             let name = String::from_utf8_lossy(name);
-            differ.push(format!("{name}: {}", refused.as_deref().unwrap_or(expected)));
+            differ.push(format!(
+                "{name}: {}",
+                refused.as_deref().unwrap_or(expected)
+            ));
         }
         images += 1;
     }

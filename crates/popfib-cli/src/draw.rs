@@ -361,9 +361,9 @@ impl NextHopNames {
 }
 
 /// The last part of a path, as a title shows it.
-fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
-    if name == "-" {
+    if name == "-" || name == "<stdin>" {
         return "standard input".to_owned();
     }
     name.to_string_lossy().into_owned()

@@ -4,7 +4,7 @@
 
 mod serve;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use popfib::Options;
@@ -16,6 +16,7 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 
 use crate::destination::{Destination, form_by_name};
+use crate::draw::file_name;
 use crate::image::{created, image_of};
 use crate::stream::tables::{self, TablesArgs};
 
@@ -37,6 +38,10 @@ pub(crate) struct ExploreArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Heading of the page [default: the names of its tables]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
     #[command(flatten)]
     tables: TablesArgs,
 }
@@ -48,19 +53,25 @@ pub(crate) fn run(mut args: ExploreArgs) -> Result<Verdict, Failure> {
     let destination = destination.transpose()?;
     args.tables.name_numbers();
     let mut named: Vec<(String, LookupTable)> = Vec::new();
-    for (name, table) in args.tables.read()? {
+    for (name, mut table) in args.tables.read()? {
+        // The page is for others, who need not know the folders of its maker.
+        for source in &mut table.sources {
+            source.name = file_name(Path::new(&source.name));
+        }
         let name = name.unwrap_or_else(|| match table.sources.first() {
             Some(source) => source.name.clone(),
-            None => table.name.clone(),
+            None => file_name(Path::new(&table.name)),
         });
         named.push((name, table));
     }
+    let names: Vec<_> = named.iter().map(|(name, _)| name.as_str()).collect();
+    let title = args.title.unwrap_or_else(|| names.join(", "));
     if named.iter().all(|(name, _)| name != SPECIAL_TABLE_NAME) {
         named.push((SPECIAL_TABLE_NAME.to_owned(), special_purposes()?));
     }
     let image = image_of(&named, created()?, &Options::default(), Keep::Prefixes)?;
     let tables = named.iter().map(|(_, table)| &table.content);
-    let page = popfib_explore::page(&image.to_bytes(), tables)?;
+    let page = popfib_explore::page(&title, &image.to_bytes(), tables)?;
     match destination {
         Some(mut destination) => {
             destination.bytes(page.as_bytes())?;

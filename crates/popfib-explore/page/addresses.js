@@ -84,16 +84,23 @@ function parseIpv6(text) {
 
 /** An address, or a prefix without host bits, as `{ words, length }`; null for any other text. */
 export function parsePrefix(text) {
+  const parsed = parseLine(text);
+  return parsed.words ? parsed : null;
+}
+
+/** The same of a text that may be neither: `{ reason }` says why. */
+export function parseLine(text) {
   const [address, length, ...more] = text.split("/");
   const words = parseAddress(address);
   if (!words || more.length > 0 || (length !== undefined && !/^(0|[1-9]\d{0,2})$/.test(length))) {
-    return null;
+    return { reason: "no address", isPrefix: false };
   }
-  const bits = length === undefined ? 32 * words.length : Number(length);
-  if (bits > 32 * words.length || compare(mask(words, bits), words) !== 0) {
-    return null;
+  const width = 32 * words.length;
+  const bits = length === undefined ? width : Number(length);
+  if (bits > width) {
+    return { reason: `the prefix length is more than ${width}`, isPrefix: true };
   }
-  return { words, length: bits };
+  return compare(mask(words, bits), words) === 0 ? { words, length: bits } : { reason: "host bits are set", isPrefix: true };
 }
 
 /** The text of an address, of IPv6 as RFC 5952 writes it. */

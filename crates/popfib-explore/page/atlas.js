@@ -14,14 +14,17 @@ const ROUTES = 50;
 const DOTS = 2000;
 
 export class Atlas {
-  constructor({ ask, tables, pick, changed }) {
-    Object.assign(this, { ask, tables, changed });
+  /** `pick` looks up an address, `changed` hears whether a step back leads here, `remove` takes a table away. */
+  constructor({ ask, tables, pick, changed, remove }) {
+    Object.assign(this, { ask, tables, changed, remove });
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.number = 0;
     this.family = null;
     this.search = null;
-    this.networks = null;
-    this.map = new HilbertMap(by("canvas"), { ask, pick, hear: (heard) => this.hear(heard), moved: changed });
+    /** What was counted of a log: its name, and the lines of each network. */
+    this.log = null;
+    this.turn = 0;
+    this.map = new HilbertMap(by("canvas"), { ask, pick, hear: (heard) => this.hear(heard), moved: () => changed(false) });
     by("table").addEventListener("change", () => this.choose(Number(by("table").value), this.family, null));
     by("family").addEventListener("change", () => this.choose(this.number, by("family").value, by("colour").value));
     by("colour").addEventListener("change", () => this.choose(this.number, this.family, by("colour").value));
@@ -32,7 +35,8 @@ export class Atlas {
       event.preventDefault();
       this.find(by("wanted").value.trim());
     });
-    by("clear").addEventListener("click", () => this.unfind());
+    by("clear").addEventListener("click", () => this.find(""));
+    by("drop").addEventListener("click", () => this.remove(this.number));
     this.dark.addEventListener("change", () => {
       this.map.repaint(this.dark.matches);
       if (this.rows) {
@@ -56,37 +60,42 @@ export class Atlas {
     by("table").replaceChildren(...options);
     by("table").value = this.number;
     by("table").parentElement.hidden = this.tables.length < 2;
+    by("drop").hidden = !this.table.isDropped;
   }
 
   /** Shows a family of a table by a colouring; null is the usual one. */
-  async choose(number, family, colour) {
-    this.list();
+  choose(number, family, colour) {
+    return (this.isChosen = this.change(number, family, colour));
+  }
+
+  async change(number, family, colour) {
     const { families } = this.tables[number];
     // A list has only families with routes; an image says how many there are.
     const there = Object.keys(families).filter((name) => families[name].routes !== 0);
     if (there.length === 0) {
+      this.list();
       by("legend").replaceChildren(element("p", {}, `${this.tables[number].name} has no route.`));
       return;
     }
     const isOther = number !== this.number || !this.map.space;
     this.number = number;
+    this.list();
     this.family = there.includes(family) ? family : there[0];
     const names = columnsOf(this.table);
-    by("table").value = number;
     by("family").replaceChildren(...there.map((name) => element("option", { value: name }, { ipv4: "IPv4", ipv6: "IPv6" }[name])));
     by("family").value = this.family;
     by("colour").replaceChildren(...names.map((name, at) => element("option", { value: at }, name)), element("option", { value: "length" }, "prefix length"), element("option", { value: "depth" }, "depth"));
     const main = Math.max(0, this.table.records?.columns.findIndex(({ kind }) => kind === "text") ?? 0);
     this.colour = colour !== null && [...by("colour").options].some(({ value }) => value === colour) ? colour : String(main);
     by("colour").value = this.colour;
-    if (isOther) {
-      this.search = null;
-      by("found").replaceChildren();
+    // What is marked is a value of the column that the map is coloured by.
+    if (isOther || (this.search && String(this.search.column) !== this.colour)) {
+      this.unmark();
     }
     const { width, length, blocks } = await this.ask("space", { table: number, family: this.family });
     this.space = new Space(width, length, blocks);
     await this.repaint();
-    this.changed();
+    this.changed(true);
   }
 
   get by() {
@@ -122,6 +131,10 @@ export class Atlas {
       this.family === "ipv4"
         ? ""
         : `Of IPv6 the map shows the blocks of /${length} that routes use, without the gaps. No route takes more room than a /${LARGEST}: of a shorter one, as 2002::/16 of 6to4, the map shows the first /${LARGEST}, and what longer routes have of it.`;
+    if (this.log) {
+      const dot = element("span", { class: "swatch dot" });
+      rows.push([dot, `lines of ${this.log.name}: the larger, the more`, ""]);
+    }
     by("legend").replaceChildren(tableOf(`Share of ${space}, by ${name}`, [element("span", { class: "hidden" }, "colour"), name, "share"], rows, [2]));
   }
 
@@ -132,46 +145,73 @@ export class Atlas {
   }
 
   async mark(hit) {
+    const turn = this.begin();
+    const name = columnsOf(this.table)[hit.column];
     this.search = { column: hit.column, code: hit.code, value: hit.value };
+    this.colour = by("colour").value = String(hit.column);
+    by("wanted").value = saidOf(name, hit.value);
+    by("clear").hidden = false;
     await this.repaint();
-    this.changed();
+    this.changed(true);
     const { count, routes } = await this.ask("routesWith", { table: this.number, column: hit.column, code: hit.code, most: ROUTES });
     const rows = routes.map(({ words, length, record }) => [
       button(formatPrefix(words, length), () => this.go(familyOf(words), { words, length }), { class: "link code" }),
       nameOf(this.table, record),
     ]);
     const caption = count > routes.length ? `The first ${routes.length} of ${counted(count, "route")}` : counted(count, "route");
-    by("found").replaceChildren(
-      element("p", { role: "status" }, `The map shows ${columnsOf(this.table)[hit.column]} ${hit.value || "listed"}.`),
-      tableOf(caption, ["Prefix", "Record"], rows),
-    );
-    by("clear").hidden = false;
+    this.tell(turn, `The map shows ${name} ${hit.value || "listed"}.`, tableOf(caption, ["Prefix", "Record"], rows));
   }
 
-  async unfind() {
+  /** Nothing is marked from now on, and nothing found. */
+  unmark() {
+    this.turn++;
     this.search = null;
     this.map.mark = null;
     by("wanted").value = "";
     by("found").replaceChildren();
     by("clear").hidden = true;
-    await this.repaint();
-    this.changed();
+  }
+
+  /** Begins what takes time, in place of what was found before; what began later counts. */
+  begin() {
+    this.tell(++this.turn, this.map.space ? "Searching…" : "Searching, when the table is unpacked…");
+    return this.turn;
+  }
+
+  /** Says what was found. */
+  tell(turn, text, ...parts) {
+    if (turn === this.turn) {
+      by("found").replaceChildren(element("p", { role: "status" }, text), ...parts);
+    }
   }
 
   /** Searches for a prefix, an AS or a value. */
   async find(text) {
-    const prefix = parsePrefix(text);
-    if (prefix) {
-      await this.go(familyOf(prefix.words), prefix);
+    if (text === "") {
+      this.unmark();
+      await this.repaint();
+      this.changed(true);
       return;
     }
-    if (text === "") {
-      await this.unfind();
+    const turn = this.begin();
+    await this.isChosen.catch(() => {});
+    if (turn !== this.turn) {
+      return;
+    }
+    const prefix = parsePrefix(text);
+    if (prefix) {
+      const wasMarked = this.search !== null;
+      this.unmark();
+      by("wanted").value = text;
+      if (wasMarked) {
+        await this.repaint();
+      }
+      await this.go(familyOf(prefix.words), prefix);
       return;
     }
     const { count, hits } = await this.ask("search", { table: this.number, text, most: HITS });
     if (count === 0) {
-      by("found").replaceChildren(element("p", { role: "status" }, `Nothing is called “${text}”. An AS is written AS64500, a prefix 192.0.2.0/24.`));
+      this.tell(turn, `Nothing is called “${text}”. An AS is written AS64500, a prefix 192.0.2.0/24.`);
       return;
     }
     const [best] = hits;
@@ -181,25 +221,32 @@ export class Atlas {
     }
     const names = columnsOf(this.table);
     const rows = hits.map((hit) => [button(hit.value, () => this.mark(hit), { class: "link" }), names[hit.column], grouped(hit.routes)]);
-    by("found").replaceChildren(
-      element("p", { role: "status" }, counted(count, "value")),
+    this.tell(
+      turn,
+      counted(count, "value"),
       tableOf(count > hits.length ? `The first ${hits.length}` : "Values", ["Value", "Column", "Routes"], rows, [2]),
     );
   }
 
   /** Shows a prefix, also of the other family. */
   async go(family, { words, length }) {
+    const turn = ++this.turn;
     if (!this.table.families[family]) {
-      by("found").replaceChildren(element("p", { role: "status" }, "The table has no route of that family."));
+      this.tell(turn, "The table has no route of that family.");
       return;
     }
     if (family !== this.family) {
       await this.choose(this.number, family, this.colour);
     }
     if (!this.map.go(words, length)) {
-      by("found").replaceChildren(element("p", { role: "status" }, `${formatPrefix(words, length)} is not on the map: no route uses it, or only one shorter than /${LARGEST}.`));
+      this.tell(this.turn, `${formatPrefix(words, length)} is not on the map: no route uses it, or only one shorter than /${LARGEST}.`);
       return;
     }
+    if (!this.search) {
+      this.tell(this.turn, `The map shows ${formatPrefix(words, length)}.`);
+      by("clear").hidden = false;
+    }
+    this.changed(true);
     by("canvas").scrollIntoView({ block: "nearest" });
   }
 
@@ -221,9 +268,10 @@ export class Atlas {
 
   /** The networks of a log on the map, the ones with most lines. */
   dots() {
-    const of = this.networks?.[this.family];
+    const of = this.log?.networks[this.family];
     if (!of) {
       this.map.dots = [];
+      this.map.draw();
       return;
     }
     const top = [...of].sort((a, b) => b[1] - a[1]).slice(0, DOTS);

@@ -16,20 +16,48 @@ export function element(tag, attributes = {}, ...children) {
 
 export const by = (id) => document.getElementById(id);
 
-/** A table of rows, each a list of texts and elements; columns of numbers are set to the right. */
-export function tableOf(caption, headings, rows, numeric = []) {
+/** The highest box of a table, in CSS pixels. */
+const HIGHEST = 520;
+
+/**
+ * A table of rows, each a list of texts and elements, in a box that ends with a row and says what is beyond its edges; columns of numbers
+ * are set to the right. A long text is cut with an ellipsis, and whole when it is pointed at; on a phone the cells of a `stack` are below
+ * each other, whole and with their headings.
+ */
+export function tableOf(caption, headings, rows, numeric = [], kind = null) {
   const side = (at) => (numeric.includes(at) ? { class: "number" } : {});
-  return element(
-    "div",
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    element(
-      "table",
-      {},
-      element("caption", {}, caption),
-      element("thead", {}, element("tr", {}, ...headings.map((heading, at) => element("th", { scope: "col", ...side(at) }, heading)))),
-      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, at) => element("td", side(at), cell))))),
-    ),
+  const cellOf = (cell, at) => {
+    const isText = typeof cell === "string";
+    const heading = typeof headings[at] === "string" ? headings[at] : null;
+    return element("td", { ...side(at), title: isText && cell.length > 30 ? cell : null, "data-heading": heading }, cell);
+  };
+  const table = element(
+    "table",
+    { class: kind },
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...headings.map((heading, at) => element("th", { scope: "col", ...side(at) }, heading)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cellOf)))),
   );
+  const box = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
+  const more = element("p", { class: "soft more" });
+  const tell = () => {
+    const [right, bottom] = [box.scrollLeft + box.clientWidth, box.scrollTop + box.clientHeight];
+    const beyond = (parts, end) => parts.filter((part) => end(part) > 2).length;
+    const columns = beyond([...table.tHead.rows[0].cells], (cell) => cell.offsetLeft + cell.offsetWidth - right);
+    const below = beyond([...table.tBodies[0].rows], (row) => row.offsetTop + row.offsetHeight - bottom);
+    more.textContent = [below > 0 ? `↓ ${counted(below, "more row")}` : "", columns > 0 ? `→ ${counted(columns, "more column")}` : ""].filter(Boolean).join(", ");
+  };
+  const fit = () => {
+    const rows = [...table.tBodies[0].rows];
+    const ends = rows.map((row) => row.offsetTop + row.offsetHeight);
+    const end = ends.at(-1) > HIGHEST ? ends.findLast((end) => end <= HIGHEST) : undefined;
+    box.style.maxHeight = end ? `${end + box.offsetHeight - box.clientHeight}px` : "";
+    tell();
+  };
+  new ResizeObserver(fit).observe(table);
+  new ResizeObserver(tell).observe(box);
+  box.addEventListener("scroll", tell);
+  return element("div", {}, box, more);
 }
 
 export function button(text, click, attributes = {}) {

@@ -13,6 +13,7 @@ export class Drops {
   constructor({ ask, tables, atlas, add }) {
     Object.assign(this, { ask, tables, atlas, add });
     by("file").addEventListener("change", () => this.take(by("file").files[0]));
+    by("forget").addEventListener("click", () => this.show(null));
     const { documentElement: page } = document;
     for (const name of ["dragover", "drop"]) {
       page.addEventListener(name, (event) => {
@@ -55,6 +56,7 @@ export class Drops {
         ? readImage(new Uint8Array(opened.buffer), false).map((table) => Object.assign(table, { name: name(table) }))
         : [tableOfList(file.name, opened.texts, Object.fromEntries(opened.segments.map(([family, parts]) => [family, Object.assign(new Addresses(parts.width, 1), parts)])))];
     this.say(`${file.name}: ${counted(tables.length, "table")}, ${tables.map((table) => table.name).join(", ")}`);
+    tables.forEach((table) => (table.isDropped = true));
     await this.add(tables, opened.first);
   }
 
@@ -84,8 +86,18 @@ export class Drops {
     });
     this.say(`${file.name}: ${counted(counts.lines, "line")}, ${counted(top.length, "value")}`);
     const caption = top.length > BARS ? `The ${BARS} most frequent of ${counted(top.length, "value")}` : "Values by lines";
-    by("bars").replaceChildren(tableOf(`${caption}, by ${names[column]}`, [names[column], "lines", "share", element("span", { class: "hidden" }, "bar")], rows, [1, 2]));
-    this.atlas.networks = counts.networks;
+    this.show({ name: file.name, networks: counts.networks }, tableOf(`${caption}, by ${names[column]}`, [names[column], "lines", "share", element("span", { class: "hidden" }, "bar")], rows, [1, 2]));
+  }
+
+  /** Shows what was counted of a log, and its dots on the map; null takes them away. */
+  show(log, ...bars) {
+    by("bars").replaceChildren(...bars);
+    by("forget").hidden = !log;
+    this.atlas.log = log;
+    this.atlas.legend();
     this.atlas.dots();
+    if (!log) {
+      this.say("");
+    }
   }
 }

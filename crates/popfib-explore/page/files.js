@@ -100,7 +100,7 @@ export async function listOfFile(file) {
     }
     const prefix = parsePrefix(route[0]);
     if (!prefix) {
-      throw new FileError(`line ${number}: “${route[0].slice(0, 60)}” is no prefix`);
+      throw new FileError(`line ${number}: “${route[0].slice(0, 60)}” is no prefix; popfib explore FILE reads CSV with headings, and every other format`);
     }
     const value = values.get(route[1]) ?? values.set(route[1], values.size + 1).get(route[1]);
     routes[familyOf(prefix.words)].set(formatPrefix(prefix.words, prefix.length), { ...prefix, record: value });

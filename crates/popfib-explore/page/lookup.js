@@ -1,31 +1,50 @@
 // The part of the page that looks up: a text in, a row for each of its addresses and prefixes out, and for one of them its way, the
 // routes that cover it and the longer ones near it.
 
-import { formatAddress, formatPrefix, found, parsePrefix } from "./addresses.js";
+import { formatAddress, formatPrefix, found, parseLine } from "./addresses.js";
 import { button, by, counted, element, grouped, save, tableOf } from "./dom.js";
 import { answerOf, cellsOf, columnsOf, familyOf, matchOf, nameOf } from "./tables.js";
 import { wayOf } from "./way.js";
 
 /** The rows that are shown at first, and with each further click. */
 const ROWS = 50;
+/** The most columns that a phone shows below each other. */
+const STACK = 9;
+/** The longest text that a link carries. */
+export const IN_LINK = 500;
 /** In place of an answer that is not known yet. */
 const LATE = -1;
 /** The longer routes that are shown. */
 const NEAREST = 12;
 
-/** The addresses and prefixes of a text, as `{ text, words, length }`. A line that is one of them costs least. */
+/** The lines without an answer that are named, and how much of each. */
+const NAMED = 5;
+const NAME = 40;
+
+/**
+ * The addresses and prefixes of a text, as `{ text, words, length }`, and what else its lines are, as `{ line, text, reason }`. A line
+ * that is one of them costs least.
+ */
 export function asked(text) {
   const questions = [];
-  for (const line of text.split("\n")) {
+  const others = [];
+  text.split("\n").forEach((line, at) => {
     const whole = line.trim();
-    const prefix = whole === "" ? null : parsePrefix(whole);
-    if (prefix) {
-      questions.push({ text: whole, ...prefix });
-    } else if (whole !== "") {
+    if (whole === "") {
+      return;
+    }
+    const { words, length, reason, isPrefix } = parseLine(whole);
+    const count = questions.length;
+    if (words) {
+      questions.push({ text: whole, words, length });
+    } else if (!isPrefix) {
       questions.push(...found(whole));
     }
-  }
-  return questions;
+    if (questions.length === count) {
+      others.push({ line: at + 1, text: whole, reason });
+    }
+  });
+  return { questions, others };
 }
 
 export class Lookup {
@@ -35,11 +54,10 @@ export class Lookup {
     by("look").addEventListener("submit", (event) => {
       event.preventDefault();
       this.look(by("query").value);
-      this.changed();
+      this.changed(true);
     });
-    // As in a line of a terminal; more lines are pasted, or made with Shift.
     by("query").addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey) {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
         by("look").requestSubmit();
       }
@@ -50,7 +68,7 @@ export class Lookup {
   /** Looks up everything that a text has. */
   look(text) {
     this.text = text;
-    this.questions = asked(text);
+    Object.assign(this, asked(text));
     this.answers = this.tables.map((table) => Float64Array.from(this.questions, ({ words }) => answerOf(table, words)));
     this.shown = 0;
     const late = this.late();
@@ -62,12 +80,19 @@ export class Lookup {
 
   /** Says and shows the answers. */
   tell() {
-    const matched = this.answers[0]?.reduce((sum, answer) => sum + (answer > 0 ? 1 : 0), 0) ?? 0;
-    const { text, questions } = this;
+    const { text, questions, others } = this;
     const { length } = questions;
     const what = length === 1 ? "1 address or prefix" : `${grouped(length)} addresses and prefixes`;
-    const none = text.trim() === "" ? "" : "There is no address and no prefix in this text.";
-    by("asked").textContent = length > 0 ? `${what}: ${matched === 1 ? "1 match" : `${grouped(matched)} matches`}` : none;
+    const matches = this.tables.flatMap((table, number) => {
+      const matched = this.answers[number].reduce((sum, answer) => sum + (answer > 0 ? 1 : 0), 0);
+      const said = matched === 1 ? "1 match" : `${grouped(matched)} matches`;
+      return this.isSpecial(table) ? [] : [this.several() ? `${said} in ${table.name}` : said];
+    });
+    const named = others.slice(0, NAMED).map(({ line, text, reason }) => `line ${line}, “${text.length > NAME ? `${text.slice(0, NAME)}…` : text}”, ${reason}`);
+    const more = others.length > NAMED ? ["…"] : [];
+    const left = others.length > 0 ? [`${counted(others.length, "line")} not looked up: ${[...named, ...more].join("; ")}`] : [];
+    by("asked").textContent = [...(length > 0 ? [`${what}: ${matches.join(", ")}`] : []), ...left].join("; ");
+    by("unlinked").hidden = text.length <= IN_LINK;
     by("save").hidden = length < 2;
     this.list();
     by("detail").replaceChildren();
@@ -114,7 +139,8 @@ export class Lookup {
       button(text, () => this.detail(at, true), { class: "link code" }),
       ...this.tables.flatMap((table, number) => this.cells(table, number, at)),
     ]);
-    const table = tableOf("Answers", ["Address", ...this.headings()], rows);
+    const headings = ["Address", ...this.headings()];
+    const table = tableOf("Answers", headings, rows, [], headings.length <= STACK ? "stack" : null);
     const more = this.shown < length ? button(`Show more of ${counted(length, "row")}`, () => this.list()) : null;
     by("answers").replaceChildren(...[table, more].filter(Boolean));
   }
@@ -213,6 +239,6 @@ export class Lookup {
   lookAt(words) {
     by("query").value = formatAddress(words);
     this.look(by("query").value);
-    this.changed();
+    this.changed(true);
   }
 }

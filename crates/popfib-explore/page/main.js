@@ -5,7 +5,7 @@ import { Atlas } from "./atlas.js";
 import { by, element, grouped } from "./dom.js";
 import { Drops } from "./drops.js";
 import { readImage } from "./image.js";
-import { Lookup } from "./lookup.js";
+import { IN_LINK, Lookup } from "./lookup.js";
 import { free } from "./memory.js";
 import { columnsOf } from "./tables.js";
 import { work } from "./worker.js";
@@ -91,11 +91,18 @@ async function start() {
   describe(tables);
   let atlas = null;
   const link = { isOpen: true };
-  const changed = () => {
-    if (!link.isOpen) {
-      clearTimeout(link.timer);
+  // A step is what the button Back undoes; the map is moved without any.
+  const changed = (isStep) => {
+    if (link.isOpen) {
+      return;
+    }
+    clearTimeout(link.timer);
+    const hash = () => `#${linkOf(lookup, atlas)}`;
+    if (!isStep) {
       // Browsers refuse addresses that change too often.
-      link.timer = setTimeout(() => history.replaceState(null, "", `#${linkOf(lookup, atlas)}`), 300);
+      link.timer = setTimeout(() => history.replaceState(null, "", hash()), 300);
+    } else if (hash() !== location.hash) {
+      history.pushState(null, "", hash());
     }
   };
   const ask = startWorker();
@@ -110,7 +117,13 @@ async function start() {
     }
     await atlas.go(family, match);
   } });
-  atlas = new Atlas({ ask: afterOpening, tables, changed, pick: (words) => lookup.lookAt(words) });
+  atlas = new Atlas({ ask: afterOpening, tables, changed, pick: (words) => lookup.lookAt(words), remove: async (number) => {
+    await afterOpening("remove", { table: number });
+    tables.splice(number, 1);
+    lookup.look(by("query").value);
+    atlas.number = -1;
+    await atlas.choose(0, atlas.family, null);
+  } });
   new Drops({
     ask: afterOpening,
     tables,
@@ -132,12 +145,14 @@ async function start() {
   document.documentElement.dataset.state = "answers";
   await follow(asked, atlas);
   link.isOpen = false;
-  // A link to another view of this page; its own changes are no such event.
-  addEventListener("hashchange", () => {
-    const link = new URLSearchParams(location.hash.slice(1));
-    by("query").value = link.get("look") ?? "";
+  // A link to another view of this page, and a step back or forward.
+  addEventListener("hashchange", async () => {
+    clearTimeout(link.timer);
+    link.isOpen = true;
+    const to = new URLSearchParams(location.hash.slice(1));
+    by("query").value = to.get("look") ?? "";
     lookup.look(by("query").value);
-    follow(link, atlas);
+    await follow(to, atlas).finally(() => (link.isOpen = false));
   });
   document.documentElement.dataset.state = "map";
 }
@@ -146,7 +161,7 @@ async function start() {
 function linkOf(lookup, atlas) {
   const link = new URLSearchParams();
   // A link is no place for a long list.
-  if (lookup.text && lookup.text.length <= 500) {
+  if (lookup.text && lookup.text.length <= IN_LINK) {
     link.set("look", lookup.text);
   }
   link.set("table", atlas.table.name);
@@ -171,6 +186,7 @@ async function follow(link, atlas) {
   const names = columnsOf(atlas.tables[number]);
   const colour = link.get("by");
   const column = names.indexOf(colour);
+  atlas.unmark();
   await atlas.choose(number, link.get("family"), column >= 0 ? String(column) : (colour?.slice(1) ?? null));
   const [, of, value] = /^([^=]*)=(.*)$/s.exec(link.get("find") ?? "") ?? [];
   if (value) {
@@ -181,19 +197,21 @@ async function follow(link, atlas) {
     }
   }
   const view = (link.get("view") ?? "").split(",").map(Number);
-  if (view.length === 3 && view.every(Number.isFinite)) {
-    atlas.map.move(...view);
-  }
+  atlas.map.move(...(view.length === 3 && view.every(Number.isFinite) ? view : [0.5, 0.5, 0]));
 }
 
 /** Where the tables come from, and their terms. */
 function describe(tables) {
   const sources = tables.flatMap((table) => table.sources.map((source) => [table.name, source.description ?? source.source, source.licence, source.date]));
   by("sources").replaceChildren(...sources.map((parts) => element("li", {}, [...new Set(parts.filter(Boolean))].join(", "))));
-  const families = Object.entries(tables[0].families).filter(([, { routes }]) => routes > 0);
-  by("title").textContent = tables[0].name;
-  document.title = `${tables[0].name} - popfib`;
-  by("routes").textContent = `${families.map(([family, { routes }]) => `${grouped(routes)} ${{ ipv4: "IPv4", ipv6: "IPv6" }[family]}`).join(" and ") || "no"} route${families.length === 1 && families[0][1].routes === 1 ? "" : "s"}`;
+  const shown = tables.filter(({ name }, at) => at === 0 || name !== "special");
+  const routes = shown.map((table) => {
+    const families = Object.entries(table.families).filter(([, { routes }]) => routes > 0);
+    const counts = families.map(([family, { routes }]) => `${grouped(routes)} ${{ ipv4: "IPv4", ipv6: "IPv6" }[family]}`);
+    const said = `${counts.join(" and ") || "no"} route${families.length === 1 && families[0][1].routes === 1 ? "" : "s"}`;
+    return shown.length > 1 ? `${table.name}: ${said}` : said;
+  });
+  by("routes").textContent = routes.join("; ");
 }
 
 if (typeof document === "undefined") {

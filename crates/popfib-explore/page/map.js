@@ -277,17 +277,21 @@ export class HilbertMap {
     if (this.dots.length === 0) {
       return;
     }
-    context.fillStyle = "#e61919b0";
+    // No colour of the legend has as much contrast with its edge.
+    context.fillStyle = this.isDark ? "#ffffffd0" : "#000000c0";
+    context.strokeStyle = this.isDark ? "#000000" : "#ffffff";
+    context.lineWidth = 1;
     context.beginPath();
     for (const { x, y, weight } of this.dots) {
       const [px, py] = [left + x * side, top + y * side];
       if (px > -20 && py > -20 && px < width + 20 && py < height + 20) {
         const radius = 2 + 8 * Math.sqrt(weight);
         context.moveTo(px + radius, py);
-        context.arc(px, py, radius, 0, 7);
+        context.arc(px, py, radius, 0, 2 * Math.PI);
       }
     }
     context.fill();
+    context.stroke();
   }
 
   /** The place of an address on the map; null if it is not shown. */

@@ -47,8 +47,9 @@ export function saidOf(column, cell) {
   if (cell === null || cell === "") {
     return "";
   }
-  if (column === "asn" && /^\d+$/.test(cell)) {
-    return cell === "0" ? "origin unknown" : `AS${cell}`;
+  // In a joined table it is asn.asn.
+  if (/(^|\.)asn$/.test(column) && /^\d+$/.test(cell)) {
+    return cell === "0" ? "no AS" : `AS${cell}`;
   }
   return ["true", "false"].includes(cell) || (/^\d+$/.test(cell) && column !== "value") ? `${column} ${cell}` : cell;
 }

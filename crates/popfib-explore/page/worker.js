@@ -159,6 +159,10 @@ const tasks = {
     return { first, texts, segments: plain };
   },
 
+  remove({ table }) {
+    tables.splice(table, 1);
+  },
+
   async count({ file, table, id }) {
     let told = 0;
     const counts = await countLines(file, tables[table], (bytes) => {

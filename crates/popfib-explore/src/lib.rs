@@ -14,7 +14,7 @@
 //! let mut image = ImageWriter::new(0);
 //! image.table("mine", &[])?;
 //! table.write(&mut image, &Options::default(), Keep::Prefixes)?;
-//! let page = popfib_explore::page(&image.to_bytes(), [&table])?;
+//! let page = popfib_explore::page("Mine", &image.to_bytes(), [&table])?;
 //! assert!(page.starts_with("<!doctype html>"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

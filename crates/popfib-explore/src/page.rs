@@ -41,14 +41,15 @@ const MODULES: [&str; 20] = [
     include_str!("../page/main.js"),
 ];
 
-/// The page that shows the tables of an image, which keeps the prefixes of matches. `tables` are the same, in their order: the page also
-/// carries those of their routes that no address has as its longest match.
+/// The page of this title that shows the tables of an image, which keeps the prefixes of matches. `tables` are the same, in their order:
+/// the page also carries those of their routes that no address has as its longest match.
 ///
 /// O(size of the image + routes) time and memory.
 ///
 /// # Errors
 /// [`TableError::NoRoutes`] of a table that was opened from an image without them.
 pub fn page<'t>(
+    title: &str,
     image: &[u8],
     tables: impl IntoIterator<Item = &'t Table>,
 ) -> Result<String, TableError> {
@@ -65,7 +66,8 @@ pub fn page<'t>(
         .replacen("{{style}}", STYLE, 1)
         .replacen("{{program}}", &program, 1)
         .replacen("{{image}}", &packed(image), 1)
-        .replacen("{{hidden}}", &packed(hidden.as_bytes()), 1);
+        .replacen("{{hidden}}", &packed(hidden.as_bytes()), 1)
+        .replace("{{title}}", &escaped(title));
     Ok(page)
 }
 
@@ -78,6 +80,11 @@ fn script(module: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A text as HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 /// As a content security policy names what it allows.

@@ -115,9 +115,9 @@ class Page {
     await this.send("Page.navigate", { url });
   }
 
-  async key(key) {
+  async key(key, modifiers = 0) {
     const text = key.length === 1 ? key : key === "Enter" ? "\r" : undefined;
-    await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, text, windowsVirtualKeyCode: { Tab: 9, Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 }[key] });
+    await this.send("Input.dispatchKeyEvent", { type: "keyDown", key, text, modifiers, windowsVirtualKeyCode: { Tab: 9, Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 }[key] });
     await this.send("Input.dispatchKeyEvent", { type: "keyUp", key });
   }
 

@@ -218,12 +218,17 @@ test("a log is counted as by the command", async () => {
     const counts = popfib(["count", "--table", path("all.fib"), "--by", "as_name", path(name)]).trimEnd().split("\n").map((line) => line.split("\t"));
     const none = given.filter(([value]) => /^(no (match|address)|without as_name)$/.test(value)).reduce((sum, [, count]) => sum + Number(count.replace(",", "")), 0);
     const expected = new Map(counts.map(([count, value]) => [value, Number(count)]));
-    assert.equal(none, expected.get("-"));
+    assert.equal(none, expected.get("-") + expected.get("(no value)"));
     for (const [value, count] of given.filter(([value]) => !/^(no (match|address)|without as_name)$/.test(value))) {
       assert.equal(Number(count.replace(",", "")), expected.get(value === "listed" ? "" : value), value);
     }
     assert.equal(given.length, 20);
     assert.ok((await page.run("explorer.atlas.map.dots.length")) > 100);
+    assert.match(await page.run(text("legend")), new RegExp(`lines of ${name}`));
+    await page.run("document.getElementById('forget').click()");
+    assert.equal(await page.run("explorer.atlas.map.dots.length"), 0);
+    assert.equal(await page.run(text("bars")), "");
+    assert.doesNotMatch(await page.run(text("legend")), /lines of/);
     await page.close();
   }
 });
@@ -242,6 +247,12 @@ test("tables that are dropped", async () => {
   await page.choose("#file", [path("list.fib")]);
   await page.until("explorer.atlas.number === 3");
   await page.until(`${text("detail")}.match(/ten/g)?.length >= 2`);
+  // One of them is taken away, and the other one answers.
+  await page.run("explorer.atlas.choose(2, null, null).then(() => document.getElementById('drop').click())");
+  await page.until("explorer.tables.length === 3 && explorer.atlas.number === 0 && document.getElementById('drop').hidden");
+  await page.until(`${text("detail")}.includes('10.1.0.0/16')`);
+  await page.run("explorer.atlas.choose(2, null, null)");
+  assert.match(await page.run(text("legend")), /ten/);
   await page.close();
 });
 
@@ -268,6 +279,7 @@ test("files that are no tables give a line, and the page goes on", async () => {
     "flipped.fib": [flipped, /is damaged/],
     "cut.gz": [gzipSync(Buffer.alloc(10 ** 6, "10.0.0.0/8 x\n")).subarray(0, 700), /damaged|cut off/],
     "bomb.gz": [gzipSync(Buffer.alloc(300 * 2 ** 20, "10.0.0.0/8 x\n")), /more than 256 MiB/],
+    "heading.csv": [`network,country\n${"10.0.0.0/8,x\n".repeat(20)}`, /line 1: “network” is no prefix; popfib explore FILE/],
     "bad.txt": ["10.0.0.0/8 a\n10.1.0.0/16 b\n10.2.0.0/16\n10.3.0.0/16\n10.4.0.0/16\n10.5.0.0/16\n10.6.0.0/16\n10.7.0.0/16\n10.8.0.0/16\n10.9.0.0/16\n10.10.0.0/16\n10.11.0.0/16\nhost x\n", /line 13: “host” is no prefix/],
   };
   for (const [name, [bytes, reason]] of Object.entries(refused)) {
@@ -297,6 +309,118 @@ test("small tables", async () => {
     assert.match(await page.run(text("legend")), /Share of [^]*100\.0 %/);
     const matches = { six: 1, host: 1, all: 2 }[name];
     assert.ok((await page.run(text("asked"))).endsWith(`: ${matches} match${matches === 1 ? "" : "es"}`));
+    await page.close();
+  }
+});
+
+test("shares and answers are those of lookup", async () => {
+  // No route is longer than /12: what each of 4096 addresses has is a share of the space.
+  const routes = "network,name,asn\n10.0.0.0/8,Ten,64500\n10.16.0.0/12,,64501\n11.0.0.0/8,two  blanks,64502\n12.0.0.0/8,,\n13.0.0.0/8,,0\n64.0.0.0/3,Ten,64500\n";
+  const ipv6 = "2001:db8::/32,Doc,64503\n2001:db8:1::/48,,\n";
+  writeFileSync(path("four.csv"), routes);
+  writeFileSync(path("both.csv"), routes + ipv6);
+  writeFileSync(path("default.csv"), `${routes}${ipv6}0.0.0.0/0,All,1\n::/0,,\n`);
+  writeFileSync(path("countries.txt"), "10.0.0.0/8 NL\n14.0.0.0/8 FR\n");
+  popfib(["compile", path("both.csv"), "--columns", "name,asn", "-o", path("both.fib")]);
+  popfib(["join", `r=${path("both.fib")}`, `c=${path("countries.txt")}`, "-o", path("joined.fib")]);
+  const addresses = [...Array.from({ length: 4096 }, (_, at) => `${at >>> 4}.${(at & 15) << 4}.0.0`), "2001:db8::1", "2001:db8:1::1", "2001:db9::"];
+  for (const name of ["four.csv", "both.csv", "both.fib", "default.csv", "joined.fib"]) {
+    popfib(["explore", path(name), "--columns", "*", "-o", path("shares.html")]);
+    const answers = popfib(["lookup", "-t", path(name), "--columns", "*"], addresses.join("\n"));
+    const page = await visit("shares.html");
+    assert.equal(await page.run(text("title")), name);
+    await page.run(`explorer.lookup.look(${JSON.stringify(addresses.join("\n"))})`);
+    const given = await page.run("explorer.lookup.questions.map(({ text }, at) => [text, ...explorer.lookup.cells(explorer.lookup.tables[0], 0, at)].join('\\t') + '\\n').join('')");
+    assert.equal(given, answers, name);
+    for (const [column] of Object.entries(answers.split("\n")[0].split("\t").slice(2))) {
+      const shares = {};
+      for (const line of answers.split("\n").slice(0, 4096)) {
+        const [, prefix, ...values] = line.split("\t");
+        const value = prefix === "-" ? "no match" : values[column] === "-" ? "without a value" : values[column];
+        shares[value] = (shares[value] ?? 0) + 1 / 4096;
+      }
+      const rows = await page.run(`explorer.atlas.choose(0, "ipv4", "${column}").then(() => explorer.atlas.rows.map(({ what, share }) => [what, share]))`);
+      assert.deepEqual(Object.fromEntries(rows.filter(([, share]) => share > 0)), shares, `${name}, column ${column}`);
+    }
+    await page.close();
+  }
+});
+
+test("what is shown is one state, and Back leads to the one before", async () => {
+  const page = await visit("page.html", "#look=8.8.8.8");
+  await page.until(painted);
+  const shown = () => page.run("[document.getElementById('colour').value, document.getElementById('wanted').value, explorer.atlas.colour, explorer.atlas.search?.column ?? null, document.querySelector('#legend th:nth-child(2)').innerText]");
+  assert.deepEqual(await shown(), ["1", "", "1", null, "as_name"]);
+  await page.run("explorer.atlas.find('AS15169')");
+  assert.deepEqual(await shown(), ["0", "AS15169", "0", 0, "asn"]);
+  assert.match(await page.run(text("found")), /The map shows asn 15169/);
+  // A click in the legend replaces what was found before.
+  await page.run("document.querySelector('#legend button').click()");
+  await page.until(`!${text("found")}.includes('15169') && document.querySelector('#found table')`);
+  const [, clicked] = await shown();
+  assert.match(clicked, /^AS\d+$/);
+  // Another column: nothing is marked.
+  await page.run("document.getElementById('colour').value = '1', document.getElementById('colour').dispatchEvent(new Event('change'))");
+  await page.until("explorer.atlas.search === null");
+  assert.equal(await page.run(text("found")), "");
+  await page.until("location.hash.includes('by=as_name')");
+  await page.run("history.back()");
+  await page.until("explorer.atlas.search?.column === 0 && document.querySelector('#found table')");
+  assert.deepEqual((await shown()).slice(0, 2), ["0", clicked]);
+  await page.run("document.getElementById('query').value = '9.9.9.9', document.getElementById('look').requestSubmit()");
+  await page.until("location.hash.includes('look=9.9.9.9')");
+  await page.run("history.back()");
+  await page.until("explorer.lookup.text === '8.8.8.8'");
+  await page.close();
+});
+
+test("a search waits for the table, and says so", async () => {
+  const page = await browser.page();
+  pages.push(page);
+  await page.open(url("page.html"));
+  await page.until("globalThis.explorer");
+  const said = await page.run("(explorer.searched = explorer.atlas.find('8.8.8.0/24'), document.getElementById('found').innerText)");
+  assert.match(said, /^Searching/);
+  await page.run("explorer.searched");
+  assert.equal(await page.run(text("found")), "The map shows 8.8.8.0/24.");
+  assert.ok((await page.run("explorer.atlas.map.view.zoom")) > 5);
+  await page.close();
+});
+
+test("lines that are not looked up are counted and named", async () => {
+  const page = await visit("page.html");
+  await page.run("explorer.lookup.look('8.8.8.8\\n10.0.0.0/33\\n\\n8.8.8.8/8\\nfrom 10.1.0.0/8 to\\nfoo')");
+  assert.equal(await page.run(text("asked")), "2 addresses and prefixes: 1 match; 3 lines not looked up: line 2, “10.0.0.0/33”, the prefix length is more than 32; line 4, “8.8.8.8/8”, host bits are set; line 6, “foo”, no address");
+  assert.equal(await page.run("document.getElementById('unlinked').hidden"), true);
+  await page.run("explorer.lookup.look('8.8.8.8\\n'.repeat(100))");
+  assert.equal(await page.run("document.getElementById('unlinked').hidden"), false);
+  popfib(["explore", `a=${path("four.csv")}`, `b=${path("countries.txt")}`, "--title", "A <b>title", "-o", path("two.html")]);
+  const two = await visit("two.html", "#look=10.0.0.1%0A11.0.0.1");
+  assert.equal(await two.run(text("title")), "A <b>title");
+  assert.equal(await two.run(text("asked")), "2 addresses and prefixes: 2 matches in a, 1 match in b");
+  await two.close();
+  await page.close();
+});
+
+test("nothing is cut without a sign", async () => {
+  const names = Array.from({ length: 30 }, (_, at) => `column_${at}`);
+  writeFileSync(path("wide.csv"), `network,${names}\n${Array.from({ length: 60 }, (_, at) => `10.${at}.0.0/16,${names.map((name) => `${name} ${"long ".repeat(at % 20)}`)}`).join("\n")}\n`);
+  popfib(["explore", path("wide.csv"), "--columns", "*", "-o", path("wide.html")]);
+  const look = Array.from({ length: 60 }, (_, at) => `10.${at}.0.1`).join("%0A");
+  for (const width of [360, 390, 768, 1400, 1920]) {
+    const page = await visit("wide.html", `#look=${look}`, { width });
+    await page.until(painted);
+    assert.ok(await page.run("document.documentElement.scrollWidth <= innerWidth"), `${width}`);
+    const more = "document.querySelector('#answers .more').innerText";
+    await page.until(`/more rows, → \\d+ more columns/.test(${more})`);
+    // The box ends with a row, and rows are as high as a line.
+    const [end, rows] = await page.run("(({ top, height }, rows) => [top + height, rows])(document.querySelector('#answers .scroll').getBoundingClientRect(), [...document.querySelectorAll('#answers tbody tr')].map((row) => [row.getBoundingClientRect().bottom, row.offsetHeight]))");
+    assert.ok(rows.some(([bottom]) => Math.abs(bottom - end) < 20 && bottom <= end + 1), `${width}`);
+    if (width > 640) {
+      assert.ok(Math.max(...rows.map(([, height]) => height)) < 40, `${width}`);
+    }
+    await page.run("document.querySelector('#answers .scroll').scrollTo(1e6, 1e6)");
+    await page.until(`${more} === ''`);
     await page.close();
   }
 });
@@ -341,7 +465,10 @@ test("everything is reached by the keyboard", async () => {
     assert.ok(reached.has(id), `${id} of ${[...reached]}`);
   }
   await page.run("document.getElementById('query').value = '9.9.9.9', document.getElementById('query').focus()");
+  // Enter begins a line; with Ctrl (2) it looks up.
   await page.key("Enter");
+  assert.doesNotMatch(await page.run(text("detail")), /Quad9/);
+  await page.key("Enter", 2);
   assert.match(await page.run(text("detail")), /Quad9/);
   await page.close();
 });

@@ -13,7 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use popfib_formats::{LoadOptions, LookupTable, RouteTable};
 use popfib_program::failure::Failure;
 
-use crate::args::{ReadArgs, TableArgs, is_stdin, stem, table_on_stdin};
+use crate::args::{ReadArgs, TableArgs, is_built_in, is_stdin, stem, table_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
 use crate::image::is_image_table;
 use crate::table;
@@ -245,8 +245,14 @@ impl TablesArgs {
 
     /// For people: the built-in table then has names beside its numbers, unless columns are chosen.
     pub(crate) fn name_numbers(&mut self) {
-        if !self.is_given() {
-            self.reads.iter_mut().for_each(ReadArgs::name_numbers);
+        let given = self.given.tables.iter();
+        let are_built_in = given.map(|table| is_built_in(Path::new(split(table).1)));
+        let default = self.given.tables.is_empty() && self.given.live.is_none();
+        let are_built_in = are_built_in.chain(default.then_some(true));
+        for (read, is_built_in) in self.reads.iter_mut().zip(are_built_in) {
+            if is_built_in {
+                read.name_numbers();
+            }
         }
     }
 

@@ -27,6 +27,7 @@ fn a_page_is_one_file_with_a_policy() {
     let policy = "content=\"default-src 'none'; script-src 'sha256-";
     assert_eq!(text.matches(policy).count(), 1);
     assert_eq!(text.matches("<script").count(), 3);
+    assert!(text.contains("<h1 id=\"title\">routes.txt</h1>"));
     // To standard output, and by the argument alone, it is the same but for the time in the image.
     let output = run(&["explore", &table, "-o", "-"]);
     let written = good(&output);

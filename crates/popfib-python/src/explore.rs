@@ -84,8 +84,8 @@ fn page_of(name: &str, sources: &[Source], table: &Table) -> PyResult<String> {
     };
     let written = write(name, sources, table)
         .and_then(|()| write(SPECIAL_TABLE_NAME, &special.sources, &special.content));
-    let page =
-        written.and_then(|()| popfib_explore::page(name, &image.to_bytes(), [table, &special.content]));
+    let page = written
+        .and_then(|()| popfib_explore::page(name, &image.to_bytes(), [table, &special.content]));
     page.map_err(|error: TableError| PyValueError::new_err(format!("the page: {error}")))
 }
 

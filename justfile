@@ -33,6 +33,10 @@ words *args:
 names *args:
     scripts/check-names {{ args }}
 
+# What docs/doors.md says of each door
+doors *args:
+    scripts/check-doors {{ args }}
+
 # The Markdown of all documents (--fix wraps it)
 markdown *args:
     scripts/check-markdown {{ args }}

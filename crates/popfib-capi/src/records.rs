@@ -90,7 +90,7 @@ impl CValue<'_> for f64 {
 
     fn of(scalar: Scalar<'_>) -> Option<Self> {
         match scalar {
-            Scalar::Float(number) => Some(number),
+            Scalar::Float(number, _) => Some(number),
             _ => None,
         }
     }

@@ -292,6 +292,12 @@ pub(crate) struct ReadArgs {
     #[arg(hide_short_help = true, long)]
     pub(crate) fill: bool,
 
+    /// Give IPv4-mapped addresses the answers of IPv4
+    ///
+    /// Each route of IPv4 is one of IPv6, too, for `::ffff:192.0.2.1` and the like [default: they are IPv6 addresses, as any others].
+    #[arg(hide_short_help = true, long)]
+    pub(crate) mapped: bool,
+
     /// Maximum size of decompressed data, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     pub(crate) max_size: u64,
@@ -320,6 +326,7 @@ impl ReadArgs {
             ("--value-regex", self.value_regex.is_some()),
             ("--vrf", self.vrf.is_some()),
             ("--fill", self.fill),
+            ("--mapped", self.mapped),
         ];
         given
             .iter()
@@ -350,17 +357,14 @@ impl ReadArgs {
             leading_zeros: self.leading_zeros,
             peer: self.peer,
             value: self.value.unwrap_or_default(),
-            columns: match &self.columns[..] {
-                [] => ColumnSelection::Value,
-                [all] if all == "*" => ColumnSelection::All,
-                names => ColumnSelection::Named(names.to_vec()),
-            },
+            columns: ColumnSelection::of(self.columns.clone()).unwrap_or_default(),
             locations: self.locations.clone(),
             prefix_column: self.prefix_column.clone(),
             length_column: self.length_column.clone(),
             value_regex: self.value_regex.clone(),
             table: self.vrf.clone(),
             fill: self.fill,
+            mapped: self.mapped,
             ..LoadOptions::new()
         }
     }

@@ -119,7 +119,7 @@ pub(crate) fn run(args: &CalcArgs) -> Result<Verdict, Failure> {
 fn line<A: Family>(prefix: Prefix<A>, special: &LookupTable) -> Result<CalcLine, Failure> {
     let (first, last) = (prefix.first(), prefix.last());
     let wildcard = first ^ last;
-    let halves = (prefix.len() < A::WIDTH).then(|| prefix.subnets(prefix.len() + 1));
+    let halves = A::ip_prefix(prefix).halves();
     let mut number = None;
     special.supernets(A::ip_prefix(prefix), |(_, found)| number = Some(found))?;
     let registered = special.records().zip(number).map(|(records, number)| {

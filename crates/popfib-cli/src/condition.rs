@@ -90,7 +90,7 @@ impl WantedValue {
         match scalar {
             Scalar::Text(text) => text == self.text,
             Scalar::Integer(number) => self.integer == Some(number),
-            Scalar::Float(number) => self.float == Some(number),
+            Scalar::Float(number, _) => self.float == Some(number),
             Scalar::Boolean(truth) => self.boolean == Some(truth),
         }
     }
@@ -363,7 +363,7 @@ mod tests {
                 .for_each(|text| builder.set(country, Scalar::Text(text)));
             float
                 .into_iter()
-                .for_each(|float| builder.set(rate, Scalar::Float(float)));
+                .for_each(|float| builder.set(rate, Scalar::Float(float, 0)));
             if !numbers.is_empty() {
                 builder.set_list(ports, numbers.iter().map(|&n| Scalar::Integer(n)));
             }

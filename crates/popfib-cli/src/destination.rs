@@ -234,12 +234,13 @@ impl DestinationArgs {
         read.takes_literals = true;
         match &self.to {
             Some(DestinationForm::Of(form)) => read.is_list |= !form.has_values(),
-            Some(DestinationForm::Template(template))
-                if template.names_columns() && read.columns.is_empty() =>
-            {
-                read.columns = vec!["*".to_owned()];
+            Some(DestinationForm::Template(template)) => {
+                read.is_list |= !template.has_values();
+                if template.names_columns() && read.columns.is_empty() {
+                    read.columns = vec!["*".to_owned()];
+                }
             }
-            _ => {}
+            Some(DestinationForm::Parquet) | None => {}
         }
     }
 

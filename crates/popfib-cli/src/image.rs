@@ -31,15 +31,16 @@ pub(crate) struct OpenedImage {
 }
 
 /// The image at `path`; `None` without a path, or if the file does not begin as an image does. An image that is trusted is not
-/// validated. One that comes from a pipe, is compressed or is to be filled is read like any other table.
+/// validated. One that comes from a pipe, is compressed or is to be changed is read like any other table.
 pub(crate) fn open_file(
     path: Option<&Path>,
     trust: bool,
     read: &ReadArgs,
 ) -> Result<Option<OpenedImage>, Failure> {
+    let changes = read.fill || read.mapped;
     let path = match path {
-        Some(path) if is_image_table(path) && !read.fill => path,
-        _ if trust && !read.fill => return Err("--trust is for an image that is a file".into()),
+        Some(path) if is_image_table(path) && !changes => path,
+        _ if trust && !changes => return Err("--trust is for an image that is a file".into()),
         _ => return Ok(None),
     };
     let name = path.display().to_string();

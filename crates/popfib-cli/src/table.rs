@@ -67,7 +67,7 @@ pub(crate) fn read<T: FromFile>(
 /// What was loaded, after what was left out of it is noted.
 fn told<T>(mut loaded: Loaded<T>, args: &ReadArgs) -> Loaded<T> {
     if args.is_list {
-        loaded.absent = None;
+        (loaded.absent, loaded.unread) = (None, None);
     }
     output::tell(&loaded.name, &loaded.remarks());
     loaded

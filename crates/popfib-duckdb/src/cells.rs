@@ -134,7 +134,7 @@ impl OutputScalars<'_> {
             },
             (Self::Signed(rows), Scalar::Integer(number)) => rows.set(row, number as i64),
             (Self::Unsigned(rows), Scalar::Integer(number)) => rows.set(row, number as u64),
-            (Self::Floats(rows), Scalar::Float(number)) => rows.set(row, number),
+            (Self::Floats(rows), Scalar::Float(number, _)) => rows.set(row, number),
             (Self::Booleans(rows), Scalar::Boolean(truth)) => rows.set(row, truth),
             _ => unreachable!("a value of another type than its column"),
         }

@@ -11,7 +11,7 @@ use crate::file::FileSystem;
 use crate::vector::LogicalType;
 
 /// The named parameters of functions that read files, called like the options of the command.
-pub(crate) const OPTIONS: [(&CStr, TypeId); 8] = [
+pub(crate) const OPTIONS: [(&CStr, TypeId); 9] = [
     (c"format", TypeId::VARCHAR),
     (c"value", TypeId::VARCHAR),
     (c"columns", TypeId::ANY),
@@ -20,6 +20,7 @@ pub(crate) const OPTIONS: [(&CStr, TypeId); 8] = [
     (c"skip_invalid", TypeId::BOOLEAN),
     (c"mask", TypeId::BOOLEAN),
     (c"fill", TypeId::BOOLEAN),
+    (c"mapped", TypeId::BOOLEAN),
 ];
 
 /// What names the built-in table, in place of a file.
@@ -125,6 +126,7 @@ pub(crate) unsafe fn options(info: DuckDbHandle) -> Result<LoadOptions, String> 
     options.skip_invalid = value(c"skip_invalid").is_true();
     options.mask = value(c"mask").is_true();
     options.fill = value(c"fill").is_true();
+    options.mapped = value(c"mapped").is_true();
     Ok(options)
 }
 
@@ -145,11 +147,7 @@ fn columns(value: &SqlValue) -> Result<ColumnSelection, String> {
         }
         _ => return Err(what.to_owned()),
     };
-    match &names[..] {
-        [] => Err(what.to_owned()),
-        [all] if all == "*" => Ok(ColumnSelection::All),
-        _ => Ok(ColumnSelection::Named(names)),
-    }
+    ColumnSelection::of(names).ok_or_else(|| what.to_owned())
 }
 
 /// A value that DuckDB made for the caller, who gives it back at the end; null if there is none.

@@ -59,12 +59,15 @@ impl SqlTable {
     /// A line that names the file and says what is wrong with it.
     pub(crate) fn load(input: Input, options: &LoadOptions) -> Result<Self, String> {
         let loaded = load(input, options).and_then(LookupTable::named);
-        let loaded = loaded.map_err(|error| {
+        let mut loaded = loaded.map_err(|error| {
             match error.source().and_then(|source| source.downcast_ref()) {
                 Some(ImageError::Tables { .. }) => format!("{error}; vrf := 'NAME' chooses"),
-                _ => error.to_string(),
+                _ => in_sql(&error.to_string()),
             }
         })?;
+        for note in &mut loaded.notes {
+            *note = in_sql(note);
+        }
         Ok(loaded.into())
     }
 
@@ -84,7 +87,7 @@ impl SqlTable {
         };
         let name = String::from_utf8_lossy(name);
         let column = self.records().column(&name);
-        column.ok_or_else(|| no_column_message(&name, self.loaded.records()))
+        column.ok_or_else(|| in_sql(&no_column_message(&name, self.loaded.records())))
     }
 
     /// Writes the numbers of the records of these addresses.
@@ -165,6 +168,11 @@ impl SqlTable {
         let numbers = numbers.get_or_init(all).as_ref();
         numbers.map(Vec::as_slice).map_err(String::clone)
     }
+}
+
+/// A text of the libraries, with an option and its value as SQL writes them.
+fn in_sql(text: &str) -> String {
+    text.replace("='*'`", " := '*'`")
 }
 
 /// A value as it is written.

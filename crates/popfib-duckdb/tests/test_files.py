@@ -28,6 +28,21 @@ def test_files(tmp_path):
         fails(db, "SELECT lpm('explained', '10.0.0.1')", "there is no table")
 
 
+def test_columns_of_a_file(tmp_path):
+    with connect() as db:
+        file = tmp_path / "t.csv"
+        file.write_text("network,asn,city\n10.0.0.0/8,64500,Berlin\n11.0.0.0/8,64501,Graz\n")
+        note = one(db, f"SELECT notes FROM popfib_table('t', '{file}')")[0]
+        assert note == "column \"asn\" is read, not \"city\"; `columns := '*'` reads all"
+        fails(db, "SELECT lpm('t', '10.0.0.1', 'city')", "`columns := '*'` keeps all when a file is loaded")
+        columns = "SELECT notes, columns FROM popfib_table('t', {}, columns := '*')"
+        of_file = one(db, columns.format(f"'{file}'"))
+        db.execute(f"SET VARIABLE f = (SELECT content FROM read_blob('{file}'))")
+        assert of_file == one(db, columns.format("getvariable('f')"))
+        assert of_file == (None, [{"name": "asn", "type": "BIGINT"}, {"name": "city", "type": "VARCHAR"}])
+        assert one(db, "SELECT lpm('t', '10.0.0.1', 'city')") == ("Berlin",)
+
+
 def test_the_settings_for_files(tmp_path):
     file, other = tmp_path / "open" / "routes.txt", tmp_path / "routes.txt"
     file.parent.mkdir()

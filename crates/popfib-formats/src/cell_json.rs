@@ -24,7 +24,7 @@ impl Serialize for ScalarJson<'_> {
         match self.0 {
             Scalar::Text(text) => serializer.serialize_str(text),
             Scalar::Integer(number) => serializer.serialize_i128(number),
-            Scalar::Float(number) => serializer.serialize_f64(number),
+            Scalar::Float(number, _) => serializer.serialize_f64(number),
             Scalar::Boolean(truth) => serializer.serialize_bool(truth),
         }
     }

@@ -109,10 +109,16 @@ pub(crate) fn select_columns(
     selected.map_err(|missing| ReadError::file(name, no_column_message(&missing, table.records())))
 }
 
-/// What to say if records have no column called `missing`: which columns there are.
+/// What to say if records have no column called `missing`: which columns there are, and how there come to be more than one value.
 pub fn no_column_message(missing: &str, records: Option<&Records>) -> String {
-    let there = records.map_or(&[][..], Records::columns).iter();
-    no_name(missing, there.map(Column::name))
+    let there = records.map_or(&[][..], Records::columns);
+    let message = no_name(missing, there.iter().map(Column::name));
+    match there {
+        [only] if only.name() == "value" => {
+            message + "; `columns='*'` keeps all when a file is loaded or compiled"
+        }
+        _ => message,
+    }
 }
 
 /// The routes of both families, in prefix order.

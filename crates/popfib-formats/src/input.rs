@@ -82,7 +82,8 @@ impl Input {
     ///
     /// # Errors
     /// If there is no such file, it may not be read, or it is a directory.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let path = path.as_ref();
         if path.as_os_str() == "-" {
             return Ok(Self::from_reader("<stdin>", io::stdin()));
         }

@@ -74,6 +74,28 @@ impl Routes {
         }
     }
 
+    /// Gives IPv4-mapped addresses the routes of IPv4, where they have none of their own.
+    fn map_ipv4(&mut self) {
+        let mapped = |prefix: Prefix<u32>| {
+            let bits = 0xffff << 32 | u128::from(prefix.address());
+            Prefix::new(bits, 96 + prefix.len()).expect("the host bits of a prefix are clear")
+        };
+        let others = self
+            .others
+            .iter()
+            .filter_map(|&(prefix, number)| match prefix {
+                IpPrefix::V4(prefix) => Some((IpPrefix::V6(mapped(prefix)), number)),
+                IpPrefix::V6(_) => None,
+            });
+        let others: Vec<_> = others.collect();
+        self.others.extend(others);
+        for (prefix, number) in self.ribs.ipv4.iter() {
+            if self.ribs.ipv6.get(mapped(prefix)).is_none() {
+                self.ribs.ipv6.insert(mapped(prefix), number);
+            }
+        }
+    }
+
     /// How many routes have no value, for the user. O(routes and records). `only` is the name of the only column.
     fn absent(&self, only: Option<&str>) -> Option<String> {
         let absent = self.records.blank();
@@ -122,6 +144,7 @@ impl RouteTable {
         absent: Option<NextHop>,
         fill: bool,
     ) {
+        self.unread.clone_from(&values.unread);
         let only = values.only().or(values.wanted.name()).map(str::to_owned);
         let (columns, built) = values.build(has_values);
         self.columns = columns;
@@ -313,6 +336,9 @@ fn insert_records(
     }
     let (values, has_values) = (mem::take(source.values()), source.has_values());
     table.set_values(values, has_values, absent, options.fill);
+    if options.mapped {
+        table.map_ipv4();
+    }
     Ok(table)
 }
 

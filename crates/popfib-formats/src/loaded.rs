@@ -17,6 +17,8 @@ pub struct Loaded<T> {
     pub replaced: u64,
     /// How many routes have a value that is absent, or a record without any, for the user: one line.
     pub absent: Option<String>,
+    /// Which column of several is its value, where none was asked for, for the user: one line.
+    pub unread: Option<String>,
     /// How many invalid lines, or records of a binary file, were skipped.
     pub skipped: u64,
     /// Which [updates](crate::LoadOptions::updates) were applied, for the user: one line.
@@ -45,6 +47,7 @@ impl<T> Loaded<T> {
             sources: self.sources,
             replaced: self.replaced,
             absent: self.absent,
+            unread: self.unread,
             skipped: self.skipped,
             applied: self.applied,
             notes: self.notes,
@@ -53,7 +56,7 @@ impl<T> Loaded<T> {
     }
 
     /// What was applied and what is lacking of the file, for the user, one line each: replaced routes, skipped lines, updates, values
-    /// that are absent, and the notes.
+    /// that are absent, the notes, and what was not asked for.
     pub fn remarks(&self) -> Vec<String> {
         let replaced = (self.replaced > 0).then(|| {
             let routes = counted(self.replaced, "route");
@@ -65,7 +68,7 @@ impl<T> Loaded<T> {
         });
         let notes = self.applied.iter().chain(&self.absent).chain(&self.notes);
         let counts = replaced.into_iter().chain(skipped);
-        counts.chain(notes.cloned()).collect()
+        counts.chain(notes.chain(&self.unread).cloned()).collect()
     }
 }
 

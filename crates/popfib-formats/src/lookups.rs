@@ -20,6 +20,7 @@ pub type LookupTable = Loaded<Table>;
 impl From<RouteTable> for LookupTable {
     fn from(mut table: RouteTable) -> Self {
         table.notes.splice(..0, table.absent.take());
+        table.notes.extend(table.unread.take());
         table.map(|routes| Table::of_records(routes.ribs, routes.records))
     }
 }

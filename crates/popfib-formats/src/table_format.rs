@@ -69,6 +69,9 @@ pub struct LoadOptions {
     pub updates: Option<UpdateFiles>,
     /// Give a route that lacks a value that of the next shorter prefix which has one.
     pub fill: bool,
+    /// Give IPv4-mapped addresses (`::ffff:192.0.2.1`) the answers of IPv4: each of its routes is one of IPv6, too, unless the file has
+    /// another for these addresses.
+    pub mapped: bool,
     /// Keep the routes that a later one for the same prefix would replace, in
     /// [`Routes::others`](crate::Routes::others).
     pub all: bool,

@@ -43,6 +43,15 @@ pub enum ColumnSelection {
 }
 
 impl ColumnSelection {
+    /// What these names ask for: `*` is all of them; `None` without a name.
+    pub fn of(names: Vec<String>) -> Option<Self> {
+        match &names[..] {
+            [] => None,
+            [all] if all == "*" => Some(Self::All),
+            _ => Some(Self::Named(names)),
+        }
+    }
+
     /// Whether routes lead to records, not to values.
     pub fn are_records(&self) -> bool {
         match self {
@@ -72,6 +81,8 @@ pub struct ValueBook {
     pub(crate) is_ignored: bool,
     /// Whether the one column is only what the format has for a value, so that its name was not asked for.
     pub(crate) is_unnamed: bool,
+    /// Which column of several is read, where none is asked for, and which are not, for the user: one line.
+    pub(crate) unread: Option<String>,
     /// How much a column of this name tells, the lowest most; `None` for nothing.
     rank: Option<fn(&str) -> Option<usize>>,
     /// Whether a column had a value in any record.
@@ -435,7 +446,7 @@ fn scalar(kind: CellKind, text: &str) -> Scalar<'_> {
             .filter(|number: &i128| number.to_string() == text)
             .map(Scalar::Integer),
         CellKind::Float | CellKind::MaxMind(MaxMindType::Float) => {
-            text.parse().ok().map(Scalar::Float)
+            text.parse().ok().map(|number| Scalar::Float(number, 0))
         }
         // Of 128 bits whatever they are, so that a column has one type in all databases.
         CellKind::MaxMind(MaxMindType::Bytes | MaxMindType::Uint128) => None,

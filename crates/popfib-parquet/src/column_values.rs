@@ -37,7 +37,7 @@ impl PlainValues {
             Scalar::Text(text) => return self.push_text(text),
             // Signed or not, the same 64 bits.
             Scalar::Integer(number) => self.bytes.extend((number as i64).to_le_bytes()),
-            Scalar::Float(number) => self.bytes.extend(number.to_le_bytes()),
+            Scalar::Float(number, _) => self.bytes.extend(number.to_le_bytes()),
             Scalar::Boolean(truth) => self.bytes.push(truth.into()),
         }
         self.ends.push(self.bytes.len());

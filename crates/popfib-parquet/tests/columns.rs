@@ -55,7 +55,7 @@ fn scalar(value: Scalar<'_>) -> String {
     match value {
         Scalar::Text(text) => format!("text {text}"),
         Scalar::Integer(number) => format!("integer {number}"),
-        Scalar::Float(number) => format!("float {number:?}"),
+        Scalar::Float(number, _) => format!("float {number:?}"),
         Scalar::Boolean(truth) => format!("boolean {truth}"),
     }
 }

@@ -37,18 +37,19 @@ pub const OF_LIBRARIES: [&str; 10] = [
     "vrf",
 ];
 
-/// A text of the libraries with the command's words for the options that are in it: `prefix_column` is --prefix-column. What helps at
-/// its end is left out where the command has no such option.
+/// A text of the libraries with the command's words for the options that are in it: `prefix_column` is --prefix-column, `columns='*'`
+/// is --columns '*'. What helps at its end is left out where the command has no such option.
 pub fn with_options(text: &str) -> String {
     let mut said = String::with_capacity(text.len() + 8);
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('`') {
         let word = after.split_once('`').map_or("", |(word, _)| word);
-        let is_word = OF_LIBRARIES.contains(&word);
-        let option = format!("--{}", word.replace('_', "-"));
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let is_word = OF_LIBRARIES.contains(&name);
+        let option = format!("--{} {value}", name.replace('_', "-"));
         said.push_str(before);
         if is_word && has_options_of(&option) {
-            said.push_str(&option);
+            said.push_str(option.trim_end());
             rest = &after[word.len() + 1..];
         } else if is_word && said.ends_with("; ") {
             said.truncate(said.len() - 2);

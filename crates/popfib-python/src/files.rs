@@ -5,7 +5,7 @@
 //! at the updates, when it has applied them.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,8 @@ use std::time::Duration;
 use popfib::{Image, ImageError, NextHop};
 use popfib_formats::text::no_column_message;
 use popfib_formats::{
-    ColumnSelection, Input, LoadOptions, PeerFilter, ReadError, RouteTable, UpdateFiles,
+    ColumnSelection, Input, LoadOptions, LookupTable, PeerFilter, ReadError, RouteTable,
+    UpdateFiles,
 };
 use popfib_table::{Dictionary, Records};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -80,18 +81,27 @@ pub(crate) fn in_background<T: Send + 'static, W: FnOnce() -> T + Send + 'static
     }
 }
 
-/// Load a table of routes from a file.
+/// Load a table of routes from a file in any format that popfib reads, compressed or not: a path, or an open file.
+///
+/// `columns` are those of its records: a name, which is the value, a list of names, or "*" for all. Without it the value of a route
+/// is the most telling column. Invalid lines are a ValueError that names file, line and reason; what the table lacks of the file is
+/// a UserWarning. docs/python.md has every argument.
+///
+///     >>> import io
+///     >>> t = popfib.load(io.StringIO("prefix,asn,city\\n10.0.0.0/8,64500,Graz\\n"), columns="*")
+///     >>> t.record("10.1.2.3")
+///     {'asn': 64500, 'city': 'Graz'}
 #[pyfunction]
-#[pyo3(signature = (path, /, format = None, *, value = "next-hop", column = None, locations = None, peer = None,
+#[pyo3(signature = (path, /, format = None, *, value = "next-hop", columns = None, locations = None, peer = None,
     vrf = None, prefix_column = None, length_column = None, value_regex = None, skip_invalid = false, mask = false,
-    leading_zeros = false, fill = false, max_size = None, updates = None, until = None, decode = None))]
+    leading_zeros = false, fill = false, mapped = false, max_size = None, updates = None, until = None, decode = None))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load(
     py: Python<'_>,
-    #[pyo3(from_py_with = path_of)] path: PathBuf,
+    #[pyo3(from_py_with = given_file)] path: GivenFile,
     format: Option<&str>,
     value: &str,
-    column: Option<String>,
+    columns: Option<&Bound<'_, PyAny>>,
     locations: Option<Bound<'_, PyAny>>,
     peer: Option<&Bound<'_, PyAny>>,
     vrf: Option<String>,
@@ -102,6 +112,7 @@ pub(crate) fn load(
     mask: bool,
     leading_zeros: bool,
     fill: bool,
+    mapped: bool,
     max_size: Option<u64>,
     updates: Option<&Bound<'_, PyAny>>,
     until: Option<&Bound<'_, PyAny>>,
@@ -115,7 +126,7 @@ pub(crate) fn load(
         .parse()
         .map_err(|error| wrong("value", value, error))?;
     options.peer = peer.map(peer_of).transpose()?;
-    options.columns = of_column(column);
+    options.columns = of_columns(columns)?;
     options.locations = locations.as_ref().map(path_of).transpose()?;
     options.table = vrf;
     options.prefix_column = prefix_column;
@@ -128,6 +139,7 @@ pub(crate) fn load(
     options.mask = mask;
     options.leading_zeros = leading_zeros;
     options.fill = fill;
+    options.mapped = mapped;
     let max_size = max_size.unwrap_or(Input::DEFAULT_MAX_SIZE);
     let until = until.map(time_of).transpose()?;
     options.updates = match updates {
@@ -145,7 +157,7 @@ pub(crate) fn load(
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
     let mut table: RouteTable = in_background(py, &cancel, move || {
-        let input = input(&path, seen)?.max_size(max_size);
+        let input = input(path, seen)?.max_size(max_size);
         popfib_formats::load(input, &options).map_err(read_error)
     })??;
     // Success is no warning.
@@ -213,10 +225,37 @@ pub(crate) fn peer_of(peer: &Bound<'_, PyAny>) -> PyResult<PeerFilter> {
     text.parse().map_err(|error| wrong("peer", &text, error))
 }
 
+/// A file as Python's callers give it.
+pub(crate) enum GivenFile {
+    Path(PathBuf),
+    /// The name and the contents of an open one.
+    Open(String, Vec<u8>),
+}
+
+/// The file of an argument: a path, or an object that has `read`, as open files have, which is read to its end.
+pub(crate) fn given_file(file: &Bound<'_, PyAny>) -> PyResult<GivenFile> {
+    let Some(read) = file.getattr_opt("read")? else {
+        return path_of(file).map(GivenFile::Path);
+    };
+    let name = file.getattr_opt("name")?;
+    let name = name.and_then(|name| name.extract().ok());
+    let content = read.call0()?;
+    let bytes = match content.cast::<PyBytes>() {
+        Ok(bytes) => bytes.as_bytes().to_vec(),
+        Err(_) => content.extract::<String>()?.into_bytes(),
+    };
+    let name = name.unwrap_or_else(|| "<file>".to_owned());
+    Ok(GivenFile::Open(name, bytes))
+}
+
 /// Opens a file; `-` is a file of that name, as elsewhere in Python.
-pub(crate) fn input(path: &Path, cancel: Arc<AtomicBool>) -> PyResult<Input> {
+pub(crate) fn input(file: GivenFile, cancel: Arc<AtomicBool>) -> PyResult<Input> {
+    let path = match file {
+        GivenFile::Path(path) => path,
+        GivenFile::Open(name, bytes) => return Ok(Input::from_reader(name, Cursor::new(bytes))),
+    };
     let name = path.display().to_string();
-    let reader = opened(path, cancel).map_err(|error| os_error(&name, &error))?;
+    let reader = opened(&path, cancel).map_err(|error| os_error(&name, &error))?;
     Ok(Input::from_reader(name, reader))
 }
 
@@ -242,46 +281,52 @@ pub(crate) fn read_error(error: ReadError) -> PyErr {
     }
 }
 
-/// Return the built-in table: a tier-1 router's prefixes and their origin AS, or with column "as_name" its name.
+/// Return the built-in table: a tier-1 router's prefixes and their origin AS, or with columns="as_name" its name.
 #[pyfunction]
-#[pyo3(signature = (*, column = None, decode = None))]
+#[pyo3(signature = (*, columns = None, decode = None))]
 pub(crate) fn default_table(
     py: Python<'_>,
-    column: Option<String>,
+    columns: Option<&Bound<'_, PyAny>>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
-    embedded(py, Input::built_in(), column, decode)
+    embedded(py, Input::built_in(), columns, decode)
 }
 
-/// Return the built-in table of special-purpose addresses (IANA, RFC 6890): their names, or with column "global" or another flag
+/// Return the built-in table of special-purpose addresses (IANA, RFC 6890): their names, or with columns="global" or another flag
 /// "true" or "false".
 #[pyfunction]
-#[pyo3(signature = (*, column = None, decode = None))]
+#[pyo3(signature = (*, columns = None, decode = None))]
 pub(crate) fn special_table(
     py: Python<'_>,
-    column: Option<String>,
+    columns: Option<&Bound<'_, PyAny>>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
-    embedded(py, Input::special(), column, decode)
+    embedded(py, Input::special(), columns, decode)
 }
 
 fn embedded(
     py: Python<'_>,
     input: Input,
-    column: Option<String>,
+    columns: Option<&Bound<'_, PyAny>>,
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
     let mut options = LoadOptions::new();
-    options.columns = of_column(column);
+    options.columns = of_columns(columns)?;
     let table = py.detach(|| popfib_formats::load(input, &options));
     of_routes(py, table.map_err(read_error)?, decode)
 }
 
-/// The columns of a table whose caller names one or none.
-fn of_column(column: Option<String>) -> ColumnSelection {
-    column.map_or(ColumnSelection::Value, |column| {
-        ColumnSelection::Named(vec![column])
-    })
+/// The columns that a name, a list of names or `"*"` stands for.
+fn of_columns(columns: Option<&Bound<'_, PyAny>>) -> PyResult<ColumnSelection> {
+    let Some(columns) = columns else {
+        return Ok(ColumnSelection::Value);
+    };
+    let names = columns
+        .extract()
+        .map_or_else(|_| columns.extract().ok(), |name| Some(vec![name]));
+    let what = "columns is a name, a list of names, or '*' for all";
+    let selection = names.and_then(ColumnSelection::of);
+    selection.ok_or_else(|| PyTypeError::new_err(what))
 }
 
 fn of_routes(
@@ -290,6 +335,11 @@ fn of_routes(
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
     let values = values_of_records(py, &table.records, decode)?;
+    if table.columns.are_records() {
+        let table = LookupTable::from(table);
+        let state = TableState::of_image(table.content, values);
+        return Ok(PyTable::of(state.with_sources(table.sources)));
+    }
     let map = py.detach(|| NumberMap::from_ribs(table.content.ribs))?;
     let state = TableState::new(py, map, values).with_sources(table.sources);
     Ok(PyTable::of(state))

@@ -14,7 +14,7 @@ use crate::columns::{self, TableOrLive};
 use crate::keys;
 use crate::live::{LiveObject, LiveRoutes};
 use crate::pairs;
-use crate::table::PyTable;
+use crate::table::{PyTable, no_route};
 
 /// A map from IP prefixes of both families to objects that changes while other threads look up.
 ///
@@ -144,7 +144,18 @@ impl PyLiveTable {
         Ok(self.find_exact(prefix)?.or(default))
     }
 
-    /// Set the value of a prefix; return whether there was a route. Later lookups see the change.
+    fn __setitem__(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.announce(prefix, value).map(drop)
+    }
+
+    fn __delitem__(&self, prefix: &Bound<'_, PyAny>) -> PyResult<()> {
+        match self.withdraw(prefix)? {
+            true => Ok(()),
+            false => Err(no_route(keys::prefix(prefix)?)),
+        }
+    }
+
+    /// Set the value of a prefix, as t[prefix] = value does; return whether there was a route. Later lookups see the change.
     #[pyo3(signature = (prefix, value, /))]
     fn announce(&self, prefix: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let prefix = keys::prefix(prefix)?;
@@ -152,7 +163,7 @@ impl PyLiveTable {
         self.live.with(py, |writer| writer.announce(prefix, value))
     }
 
-    /// Remove the route of exactly this prefix; return whether there was one.
+    /// Remove the route of exactly this prefix; return whether there was one. Without one, del t[prefix] is a KeyError.
     #[pyo3(signature = (prefix, /))]
     fn withdraw(&self, prefix: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = prefix.py();

@@ -1,6 +1,6 @@
 //! Pairs of prefix and value as Python has them: a mapping or an iterable of pairs in, one pair after the other out.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
@@ -40,7 +40,19 @@ pub(crate) fn each<'py>(
                 )));
             }
         };
-        f(prefix, value)?;
+        f(prefix, value).map_err(|error| match routes.hasattr("keys") {
+            Ok(false) => of_item(py, count, error),
+            _ => error,
+        })?;
     }
     Ok(())
+}
+
+/// An error about a prefix, with the number of its item.
+fn of_item(py: Python<'_>, count: usize, error: PyErr) -> PyErr {
+    let kind = error.get_type(py);
+    match kind.is(py.get_type::<PyValueError>()) || kind.is(py.get_type::<PyTypeError>()) {
+        true => PyErr::from_type(kind, format!("item {count}: {}", error.value(py))),
+        false => error,
+    }
 }

@@ -170,7 +170,7 @@ fn scalar<'py>(py: Python<'py>, value: Scalar<'_>) -> PyResult<Bound<'py, PyAny>
     Ok(match value {
         Scalar::Text(text) => text.into_pyobject(py)?.into_any(),
         Scalar::Integer(number) => number.into_pyobject(py)?.into_any(),
-        Scalar::Float(number) => number.into_pyobject(py)?.into_any(),
+        Scalar::Float(number, _) => number.into_pyobject(py)?.into_any(),
         Scalar::Boolean(truth) => truth.into_pyobject(py)?.to_owned().into_any(),
     })
 }

@@ -120,7 +120,7 @@ fn no_match(key: IpPrefix) -> PyErr {
     })
 }
 
-fn no_route(prefix: IpPrefix) -> PyErr {
+pub(crate) fn no_route(prefix: IpPrefix) -> PyErr {
     PyKeyError::new_err(format!("no route {prefix}"))
 }
 

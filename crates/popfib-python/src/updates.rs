@@ -1,6 +1,5 @@
 //! `popfib.load_updates`: a file of updates in; prefixes and the next hops of their best paths out, for `Table.apply`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,10 +10,11 @@ use popfib_table::Dictionary;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::files::{in_background, input, peer_of, read_error, values_of_texts, wrong};
+use crate::files::{
+    GivenFile, given_file, in_background, input, peer_of, read_error, values_of_texts, wrong,
+};
 use crate::keys;
 use crate::pairs::PyPair;
-use crate::store::path_of;
 
 /// Updates in the order of their file: prefix and next hop of its best path then, none if it has no path any more.
 struct LoadedUpdates {
@@ -54,7 +54,7 @@ fn read(
 #[pyo3(signature = (path, /, format = None, *, peer = None, skip_invalid = false, mask = false, decode = None))]
 pub(crate) fn load_updates<'py>(
     py: Python<'py>,
-    #[pyo3(from_py_with = path_of)] path: PathBuf,
+    #[pyo3(from_py_with = given_file)] path: GivenFile,
     format: Option<&str>,
     peer: Option<&Bound<'py, PyAny>>,
     skip_invalid: bool,
@@ -70,7 +70,7 @@ pub(crate) fn load_updates<'py>(
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
     let LoadedUpdates { updates, names } = in_background(py, &cancel, move || {
-        read(input(&path, seen)?, &options, skip_invalid).map_err(|error| match error {
+        read(input(path, seen)?, &options, skip_invalid).map_err(|error| match error {
             UpdateError::Read(error) => read_error(error),
             error => PyValueError::new_err(error.to_string()),
         })

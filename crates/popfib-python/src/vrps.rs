@@ -1,6 +1,5 @@
 //! VRPs of the RPKI from files, and route origin validation by them (RFC 6811): routes and their origins in, states out.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,11 +12,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
-use crate::files::{in_background, input, read_error};
+use crate::files::{GivenFile, given_file, in_background, input, read_error};
 use crate::keys;
 use crate::quote::Quoted;
 use crate::routes::NumberMap;
-use crate::store::path_of;
 use crate::table::PyTable;
 use crate::tools::copy;
 
@@ -204,7 +202,7 @@ fn validate_all<'py, A: Family>(
 #[pyo3(signature = (path, /, *, skip_invalid = false, mask = false))]
 pub(crate) fn load_vrps(
     py: Python<'_>,
-    #[pyo3(from_py_with = path_of)] path: PathBuf,
+    #[pyo3(from_py_with = given_file)] path: GivenFile,
     skip_invalid: bool,
     mask: bool,
 ) -> PyResult<PyVrps> {
@@ -216,7 +214,7 @@ pub(crate) fn load_vrps(
             mask,
             ..LoadOptions::new()
         };
-        load(input(&path, seen)?, &options).map_err(read_error)
+        load(input(path, seen)?, &options).map_err(read_error)
     })??;
     Ok(PyVrps { vrps })
 }

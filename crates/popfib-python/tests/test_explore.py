@@ -211,7 +211,7 @@ def test_a_notebook_shows_the_columns_of_an_image(tmp_path):
 
 @pytest.mark.heavy
 def test_a_large_table_takes_little(tmp_path):
-    table = popfib.default_table(column="as_name")
+    table = popfib.default_table(columns="as_name")
     start = time.process_time()
     shown = table._repr_html_()
     assert time.process_time() - start < 2 and len(shown) < 50_000

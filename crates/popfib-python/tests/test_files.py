@@ -211,14 +211,68 @@ def test_bad_files(tmp_path, text, options, error, words):
 def test_which_value_of_a_record(tmp_path):
     path = tmp_path / "records.csv"
     path.write_text("network,asn,name\n10.0.0.0/8,64500,East\n2001:db8::/32,64501,West\n")
-    assert list(popfib.load(path, column="asn", decode=int).values()) == [64500, 64501]
-    assert list(popfib.load(path, column="name").values()) == ["East", "West"]
+    assert list(popfib.load(path, columns="asn", decode=int).values()) == [64500, 64501]
+    assert list(popfib.load(path, columns="name").values()) == ["East", "West"]
     with pytest.raises(ValueError, match="no column"):
-        popfib.load(path, column="country")
+        popfib.load(path, columns="country")
+    with pytest.warns(UserWarning, match=r"column \"asn\" is read, not \"name\"; `columns='\*'` reads all"):
+        alone = popfib.load(path)
+    with pytest.raises(ValueError, match=r"`columns='\*'` keeps all when a file is loaded"):
+        alone.lookup_many(["10.1.2.3"], columns=["name"])
+    for columns, names in [("*", ["asn", "name"]), (["name", "asn"], ["name", "asn"])]:
+        t = popfib.load(path, columns=columns)
+        assert t.columns == names and t.schema["asn"] == "integer"
+        assert t.record("10.1.2.3") == {"asn": 64500, "name": "East"}
+        assert t["2001:db8::1"] == t.record("2001:db8::1")[names[0]]
+        found = t.lookup_many(["10.1.2.3", "8.8.8.8"], columns="*", output="list")
+        assert found == {"asn": [64500, None], "name": ["East", None]}
+        t.save(tmp_path / "records.fib")
+        assert popfib.open(tmp_path / "records.fib").record("10.1.2.3") == t.record("10.1.2.3")
+        assert dict(t) == {"10.0.0.0/8": t["10.1.2.3"], "2001:db8::/32": t["2001:db8::1"]}
+        t["10.2.0.0/16"] = 7
+        assert t["10.2.2.3"] == 7 and t["10.1.2.3"] in (64500, "East")
+    for wrong in [7, [], [7], None.__class__]:
+        with pytest.raises(TypeError, match="columns is a name, a list of names, or '\\*' for all"):
+            popfib.load(path, columns=wrong)
     listed = tmp_path / "list.txt"
     listed.write_text("10.0.0.0/8\n2001:db8::/32\n")
     members = popfib.load(listed)
     assert (members["10.1.2.3"], members.get("8.8.8.8")) == (True, None)
+
+
+def test_open_files(tmp_path):
+    text = "10.0.0.0/8 a\n2001:db8::/32 b\n"
+    path = tmp_path / "t.txt.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    with path.open("rb") as packed:
+        for file in [io.StringIO(text), io.BytesIO(text.encode()), packed]:
+            assert dict(popfib.load(file)) == {"10.0.0.0/8": "a", "2001:db8::/32": "b"}
+    assert len(popfib.load_set(io.StringIO(text))) == len(popfib.load_set(path))
+    assert popfib.load_updates(io.StringIO("announce 10.0.0.0/8 a\n")) == [("10.0.0.0/8", "a")]
+    with pytest.raises(ValueError, match="<file>:2: "):
+        popfib.load(io.StringIO("10.0.0.0/8 a\nx\n"))
+    with (tmp_path / "named.txt").open("w+") as named:
+        named.write("10.0.0.0/8 a\nx\n")
+        named.seek(0)
+        with pytest.raises(ValueError, match="named.txt:2: "):
+            popfib.load(named)
+
+
+def test_mapped_addresses(tmp_path):
+    text = "10.0.0.0/8 a\n::ffff:10.1.0.0/112 own\n"
+    mapped, as_they_are = (popfib.load(io.StringIO(text), mapped=mapped) for mapped in (True, False))
+    asked = ["::ffff:10.2.0.1", "::ffff:10.1.0.1", "10.2.0.1", "::10.2.0.1"]
+    assert mapped.lookup_many(asked, output="list") == ["a", "own", "a", None]
+    assert as_they_are.lookup_many(asked, output="list") == [None, "own", "a", None]
+    mapped.save(tmp_path / "t.fib")
+    assert popfib.open(tmp_path / "t.fib").lookup_many(asked, output="list") == ["a", "own", "a", None]
+
+
+def test_the_built_in_table_of_one_address():
+    assert popfib.lookup("8.8.8.8") == {"prefix": "8.8.8.0/24", "asn": 15169, "as_name": "Google LLC"}
+    assert popfib.lookup("192.0.2.1") is None
+    with pytest.raises(ValueError, match="'x'"):
+        popfib.lookup("x")
 
 
 def test_lenient_loads(tmp_path):
@@ -452,9 +506,9 @@ def test_join(tmp_path, command):
 def test_default_table(built_in):
     assert len(built_in) == 901_899 + 160_147
     assert built_in["8.8.8.8"] == 15169 and built_in["2001:4860:4860::8888"] == 15169
-    assert popfib.default_table(column="as_name")["8.8.8.8"] == "Google LLC"
+    assert popfib.default_table(columns="as_name")["8.8.8.8"] == "Google LLC"
     with pytest.raises(ValueError, match='no column "name" in "as_name", "asn"'):
-        popfib.default_table(column="name")
+        popfib.default_table(columns="name")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")

@@ -1,5 +1,6 @@
 """pandas, Polars, DuckDB and Spark: each against the real library, where it is there."""
 
+import importlib.util
 import ipaddress
 import json
 import shutil
@@ -23,6 +24,25 @@ def names():
 @pytest.fixture
 def numbers():
     return popfib.Table({"10.0.0.0/8": 1, "10.1.0.0/16": 2, "2001:db8::/32": 3})
+
+
+def test_integers_with_gaps_in_pandas(tmp_path):
+    pd = pytest.importorskip("pandas")
+    import popfib.pandas  # noqa: F401
+
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "network,asn,id,up,lat,full\n10.0.0.0/8,64500,18446744073709551615,true,48.0,1\n"
+        "11.0.0.0/8,,,,47.5,2\n"
+    )
+    t = popfib.load(path, columns="*")
+    kinds = {"asn": "Int64", "id": "UInt64", "up": "boolean", "lat": "float64", "full": "int64"}
+    s = pd.Series(["10.1.1.1", "11.1.1.1"])
+    for categorical in [False] + [True] * (importlib.util.find_spec("pyarrow") is not None):
+        frame = s.popfib.lookup(t, columns="*", categorical=categorical)
+        assert {name: str(kind) for name, kind in frame.dtypes.items()} == kinds
+        assert frame["asn"].sum() == 64500 and frame["asn"].isna().sum() == 1
+        assert frame["id"][0] == 2**64 - 1 and frame["lat"].sum() == 95.5
 
 
 def test_pandas(names, numbers):

@@ -48,6 +48,13 @@ def test_of_a_table_and_back():
     assert table["10.1.2.3"] == "b" and live["10.1.2.3"] == "a"
     assert popfib.LiveTable({"10.0.0.0/8": 1}).value_type is int
     assert live.value_type is str
+    with pytest.raises(ValueError, match="item 1: '10.0.0.1/8': host bits are set"):
+        popfib.Table([("10.0.0.0/8", 1), ("10.0.0.1/8", 2)])
+    live["10.9.0.0/16"] = "nine"
+    assert live["10.9.1.1"] == "nine"
+    del live["10.9.0.0/16"]
+    with pytest.raises(KeyError, match="no route 10.9.0.0/16"):
+        del live["10.9.0.0/16"]
     with pytest.raises(TypeError, match="item 0 is not a pair"):
         popfib.LiveTable(["10.0.0.0/8"])
     assert live.nbytes > 1000

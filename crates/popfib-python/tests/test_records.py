@@ -164,7 +164,7 @@ def test_an_image_is_saved_with_its_columns(table, lines, addresses, tmp_path):
 def test_places(tmp_path):
     (tmp_path / "blocks.csv").write_text("network,geoname_id\n10.0.0.0/8,1\n")
     (tmp_path / "places.csv").write_text("geoname_id,city_name\n1,Wien\n")
-    found = popfib.load(tmp_path / "blocks.csv", column="city_name", locations=tmp_path / "places.csv")
+    found = popfib.load(tmp_path / "blocks.csv", columns="city_name", locations=tmp_path / "places.csv")
     assert found["10.0.0.1"] == "Wien"
     with pytest.raises(FileNotFoundError):
         popfib.load(tmp_path / "blocks.csv", locations=tmp_path / "none.csv")

@@ -81,7 +81,7 @@ def test_kinds(address):
 
 def test_global():
     """`global` is what `is_global` says, except where it is listed."""
-    flags = popfib.special_table(column="global")
+    flags = popfib.special_table(columns="global")
     of_entry = {ipaddress.ip_network(prefix): flag for prefix, flag in flags.items()}
     differ = {}
     for address in boundaries():
@@ -107,9 +107,9 @@ def test_global():
 def test_columns():
     for column in ("source", "destination", "forwardable", "global", "reserved_by_protocol"):
         # What does not apply to a prefix is absent.
-        values = set(popfib.special_table(column=column).values()) - {None}
+        values = set(popfib.special_table(columns=column).values()) - {None}
         assert values == {"true", "false"}, column
-    assert popfib.special_table(column="rfc")["192.0.0.170"] == "RFC 8880, RFC 7050"
+    assert popfib.special_table(columns="rfc")["192.0.0.170"] == "RFC 8880, RFC 7050"
     assert len(popfib.special_table(decode=str.upper)) == 69
     with pytest.raises(ValueError, match='no column "flag" in "destination", "forwardable"'):
-        popfib.special_table(column="flag")
+        popfib.special_table(columns="flag")

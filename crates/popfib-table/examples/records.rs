@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Cell::Scalar(Scalar::Text(text)) => {
                 text.len() + usize::from(text.as_bytes().first() == Some(&0))
             }
-            Cell::Scalar(Scalar::Float(number)) => usize::from(number != 0.0),
+            Cell::Scalar(Scalar::Float(number, _)) => usize::from(number != 0.0),
             Cell::Scalar(_) => 8,
             Cell::List(list) => list.len(),
         });

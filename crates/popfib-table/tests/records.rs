@@ -25,7 +25,7 @@ fn records(count: u32) -> Records {
             builder.set(big, Scalar::Integer(long));
         }
         if n & 2 == 0 {
-            builder.set(float, Scalar::Float(f64::from(n) / 4.0));
+            builder.set(float, Scalar::Float(f64::from(n) / 4.0, 0));
             builder.set(bool, Scalar::Boolean(n & 4 == 0));
         }
         if n % 3 == 0 {

@@ -65,7 +65,7 @@ pub(crate) fn put(column: &Column, code: u32, output: &mut Vec<u8>) {
                 output.extend(text.as_bytes());
             }
             Scalar::Integer(number) => output.extend(number.to_le_bytes()),
-            Scalar::Float(number) => output.extend(number.to_le_bytes()),
+            Scalar::Float(number, _) => output.extend(number.to_le_bytes()),
             Scalar::Boolean(truth) => output.push(truth.into()),
         }
         false
@@ -142,7 +142,7 @@ mod tests {
         let numbers = of(&[&[Scalar::Integer(-2), Scalar::Integer(1)]], true);
         let [low, high] = [-2i128, 1].map(i128::to_le_bytes);
         assert_eq!(bytes(&numbers, 1), [low, high].concat());
-        let floats = of(&[&[Scalar::Float(0.5)]], false);
+        let floats = of(&[&[Scalar::Float(0.5, 0)]], false);
         assert_eq!(bytes(&floats, 1), 0.5f64.to_le_bytes());
         let truths = of(
             &[&[Scalar::Boolean(true)], &[Scalar::Boolean(false)]],

@@ -326,6 +326,34 @@ impl IpPrefix {
         }
     }
 
+    /// The prefix that is one bit shorter and covers this one; none of a whole family.
+    ///
+    /// ```
+    /// use popfib::IpPrefix;
+    ///
+    /// let prefix = IpPrefix::try_from("10.0.1.0/24")?;
+    /// assert_eq!(prefix.supernet(), Some("10.0.0.0/23".parse()?));
+    /// assert_eq!(prefix.halves(), Some(["10.0.1.0/25".parse()?, "10.0.1.128/25".parse()?]));
+    /// # Ok::<(), popfib::PrefixError>(())
+    /// ```
+    pub fn supernet(&self) -> Option<Self> {
+        let len = self.len().checked_sub(1)?;
+        Some(match self {
+            Self::V4(p) => Self::V4(Prefix::clamped(p.bits, len)),
+            Self::V6(p) => Self::V6(Prefix::clamped(p.bits, len)),
+        })
+    }
+
+    /// The two prefixes of one bit more that it is made of; none of one address.
+    pub fn halves(&self) -> Option<[Self; 2]> {
+        let len = self.len() + 1;
+        let last = match self {
+            Self::V4(p) => Self::V4(p.subnets(len).nth(1)?),
+            Self::V6(p) => Self::V6(p.subnets(len).nth(1)?),
+        };
+        Some([Self::new(self.address(), len).ok()?, last])
+    }
+
     /// Reads either family's `ADDRESS[/LENGTH]` and clears host bits.
     ///
     /// # Errors
@@ -349,6 +377,15 @@ impl FromStr for IpPrefix {
         } else {
             text.parse().map(Self::V4)
         }
+    }
+}
+
+impl TryFrom<&str> for IpPrefix {
+    type Error = PrefixError;
+
+    /// As [`from_str`](Self::from_str).
+    fn try_from(text: &str) -> Result<Self, PrefixError> {
+        text.parse()
     }
 }
 

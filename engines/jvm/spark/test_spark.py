@@ -83,18 +83,18 @@ def test_vectors(each_way, tmp_path, name):
     for n, (text, packed, _) in enumerate(questions):
         packed = bytes.fromhex(packed)
         number = int.from_bytes(packed, "big") if len(packed) == 4 else None
-        bits = None if number is None else number - (number >> 31 << 32)
-        rows.append((n, text, packed, bits, number))
-    frame = spark.createDataFrame(rows, "id int, text string, packed binary, bits int, number bigint")
-    calls = [f"popfib_lookup({column}, '{image}')" for column in ("text", "packed", "bits", "number")]
+        small = number if number is not None and number < 2**31 else None
+        rows.append((n, text, packed, small, number))
+    frame = spark.createDataFrame(rows, "id int, text string, packed binary, small int, number bigint")
+    calls = [f"popfib_lookup({column}, '{image}')" for column in ("text", "packed", "small", "number")]
     before = invalid(spark)
-    found = frame.selectExpr("id", "bits", *calls).collect()
+    found = frame.selectExpr("id", "small", "number", *calls).collect()
     assert len(found) == len(questions)
     for row in found:
         covering = questions[row[0]][2]
         value = routes[covering[-1]][1] if covering else None
-        number = None if row[1] is None else value
-        assert tuple(row[2:]) == (value, value, number, number), questions[row[0]]
+        small, number = (None if number is None else value for number in row[1:3])
+        assert tuple(row[3:]) == (value, value, small, number), questions[row[0]]
     assert invalid(spark) == before
 
 
@@ -104,7 +104,10 @@ def test_invalid(each_way, tmp_path):
     texts = [*VECTORS["invalid"], None, "10.0.0.1", "::1"]
     packed = [b"", b"abc", b"abcde", b"a" * 15, b"a" * 17, None, b"abcd", b"a" * 16]
     numbers = [-1, -(2**63), 2**32, 2**63 - 1, None, 0, 2**32 - 1]
-    for column, type, good in (texts, "string", ["four", "six"]), (packed, "binary", ["four", "six"]), (numbers, "bigint", ["four"] * 2):
+    small = [-1, -(2**31), None, 0, 2**31 - 1]
+    of_both = ["four", "six"]
+    kinds = (texts, "string", of_both), (packed, "binary", of_both), (numbers, "bigint", ["four"] * 2), (small, "int", ["four"] * 2)
+    for column, type, good in kinds:
         frame = spark.createDataFrame([(n, value) for n, value in enumerate(column)], f"n int, a {type}")
         before = invalid(spark)
         found = dict(frame.select("n", F.expr(f"popfib_lookup(a, '{image}', 'null')")).collect())

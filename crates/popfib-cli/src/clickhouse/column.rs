@@ -53,7 +53,9 @@ impl ClickhouseType {
         match (self, scalar) {
             (Self::String, Scalar::Text(text)) => native::text(text, to),
             (Self::String, scalar) => native::text(&scalar.to_string(), to),
-            (Self::Float64, Scalar::Float(number)) => to.extend_from_slice(&number.to_le_bytes()),
+            (Self::Float64, Scalar::Float(number, _)) => {
+                to.extend_from_slice(&number.to_le_bytes())
+            }
             (Self::Bool, Scalar::Boolean(truth)) => to.push(truth.into()),
             (Self::UInt32, scalar) => return number(scalar, u32::to_le_bytes, to),
             (Self::Int64, scalar) => return number(scalar, i64::to_le_bytes, to),
@@ -73,7 +75,7 @@ fn number<T: FromStr + TryFrom<i128>, const N: usize>(
     let number = match scalar {
         Scalar::Integer(number) => T::try_from(number).ok(),
         Scalar::Text(text) => text.parse().ok(),
-        Scalar::Float(_) | Scalar::Boolean(_) => None,
+        Scalar::Float(..) | Scalar::Boolean(_) => None,
     };
     let Some(number) = number else {
         return false;

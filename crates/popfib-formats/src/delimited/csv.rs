@@ -332,6 +332,8 @@ impl Delimited {
                 self.lines.stopped(reason)
             });
             (self.values, self.indices) = chosen?;
+        } else {
+            self.values.unread = layout.unread(&fields);
         }
         let is_heading = layout.heading.is_some();
         self.fields = Some((fields, layout));

@@ -88,9 +88,12 @@ impl CsvLayout {
         }
     }
 
-    /// By the heading, whose names say nothing, and the first row, in which one column has prefixes.
+    /// By the heading, whose names say nothing, and the first row, in which one column has prefixes, or else addresses.
     pub(super) fn by_content(heading: &CsvFields, row: &CsvFields) -> Result<Self, String> {
-        let has_prefix = |&n: &usize| is_prefix(row.get(n).trim());
+        let columns = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            (0..row.len()).filter(|&n| is(row.get(n).trim())).collect()
+        };
+        let is_address = |text: &str| text.parse::<IpAddr>().is_ok();
         let is_name = |n: usize| {
             let is_sign = |c: char| c.is_alphanumeric() || " _-./()".contains(c);
             heading.get(n).chars().all(is_sign)
@@ -98,14 +101,17 @@ impl CsvLayout {
                 && heading.get(n).parse::<u128>().is_err()
                 && !is_prefix(heading.get(n).trim())
         };
-        let mut found = (0..row.len()).filter(has_prefix);
+        let mut found = columns(&is_prefix);
+        if found.is_empty() {
+            found = columns(&is_address);
+        }
         let is_heading =
             heading.len() > 1 && row.len() <= heading.len() && (0..heading.len()).all(is_name);
-        match (found.next(), found.next()) {
-            (Some(n), None) if is_heading && !heading.get(n).trim().is_empty() => {
+        match found[..] {
+            [n] if is_heading && !heading.get(n).trim().is_empty() => {
                 Ok(Self::with_heading(AddressColumns::Prefix(n, None), heading))
             }
-            (Some(first), Some(second)) if is_heading => {
+            [first, second, ..] if is_heading => {
                 let [first, second] =
                     [first, second].map(|n| quote(heading.get(n).as_bytes()).to_string());
                 Err(format!(
@@ -176,6 +182,34 @@ impl CsvLayout {
         }
     }
 
+    /// The number and the name of each column that says nothing of the addresses: as the heading has it, or its number, from 1.
+    fn others(&self, fields: &CsvFields) -> impl Iterator<Item = (usize, String)> {
+        let has_heading = self.heading.is_some();
+        let is_place = move |n| self.source.uses(n) || has_heading && is_place(fields.get(n));
+        let others = (0..fields.len()).filter(move |&n| !is_place(n));
+        others.map(move |n| match fields.get(n).trim() {
+            name if has_heading && !name.is_empty() => (n, name.to_owned()),
+            _ => (n, (n + 1).to_string()),
+        })
+    }
+
+    /// That one column of several is read, where none is asked for.
+    pub(super) fn unread(&self, fields: &CsvFields) -> Option<String> {
+        let value = self.values.first()?;
+        let name = |(_, name): (usize, String)| quote(name.as_bytes());
+        let (read, unread): (Vec<_>, Vec<_>) = self.others(fields).partition(|(n, _)| n == value);
+        let read = read
+            .into_iter()
+            .map(name)
+            .next()
+            .filter(|_| !unread.is_empty())?;
+        let unread: Vec<_> = unread.into_iter().map(name).take(20).collect();
+        let unread = unread.join(", ");
+        Some(format!(
+            "column {read} is read, not {unread}; `columns='*'` reads all"
+        ))
+    }
+
     /// Makes the columns that were asked for those of the values; gives the book of values for them, and their indices in it.
     pub(super) fn choose(
         &mut self,
@@ -183,11 +217,6 @@ impl CsvLayout {
         fields: &CsvFields,
     ) -> Result<(ValueBook, Vec<usize>), String> {
         let mut values = ValueBook::new(columns).ranked(|name| rank(name, VALUE));
-        let is_named = |n| self.heading.is_some() && !fields.get(n).trim().is_empty();
-        let name_of = |n| match is_named(n) {
-            true => fields.get(n).trim().to_owned(),
-            false => (n + 1).to_string(),
-        };
         // The columns to read, each with the name that it has in the record: as asked for, or as the heading has it.
         let names: Vec<_> = match columns {
             ColumnSelection::Named(names) => {
@@ -196,13 +225,7 @@ impl CsvLayout {
                 };
                 names.iter().map(find).collect::<Result<_, _>>()?
             }
-            _ => {
-                let is_place = |&n: &usize| {
-                    self.source.uses(n) || self.heading.is_some() && is_place(fields.get(n))
-                };
-                let values = (0..fields.len()).filter(|n| !is_place(n));
-                values.map(|n| (n, name_of(n))).collect()
-            }
+            _ => self.others(fields).collect(),
         };
         let mut indices = Vec::new();
         for (_, name) in &names {

@@ -139,11 +139,21 @@ fn field(text: &str) -> Result<TemplateField, String> {
 impl Template {
     /// Whether it names a column by another name than `value`, so that a table needs its [records](crate::ColumnSelection::All).
     pub fn names_columns(&self) -> bool {
-        self.each.iter().any(|piece| match piece {
+        self.columns().any(|name| name != VALUE)
+    }
+
+    /// Whether it writes anything but prefixes.
+    pub fn has_values(&self) -> bool {
+        self.columns().next().is_some()
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &str> {
+        self.each.iter().filter_map(|piece| match piece {
             TemplatePiece::Field(field) => {
-                field.of_prefix.is_none() && ![VALUE, ACTION].contains(&&field.name[..])
+                let is_column = field.of_prefix.is_none() && field.name != ACTION;
+                is_column.then_some(&field.name[..])
             }
-            TemplatePiece::Text(_) | TemplatePiece::Comma => false,
+            TemplatePiece::Text(_) | TemplatePiece::Comma => None,
         })
     }
 }

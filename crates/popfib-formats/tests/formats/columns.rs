@@ -28,7 +28,11 @@ fn what_has_no_value_stays_and_is_counted() {
     ] {
         let table = table_as(format, text);
         assert_eq!(routes(&table), ["10.0.0.0/24 ", "10.0.0.0/25 DE"], "{text}");
-        assert_eq!(table.remarks(), ["1 route without a value"], "{text}");
+        assert_eq!(
+            table.absent.as_deref(),
+            Some("1 route without a value"),
+            "{text}"
+        );
     }
     // A list whose lines end in commas is one.
     assert_eq!(

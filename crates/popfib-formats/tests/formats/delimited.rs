@@ -252,13 +252,17 @@ fn without_the_column_there_is_nothing_to_read() {
         ..STRICT.clone()
     };
     let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; `prefix_column` names it";
-    assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &options), wanted);
+    assert_eq!(error("a,b,c\n10,1,2\n", &options), wanted);
     let skip = popfib_formats::LoadOptions {
         format: csv,
         ..SKIP.clone()
     };
-    assert_eq!(error("a,b,c\n10.0.0.0,1,2\n", &skip), wanted);
-    assert!(error("ip,bytes\n10.0.0.1,1\n", &options).contains("no column"));
+    assert_eq!(error("a,b,c\n10,1,2\n", &skip), wanted);
+    // Two columns of addresses are those of a log, mostly.
+    let two = error("src,dst,bytes\n10.0.0.1,10.0.0.2,1\n", &options);
+    assert!(
+        two.contains("prefixes in the columns \"src\" and \"dst\"; `prefix_column` chooses one")
+    );
 }
 
 #[test]

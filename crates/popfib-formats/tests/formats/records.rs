@@ -180,6 +180,19 @@ fn headings_of_csv_are_columns() {
             "1 route without a value",
         ]
     );
+    let read_alone = read(text, &STRICT).unwrap().unread.unwrap();
+    let unread = r#""zip", "rate", "is_anycast", "name", "7""#;
+    assert_eq!(
+        read_alone,
+        format!("column \"asn\" is read, not {unread}; `columns='*'` reads all")
+    );
+    for text in [
+        "network,asn\n10.0.0.0/8,1\n",
+        "network\n10.0.0.0/8\n",
+        "10.0.0.0/8,1\n",
+    ] {
+        assert_eq!(read(text, &STRICT).unwrap().unread, None, "{text}");
+    }
     let table = read(text, &options(&["*"])).unwrap();
     assert_eq!(table.records.len(), 3, "equal records have one number");
     assert_eq!(

@@ -10,6 +10,7 @@
 '2001:db8::/32'
 """
 
+from ._built_in import lookup
 from ._connect import Connection, connect
 from ._popfib import (
     Anonymizer,
@@ -63,6 +64,7 @@ __all__ = [
     "load_set",
     "load_updates",
     "load_vrps",
+    "lookup",
     "lookup_many",
     "open",
     "rov",

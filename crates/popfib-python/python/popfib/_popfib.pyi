@@ -35,6 +35,9 @@ _Key: TypeAlias = (
 _Cell: TypeAlias = str | int | float | bool | list[str] | list[int] | None
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 
+class _File(Protocol):
+    def read(self) -> str | bytes: ...
+
 class _HasItems(Protocol[_T]):
     def keys(self) -> Iterable[Any]: ...
     def items(self) -> Iterable[tuple[Any, _T]]: ...
@@ -243,6 +246,8 @@ class LiveTable(Generic[_V]):
     ) -> LiveTable[_V]: ...
     def __len__(self) -> int: ...
     def __getitem__(self, address: _Key, /) -> _V: ...
+    def __setitem__(self, prefix: _Key, value: _V, /) -> None: ...
+    def __delitem__(self, prefix: _Key, /) -> None: ...
     def __contains__(self, address: _Key, /) -> bool: ...
     @overload
     def get(self, address: _Key, default: None = None, /) -> _V | None: ...
@@ -476,12 +481,12 @@ _RouteValue: TypeAlias = Literal["next-hop", "origin-as", "peer"]
 
 @overload
 def load(
-    path: _Path,
+    path: _Path | _File,
     /,
     format: str | None = None,
     *,
     value: _RouteValue = "next-hop",
-    column: str | None = None,
+    columns: str | Sequence[str] | None = None,
     locations: _Path | None = None,
     peer: int | str | None = None,
     vrf: str | None = None,
@@ -492,6 +497,7 @@ def load(
     mask: bool = False,
     leading_zeros: bool = False,
     fill: bool = False,
+    mapped: bool = False,
     max_size: int | None = None,
     updates: Iterable[_Path] | None = None,
     until: datetime | float | None = None,
@@ -499,12 +505,12 @@ def load(
 ) -> Table[Any]: ...
 @overload
 def load(
-    path: _Path,
+    path: _Path | _File,
     /,
     format: str | None = None,
     *,
     value: _RouteValue = "next-hop",
-    column: str | None = None,
+    columns: str | Sequence[str] | None = None,
     locations: _Path | None = None,
     peer: int | str | None = None,
     vrf: str | None = None,
@@ -515,6 +521,7 @@ def load(
     mask: bool = False,
     leading_zeros: bool = False,
     fill: bool = False,
+    mapped: bool = False,
     max_size: int | None = None,
     updates: Iterable[_Path] | None = None,
     until: datetime | float | None = None,
@@ -556,23 +563,23 @@ def join(
 ) -> None: ...
 @overload
 def default_table(
-    *, column: str | None = None, decode: None = None
+    *, columns: str | Sequence[str] | None = None, decode: None = None
 ) -> Table[str]: ...
 @overload
 def default_table(
-    *, column: str | None = None, decode: Callable[[str], _V]
+    *, columns: str | Sequence[str] | None = None, decode: Callable[[str], _V]
 ) -> Table[_V]: ...
 @overload
 def special_table(
-    *, column: str | None = None, decode: None = None
+    *, columns: str | Sequence[str] | None = None, decode: None = None
 ) -> Table[str]: ...
 @overload
 def special_table(
-    *, column: str | None = None, decode: Callable[[str], _V]
+    *, columns: str | Sequence[str] | None = None, decode: Callable[[str], _V]
 ) -> Table[_V]: ...
 @overload
 def load_updates(
-    path: _Path,
+    path: _Path | _File,
     /,
     format: str | None = None,
     *,
@@ -583,7 +590,7 @@ def load_updates(
 ) -> list[tuple[str, str | None]]: ...
 @overload
 def load_updates(
-    path: _Path,
+    path: _Path | _File,
     /,
     format: str | None = None,
     *,
@@ -592,12 +599,12 @@ def load_updates(
     mask: bool = False,
     decode: Callable[[str], _V],
 ) -> list[tuple[str, _V | None]]: ...
-def load_vrps(path: _Path, /, *, skip_invalid: bool = False, mask: bool = False) -> Vrps: ...
+def load_vrps(path: _Path | _File, /, *, skip_invalid: bool = False, mask: bool = False) -> Vrps: ...
 def rov(
     table: Table[Any], vrps: Vrps, /
 ) -> list[tuple[str, int | None, _Validity]]: ...
 def load_set(
-    path: _Path,
+    path: _Path | _File,
     /,
     format: str | None = None,
     *,

@@ -28,7 +28,8 @@ def lookup(
     columns of the table's records.
 
     With `categorical`, a categorical column, which is fast and small if there are fewer values than rows, and needs pyarrow;
-    in a frame, columns of text are categorical.
+    in a frame, columns of text are categorical. Integers and booleans of a frame that are missing in a row are nullable
+    (`Int64`, `boolean`).
     """
     # An empty column may be of any type.
     column: Any = addresses if len(addresses) else []
@@ -42,8 +43,9 @@ def lookup(
             records = table.lookup_many(
                 column, columns=columns, output="arrow", invalid=invalid, threads=threads
             )
-            frame = {name: pa.array(found).to_pandas().values for name, found in records.items()}
-            return pd.DataFrame(frame, index=addresses.index)
+            arrays = {name: pa.array(found) for name, found in records.items()}
+            found = {name: array.to_pandas(integer_object_nulls=True).array for name, array in arrays.items()}
+            return _frame(found, table, addresses.index)
         answers = table.lookup_many(
             column, output="arrow", invalid=invalid, threads=threads
         )
@@ -51,9 +53,19 @@ def lookup(
         return pd.Series(found.values, index=addresses.index, name=addresses.name)
     if columns is not None:
         found = table.lookup_many(column, columns=columns, invalid=invalid, threads=threads)
-        return pd.DataFrame(found, index=addresses.index)
+        return _frame(found, table, addresses.index)
     values = table.lookup_many(column, invalid=invalid, threads=threads)
     return pd.Series(values, index=addresses.index, name=addresses.name)
+
+
+def _frame(found: dict[str, Any], table: Table[Any], index: pd.Index[Any]) -> pd.DataFrame:
+    """The frame of columns, of which integers and booleans that are missing in a row are nullable."""
+    for name, values in found.items():
+        kind = {"integer": "Int64", "boolean": "boolean"}.get(table.schema[name])
+        if kind is not None and values.dtype == object:
+            is_higher = any(value is not None and value >= 2**63 for value in values)
+            found[name] = pd.array(values, dtype="UInt64" if is_higher else kind)
+    return pd.DataFrame(found, index=index)
 
 
 def isin(

@@ -264,7 +264,7 @@ fn unsigned(scalar: Scalar<'_>) -> Option<u64> {
 
 fn float(scalar: Scalar<'_>) -> Option<f64> {
     match scalar {
-        Scalar::Float(float) => Some(float),
+        Scalar::Float(float, _) => Some(float),
         _ => None,
     }
 }

@@ -1,6 +1,5 @@
 //! `popfib.load_set`: a file in, the set of the addresses of its prefixes out.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -9,8 +8,8 @@ use pyo3::prelude::*;
 
 use super::addresses::SetAddresses;
 use super::class::PyIpSet;
-use crate::files::{in_background, input, peer_of, read_error, wrong};
-use crate::store::{path_of, warn};
+use crate::files::{GivenFile, given_file, in_background, input, peer_of, read_error, wrong};
+use crate::store::warn;
 
 /// Load the set of the addresses that the prefixes of a file have, whatever their values; the options are those of `load`.
 #[pyfunction]
@@ -19,7 +18,7 @@ use crate::store::{path_of, warn};
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn load_set(
     py: Python<'_>,
-    #[pyo3(from_py_with = path_of)] path: PathBuf,
+    #[pyo3(from_py_with = given_file)] path: GivenFile,
     format: Option<&str>,
     peer: Option<&Bound<'_, PyAny>>,
     vrf: Option<String>,
@@ -42,13 +41,12 @@ pub(crate) fn load_set(
         leading_zeros,
         ..LoadOptions::new()
     };
-    let name = path.display().to_string();
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);
-    let (addresses, remarks) = in_background(py, &cancel, move || {
-        let input = input(&path, seen)?.max_size(max_size.unwrap_or(Input::DEFAULT_MAX_SIZE));
+    let (addresses, name, remarks) = in_background(py, &cancel, move || {
+        let input = input(path, seen)?.max_size(max_size.unwrap_or(Input::DEFAULT_MAX_SIZE));
         let list = load::<Vec<_>>(input, &options).map_err(read_error)?;
-        PyResult::Ok((SetAddresses::new(&list), list.remarks()))
+        PyResult::Ok((SetAddresses::new(&list), list.name.clone(), list.remarks()))
     })??;
     for line in remarks {
         warn(py, &format!("{name}: {line}"))?;

@@ -214,7 +214,7 @@ impl RecordsBuilder {
         let (kind, written) = match value {
             Scalar::Text(text) => (TEXT, Some(text)),
             Scalar::Integer(_) => (INTEGER, None),
-            Scalar::Float(_) => (FLOAT, None),
+            Scalar::Float(..) => (FLOAT, None),
             Scalar::Boolean(_) => (BOOLEAN, None),
         };
         column.kinds |= kind;
@@ -333,6 +333,9 @@ impl ColumnBuilder {
     /// The column; and if it has both lists and other values, the codes of the texts that its lists have become.
     fn build(mut self, mixed: &mut Vec<String>) -> (Column, Option<Vec<u32>>) {
         let of_lists = self.lists.lists().len() > 0 && !self.has_scalars;
+        if self.kinds == INTEGER | FLOAT && floats(&self.values).is_some() {
+            self.kinds = FLOAT;
+        }
         if self.kinds.count_ones() > 1 || self.lists.lists().len() > 0 && self.has_scalars {
             mixed.push(self.name.clone());
             self.kinds = TEXT;
@@ -391,9 +394,22 @@ fn integers(values: &Dictionary) -> Option<ScalarDictionary> {
     signed.or_else(|| Some(ScalarDictionary::Unsigned(unsigned()?)))
 }
 
+/// Floats of which the text is the shortest, or has zeros up to as many decimals as all have. Of whole numbers some may be written
+/// with `.0` and some without: then that is forgotten.
 fn floats(values: &Dictionary) -> Option<ScalarDictionary> {
-    let numbers = values.iter().map(parsed).collect::<Option<_>>();
-    numbers.map(ScalarDictionary::Floats)
+    let zeros = values.iter().filter(|text| text.ends_with('0'));
+    let decimals = zeros.filter_map(|text| Some(text.split_once('.')?.1.len()));
+    let decimals = decimals.max().unwrap_or(0).min(64) as u8;
+    let written = |text: &str, decimals| {
+        let number = text.parse().ok()?;
+        (Scalar::Float(number, decimals).to_string() == text).then_some(number)
+    };
+    let all = |of: &dyn Fn(&str) -> Option<f64>| values.iter().map(of).collect();
+    if let Some(numbers) = all(&|text| written(text, decimals)) {
+        return Some(ScalarDictionary::Floats(numbers, decimals));
+    }
+    let numbers = all(&|text| written(text.strip_suffix(".0").unwrap_or(text), 0));
+    numbers.map(|numbers| ScalarDictionary::Floats(numbers, 0))
 }
 
 fn booleans(values: &Dictionary) -> Option<ScalarDictionary> {

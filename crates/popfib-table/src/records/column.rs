@@ -122,7 +122,7 @@ impl Column {
         match &self.values {
             ScalarDictionary::Texts(_) | ScalarDictionary::Names(_) => ColumnType::Text,
             ScalarDictionary::Signed(_) | ScalarDictionary::Unsigned(_) => ColumnType::Integer,
-            ScalarDictionary::Floats(_) => ColumnType::Float,
+            ScalarDictionary::Floats(..) => ColumnType::Float,
             ScalarDictionary::Booleans(_) => ColumnType::Boolean,
         }
     }

@@ -31,6 +31,9 @@ const UNSIGNED: u8 = 3;
 const FLOAT: u8 = 4;
 const BOOLEAN: u8 = 5;
 
+/// From here on, beside types of a MaxMind database, how many decimals floats are written with at least.
+const DECIMALS: u8 = 128;
+
 /// The bytes that describe all columns, and each one.
 const HEAD: usize = 16;
 const ENTRY: usize = 16;
@@ -78,9 +81,13 @@ impl Records {
                 RecordRows::Packed(_) => PackedRows::bits(column.len() as u32) as u8,
             };
             let (value_type, values) = bytes_of(&column.values);
-            let maxmind_type = column.maxmind_type.map_or(0, |of| of as u8);
+            let written_as = match (column.maxmind_type, &column.values) {
+                (Some(of), _) => of as u8,
+                (None, ScalarDictionary::Floats(_, decimals @ 1..)) => DECIMALS + decimals,
+                _ => 0,
+            };
             let is_list = u8::from(column.lists.is_some());
-            head.extend([value_type, is_list, bits, maxmind_type]);
+            head.extend([value_type, is_list, bits, written_as]);
             head.extend(word(column.name().len())?);
             head.extend(word(column.values.len())?);
             head.extend(word(column.lists.as_ref().map_or(0, CodeLists::len))?);
@@ -139,7 +146,7 @@ impl Records {
                 value_type,
                 is_list @ (0 | 1),
                 width @ 0..=32,
-                maxmind_type,
+                written_as,
                 ..,
             ] = entry
             else {
@@ -153,7 +160,7 @@ impl Records {
             let kind = VALUES + 4 * index as u16;
             let values = match image.name_count() {
                 Some(names) if names as usize == values => ScalarDictionary::Names(image.clone()),
-                _ => scalars(image, kind, value_type, values)?,
+                _ => scalars(image, kind, [value_type, written_as], values)?,
             };
             let lists = match is_list {
                 0 if lists == 0 => None,
@@ -163,7 +170,7 @@ impl Records {
             let mut column = Column::new(name.to_owned(), values, lists);
             // A type that is not known is left out: a later version may have written it.
             let mut known = MaxMindType::ALL.into_iter();
-            column.maxmind_type = known.find(|&of| of as u8 == maxmind_type);
+            column.maxmind_type = known.find(|&of| of as u8 == written_as);
             if columns.iter().any(|known: &Column| known.name() == name) {
                 return Err(broken(at, "two columns have one name"));
             }
@@ -212,7 +219,7 @@ fn bytes_of(values: &ScalarDictionary) -> (u8, Vec<u8>) {
         }
         ScalarDictionary::Signed(numbers) => (SIGNED, all(numbers, i64::to_le_bytes)),
         ScalarDictionary::Unsigned(numbers) => (UNSIGNED, all(numbers, u64::to_le_bytes)),
-        ScalarDictionary::Floats(numbers) => (FLOAT, all(numbers, f64::to_le_bytes)),
+        ScalarDictionary::Floats(numbers, _) => (FLOAT, all(numbers, f64::to_le_bytes)),
         ScalarDictionary::Booleans(truths) => {
             (BOOLEAN, truths.iter().map(|&truth| truth.into()).collect())
         }
@@ -223,7 +230,7 @@ fn bytes_of(values: &ScalarDictionary) -> (u8, Vec<u8>) {
 fn scalars(
     image: &ImageTable,
     kind: u16,
-    value_type: u8,
+    [value_type, written_as]: [u8; 2],
     count: usize,
 ) -> Result<ScalarDictionary, ImageError> {
     let bytes = section(image, kind)?;
@@ -244,7 +251,10 @@ fn scalars(
         }
         SIGNED => ScalarDictionary::Signed(numbers()?.map(i64::from_le_bytes).collect()),
         UNSIGNED => ScalarDictionary::Unsigned(numbers()?.map(u64::from_le_bytes).collect()),
-        FLOAT => ScalarDictionary::Floats(numbers()?.map(f64::from_le_bytes).collect()),
+        FLOAT => {
+            let numbers = numbers()?.map(f64::from_le_bytes).collect();
+            ScalarDictionary::Floats(numbers, written_as.checked_sub(DECIMALS).unwrap_or(0))
+        }
         BOOLEAN if bytes.len() == count && bytes.iter().all(|&byte| byte <= 1) => {
             ScalarDictionary::Booleans(bytes.iter().map(|&byte| byte == 1).collect())
         }

@@ -14,19 +14,29 @@ pub enum Scalar<'a> {
     Text(&'a str),
     /// A number of 64 bits, signed or not.
     Integer(i128),
-    /// A number of 64 bits that may have a fraction.
-    Float(f64),
+    /// A number of 64 bits that may have a fraction, and with how many decimals it is written at least.
+    Float(f64, u8),
     /// True or false.
     Boolean(bool),
 }
 
 impl fmt::Display for Scalar<'_> {
-    /// As text, without quotes; a float has the fewest digits that tell it from all others.
+    /// As text, without quotes; a float has the fewest digits that tell it from all others, and zeros up to its decimals.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Integer(number) => write!(f, "{number}"),
-            Self::Float(number) => write!(f, "{number}"),
+            Self::Float(number, 0) => write!(f, "{number}"),
+            &Self::Float(number, decimals) => {
+                let shortest = number.to_string();
+                let fraction = shortest
+                    .split_once('.')
+                    .map_or("", |(_, fraction)| fraction);
+                match fraction.len() < decimals.into() {
+                    true => write!(f, "{number:.*}", decimals.into()),
+                    false => f.write_str(&shortest),
+                }
+            }
             Self::Boolean(truth) => write!(f, "{truth}"),
         }
     }
@@ -40,7 +50,8 @@ pub(super) enum ScalarDictionary {
     Names(ImageTable),
     Signed(Vec<i64>),
     Unsigned(Vec<u64>),
-    Floats(Vec<f64>),
+    /// With the decimals that each is written with at least.
+    Floats(Vec<f64>, u8),
     Booleans(Vec<bool>),
 }
 
@@ -54,7 +65,7 @@ impl ScalarDictionary {
             Self::Names(image) => Scalar::Text(image.next_hop_name(number)?),
             Self::Signed(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
             Self::Unsigned(numbers) => Scalar::Integer((*numbers.get(at)?).into()),
-            Self::Floats(numbers) => Scalar::Float(*numbers.get(at)?),
+            Self::Floats(numbers, decimals) => Scalar::Float(*numbers.get(at)?, *decimals),
             Self::Booleans(truths) => Scalar::Boolean(*truths.get(at)?),
         })
     }
@@ -65,7 +76,7 @@ impl ScalarDictionary {
             Self::Names(image) => image.name_count().unwrap_or(0) as usize,
             Self::Signed(numbers) => numbers.len(),
             Self::Unsigned(numbers) => numbers.len(),
-            Self::Floats(numbers) => numbers.len(),
+            Self::Floats(numbers, _) => numbers.len(),
             Self::Booleans(truths) => truths.len(),
         }
     }
@@ -84,7 +95,7 @@ impl ScalarDictionary {
     /// Whether all floats are finite numbers.
     pub(super) fn are_finite(&self) -> bool {
         match self {
-            Self::Floats(numbers) => numbers.iter().all(|number| number.is_finite()),
+            Self::Floats(numbers, _) => numbers.iter().all(|number| number.is_finite()),
             _ => true,
         }
     }
@@ -94,7 +105,7 @@ impl ScalarDictionary {
             Self::Texts(texts) => texts.bytes(),
             // The image's own.
             Self::Names(_) => 0,
-            Self::Signed(_) | Self::Unsigned(_) | Self::Floats(_) => 8 * self.len(),
+            Self::Signed(_) | Self::Unsigned(_) | Self::Floats(..) => 8 * self.len(),
             Self::Booleans(_) => self.len(),
         }
     }

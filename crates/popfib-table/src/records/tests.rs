@@ -20,7 +20,7 @@ fn cell_of(cell: Option<Cell<'_>>) -> Set {
     let scalar = |scalar: Scalar<'_>| match scalar {
         Scalar::Text(text) => Set::Text(text.to_owned()),
         Scalar::Integer(number) => Set::Integer(number),
-        Scalar::Float(number) => Set::Float(number),
+        Scalar::Float(number, _) => Set::Float(number),
         Scalar::Boolean(truth) => Set::Boolean(truth),
     };
     match cell {
@@ -45,7 +45,7 @@ fn set(builder: &mut RecordsBuilder, column: usize, value: &Set) {
         Set::Absent => {}
         Set::Text(text) => builder.set(column, Scalar::Text(text)),
         Set::Integer(number) => builder.set(column, Scalar::Integer(*number)),
-        Set::Float(number) => builder.set(column, Scalar::Float(*number)),
+        Set::Float(number) => builder.set(column, Scalar::Float(*number, 0)),
         Set::Boolean(truth) => builder.set(column, Scalar::Boolean(*truth)),
         Set::Texts(texts) => {
             builder.set_list(column, texts.iter().map(|text| Scalar::Text(text)));
@@ -78,6 +78,21 @@ fn written(texts: &[&str]) -> ColumnType {
 }
 
 #[test]
+fn whole_numbers_with_and_without_a_point_are_numbers() {
+    let mut builder = RecordsBuilder::new();
+    let column = builder.column("c").unwrap();
+    for text in ["48", "48.0", "48.2"] {
+        builder.set_written(column, text);
+        builder.finish_record();
+    }
+    let records = builder.build().records;
+    let column = &records.columns()[0];
+    assert_eq!(column.column_type(), ColumnType::Float);
+    let texts = (1..=3).map(|code| column.value(code).unwrap().to_string());
+    assert_eq!(texts.collect::<Vec<_>>(), ["48", "48", "48.2"]);
+}
+
+#[test]
 fn the_type_of_written_texts_is_never_guessed_with_loss() {
     let max = u64::MAX.to_string();
     for (texts, column_type) in [
@@ -94,7 +109,12 @@ fn the_type_of_written_texts_is_never_guessed_with_loss() {
         (&["+7"], ColumnType::Text),
         (&["-0"], ColumnType::Float),
         (&["1", "2.5"], ColumnType::Float),
-        (&["2.50"], ColumnType::Text),
+        (&["2.50"], ColumnType::Float),
+        (&["48.0", "48.2", "-7.125"], ColumnType::Float),
+        (&["48.1370", "11.5000", "0.1000"], ColumnType::Float),
+        // As versions and AS numbers are written.
+        (&["1.10", "1.9"], ColumnType::Text),
+        (&["1.10", "7"], ColumnType::Text),
         (&["NaN"], ColumnType::Text),
         (&["inf", "1.5"], ColumnType::Text),
         (&["true", "false"], ColumnType::Boolean),
@@ -303,7 +323,7 @@ fn a_column_says_what_its_elements_are() {
     let lists = column(&[1], true).lists;
     let floats = Column::new(
         "c".into(),
-        super::scalars::ScalarDictionary::Floats(vec![1.5]),
+        super::scalars::ScalarDictionary::Floats(vec![1.5], 0),
         lists,
     );
     assert_eq!(floats.column_type(), ColumnType::Texts);

@@ -91,11 +91,11 @@ pub(super) fn scalar(
         }
         (Scalar::Text(value), _) => text(to, value),
         (Scalar::Boolean(truth), _) => head(to, BOOLEAN, usize::from(truth)),
-        (Scalar::Float(number), Some(MaxMindType::Float)) => {
+        (Scalar::Float(number, _), Some(MaxMindType::Float)) => {
             head(to, FLOAT, 4);
             to.extend((number as f32).to_be_bytes());
         }
-        (Scalar::Float(number), _) => {
+        (Scalar::Float(number, _), _) => {
             head(to, DOUBLE, 8);
             to.extend(number.to_be_bytes());
         }

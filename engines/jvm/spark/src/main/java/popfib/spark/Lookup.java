@@ -90,18 +90,7 @@ public final class Lookup implements Serializable {
     /**
      * The answer for an IPv4 address.
      *
-     * @param address its bits: from 128.0.0.0 on, a negative number
-     * @return what {@link #type} says; null without a match
-     */
-    public Object of(int address) {
-        Taken taken = taken();
-        return answer(taken, taken.table.lookup(address), address);
-    }
-
-    /**
-     * The answer for an IPv4 address.
-     *
-     * @param address from 0 to 4294967295
+     * @param address from 0 to 4294967295, of an INT up to 2147483647
      * @return what {@link #type} says; null without a match
      */
     public Object of(long address) {

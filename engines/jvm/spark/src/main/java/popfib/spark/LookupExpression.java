@@ -55,7 +55,7 @@ public final class LookupExpression extends UnaryExpression implements Serializa
         if (value instanceof byte[]) {
             return lookup.of((byte[]) value);
         }
-        return value instanceof Integer ? lookup.of((int) value) : lookup.of((long) value);
+        return lookup.of(((Number) value).longValue());
     }
 
     @Override

@@ -1,0 +1,27 @@
+"""One address in the built-in table."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ._popfib import Table, default_table
+
+
+@cache
+def _table() -> Table[Any]:
+    return default_table(columns="*")
+
+
+def lookup(address: Any) -> dict[str, Any] | None:
+    """The answer of the built-in table for an address: prefix, origin AS and its name; None without a match.
+
+    The table is loaded by the first call, and kept.
+
+    >>> import popfib
+    >>> popfib.lookup("8.8.8.8")
+    {'prefix': '8.8.8.0/24', 'asn': 15169, 'as_name': 'Google LLC'}
+    """
+    table = _table()
+    prefix, record = table.get_key(address), table.record(address)
+    return None if record is None else {"prefix": prefix, **record}

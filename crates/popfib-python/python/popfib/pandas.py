@@ -44,7 +44,7 @@ def lookup(
                 column, columns=columns, output="arrow", invalid=invalid, threads=threads
             )
             arrays = {name: pa.array(found) for name, found in records.items()}
-            found = {name: array.to_pandas(integer_object_nulls=True).array for name, array in arrays.items()}
+            found = {name: array.to_pandas(integer_object_nulls=True).values for name, array in arrays.items()}
             return _frame(found, table, addresses.index)
         answers = table.lookup_many(
             column, output="arrow", invalid=invalid, threads=threads

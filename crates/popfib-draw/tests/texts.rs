@@ -219,7 +219,7 @@ fn of_tables_of_routers() {
     let data =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../popfib-formats/tests/data/vendor-frr-bird");
     for name in FILES {
-        let input = Input::open(&data.join(name)).unwrap();
+        let input = Input::open(data.join(name)).unwrap();
         let table: RouteTable = load(input, &LoadOptions::new()).unwrap();
         assert!(
             !table.ribs.ipv4.is_empty() || !table.ribs.ipv6.is_empty(),

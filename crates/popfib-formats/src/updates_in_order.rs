@@ -130,7 +130,7 @@ impl UpdatesInOrder {
         let (source, is_ready) = match waiting {
             WaitingFile::Open(source) => (source, true),
             WaitingFile::File(path) => {
-                let input = Input::open(&path)?.max_size(self.max_size);
+                let input = Input::open(path)?.max_size(self.max_size);
                 (open_updates(input, &self.options)?, false)
             }
         };

@@ -34,7 +34,7 @@ fn table(name: &str) -> Result<Vec<String>, String> {
 }
 
 fn addresses(name: &str) -> Vec<String> {
-    let input = Input::open(&folder().join(name)).unwrap();
+    let input = Input::open(folder().join(name)).unwrap();
     let mut file = AddressFile::open(input, None, &AddressOptions::default()).unwrap();
     let mut batch = AddressBatch::new();
     let mut all = Vec::new();
@@ -50,7 +50,7 @@ fn addresses(name: &str) -> Vec<String> {
 }
 
 fn update(name: &str) -> Result<String, String> {
-    let input = Input::open(&folder().join(name)).unwrap();
+    let input = Input::open(folder().join(name)).unwrap();
     match open_updates(input, &UpdateOptions::default())
         .unwrap()
         .next_update()

@@ -150,12 +150,12 @@ fn updates_of_2013() {
         return;
     };
     let mut raw = open_updates(
-        Input::open(&data.join("raw/gobgpdump/arch0")).unwrap(),
+        Input::open(data.join("raw/gobgpdump/arch0")).unwrap(),
         &UpdateOptions::default(),
     )
     .unwrap();
     let mut text = open_updates(
-        Input::open(&data.join("updates/gobgpdump-arch0.txt.gz")).unwrap(),
+        Input::open(data.join("updates/gobgpdump-arch0.txt.gz")).unwrap(),
         &UpdateOptions::default(),
     )
     .unwrap();
@@ -192,7 +192,7 @@ fn every_stream_of_updates() {
     ];
     for (name, announced, withdrawn) in files {
         let file = data.join(format!("updates/{name}.updates.txt.gz"));
-        let input = Input::open(&file).unwrap();
+        let input = Input::open(file).unwrap();
         let mut source = open_updates(input, &UpdateOptions::default()).unwrap();
         let mut seen = (0, 0);
         while let Some(update) = source.next_update().unwrap() {
@@ -204,7 +204,7 @@ fn every_stream_of_updates() {
         assert_eq!(seen, (announced, withdrawn), "{name}");
     }
     let file = data.join("raw/bgpdump/updates.20160811.1600.gz");
-    let input = Input::open(&file).unwrap();
+    let input = Input::open(file).unwrap();
     let mut source = open_updates(input, &UpdateOptions::default()).unwrap();
     let mut count = 0;
     while source.next_update().unwrap().is_some() {

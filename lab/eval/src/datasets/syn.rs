@@ -250,6 +250,6 @@ mod tests {
             println!("skipped: {name}: no shared data");
             return None;
         };
-        Some(ipv4_of(Input::open(&file).unwrap()))
+        Some(ipv4_of(Input::open(file).unwrap()))
     }
 }

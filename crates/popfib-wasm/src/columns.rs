@@ -102,7 +102,7 @@ mod tests {
             (&[&[Integer(1)], &[Integer(-highest - 1)]], BIGINT),
             (&[&[Integer(u64::MAX.into())]], BIGINT),
             (&[&[Integer(i64::MIN.into())]], BIGINT),
-            (&[&[Float(1.0)]], FLOAT),
+            (&[&[Float(1.0, 0)]], FLOAT),
             (&[&[Boolean(true)]], BOOLEAN),
         ];
         for (values, expected) in cases {

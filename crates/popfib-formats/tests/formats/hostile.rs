@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
 /// What a file gives as a table: its routes, or its error without the folder.
 fn table(name: &str) -> Result<Vec<String>, String> {
     let path = folder().join(name);
-    let input = Input::open(&path).unwrap().max_size(64 << 20);
+    let input = Input::open(path).unwrap().max_size(64 << 20);
     let loaded = load_from(input, &STRICT);
     loaded.map(|table| routes(&table)).map_err(|error| {
         let message = error.to_string();

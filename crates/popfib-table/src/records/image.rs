@@ -253,7 +253,7 @@ fn scalars(
         UNSIGNED => ScalarDictionary::Unsigned(numbers()?.map(u64::from_le_bytes).collect()),
         FLOAT => {
             let numbers = numbers()?.map(f64::from_le_bytes).collect();
-            ScalarDictionary::Floats(numbers, written_as.checked_sub(DECIMALS).unwrap_or(0))
+            ScalarDictionary::Floats(numbers, written_as.saturating_sub(DECIMALS))
         }
         BOOLEAN if bytes.len() == count && bytes.iter().all(|&byte| byte <= 1) => {
             ScalarDictionary::Booleans(bytes.iter().map(|&byte| byte == 1).collect())

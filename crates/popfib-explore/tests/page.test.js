@@ -380,7 +380,7 @@ test("a search waits for the table, and says so", async () => {
   const page = await browser.page();
   pages.push(page);
   await page.open(url("page.html"));
-  await page.until("globalThis.explorer");
+  await page.until("Boolean(globalThis.explorer)");
   const said = await page.run("(explorer.searched = explorer.atlas.find('8.8.8.0/24'), document.getElementById('found').innerText)");
   assert.match(said, /^Searching/);
   await page.run("explorer.searched");

@@ -396,7 +396,9 @@ test("lines that are not looked up are counted and named", async () => {
   assert.equal(await page.run("document.getElementById('unlinked').hidden"), true);
   await page.run("explorer.lookup.look('8.8.8.8\\n'.repeat(100))");
   assert.equal(await page.run("document.getElementById('unlinked').hidden"), false);
-  popfib(["explore", `a=${path("four.csv")}`, `b=${path("countries.txt")}`, "--title", "A <b>title", "-o", path("two.html")]);
+  writeFileSync(path("a.txt"), "10.0.0.0/8 x\n11.0.0.0/8 y\n");
+  writeFileSync(path("b.txt"), "10.0.0.0/8 z\n");
+  popfib(["explore", `a=${path("a.txt")}`, `b=${path("b.txt")}`, "--title", "A <b>title", "-o", path("two.html")]);
   const two = await visit("two.html", "#look=10.0.0.1%0A11.0.0.1");
   assert.equal(await two.run(text("title")), "A <b>title");
   assert.equal(await two.run(text("asked")), "2 addresses and prefixes: 2 matches in a, 1 match in b");

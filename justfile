@@ -81,6 +81,10 @@ test-postgresql *args:
 test-go *args:
     engines/go/test {{ args }}
 
+# The processor for the OpenTelemetry Collector
+test-otelcol:
+    engines/go/otelcol/test
+
 # popfib in BPF programs, in namespaces of its own (--quick, --linux VERSION)
 test-bpf *args:
     engines/bpf/test {{ args }}
@@ -284,6 +288,10 @@ bench-postgresql *args:
 # The Go package beside bart and maxminddb-golang
 bench-go *args:
     cd engines/go/bench && GOMAXPROCS=1 taskset -c 1 go test -bench . {{ args }}
+
+# The processor for the OpenTelemetry Collector beside one by maxminddb-golang (POPFIB, CITY)
+bench-otelcol *args:
+    cd engines/go/otelcol && GOMAXPROCS=1 taskset -c 1 go test -run '^$' -bench . {{ args }}
 
 # The reader for the JVM beside IPAddress and MaxMind's
 bench-jvm *args:

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// The length of a buffer for any IPv4 address; the longest is one byte shorter.
-pub const IPV4_TEXT: usize = 16;
+const IPV4_TEXT: usize = 16;
 /// The length of a buffer for any IPv6 address; the longest is one byte shorter.
 pub const IPV6_TEXT: usize = 40;
 
@@ -46,7 +46,7 @@ pub fn write_ip(address: IpAddr, text: &mut [u8; IPV6_TEXT]) -> usize {
 
 /// Writes an IPv4 address to the start of `text`; says how many bytes it takes.
 #[inline]
-pub fn write_ipv4(address: u32, text: &mut [u8; IPV4_TEXT]) -> usize {
+fn write_ipv4(address: u32, text: &mut [u8; IPV4_TEXT]) -> usize {
     let mut at = 0;
     for octet in address.to_be_bytes() {
         // At most 12 before the last, so the mask changes nothing but saves a check.
@@ -58,7 +58,7 @@ pub fn write_ipv4(address: u32, text: &mut [u8; IPV4_TEXT]) -> usize {
 
 /// Writes an IPv6 address to the start of `text` in its canonical form (RFC 5952); says how many bytes it takes.
 #[inline]
-pub fn write_ipv6(address: u128, text: &mut [u8; IPV6_TEXT]) -> usize {
+fn write_ipv6(address: u128, text: &mut [u8; IPV6_TEXT]) -> usize {
     if address >> 32 == 0xffff {
         return write_mapped(address, text);
     }

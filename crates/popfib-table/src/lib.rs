@@ -52,7 +52,7 @@ mod watched_files;
 mod watcher;
 
 pub use address_column::{AddressColumn, AddressRun, FamilyAddresses};
-pub use address_text::{IPV4_TEXT, IPV6_TEXT, write_ip, write_ipv4, write_ipv6};
+pub use address_text::{IPV6_TEXT, write_ip};
 pub use cover::{Cover, cover};
 pub use dictionary::Dictionary;
 pub use error::TableError;

@@ -92,7 +92,12 @@ impl<A: Address> Model<A> {
         let count: usize = self.paths.values().map(BTreeMap::len).sum();
         assert_eq!((rib.len(), rib.path_count()), (self.paths.len(), count));
         assert_eq!(rib.is_empty(), count == 0);
-        assert!(rib.best_routes().eq(self.follower.iter()));
+        let mut best: Vec<_> = rib.iter().collect();
+        best.dedup_by_key(|&mut (prefix, _)| prefix);
+        let best = best
+            .into_iter()
+            .map(|(prefix, path)| (prefix, path.next_hop));
+        assert!(best.eq(self.follower.iter()));
         let address = probe.last();
         let best = rib.longest_match(address);
         let best = best.map(|(prefix, path)| (prefix, path.next_hop));
@@ -122,7 +127,10 @@ fn random_operations<A: Address>(seed: u64, peers: usize) {
             match random.below(if peers > 4 { 200 } else { 40 }) {
                 0 => {
                     let lost = path.key();
-                    rib.withdraw_key(&lost, |prefix, change| model.follow(prefix, change));
+                    rib.retain(
+                        |_, path| path.key() != lost,
+                        |prefix, change| model.follow(prefix, change),
+                    );
                     for paths in model.paths.values_mut() {
                         paths.remove(&lost);
                     }

@@ -187,13 +187,6 @@ impl<A: Address, P: Path> MultiRib<A, P> {
         Some((prefix, self.path(first)))
     }
 
-    /// Every prefix with the next hop of its best path, in prefix order: what a
-    /// [`Rib`] or a Fib is made from.
-    pub fn best_routes(&self) -> impl Iterator<Item = (Prefix<A>, NextHop)> {
-        let routes = self.first.iter();
-        routes.map(|(prefix, first)| (prefix, self.path(first).next_hop()))
-    }
-
     pub(super) fn path(&self, number: NextHop) -> &P {
         &self.paths.get(number).path
     }

@@ -19,16 +19,8 @@ pub struct Position<A: Address, K> {
 }
 
 impl<A: Address, P: Path> MultiRib<A, P> {
-    /// Removes the paths with `key` from all prefixes, for example of a lost peer; calls `changed` for each
-    /// prefix whose next hop changes by it.
-    ///
-    /// O(prefixes * key width / 6 + paths).
-    pub fn withdraw_key(&mut self, key: &P::Key, changed: impl FnMut(Prefix<A>, BestChange)) {
-        self.retain(|_, path| path.key() != *key, changed);
-    }
-
-    /// Keeps the paths for which `keep` returns true; calls `changed` for each
-    /// prefix whose next hop changes by it.
+    /// Keeps the paths for which `keep` returns true, for example those of other peers than a lost one; calls
+    /// `changed` for each prefix whose next hop changes by it.
     ///
     /// O(prefixes * key width / 6 + paths).
     pub fn retain(

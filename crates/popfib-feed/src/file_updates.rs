@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 use popfib_formats::updates::Message;
 use popfib_formats::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource, open_updates};
+use thiserror::Error;
 
 use crate::shared_targets::SharedTargets;
 use crate::transaction::{
@@ -35,12 +36,14 @@ struct FilePeers {
 }
 
 /// Why no update could be read.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum UpdateError {
     /// The file is invalid, perhaps in one line only ([`ReadError::is_invalid_line`]).
+    #[error("{0}")]
     Read(ReadError),
     /// There are too many peers.
+    #[error("{0}")]
     TooManyPeers(DecodeError),
 }
 
@@ -181,14 +184,3 @@ impl FilePeers {
         Ok(stream)
     }
 }
-
-impl std::fmt::Display for UpdateError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Read(error) => error.fmt(f),
-            Self::TooManyPeers(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for UpdateError {}

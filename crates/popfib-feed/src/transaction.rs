@@ -1,8 +1,9 @@
 //! What decoders make of bytes and tables apply: transactions, which are changes of paths that belong together; and what a decoder is.
 
-use std::{fmt, mem};
+use std::mem;
 
 use popfib::IpPrefix;
+use thiserror::Error;
 
 use crate::left_out::LeftOutMessages;
 use crate::target::Target;
@@ -215,16 +216,9 @@ pub struct MessageCounts {
 
 /// Why a connection cannot be decoded further: it is no longer known where messages begin, or a limit was exceeded. Other invalid
 /// messages are left out and counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct DecodeError(pub String);
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DecodeError {}
 
 /// Converts the bytes of one connection to transactions.
 pub trait Decoder {

@@ -12,6 +12,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::algebra::{self, RangePrefixes as Of};
 use popfib::{IpPrefix, Prefix, PrefixError};
+use thiserror::Error;
 
 use crate::error::quote;
 use crate::ipv4;
@@ -263,24 +264,15 @@ pub enum IpRangePrefixes {
 }
 
 /// Two addresses that are not the ends of a range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RangeError {
     /// One is IPv4, the other IPv6.
+    #[error("the ends of the range are of two families")]
     Families,
     /// The first is greater than the last.
+    #[error("the first address of the range is after the last")]
     Order,
 }
-
-impl fmt::Display for RangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Families => "the ends of the range are of two families",
-            Self::Order => "the first address of the range is after the last",
-        })
-    }
-}
-
-impl std::error::Error for RangeError {}
 
 impl IpRangePrefixes {
     /// The prefixes of a range; both ends belong to it.

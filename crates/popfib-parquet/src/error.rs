@@ -1,29 +1,18 @@
 //! Why a Parquet file could not be read or written, in one line.
 
-use std::error::Error;
-use std::fmt::{self, Display};
+use std::fmt::Display;
+
+use popfib_formats::Escaped;
+use thiserror::Error;
 
 /// Why a Parquet file could not be read or written: one line that names the file, the row if one is at fault, and the reason.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{0}")]
 pub struct ParquetError(String);
 
 impl ParquetError {
     pub(crate) fn new(file: &str, reason: impl Display) -> Self {
         // Reasons come from libraries and quote what is in files: no line ends, no controls.
-        let text = format!("{file}: {reason}");
-        let text = text.chars().flat_map(|c| {
-            let shown = (!c.is_control()).then_some(c);
-            let escaped = c.is_control().then(|| c.escape_default());
-            shown.into_iter().chain(escaped.into_iter().flatten())
-        });
-        Self(text.collect())
+        Self(Escaped(&format!("{file}: {reason}")).to_string())
     }
 }
-
-impl Display for ParquetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for ParquetError {}

@@ -7,10 +7,8 @@
 //! The VRPs of a prefix lie side by side in one array, and a Rib holds which part of it is whose. To
 //! validate a route is to walk the covering prefixes of a Rib, O(key width / 6 + VRPs there).
 
-use std::error::Error;
-use std::fmt;
-
 use popfib::{Address, NextHop, Prefix, Rib};
+use thiserror::Error;
 
 /// A validated ROA payload: an AS that may originate a prefix, and the prefixes inside it up to a maximum
 /// length.
@@ -23,36 +21,22 @@ pub struct Vrp<A: Address> {
 }
 
 /// A maximum length that a VRP cannot have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum VrpError {
     /// It is shorter than the prefix itself.
+    #[error("the maximum length is less than the prefix length {length}")]
     Below {
         /// The length of the prefix.
         length: u8,
     },
     /// It is beyond the width of the address.
+    #[error("the maximum length is more than {max}")]
     Beyond {
         /// The longest length there is for this kind of address.
         max: u8,
     },
 }
-
-impl fmt::Display for VrpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Below { length } => {
-                write!(
-                    f,
-                    "the maximum length is less than the prefix length {length}"
-                )
-            }
-            Self::Beyond { max } => write!(f, "the maximum length is more than {max}"),
-        }
-    }
-}
-
-impl Error for VrpError {}
 
 impl<A: Address> Vrp<A> {
     /// `asn` may originate `prefix`, and the prefixes inside it with a length of at most `max_length`.

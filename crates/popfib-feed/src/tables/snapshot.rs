@@ -26,6 +26,7 @@ use std::time::Instant;
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::{Address, IpPrefix, Prefix};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::{Limits, Stream, Tables};
 use crate::family_paths::{FamilyPaths, PathPosition, StoredPath};
@@ -263,38 +264,23 @@ fn first_word(target: &Target) -> Box<str> {
 }
 
 /// Why a file cannot be restored.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SnapshotError {
     /// The file cannot be read.
-    Read(io::Error),
+    #[error("{0}")]
+    Read(#[from] io::Error),
     /// The file is not a snapshot, and should not be overwritten.
+    #[error("not a snapshot of popfibd")]
     Other,
     /// The snapshot is damaged.
+    #[error("line {line}: {reason}")]
     Damaged {
         /// The number of the line, from 1 on.
         line: u64,
         /// What is wrong there.
         reason: String,
     },
-}
-
-impl fmt::Display for SnapshotError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => error.fmt(f),
-            Self::Other => f.write_str("not a snapshot of popfibd"),
-            Self::Damaged { line, reason } => write!(f, "line {line}: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for SnapshotError {}
-
-impl From<io::Error> for SnapshotError {
-    fn from(error: io::Error) -> Self {
-        Self::Read(error)
-    }
 }
 
 /// What has been read of a snapshot so far.
@@ -445,10 +431,7 @@ impl SnapshotReader<'_> {
         let source = *source.ok_or("there is no such source")?;
         self.routes += 1;
         let Some(source) = source else { return Ok(()) };
-        match prefix {
-            IpPrefix::V4(prefix) => self.keep(prefix, source, id, target),
-            IpPrefix::V6(prefix) => self.keep(prefix, source, id, target),
-        }
+        popfib::by_family!(prefix, |prefix| self.keep(prefix, source, id, target));
         Ok(())
     }
 

@@ -77,20 +77,9 @@ pub(crate) enum WalkScope {
     Covered(RawPrefix),
 }
 
-/// A table of one family.
-pub(crate) trait TableEngine {
-    fn family(&self) -> u32;
+/// What a table and a reader of one family answer.
+pub(crate) trait LookupEngine {
     fn kernel(&self) -> Kernel;
-    fn route_count(&self) -> usize;
-    fn bytes(&self) -> usize;
-
-    fn add(&mut self, prefix: RawPrefix, next_hop: u32) -> Result<()>;
-    fn delete(&mut self, prefix: RawPrefix) -> Result<()>;
-    fn apply(&mut self, changes: &[CChange]) -> Result<()>;
-    fn reclaim(&mut self);
-    fn compile_prefixes(&mut self) -> Result<()>;
-
-    fn get(&self, prefix: RawPrefix) -> Result<u32>;
     /// # Safety
     /// `address` is an address of the family.
     unsafe fn lookup(&self, address: *const u8) -> u32;
@@ -119,47 +108,31 @@ pub(crate) trait TableEngine {
         to: *mut u32,
         count: usize,
     ) -> Result<()>;
+}
+
+/// A table of one family.
+pub(crate) trait TableEngine: LookupEngine {
+    fn family(&self) -> u32;
+    fn route_count(&self) -> usize;
+    fn bytes(&self) -> usize;
+
+    fn add(&mut self, prefix: RawPrefix, next_hop: u32) -> Result<()>;
+    fn delete(&mut self, prefix: RawPrefix) -> Result<()>;
+    fn apply(&mut self, changes: &[CChange]) -> Result<()>;
+    fn reclaim(&mut self);
+    fn compile_prefixes(&mut self) -> Result<()>;
+
+    fn get(&self, prefix: RawPrefix) -> Result<u32>;
     fn walk(&self, scope: WalkScope, visit: &mut RouteVisitor<'_>) -> Result<ControlFlow<c_int>>;
 
     fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
-/// A reader of a table of one family.
-pub(crate) trait ReaderEngine {
-    fn kernel(&self) -> Kernel;
-    /// # Safety
-    /// As for [`TableEngine::lookup`].
-    unsafe fn lookup(&mut self, address: *const u8) -> u32;
-    /// # Safety
-    /// As for [`TableEngine::lookup_bulk`].
-    unsafe fn lookup_bulk(
-        &mut self,
-        from: *const c_void,
-        to: *mut u32,
-        count: usize,
-        order: ByteOrder,
-    ) -> Result<()>;
-    /// Calls the visitor with the match, or fails if there is none.
-    ///
-    /// # Safety
-    /// As for [`TableEngine::longest_match`].
-    unsafe fn longest_match(
-        &mut self,
-        address: *const u8,
-        visit: &mut RouteVisitor<'_>,
-    ) -> Result<()>;
-    /// # Safety
-    /// As for [`TableEngine::longest_match_bulk`].
-    unsafe fn longest_match_bulk(
-        &mut self,
-        from: *const c_void,
-        lengths: *mut u8,
-        to: *mut u32,
-        count: usize,
-    ) -> Result<()>;
-    fn quiescent(&mut self);
-    fn online(&mut self);
-    fn offline(&mut self);
+/// A reader of a table of one family. If nobody changes the table, it has nothing to do when it goes online or offline.
+pub(crate) trait ReaderEngine: LookupEngine {
+    fn quiescent(&mut self) {}
+    fn online(&mut self) {}
+    fn offline(&mut self) {}
 }
 
 /// The address whose bytes in network order are at `bytes`.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use popfib::image::{ImageFamily, ImageTable, Keep};
 use popfib::{Address, Fib, ImageWriter, Kernel, NextHop, Prefix, Size};
 
+use crate::engine::ReaderEngine;
 use crate::error::{Errno, Result};
 use crate::memory::CAllocator;
 use crate::reader::{CReader, ReaderFactory};
-use crate::typed::{TypedReader, TypedRoute, TypedTable};
+use crate::typed::{TypedLookups, TypedRoute, TypedTable};
 
 /// The table of one family of an image: also its own reader, since nobody changes it, and what makes readers.
 #[derive(Clone)]
@@ -47,13 +48,40 @@ impl<A: Address> ImageEngine<A> {
     }
 }
 
-impl<A: Address> TypedTable for ImageEngine<A> {
+impl<A: Address> TypedLookups for ImageEngine<A> {
     type Address = A;
 
     fn kernel(&self) -> Kernel {
         self.kernel
     }
 
+    #[inline(always)]
+    fn lookup(&self, address: A) -> u32 {
+        self.fib.lookup(address)
+    }
+
+    #[inline(always)]
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
+        self.fib
+            .lookup_batch_with(self.kernel, addresses, next_hops);
+    }
+
+    fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
+        Ok(self.with_routes()?.longest_match(address))
+    }
+
+    fn longest_matches(
+        &self,
+        addresses: &[A],
+        found: impl FnMut(usize, Option<TypedRoute<A>>),
+    ) -> Result<()> {
+        let longest = self.with_routes()?.longest_fib().ok_or(Errno::NO_DATA)?;
+        longest.longest_matches_with(self.kernel, addresses, found);
+        Ok(())
+    }
+}
+
+impl<A: Address> TypedTable for ImageEngine<A> {
     fn route_count(&self) -> usize {
         self.image.family::<A>().map_or(0, ImageFamily::route_count)
     }
@@ -81,33 +109,8 @@ impl<A: Address> TypedTable for ImageEngine<A> {
         self.with_routes().map(drop)
     }
 
-    #[inline(always)]
-    fn lookup(&self, address: A) -> u32 {
-        self.fib.lookup(address)
-    }
-
-    #[inline(always)]
-    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
-        self.fib
-            .lookup_batch_with(self.kernel, addresses, next_hops);
-    }
-
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
         Ok(self.with_routes()?.get(prefix))
-    }
-
-    fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
-        Ok(self.with_routes()?.longest_match(address))
-    }
-
-    fn longest_matches(
-        &self,
-        addresses: &[A],
-        found: impl FnMut(usize, Option<TypedRoute<A>>),
-    ) -> Result<()> {
-        let longest = self.with_routes()?.longest_fib().ok_or(Errno::NO_DATA)?;
-        longest.longest_matches_with(self.kernel, addresses, found);
-        Ok(())
     }
 
     fn routes(&self) -> Result<impl Iterator<Item = TypedRoute<A>>> {
@@ -135,32 +138,4 @@ impl<A: Address> ReaderFactory for ImageEngine<A> {
     }
 }
 
-impl<A: Address> TypedReader for ImageEngine<A> {
-    type Address = A;
-
-    fn kernel(&self) -> Kernel {
-        TypedTable::kernel(self)
-    }
-
-    #[inline(always)]
-    fn lookup(&mut self, address: A) -> u32 {
-        TypedTable::lookup(self, address)
-    }
-
-    #[inline(always)]
-    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [u32]) {
-        TypedTable::lookup_batch(self, addresses, next_hops);
-    }
-
-    fn longest_match(&mut self, address: A) -> Result<Option<TypedRoute<A>>> {
-        TypedTable::longest_match(self, address)
-    }
-
-    fn longest_matches(
-        &mut self,
-        addresses: &[A],
-        found: impl FnMut(usize, Option<TypedRoute<A>>),
-    ) -> Result<()> {
-        TypedTable::longest_matches(self, addresses, found)
-    }
-}
+impl<A: Address> ReaderEngine for ImageEngine<A> {}

@@ -10,10 +10,11 @@ use popfib::image::Keep;
 use popfib::live::{Guard, Reader};
 use popfib::{Address, ImageWriter, Kernel, LiveFib, LongestFib, NextHop, Options, Prefix, Rib};
 
+use crate::engine::ReaderEngine;
 use crate::error::{Errno, Result};
 use crate::memory::{CAllocator, hand_out, take_back};
 use crate::reader::{CReader, ReaderFactory};
-use crate::typed::{TypedReader, TypedRoute, TypedTable};
+use crate::typed::{TypedLookups, TypedRoute, TypedTable};
 
 /// What the numbers in a table stand for.
 pub(crate) trait NextHopEncoding<A: Address>: 'static {
@@ -138,13 +139,56 @@ impl<A: Address, N: NextHopEncoding<A>> LiveEngine<A, N> {
     }
 }
 
-impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
+impl<A: Address, N: NextHopEncoding<A>> TypedLookups for LiveEngine<A, N> {
     type Address = A;
 
     fn kernel(&self) -> Kernel {
         self.kernel
     }
 
+    fn lookup(&self, address: A) -> u32 {
+        N::next_hop(self.fib.lookup(address))
+    }
+
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
+        self.fib
+            .lookup_batch_with(self.kernel, addresses, next_hops);
+        decode::<A, N>(next_hops);
+    }
+
+    fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
+        if N::HAVE_LENGTHS {
+            return N::matched(address, self.fib.lookup(address));
+        }
+        Ok(match &self.longest {
+            Some(longest) => longest.longest_match(address),
+            None => self.fib.longest_match(address),
+        })
+    }
+
+    fn longest_matches(
+        &self,
+        addresses: &[A],
+        mut found: impl FnMut(usize, Option<TypedRoute<A>>),
+    ) -> Result<()> {
+        if N::HAVE_LENGTHS {
+            return matches::<A, N>(addresses, found, |addresses, numbers| {
+                self.fib.lookup_batch_with(self.kernel, addresses, numbers);
+            });
+        }
+        match &self.longest {
+            Some(longest) => longest.longest_matches_with(self.kernel, addresses, found),
+            None => {
+                for (at, address) in addresses.iter().enumerate() {
+                    found(at, self.fib.longest_match(*address));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
     fn route_count(&self) -> usize {
         self.fib.rib().len()
     }
@@ -190,50 +234,9 @@ impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
         Ok(())
     }
 
-    fn lookup(&self, address: A) -> u32 {
-        N::next_hop(self.fib.lookup(address))
-    }
-
-    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
-        self.fib
-            .lookup_batch_with(self.kernel, addresses, next_hops);
-        decode::<A, N>(next_hops);
-    }
-
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
         let number = self.fib.rib().get(prefix);
         Ok(number.map(|number| N::route((prefix, number)).1))
-    }
-
-    fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
-        if N::HAVE_LENGTHS {
-            return N::matched(address, self.fib.lookup(address));
-        }
-        Ok(match &self.longest {
-            Some(longest) => longest.longest_match(address),
-            None => self.fib.longest_match(address),
-        })
-    }
-
-    fn longest_matches(
-        &self,
-        addresses: &[A],
-        mut found: impl FnMut(usize, Option<TypedRoute<A>>),
-    ) -> Result<()> {
-        if N::HAVE_LENGTHS {
-            return matches::<A, N>(addresses, found, |addresses, numbers| {
-                self.fib.lookup_batch_with(self.kernel, addresses, numbers);
-            });
-        }
-        match &self.longest {
-            Some(longest) => longest.longest_matches_with(self.kernel, addresses, found),
-            None => {
-                for (at, address) in addresses.iter().enumerate() {
-                    found(at, self.fib.longest_match(*address));
-                }
-            }
-        }
-        Ok(())
     }
 
     fn routes(&self) -> Result<impl Iterator<Item = TypedRoute<A>>> {
@@ -296,25 +299,28 @@ struct LiveReader<A: Address, N> {
 }
 
 impl<A: Address, N: NextHopEncoding<A>> LiveReader<A, N> {
-    /// The reader, used without a guard.
-    fn reader(&mut self) -> &mut Reader<A, CAllocator> {
+    /// Uses the reader without a guard.
+    #[inline(always)]
+    fn with_reader<R>(&self, ask: impl FnOnce(&mut Reader<A, CAllocator>) -> R) -> R {
         assert!(self.guard.is_none());
-        // SAFETY: from a box of `self` that only `drop` frees, and no guard borrows it.
-        unsafe { self.reader.as_mut() }
+        let mut reader = self.reader;
+        // SAFETY: from a box of `self` that only `drop` frees, no guard borrows it, and whoever asks cannot reach `self`, which is one
+        // thread's, so this is the only reference.
+        ask(unsafe { reader.as_mut() })
     }
 
     /// The number that answers an address.
     #[inline(always)]
-    fn number(&mut self, address: A) -> u32 {
+    fn number(&self, address: A) -> u32 {
         match &self.guard {
             Some(guard) => guard.lookup(address),
-            None => self.reader().lookup(address),
+            None => self.with_reader(|reader| reader.lookup(address)),
         }
     }
 
     /// The numbers that answer addresses.
     #[inline(always)]
-    fn numbers(&mut self, addresses: &[A], numbers: &mut [u32]) {
+    fn numbers(&self, addresses: &[A], numbers: &mut [u32]) {
         match &self.guard {
             Some(guard) => guard.lookup_batch_with(self.kernel, addresses, numbers),
             None => self.lookup_batch_offline(addresses, numbers),
@@ -324,14 +330,15 @@ impl<A: Address, N: NextHopEncoding<A>> LiveReader<A, N> {
     /// A read-side section for these lookups only. A function of its own, so that the registers that it needs
     /// are not saved for a reader that is online.
     #[inline(never)]
-    fn lookup_batch_offline(&mut self, addresses: &[A], next_hops: &mut [u32]) {
-        let kernel = self.kernel;
-        let guard = self.reader().pin();
-        guard.lookup_batch_with(kernel, addresses, next_hops);
+    fn lookup_batch_offline(&self, addresses: &[A], next_hops: &mut [u32]) {
+        self.with_reader(|reader| {
+            let guard = reader.pin();
+            guard.lookup_batch_with(self.kernel, addresses, next_hops);
+        });
     }
 }
 
-impl<A: Address, N: NextHopEncoding<A>> TypedReader for LiveReader<A, N> {
+impl<A: Address, N: NextHopEncoding<A>> TypedLookups for LiveReader<A, N> {
     type Address = A;
 
     fn kernel(&self) -> Kernel {
@@ -339,22 +346,22 @@ impl<A: Address, N: NextHopEncoding<A>> TypedReader for LiveReader<A, N> {
     }
 
     #[inline]
-    fn lookup(&mut self, address: A) -> u32 {
+    fn lookup(&self, address: A) -> u32 {
         N::next_hop(self.number(address))
     }
 
     #[inline(always)]
-    fn lookup_batch(&mut self, addresses: &[A], next_hops: &mut [u32]) {
+    fn lookup_batch(&self, addresses: &[A], next_hops: &mut [u32]) {
         self.numbers(addresses, next_hops);
         decode::<A, N>(next_hops);
     }
 
-    fn longest_match(&mut self, address: A) -> Result<Option<TypedRoute<A>>> {
+    fn longest_match(&self, address: A) -> Result<Option<TypedRoute<A>>> {
         N::matched(address, self.number(address))
     }
 
     fn longest_matches(
-        &mut self,
+        &self,
         addresses: &[A],
         found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
@@ -362,7 +369,9 @@ impl<A: Address, N: NextHopEncoding<A>> TypedReader for LiveReader<A, N> {
             self.numbers(addresses, numbers);
         })
     }
+}
 
+impl<A: Address, N: NextHopEncoding<A>> ReaderEngine for LiveReader<A, N> {
     fn quiescent(&mut self) {
         if let Some(guard) = &mut self.guard {
             guard.quiescent();

@@ -1,8 +1,8 @@
 //! Tables and readers of one family: the pointers and numbers of an engine's calls in, calls with
 //! addresses, prefixes and slices out.
 //!
-//! `live.rs` and `image_table.rs` implement [`TypedTable`] and [`TypedReader`] without a raw pointer. What makes a
-//! [`TableEngine`] or a [`ReaderEngine`] of each of them is here, once.
+//! `live.rs` and `image_table.rs` implement [`TypedLookups`] and [`TypedTable`] without a raw pointer of C. What makes a
+//! [`LookupEngine`] and a [`TableEngine`] of them is here, once.
 
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
@@ -12,7 +12,7 @@ use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
 
 use crate::bulk;
 use crate::engine::{
-    ByteOrder, CChange, RawPrefix, ReaderEngine, RouteVisitor, TableEngine, WalkScope, address,
+    ByteOrder, CChange, LookupEngine, RawPrefix, RouteVisitor, TableEngine, WalkScope, address,
     visit_route,
 };
 use crate::error::{Errno, Result};
@@ -20,11 +20,24 @@ use crate::error::{Errno, Result};
 /// A prefix and its next hop.
 pub(crate) type TypedRoute<A> = (Prefix<A>, NextHop);
 
-/// A table. Functions that return routes fail if it has only what is compiled from them.
-pub(crate) trait TypedTable {
+/// What a table and a reader answer. Functions that return routes fail if there is only what is compiled from them.
+pub(crate) trait TypedLookups {
     type Address: Address;
 
     fn kernel(&self) -> Kernel;
+    fn lookup(&self, address: Self::Address) -> u32;
+    fn lookup_batch(&self, addresses: &[Self::Address], next_hops: &mut [u32]);
+    fn longest_match(&self, address: Self::Address) -> Result<Option<TypedRoute<Self::Address>>>;
+    /// Calls `found` with the place and the match of each address.
+    fn longest_matches(
+        &self,
+        addresses: &[Self::Address],
+        found: impl FnMut(usize, Option<TypedRoute<Self::Address>>),
+    ) -> Result<()>;
+}
+
+/// A table.
+pub(crate) trait TypedTable: TypedLookups {
     fn route_count(&self) -> usize;
     fn bytes(&self) -> usize;
 
@@ -36,16 +49,7 @@ pub(crate) trait TypedTable {
     /// Compiles a table of prefixes for longest matches, which the next change drops.
     fn compile_prefixes(&mut self) -> Result<()>;
 
-    fn lookup(&self, address: Self::Address) -> u32;
-    fn lookup_batch(&self, addresses: &[Self::Address], next_hops: &mut [u32]);
     fn get(&self, prefix: Prefix<Self::Address>) -> Result<Option<NextHop>>;
-    fn longest_match(&self, address: Self::Address) -> Result<Option<TypedRoute<Self::Address>>>;
-    /// Calls `found` with the place and the match of each address.
-    fn longest_matches(
-        &self,
-        addresses: &[Self::Address],
-        found: impl FnMut(usize, Option<TypedRoute<Self::Address>>),
-    ) -> Result<()>;
     fn routes(&self) -> Result<impl Iterator<Item = TypedRoute<Self::Address>>>;
     fn supernets(
         &self,
@@ -59,13 +63,70 @@ pub(crate) trait TypedTable {
     fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
+impl<T: TypedLookups> LookupEngine for T {
+    fn kernel(&self) -> Kernel {
+        TypedLookups::kernel(self)
+    }
+
+    #[inline]
+    // SAFETY: asks for what the trait does.
+    unsafe fn lookup(&self, bytes: *const u8) -> u32 {
+        // SAFETY: an address of the family, as the caller promises.
+        TypedLookups::lookup(self, unsafe { address(bytes) })
+    }
+
+    #[inline(always)]
+    // SAFETY: asks for what the trait does.
+    unsafe fn lookup_bulk(
+        &self,
+        from: *const c_void,
+        to: *mut u32,
+        count: usize,
+        order: ByteOrder,
+    ) -> Result<()> {
+        // SAFETY: it asks for the same arrays.
+        unsafe {
+            bulk::each(from, to, count, order, |addresses, next_hops| {
+                self.lookup_batch(addresses, next_hops);
+            })
+        }
+    }
+
+    // SAFETY: asks for what the trait does.
+    unsafe fn longest_match(&self, bytes: *const u8, visit: &mut RouteVisitor<'_>) -> Result<()> {
+        // SAFETY: an address of the family, as the caller promises.
+        let address = unsafe { address(bytes) };
+        let route = TypedLookups::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
+        let _ = visit_route(visit, route);
+        Ok(())
+    }
+
+    // SAFETY: asks for what the trait does.
+    unsafe fn longest_match_bulk(
+        &self,
+        from: *const c_void,
+        lengths: *mut u8,
+        to: *mut u32,
+        count: usize,
+    ) -> Result<()> {
+        // SAFETY: it asks for the same arrays.
+        unsafe {
+            bulk::each_with_length::<T::Address>(
+                from,
+                lengths,
+                to,
+                count,
+                |addresses, lengths, next_hops| {
+                    self.longest_matches(addresses, write_matches(lengths, next_hops))
+                },
+            )
+        }
+    }
+}
+
 impl<T: TypedTable> TableEngine for T {
     fn family(&self) -> u32 {
         if T::Address::WIDTH == 32 { 4 } else { 6 }
-    }
-
-    fn kernel(&self) -> Kernel {
-        TypedTable::kernel(self)
     }
 
     fn route_count(&self) -> usize {
@@ -115,59 +176,6 @@ impl<T: TypedTable> TableEngine for T {
         Ok(next_hop.get())
     }
 
-    // SAFETY: asks for what the trait does.
-    unsafe fn lookup(&self, bytes: *const u8) -> u32 {
-        // SAFETY: an address of the family, as the caller promises.
-        TypedTable::lookup(self, unsafe { address(bytes) })
-    }
-
-    // SAFETY: asks for what the trait does.
-    unsafe fn lookup_bulk(
-        &self,
-        from: *const c_void,
-        to: *mut u32,
-        count: usize,
-        order: ByteOrder,
-    ) -> Result<()> {
-        // SAFETY: it asks for the same arrays.
-        unsafe {
-            bulk::each(from, to, count, order, |addresses, next_hops| {
-                self.lookup_batch(addresses, next_hops);
-            })
-        }
-    }
-
-    // SAFETY: asks for what the trait does.
-    unsafe fn longest_match(&self, bytes: *const u8, visit: &mut RouteVisitor<'_>) -> Result<()> {
-        // SAFETY: an address of the family, as the caller promises.
-        let address = unsafe { address(bytes) };
-        let route = TypedTable::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
-        let _ = visit_route(visit, route);
-        Ok(())
-    }
-
-    // SAFETY: asks for what the trait does.
-    unsafe fn longest_match_bulk(
-        &self,
-        from: *const c_void,
-        lengths: *mut u8,
-        to: *mut u32,
-        count: usize,
-    ) -> Result<()> {
-        // SAFETY: it asks for the same arrays.
-        unsafe {
-            bulk::each_with_length::<T::Address>(
-                from,
-                lengths,
-                to,
-                count,
-                |addresses, lengths, next_hops| {
-                    self.longest_matches(addresses, write_matches(lengths, next_hops))
-                },
-            )
-        }
-    }
-
     fn walk(&self, scope: WalkScope, visit: &mut RouteVisitor<'_>) -> Result<ControlFlow<c_int>> {
         let each = |route| visit_route(visit, route);
         Ok(match scope {
@@ -191,105 +199,5 @@ fn write_matches<A: Address>(
         let (len, next_hop) = route.map_or((0, 0), |(p, n)| (p.len(), n.get()));
         lengths[at] = len;
         next_hops[at] = next_hop;
-    }
-}
-
-/// A reader. If nobody changes its table, it has nothing to do when it goes online or offline.
-pub(crate) trait TypedReader {
-    type Address: Address;
-
-    fn kernel(&self) -> Kernel;
-    fn lookup(&mut self, address: Self::Address) -> u32;
-    fn lookup_batch(&mut self, addresses: &[Self::Address], next_hops: &mut [u32]);
-    /// Fails if the table keeps no prefixes for readers.
-    fn longest_match(
-        &mut self,
-        address: Self::Address,
-    ) -> Result<Option<TypedRoute<Self::Address>>>;
-    /// As [`longest_match`](Self::longest_match): calls `found` with the place and the match of each address.
-    fn longest_matches(
-        &mut self,
-        addresses: &[Self::Address],
-        found: impl FnMut(usize, Option<TypedRoute<Self::Address>>),
-    ) -> Result<()>;
-    fn quiescent(&mut self) {}
-    fn online(&mut self) {}
-    fn offline(&mut self) {}
-}
-
-impl<T: TypedReader> ReaderEngine for T {
-    fn kernel(&self) -> Kernel {
-        TypedReader::kernel(self)
-    }
-
-    #[inline]
-    // SAFETY: asks for what the trait does.
-    unsafe fn lookup(&mut self, bytes: *const u8) -> u32 {
-        // SAFETY: an address of the family, as the caller promises.
-        TypedReader::lookup(self, unsafe { address(bytes) })
-    }
-
-    #[inline(always)]
-    // SAFETY: asks for what the trait does.
-    unsafe fn lookup_bulk(
-        &mut self,
-        from: *const c_void,
-        to: *mut u32,
-        count: usize,
-        order: ByteOrder,
-    ) -> Result<()> {
-        // SAFETY: it asks for the same arrays.
-        unsafe {
-            bulk::each(from, to, count, order, |addresses, next_hops| {
-                self.lookup_batch(addresses, next_hops);
-            })
-        }
-    }
-
-    // SAFETY: asks for what the trait does.
-    unsafe fn longest_match(
-        &mut self,
-        bytes: *const u8,
-        visit: &mut RouteVisitor<'_>,
-    ) -> Result<()> {
-        // SAFETY: an address of the family, as the caller promises.
-        let address = unsafe { address(bytes) };
-        let route = TypedReader::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
-        let _ = visit_route(visit, route);
-        Ok(())
-    }
-
-    // SAFETY: asks for what the trait does.
-    unsafe fn longest_match_bulk(
-        &mut self,
-        from: *const c_void,
-        lengths: *mut u8,
-        to: *mut u32,
-        count: usize,
-    ) -> Result<()> {
-        // SAFETY: it asks for the same arrays.
-        unsafe {
-            bulk::each_with_length::<T::Address>(
-                from,
-                lengths,
-                to,
-                count,
-                |addresses, lengths, next_hops| {
-                    self.longest_matches(addresses, write_matches(lengths, next_hops))
-                },
-            )
-        }
-    }
-
-    fn quiescent(&mut self) {
-        TypedReader::quiescent(self);
-    }
-
-    fn online(&mut self) {
-        TypedReader::online(self);
-    }
-
-    fn offline(&mut self) {
-        TypedReader::offline(self);
     }
 }

@@ -9,13 +9,56 @@ use popfib_feed::info::MessageCounts;
 use super::files::ServedFile;
 use super::state::{FollowState, Health};
 
+/// What each metric is, for those who read them.
+const HELP: &str = "\
+ready: Whether all tables were complete once.
+stale: Whether routes of a source are not known to be current.
+uptime_seconds: Time since the process began.
+feeds_connected: Sources that are connected.
+connections_total: Connections of sources.
+transactions_total: Messages with changes that were applied.
+announced_total: Paths announced.
+withdrawn_total: Paths withdrawn.
+swept_total: Paths removed because they were not announced again or their peer was lost.
+refused_total: Paths refused because of a limit.
+dropped_peers_total: Peers dropped because of too many paths.
+failed_total: Changes that could not be published.
+paths: Paths in all tables.
+stale_paths: Paths that were not announced again since a reconnection or restart.
+table_bytes: Heap memory of paths and lookup structures, without values.
+client_bytes: Heap memory of the values of clients that ask for packed addresses.
+lookups_total: Addresses answered.
+longest_hold_microseconds: Longest time for which a thread has held the lock of the tables, as CPU time.
+clients: Clients connected to the Unix socket.
+table_age_seconds: Time since the file of a table was read.
+table_version: Another number each time that the file of a table was read.
+table_lookups_total: Addresses answered from the table of a file.
+table_errors_total: How often the file of a table could not be read again.
+feed_messages_total: Messages or lines.
+feed_invalid_total: Invalid messages, lines or parts of them that were left out.
+feed_other_total: Messages that do not affect these routes.
+feed_unknown_next_hops_total: Routes that name a next-hop object that was not announced.
+bpf_behind: Whether BPF programs lack changes that the kernel refused.
+bpf_refused_total: Batches of changes that the kernel refused.
+bpf_words_total: Words stored in tables of BPF programs.
+bpf_tables_total: Tables that BPF programs got as a whole.
+bpf_grace_periods_total: How often BPF programs were waited for.
+bpf_bytes: Memory of the table of BPF programs.
+bpf_unnumbered_values_total: Values that BPF programs get 0 for.
+prefixes: Prefixes of a table.
+feed_left_out_total: Messages left out by reason.";
+
 /// A text in Prometheus's format.
 #[derive(Default)]
 struct MetricsText(String);
 
 impl MetricsText {
     /// Begins a metric, whose values follow. Names that end with `_total` are counters.
-    fn metric(&mut self, name: &str, help: &str) {
+    fn metric(&mut self, name: &str) {
+        let help = HELP
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        let help = help.unwrap_or_default();
         let kind = match name.ends_with("_total") {
             true => "counter",
             false => "gauge",
@@ -54,92 +97,32 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
     let hold = state.longest_hold().as_micros() as u64;
     let clients = state.clients.load(Ordering::Relaxed) as u64;
     let counts = [
-        (
-            "ready",
-            u64::from(health != Health::Loading),
-            "Whether all tables were complete once.",
-        ),
-        (
-            "stale",
-            u64::from(health != Health::Ready),
-            "Whether routes of a source are not known to be current.",
-        ),
-        (
-            "uptime_seconds",
-            state.started.elapsed().as_secs(),
-            "Time since the process began.",
-        ),
-        (
-            "feeds_connected",
-            totals.connected as u64,
-            "Sources that are connected.",
-        ),
-        (
-            "connections_total",
-            totals.connections,
-            "Connections of sources.",
-        ),
-        (
-            "transactions_total",
-            totals.transactions,
-            "Messages with changes that were applied.",
-        ),
-        ("announced_total", totals.announced, "Paths announced."),
-        ("withdrawn_total", totals.withdrawn, "Paths withdrawn."),
-        (
-            "swept_total",
-            totals.swept,
-            "Paths removed because they were not announced again or their peer was lost.",
-        ),
-        (
-            "refused_total",
-            totals.refused,
-            "Paths refused because of a limit.",
-        ),
-        (
-            "dropped_peers_total",
-            totals.dropped,
-            "Peers dropped because of too many paths.",
-        ),
-        (
-            "failed_total",
-            totals.failed,
-            "Changes that could not be published.",
-        ),
-        ("paths", totals.paths as u64, "Paths in all tables."),
-        (
-            "stale_paths",
-            totals.older as u64,
-            "Paths that were not announced again since a reconnection or restart.",
-        ),
-        (
-            "table_bytes",
-            bytes as u64,
-            "Heap memory of paths and lookup structures, without values.",
-        ),
-        (
-            "client_bytes",
-            state.value_memory.counted() as u64,
-            "Heap memory of the values of clients that ask for packed addresses.",
-        ),
-        (
-            "lookups_total",
-            state.lookups.load(Ordering::Relaxed),
-            "Addresses answered.",
-        ),
-        (
-            "longest_hold_microseconds",
-            hold,
-            "Longest time for which a thread has held the lock of the tables, as CPU time.",
-        ),
-        ("clients", clients, "Clients connected to the Unix socket."),
+        ("ready", u64::from(health != Health::Loading)),
+        ("stale", u64::from(health != Health::Ready)),
+        ("uptime_seconds", state.started.elapsed().as_secs()),
+        ("feeds_connected", totals.connected as u64),
+        ("connections_total", totals.connections),
+        ("transactions_total", totals.transactions),
+        ("announced_total", totals.announced),
+        ("withdrawn_total", totals.withdrawn),
+        ("swept_total", totals.swept),
+        ("refused_total", totals.refused),
+        ("dropped_peers_total", totals.dropped),
+        ("failed_total", totals.failed),
+        ("paths", totals.paths as u64),
+        ("stale_paths", totals.older as u64),
+        ("table_bytes", bytes as u64),
+        ("client_bytes", state.value_memory.counted() as u64),
+        ("lookups_total", state.lookups.load(Ordering::Relaxed)),
+        ("longest_hold_microseconds", hold),
+        ("clients", clients),
     ];
     let mut text = MetricsText::default();
-    for (name, value, help) in counts {
-        text.metric(name, help);
+    for (name, value) in counts {
+        text.metric(name);
         text.value(name, &[], value);
     }
-    text.metric("prefixes", "Prefixes of a table.");
+    text.metric("prefixes");
     state.each_table(|info| {
         for (family, prefixes) in ["ipv4", "ipv6"].into_iter().zip(info.prefixes) {
             let labels = [("table", &*info.name), ("family", family)];
@@ -148,57 +131,33 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
         to.write_all(std::mem::take(&mut text.0).as_bytes())
     })?;
     let files = state.files.list();
-    let of_files: [(&str, FileCount, &str); 4] = [
-        (
-            "table_age_seconds",
-            |served| served.current().read.elapsed().as_secs(),
-            "Time since the file of a table was read.",
-        ),
-        (
-            "table_version",
-            |served| served.current().version,
-            "Another number each time that the file of a table was read.",
-        ),
-        (
-            "table_lookups_total",
-            |served| served.lookups.load(Ordering::Relaxed),
-            "Addresses answered from the table of a file.",
-        ),
-        (
-            "table_errors_total",
-            |served| served.errors(),
-            "How often the file of a table could not be read again.",
-        ),
+    let of_files: [(&str, FileCount); 4] = [
+        ("table_age_seconds", |served| {
+            served.current().read.elapsed().as_secs()
+        }),
+        ("table_version", |served| served.current().version),
+        ("table_lookups_total", |served| {
+            served.lookups.load(Ordering::Relaxed)
+        }),
+        ("table_errors_total", |served| served.errors()),
     ];
-    for (name, value, help) in of_files {
+    for (name, value) in of_files {
         if !files.is_empty() {
-            text.metric(name, help);
+            text.metric(name);
         }
         for served in &files {
             text.value(name, &[("table", &served.name)], value(served));
         }
     }
-    let of_feeds: [(&str, FeedCount, &str); 4] = [
-        ("feed_messages_total", |c| c.messages, "Messages or lines."),
-        (
-            "feed_invalid_total",
-            |c| c.invalid,
-            "Invalid messages, lines or parts of them that were left out.",
-        ),
-        (
-            "feed_other_total",
-            |c| c.other,
-            "Messages that do not affect these routes.",
-        ),
-        (
-            "feed_unknown_next_hops_total",
-            |c| c.unknown_next_hops,
-            "Routes that name a next-hop object that was not announced.",
-        ),
+    let of_feeds: [(&str, FeedCount); 4] = [
+        ("feed_messages_total", |c| c.messages),
+        ("feed_invalid_total", |c| c.invalid),
+        ("feed_other_total", |c| c.other),
+        ("feed_unknown_next_hops_total", |c| c.unknown_next_hops),
     ];
     let feeds = state.feeds();
-    for (name, value, help) in of_feeds {
-        text.metric(name, help);
+    for (name, value) in of_feeds {
+        text.metric(name);
         for (feed, counts) in &feeds {
             text.value(name, &[("feed", feed)], value(counts));
         }
@@ -206,7 +165,7 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     programs(state, &mut text);
     let name = "feed_left_out_total";
-    text.metric(name, "Messages left out by reason.");
+    text.metric(name);
     for (feed, reason, count) in state.reasons().counts() {
         text.value(name, &[("feed", feed), ("reason", reason)], count);
     }
@@ -221,46 +180,18 @@ fn programs(state: &FollowState, text: &mut MetricsText) {
     let all = state.bpf.lock();
     let all = all.unwrap_or_else(std::sync::PoisonError::into_inner);
     type ProgramsCount = fn(&BpfCounts) -> u64;
-    let counts: [(&str, ProgramsCount, &str); 7] = [
-        (
-            "bpf_behind",
-            |c| c.is_behind.into(),
-            "Whether BPF programs lack changes that the kernel refused.",
-        ),
-        (
-            "bpf_refused_total",
-            |c| c.refused,
-            "Batches of changes that the kernel refused.",
-        ),
-        (
-            "bpf_words_total",
-            |c| c.words,
-            "Words stored in tables of BPF programs.",
-        ),
-        (
-            "bpf_tables_total",
-            |c| c.tables,
-            "Tables that BPF programs got as a whole.",
-        ),
-        (
-            "bpf_grace_periods_total",
-            |c| c.graces,
-            "How often BPF programs were waited for.",
-        ),
-        (
-            "bpf_bytes",
-            |c| c.bytes as u64,
-            "Memory of the table of BPF programs.",
-        ),
-        (
-            "bpf_unnumbered_values_total",
-            |c| c.unnumbered,
-            "Values that BPF programs get 0 for.",
-        ),
+    let counts: [(&str, ProgramsCount); 7] = [
+        ("bpf_behind", |c| c.is_behind.into()),
+        ("bpf_refused_total", |c| c.refused),
+        ("bpf_words_total", |c| c.words),
+        ("bpf_tables_total", |c| c.tables),
+        ("bpf_grace_periods_total", |c| c.graces),
+        ("bpf_bytes", |c| c.bytes as u64),
+        ("bpf_unnumbered_values_total", |c| c.unnumbered),
     ];
-    for (name, value, help) in counts {
+    for (name, value) in counts {
         if !all.is_empty() {
-            text.metric(name, help);
+            text.metric(name);
         }
         for (pin, counts) in &*all {
             text.value(name, &[("pin", pin)], value(counts));

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
+use popfib::Prefix;
 use popfib::family::{ByFamily, Family, PerFamily};
-use popfib::{IpPrefix, Prefix};
 
 use crate::family_paths::{PathsByFamily, StoredPath};
 use crate::feed_slots::FeedSlots;
@@ -233,10 +233,10 @@ impl Tables {
                         self.lose(number);
                     }
                 }
-                Some(TransactionPart::Change(change)) => match change.prefix {
-                    IpPrefix::V4(prefix) => self.change(id, streams, prefix, change, now),
-                    IpPrefix::V6(prefix) => self.change(id, streams, prefix, change, now),
-                },
+                Some(TransactionPart::Change(change)) => {
+                    popfib::by_family!(change.prefix, |prefix| self
+                        .change(id, streams, prefix, change, now))
+                }
             }
             let cost = if self.serial == sources { 1 } else { OPENED };
             left = left.saturating_sub(cost);

@@ -172,10 +172,8 @@ impl RouteTable {
     /// Adds a route; counts the one that it replaces, or keeps it with `all`.
     #[inline]
     fn insert(&mut self, prefix: IpPrefix, number: NextHop, all: bool) {
-        let replaced = match prefix {
-            IpPrefix::V4(prefix) => self.ribs.ipv4.insert(prefix, number),
-            IpPrefix::V6(prefix) => self.ribs.ipv6.insert(prefix, number),
-        };
+        let replaced = popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut self.ribs)
+            .insert(prefix, number));
         if let Some(replaced) = replaced {
             match all {
                 true => self.others.push((prefix, replaced)),

@@ -358,10 +358,7 @@ fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<us
 /// Whether a prefix is that of one address.
 #[inline(always)]
 fn is_host(prefix: IpPrefix) -> bool {
-    match prefix {
-        IpPrefix::V4(prefix) => prefix.len() == 32,
-        IpPrefix::V6(prefix) => prefix.len() == 128,
-    }
+    popfib::by_family!(prefix, |prefix: Prefix<A>| prefix.len() == A::WIDTH)
 }
 
 /// Whether columns are separated here, rather than words.

@@ -191,10 +191,8 @@ impl Lists {
     pub fn add(&mut self, name: &str, prefixes: impl IntoIterator<Item = IpPrefix>) {
         let number = self.names.intern(name).get();
         for prefix in prefixes {
-            match prefix {
-                IpPrefix::V4(prefix) => self.routes.ipv4.push((prefix, number)),
-                IpPrefix::V6(prefix) => self.routes.ipv6.push((prefix, number)),
-            }
+            popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut self.routes)
+                .push((prefix, number)))
         }
     }
 

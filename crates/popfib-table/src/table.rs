@@ -106,10 +106,8 @@ impl Table {
         let (mut ribs, mut texts) = (ByFamily::<Ribs>::default(), Dictionary::new());
         for (prefix, number) in self.routes()? {
             let number = texts.intern(&number.to_string());
-            match prefix {
-                IpPrefix::V4(prefix) => ribs.ipv4.insert(prefix, number),
-                IpPrefix::V6(prefix) => ribs.ipv6.insert(prefix, number),
-            };
+            popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut ribs)
+                .insert(prefix, number));
         }
         Ok(Self::of_ribs(ribs, texts))
     }
@@ -199,10 +197,9 @@ impl Table {
     /// The number of the record of the longest prefix that contains `address`.
     #[inline]
     pub fn lookup(&self, address: IpAddr) -> Option<NextHop> {
-        NextHop::new(match address {
-            IpAddr::V4(address) => self.ipv4().lookup(address.into()),
-            IpAddr::V6(address) => self.ipv6().lookup(address.into()),
-        })
+        NextHop::new(popfib::by_family!(address, |address: A| self
+            .family::<A>()
+            .lookup(address)))
     }
 
     /// The longest prefix that contains `address`, and the number of its record.
@@ -214,10 +211,10 @@ impl Table {
         &self,
         address: IpAddr,
     ) -> Result<Option<(IpPrefix, NextHop)>, TableError> {
-        Ok(match address {
-            IpAddr::V4(address) => self.ipv4().longest_match(address.into())?.map(ip),
-            IpAddr::V6(address) => self.ipv6().longest_match(address.into())?.map(ip),
-        })
+        Ok(popfib::by_family!(address, |address: A| self
+            .family::<A>()
+            .longest_match(address)?
+            .map(ip)))
     }
 
     /// All routes in prefix order, IPv4 first, with the numbers of their records.
@@ -238,10 +235,11 @@ impl Table {
         prefix: IpPrefix,
         each: impl FnMut((IpPrefix, NextHop)),
     ) -> Result<(), TableError> {
-        match prefix {
-            IpPrefix::V4(prefix) => self.ipv4().supernets(prefix)?.map(ip).for_each(each),
-            IpPrefix::V6(prefix) => self.ipv6().supernets(prefix)?.map(ip).for_each(each),
-        }
+        popfib::by_family!(prefix, |prefix: Prefix<A>| self
+            .family::<A>()
+            .supernets(prefix)?
+            .map(ip)
+            .for_each(each));
         Ok(())
     }
 

@@ -39,10 +39,8 @@ impl TableBuilder {
     #[inline]
     pub fn insert(&mut self, prefix: IpPrefix, value: &str) -> Option<NextHop> {
         let number = self.value(value);
-        match prefix {
-            IpPrefix::V4(prefix) => self.ribs.ipv4.insert(prefix, number),
-            IpPrefix::V6(prefix) => self.ribs.ipv6.insert(prefix, number),
-        }
+        popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut self.ribs)
+            .insert(prefix, number))
     }
 
     /// Inserts a route whose value has this [number](Self::value); returns the number of the value that it replaces.

@@ -100,6 +100,58 @@ pub trait PerFamily {
     type Of<A: Family>;
 }
 
+/// Does the same with a prefix or an address of either family: `|prefix|` alone, `|prefix: Prefix<A>|` where what is done names the
+/// family, or `|address: A|` of an [`IpAddr`], which becomes a number.
+///
+/// ```
+/// use popfib::{IpPrefix, by_family};
+///
+/// let prefix: IpPrefix = "2001:db8::/32".parse()?;
+/// assert_eq!(by_family!(prefix, |prefix| prefix.len()), 32);
+/// assert_eq!(by_family!(prefix, |prefix: Prefix<A>| A::NAME), "IPv6");
+/// assert_eq!(by_family!(prefix.address(), |address: A| address.count_ones()), 10);
+/// # Ok::<(), popfib::PrefixError>(())
+/// ```
+#[macro_export]
+macro_rules! by_family {
+    ($prefix:expr, |$part:ident| $body:expr) => {
+        match $prefix {
+            $crate::IpPrefix::V4($part) => $body,
+            $crate::IpPrefix::V6($part) => $body,
+        }
+    };
+    ($prefix:expr, |$part:ident: Prefix<$family:ident>| $body:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::{Address as _, family::Family as _};
+        match $prefix {
+            $crate::IpPrefix::V4($part) => {
+                type $family = u32;
+                $body
+            }
+            $crate::IpPrefix::V6($part) => {
+                type $family = u128;
+                $body
+            }
+        }
+    }};
+    ($address:expr, |$part:ident: $family:ident| $body:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::{Address as _, family::Family as _};
+        match $address {
+            ::core::net::IpAddr::V4($part) => {
+                type $family = u32;
+                let $part: $family = $part.into();
+                $body
+            }
+            ::core::net::IpAddr::V6($part) => {
+                type $family = u128;
+                let $part: $family = $part.into();
+                $body
+            }
+        }
+    }};
+}
+
 /// A part for each family.
 pub struct ByFamily<K: PerFamily + ?Sized> {
     /// The part of IPv4.

@@ -40,10 +40,7 @@ impl PathsQuery {
         let Some(&table) = tables.table_names.get(&self.table) else {
             return false;
         };
-        match self.prefix {
-            IpPrefix::V4(prefix) => self.of(tables, table, prefix, to),
-            IpPrefix::V6(prefix) => self.of(tables, table, prefix, to),
-        }
+        popfib::by_family!(self.prefix, |prefix| self.of(tables, table, prefix, to))
     }
 
     fn of<A: Family>(

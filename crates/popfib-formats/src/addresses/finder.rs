@@ -237,10 +237,9 @@ impl AddressFinder {
 #[cold]
 #[inline(never)]
 fn holds(prefixes: &ByFamily<Ribs>, address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => prefixes.ipv4.lookup(address.into()).is_some(),
-        IpAddr::V6(address) => prefixes.ipv6.lookup(address.into()).is_some(),
-    }
+    popfib::by_family!(address, |address: A| A::of(prefixes)
+        .lookup(address)
+        .is_some())
 }
 
 /// What was found in a cell so far.

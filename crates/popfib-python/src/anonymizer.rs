@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -35,7 +35,7 @@ impl PyAnonymizer {
                 .and_then(popfib_formats::Anonymizer::parse_key)
         } else {
             let name = key.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("{KEY}, not {name}")));
+            return Err(type_error!("{KEY}, not {name}"));
         };
         let key = key.ok_or_else(|| PyValueError::new_err(KEY))?;
         Ok(Self(popfib_formats::Anonymizer::crypto_pan(&key)))
@@ -47,9 +47,7 @@ impl PyAnonymizer {
     fn cut(ipv4: i64, ipv6: i64) -> PyResult<Self> {
         let length = |name, length: i64, most: u8| {
             let known = u8::try_from(length).ok().filter(|length| *length <= most);
-            known.ok_or_else(|| {
-                PyValueError::new_err(format!("{name} is a length from 0 to {most}, not {length}"))
-            })
+            known.ok_or_else(|| value_error!("{name} is a length from 0 to {most}, not {length}"))
         };
         let (ipv4, ipv6) = (length("ipv4", ipv4, 32)?, length("ipv6", ipv6, 128)?);
         Ok(Self(popfib_formats::Anonymizer::cut(ipv4, ipv6)))

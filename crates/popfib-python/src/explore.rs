@@ -86,7 +86,7 @@ fn page_of(name: &str, sources: &[Source], table: &Table) -> PyResult<String> {
         .and_then(|()| write(SPECIAL_TABLE_NAME, &special.sources, &special.content));
     let page = written
         .and_then(|()| popfib_explore::page(name, &image.to_bytes(), [table, &special.content]));
-    page.map_err(|error: TableError| PyValueError::new_err(format!("the page: {error}")))
+    page.map_err(|error: TableError| value_error!("the page: {error}"))
 }
 
 /// A new file that only its owner may read.

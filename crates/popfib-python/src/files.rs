@@ -20,7 +20,7 @@ use popfib_formats::{
     UpdateFiles,
 };
 use popfib_table::{Dictionary, Records};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
@@ -149,8 +149,9 @@ pub(crate) fn load(
             max_size,
         }),
         None if until.is_some() => {
-            let message = "until goes with updates, the files whose updates are applied up to it";
-            return Err(PyValueError::new_err(message));
+            return Err(value_error!(
+                "until goes with updates, the files whose updates are applied up to it"
+            ));
         }
         None => None,
     };
@@ -170,7 +171,7 @@ pub(crate) fn load(
 
 /// The paths of files of updates.
 fn paths_of(updates: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
-    let several = || PyTypeError::new_err("updates is a list of paths: [path] of one");
+    let several = || type_error!("updates is a list of paths: [path] of one");
     if updates.is_instance_of::<PyString>() || updates.is_instance_of::<PyBytes>() {
         return Err(several());
     }
@@ -190,36 +191,35 @@ fn paths_of(updates: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
 fn time_of(until: &Bound<'_, PyAny>) -> PyResult<u64> {
     let seconds = match until.getattr_opt("timestamp")? {
         Some(_) if until.getattr("tzinfo")?.is_none() => {
-            let message = "until has no time zone: datetime(..., tzinfo=timezone.utc) has one";
-            return Err(PyValueError::new_err(message));
+            return Err(value_error!(
+                "until has no time zone: datetime(..., tzinfo=timezone.utc) has one"
+            ));
         }
         Some(timestamp) => timestamp.call0()?,
         None => until.clone(),
     };
     let Ok(seconds) = seconds.extract::<f64>() else {
         let name = until.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
+        return Err(type_error!(
             "until is a datetime, or seconds since 1970 as an int or float, not {name}"
-        )));
+        ));
     };
     let micros = (seconds * 1e6).round();
     match (0.0..u64::MAX as f64).contains(&micros) {
         true => Ok(micros as u64),
-        false => Err(PyValueError::new_err(format!(
-            "until is a time from 1970 on, not {seconds}"
-        ))),
+        false => Err(value_error!("until is a time from 1970 on, not {seconds}")),
     }
 }
 
 /// The error of an argument called `what`.
 pub(crate) fn wrong(what: &str, given: &str, error: String) -> PyErr {
-    PyValueError::new_err(format!("{what} {}: {error}", Quoted(given.as_bytes())))
+    value_error!("{what} {}: {error}", Quoted(given.as_bytes()))
 }
 
 /// The peer that an argument means.
 pub(crate) fn peer_of(peer: &Bound<'_, PyAny>) -> PyResult<PeerFilter> {
     if !peer.is_instance_of::<PyInt>() && !peer.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("a peer is an int (index) or a str"));
+        return Err(type_error!("a peer is an int (index) or a str"));
     }
     let text = peer.str()?.to_str()?.to_owned();
     text.parse().map_err(|error| wrong("peer", &text, error))
@@ -422,21 +422,16 @@ pub(crate) fn open(
     })?;
     let image = opened.map_err(|error| match error {
         ImageError::Io(error) => os_error(&name, &error),
-        error => PyValueError::new_err(format!("{}: {error}", name.escape_debug())),
+        error => value_error!("{}: {error}", name.escape_debug()),
     })?;
-    let failed = |error: popfib_table::TableError| {
-        PyValueError::new_err(format!("{}: {error}", name.escape_debug()))
-    };
+    let failed = |error: popfib_table::TableError| value_error!("{}: {error}", name.escape_debug());
     let in_image = image.table(table).map_err(|error| failed(error.into()))?;
     let mut table = popfib_table::Table::of_image(in_image).map_err(failed)?;
     if let Some(column) = column
         && table.set_value_column(column).is_err()
     {
         let missing = no_column_message(column, table.records());
-        return Err(PyValueError::new_err(format!(
-            "{}: {missing}",
-            name.escape_debug()
-        )));
+        return Err(value_error!("{}: {missing}", name.escape_debug()));
     }
     let state = match table.records() {
         Some(records) => {
@@ -450,9 +445,9 @@ pub(crate) fn open(
 
 /// The table of an image without names: its next hops as ints.
 fn of_numbers(py: Python<'_>, table: popfib_table::Table) -> PyResult<TableState> {
-    let routes = table.routes().map_err(|_| {
-        PyValueError::new_err("the image has neither names of its next hops nor routes")
-    })?;
+    let routes = table
+        .routes()
+        .map_err(|_| value_error!("the image has neither names of its next hops nor routes"))?;
     let mut found: Vec<_> = routes.map(|(_, next_hop)| next_hop).collect();
     let count = found.len();
     found.sort_unstable();

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use popfib::{IpPrefix, Prefix, PrefixError};
 use popfib_formats::ranges::IpRangePrefixes;
 use popfib_table::{IPV6_TEXT, PrefixText, write_ip};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyString, PyTuple, PyType};
@@ -44,7 +44,7 @@ pub(crate) fn parse(text: &str) -> PyResult<IpPrefix> {
 
 #[cold]
 fn invalid(text: &str, error: PrefixError) -> PyErr {
-    PyValueError::new_err(format!("{}: {error}", Quoted(text.as_bytes())))
+    value_error!("{}: {error}", Quoted(text.as_bytes()))
 }
 
 #[cold]
@@ -62,8 +62,8 @@ fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
             (key.getattr("network_address")?, Some(len))
         }
         Some(IpaddressKind::Interface) => {
-            return Err(PyTypeError::new_err(
-                "an interface is an address and a network: use its `ip` or its `network`",
+            return Err(type_error!(
+                "an interface is an address and a network: use its `ip` or its `network`"
             ));
         }
         None => return prefix_of_ends(key),
@@ -72,10 +72,10 @@ fn prefix_of_object(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
         && !scope.is_none()
     {
         let text = address.str()?;
-        return Err(PyValueError::new_err(format!(
+        return Err(value_error!(
             "{}: prefixes know no scope (the part after %)",
             Quoted(text.to_str()?.as_bytes())
-        )));
+        ));
     }
     let bytes = address.getattr("packed")?.cast_into::<PyBytes>()?;
     with_len(packed(bytes.as_bytes())?, len)
@@ -99,18 +99,13 @@ fn prefix_of_tuple(tuple: &Bound<'_, PyTuple>) -> PyResult<IpPrefix> {
         return Err(forms());
     }
     let family = tuple.get_item(1)?.extract::<i64>().map_err(|_| forms())?;
-    let too_wide = |_| {
-        PyValueError::new_err(format!(
-            "the number is no IPv{family} address: it is negative or too large"
-        ))
-    };
+    let too_wide =
+        |_| value_error!("the number is no IPv{family} address: it is negative or too large");
     let address = match family {
         4 => IpAddr::V4(number.extract::<u32>().map_err(too_wide)?.into()),
         6 => IpAddr::V6(number.extract::<u128>().map_err(too_wide)?.into()),
         _ => {
-            return Err(PyValueError::new_err(format!(
-                "the family is 4 or 6, not {family}"
-            )));
+            return Err(value_error!("the family is 4 or 6, not {family}"));
         }
     };
     let len = match tuple.len() {
@@ -131,9 +126,7 @@ fn prefix_of_ends(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
     let mut prefixes = IpRangePrefixes::new(first, last).into_iter().flatten();
     match (prefixes.next(), prefixes.next()) {
         (Some(prefix), None) => Ok(prefix),
-        _ => Err(PyValueError::new_err(format!(
-            "{first}-{last} is no single prefix"
-        ))),
+        _ => Err(value_error!("{first}-{last} is no single prefix")),
     }
 }
 
@@ -187,11 +180,10 @@ fn integer<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyInt>> {
 }
 
 fn length(object: &Bound<'_, PyAny>) -> PyResult<u8> {
-    let number =
-        integer(object).ok_or_else(|| PyTypeError::new_err("the prefix length is an int"))?;
+    let number = integer(object).ok_or_else(|| type_error!("the prefix length is an int"))?;
     // What does not fit is too long for either family; `with_len` says so.
     match number.extract::<i64>() {
-        Ok(len) if len < 0 => Err(PyValueError::new_err("the prefix length is negative")),
+        Ok(len) if len < 0 => Err(value_error!("the prefix length is negative")),
         len => Ok(len.map_or(u8::MAX, |len| len.try_into().unwrap_or(u8::MAX))),
     }
 }
@@ -199,8 +191,9 @@ fn length(object: &Bound<'_, PyAny>) -> PyResult<u8> {
 fn with_len(address: IpAddr, len: Option<u8>) -> PyResult<IpPrefix> {
     match len {
         None => Ok(IpPrefix::host(address)),
-        Some(len) => IpPrefix::new(address, len)
-            .map_err(|error| PyValueError::new_err(format!("{address}: {error}"))),
+        Some(len) => {
+            IpPrefix::new(address, len).map_err(|error| value_error!("{address}: {error}"))
+        }
     }
 }
 
@@ -224,10 +217,10 @@ pub(crate) fn packed(bytes: &[u8]) -> PyResult<IpAddr> {
     } else if let Ok(bytes) = <[u8; 16]>::try_from(bytes) {
         Ok(IpAddr::from(bytes))
     } else {
-        Err(PyValueError::new_err(format!(
+        Err(value_error!(
             "packed addresses have 4 or 16 bytes, not {}",
             bytes.len()
-        )))
+        ))
     }
 }
 

@@ -23,6 +23,20 @@
 //! No Python code runs while a table's lock is held: neither `__eq__` nor `__hash__` nor `__del__` of a value can find the
 //! table in the middle of a change, or wait for itself.
 
+/// A `ValueError` of Python with a text as `format!` makes it.
+macro_rules! value_error {
+    ($($text:tt)*) => {
+        pyo3::exceptions::PyValueError::new_err(format!($($text)*))
+    };
+}
+
+/// The same for a `TypeError`.
+macro_rules! type_error {
+    ($($text:tt)*) => {
+        pyo3::exceptions::PyTypeError::new_err(format!($($text)*))
+    };
+}
+
 mod anonymizer;
 mod columns;
 mod explore;
@@ -51,7 +65,6 @@ mod watched_files;
 mod words;
 
 use popfib::Kernel;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// The module `popfib._popfib`.
@@ -59,7 +72,7 @@ use pyo3::prelude::*;
 fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // A mistyped name is an error here, in one line; later it would be a panic of the first lookup. From here on
     // the variable may change: it is read once.
-    Kernel::from_env().map_err(|error| PyValueError::new_err(format!("POPFIB_KERNEL: {error}")))?;
+    Kernel::from_env().map_err(|error| value_error!("POPFIB_KERNEL: {error}"))?;
     Kernel::best();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::PyTable>()?;

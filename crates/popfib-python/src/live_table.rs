@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use popfib::IpPrefix;
 use popfib::live::IpMapSweep;
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyString, PyTuple, PyType};
@@ -14,6 +14,7 @@ use crate::columns::{self, TableOrLive};
 use crate::keys;
 use crate::live::{LiveObject, LiveRoutes};
 use crate::pairs;
+use crate::state::host;
 use crate::table::{PyTable, no_route};
 
 /// A map from IP prefixes of both families to objects that changes while other threads look up.
@@ -30,13 +31,10 @@ type PyLivePair<'py> = (Bound<'py, PyString>, Py<PyAny>);
 #[inline]
 fn address(key: &Bound<'_, PyAny>) -> PyResult<IpPrefix> {
     let prefix = keys::prefix(key)?;
-    match prefix {
-        IpPrefix::V4(p) if p.len() == 32 => Ok(prefix),
-        IpPrefix::V6(p) if p.len() == 128 => Ok(prefix),
-        _ => Err(PyValueError::new_err(format!(
-            "{prefix}: a LiveTable looks up addresses; for prefixes there are get_exact and to_table"
-        ))),
-    }
+    let is_one = host(prefix).is_some();
+    is_one.then_some(prefix).ok_or_else(|| {
+        value_error!("{prefix}: a LiveTable looks up addresses; for prefixes there are get_exact and to_table")
+    })
 }
 
 impl PyLiveTable {
@@ -84,9 +82,9 @@ impl PyLiveTable {
                 .image()
                 .is_some_and(|image| image.has_columns())
             {
-                return Err(PyTypeError::new_err(
+                return Err(type_error!(
                     "a LiveTable holds one value for each route, and this table has several columns: \
-                     LiveTable(table.items()) takes the values alone",
+                     LiveTable(table.items()) takes the values alone"
                 ));
             }
             live.with(py, |writer| writer.load(py, state))?;

@@ -35,9 +35,7 @@ pub(crate) fn each<'py>(
             (Ok(pair), _) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
             (_, Ok(pair)) if pair.len() == 2 => (pair.get_item(0)?, pair.get_item(1)?),
             _ => {
-                return Err(PyTypeError::new_err(format!(
-                    "item {count} is not a pair (prefix, value)"
-                )));
+                return Err(type_error!("item {count} is not a pair (prefix, value)"));
             }
         };
         f(prefix, value).map_err(|error| match routes.hasattr("keys") {

@@ -102,25 +102,18 @@ impl NumberMap {
         prefix: IpPrefix,
         number: NextHop,
     ) -> PyResult<Option<NextHop>> {
-        let inserted = match prefix {
-            IpPrefix::V4(prefix) => self.0.ipv4.insert(prefix, number),
-            IpPrefix::V6(prefix) => self.0.ipv6.insert(prefix, number),
-        };
+        let inserted = popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut self.0)
+            .insert(prefix, number));
         inserted.map_err(refused)
     }
 
     pub(crate) fn remove(&mut self, prefix: IpPrefix) -> Option<NextHop> {
-        match prefix {
-            IpPrefix::V4(prefix) => self.0.ipv4.remove(prefix),
-            IpPrefix::V6(prefix) => self.0.ipv6.remove(prefix),
-        }
+        popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut self.0)
+            .remove(prefix))
     }
 
     pub(crate) fn get(&self, prefix: IpPrefix) -> Option<NextHop> {
-        match prefix {
-            IpPrefix::V4(prefix) => self.0.ipv4.get(prefix),
-            IpPrefix::V6(prefix) => self.0.ipv6.get(prefix),
-        }
+        popfib::by_family!(prefix, |prefix: Prefix<A>| A::of(&self.0).get(prefix))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -148,18 +141,18 @@ impl NumberMap {
 
     /// The routes that cover `prefix`, including `prefix` itself, the shortest first.
     pub(crate) fn supernets(&self, prefix: IpPrefix) -> Vec<NumberedRoute> {
-        match prefix {
-            IpPrefix::V4(prefix) => self.0.ipv4.supernets(prefix).map(ip).collect(),
-            IpPrefix::V6(prefix) => self.0.ipv6.supernets(prefix).map(ip).collect(),
-        }
+        popfib::by_family!(prefix, |prefix: Prefix<A>| A::of(&self.0)
+            .supernets(prefix)
+            .map(ip)
+            .collect())
     }
 
     /// The routes inside `prefix`, including `prefix` itself, in prefix order.
     pub(crate) fn subnets(&self, prefix: IpPrefix) -> Vec<NumberedRoute> {
-        match prefix {
-            IpPrefix::V4(prefix) => self.0.ipv4.subnets(prefix).map(ip).collect(),
-            IpPrefix::V6(prefix) => self.0.ipv6.subnets(prefix).map(ip).collect(),
-        }
+        popfib::by_family!(prefix, |prefix: Prefix<A>| A::of(&self.0)
+            .subnets(prefix)
+            .map(ip)
+            .collect())
     }
 
     /// The routes as RIBs, with the numbers that `number` makes of theirs.
@@ -285,9 +278,9 @@ impl TableRoutes {
     /// As [`Self::records`].
     pub(crate) fn of_records(&self) -> PyResult<Option<&Arc<PyImageTable>>> {
         if self.has_lost_columns {
-            let message =
-                "the table was changed, so its records are gone: routes have one value then";
-            return Err(PyValueError::new_err(message));
+            return Err(value_error!(
+                "the table was changed, so its records are gone: routes have one value then"
+            ));
         }
         let image = self.image.as_ref();
         Ok(image.filter(|image| image.table.records().is_some()))
@@ -296,19 +289,16 @@ impl TableRoutes {
     /// The number of the longest match; 0 if there is none.
     #[inline]
     pub(crate) fn lookup(&self, address: IpAddr) -> u32 {
-        match address {
-            IpAddr::V4(address) => self.family::<u32>().lookup(address.into()),
-            IpAddr::V6(address) => self.family::<u128>().lookup(address.into()),
-        }
+        popfib::by_family!(address, |address: A| self.family::<A>().lookup(address))
     }
 
     /// The longest match; none if the routes are [not there](Self::check).
     #[inline]
     pub(crate) fn longest_match(&self, address: IpAddr) -> Option<NumberedRoute> {
-        match address {
-            IpAddr::V4(address) => self.family().longest_match(u32::from(address)).map(ip),
-            IpAddr::V6(address) => self.family().longest_match(u128::from(address)).map(ip),
-        }
+        popfib::by_family!(address, |address: A| self
+            .family()
+            .longest_match(address)
+            .map(ip))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -1,6 +1,5 @@
 //! `popfib.lookup_many`: a column of addresses and several tables and sets in, a column of answers for each out.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
@@ -31,9 +30,9 @@ pub(crate) fn lookup_many<'py>(
         .filter(|tables| !tables.is_instance_of::<PyTable>());
     let Some(mapping) = mapping else {
         let name = tables.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
+        return Err(type_error!(
             "lookup_many takes a mapping of names to tables, not {name}"
-        )));
+        ));
     };
     let mut named: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
     for pair in mapping.items()? {
@@ -45,10 +44,10 @@ pub(crate) fn lookup_many<'py>(
         match (name.extract::<String>(), asked(&table)?) {
             (Ok(name), Some(_)) => named.push((name, table)),
             _ => {
-                return Err(PyTypeError::new_err(format!(
+                return Err(type_error!(
                     "lookup_many takes a mapping of names to tables, not of {}",
                     wrong()?
-                )));
+                ));
             }
         }
     }
@@ -60,10 +59,10 @@ pub(crate) fn lookup_many<'py>(
     let columns = PyDict::new(addresses.py());
     for (name, answer) in answers {
         if columns.contains(&name)? {
-            return Err(PyValueError::new_err(format!(
+            return Err(value_error!(
                 "two columns would be called {}",
                 Quoted(name.as_bytes())
-            )));
+            ));
         }
         columns.set_item(name, answer)?;
     }

@@ -10,7 +10,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 use popfib::IpPrefix;
 use popfib::image::Source;
 use popfib_table::Table;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 
@@ -199,7 +198,7 @@ impl TableState {
     /// `ValueError`.
     fn check(&self) -> PyResult<()> {
         match self.closed {
-            true => Err(PyValueError::new_err("the table is closed")),
+            true => Err(value_error!("the table is closed")),
             false => Ok(()),
         }
     }
@@ -208,11 +207,9 @@ impl TableState {
 /// The address that a prefix of full length is.
 #[inline]
 pub(crate) fn host(prefix: IpPrefix) -> Option<IpAddr> {
-    match prefix {
-        IpPrefix::V4(p) if p.len() == 32 => Some(IpAddr::V4(p.address().into())),
-        IpPrefix::V6(p) if p.len() == 128 => Some(IpAddr::V6(p.address().into())),
-        _ => None,
-    }
+    popfib::by_family!(prefix, |prefix: Prefix<A>| {
+        (prefix.len() == A::WIDTH).then(|| prefix.address().ip())
+    })
 }
 
 /// A state that threads share, and a table shares with its iterators. Any number of lookups use it at a time, or one change.

@@ -9,7 +9,7 @@ use popfib::image::{Keep, Source};
 use popfib::{Address, Image, ImageWriter, NextHop, Options, Prefix};
 use popfib_formats::Escaped;
 use popfib_table::{Dictionary, Records, Table, TableBuilder, TableError};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyOSError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
@@ -73,10 +73,10 @@ pub(crate) fn save(
         };
         text.cast_into::<PyString>().map_err(|error| {
             let name = error.into_inner().get_type().name();
-            PyTypeError::new_err(format!(
+            type_error!(
                 "an image holds values that are str, not {}; `encode` may make them so",
                 name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
-            ))
+            )
         })
     })?;
     py.detach(|| {
@@ -112,8 +112,7 @@ pub(crate) fn save_image(
     write: impl FnOnce(&mut ImageWriter) -> Result<(), TableError>,
 ) -> PyResult<()> {
     let name = path.display().to_string();
-    let failed =
-        |error: TableError| PyValueError::new_err(format!("{}: {error}", name.escape_debug()));
+    let failed = |error: TableError| value_error!("{}: {error}", name.escape_debug());
     let mut image = ImageWriter::new(seconds_now());
     let begun = image.table("", sources).map_err(TableError::from);
     begun.and_then(|()| write(&mut image)).map_err(failed)?;
@@ -213,13 +212,13 @@ pub(crate) fn unpickle(
         let table = opened.and_then(|image| Table::of_image(image.table(None)?));
         let table = table.map_err(lacking)?;
         if table.records().map(Records::len) != Some(count) {
-            return Err(PyValueError::new_err("the pickled records are damaged"));
+            return Err(value_error!("the pickled records are damaged"));
         }
         return Ok(TableState::of_image(table, PyValues::numbered(py, values)));
     }
     let routes = from_bytes::<u32, 4>(ipv4, count).zip(from_bytes::<u128, 16>(ipv6, count));
     let Some((ipv4, ipv6)) = routes else {
-        return Err(PyValueError::new_err("the pickled routes are damaged"));
+        return Err(value_error!("the pickled routes are damaged"));
     };
     let values = PyValues::numbered(py, values);
     let map = py.detach(|| NumberMap::new(ipv4, ipv6))?;

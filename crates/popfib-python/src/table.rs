@@ -8,7 +8,7 @@ mod find;
 use std::path::PathBuf;
 
 use popfib::{IpPrefix, NextHop};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
@@ -317,8 +317,7 @@ impl PyTable {
     #[pyo3(signature = (prefix, /, *default))]
     fn pop(&self, prefix: &Bound<'_, PyAny>, default: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         if default.len() > 1 {
-            let message = "pop takes a prefix and at most one default";
-            return Err(PyTypeError::new_err(message));
+            return Err(type_error!("pop takes a prefix and at most one default"));
         }
         match self.take(prefix)? {
             Ok(value) => Ok(value),
@@ -368,16 +367,13 @@ impl PyTable {
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(names) = columns {
             if out.is_some() {
-                return Err(PyTypeError::new_err(
-                    "out is for output='indices', without columns",
-                ));
+                return Err(type_error!("out is for output='indices', without columns"));
             }
             let py = addresses.py();
             let names: Vec<String> = match names.extract::<&str>() {
                 Ok("*") => self.schema(py)?.keys().extract()?,
                 Ok(_) => {
-                    let message = "columns is a list of names, or '*' for all";
-                    return Err(PyTypeError::new_err(message));
+                    return Err(type_error!("columns is a list of names, or '*' for all"));
                 }
                 Err(_) => names
                     .try_iter()?
@@ -499,7 +495,7 @@ impl PyTable {
         type Parts<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Vec<Py<PyAny>>);
         let parts = state.get_slice(0, 3).extract::<Parts<'_>>();
         let (Ok((ipv4, ipv6, values)), Ok(columns)) = (parts, columns.transpose()) else {
-            return Err(PyValueError::new_err("not the state of a popfib.Table"));
+            return Err(value_error!("not the state of a popfib.Table"));
         };
         let (ipv4, ipv6) = (ipv4.as_bytes(), ipv6.as_bytes());
         let state = store::unpickle(py, ipv4, ipv6, values, columns.as_deref())?;

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use popfib::diff::RouteChange;
 use popfib::family::ByFamily;
 use popfib::{Address, IpPrefix, NextHop, Prefix, aggregate as aggregation};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -37,8 +36,7 @@ pub(crate) fn aggregate(
         "simple" => false,
         _ => {
             let method = Quoted(method.as_bytes());
-            let message = format!("method {method}: there are: ortc, simple");
-            return Err(PyValueError::new_err(message));
+            return Err(value_error!("method {method}: there are: ortc, simple"));
         }
     };
     let state = copy(table)?;

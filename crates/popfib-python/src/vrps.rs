@@ -8,7 +8,6 @@ use popfib::{IpPrefix, Prefix};
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::{LoadOptions, Loaded, VrpTable, load};
 use popfib_table::rpki::Validity;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
@@ -94,7 +93,7 @@ fn origins_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
         let text = text.to_str()?;
         let Some(found) = origins(text) else {
             let text = Quoted(text.as_bytes());
-            return Err(PyValueError::new_err(format!("{text}: no origin AS")));
+            return Err(value_error!("{text}: no origin AS"));
         };
         let as_number = |(origin, _)| match origin {
             Origin::As(asn) => Some(asn),
@@ -103,10 +102,10 @@ fn origins_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
         return Ok(found.into_iter().map(as_number).collect());
     }
     if !value.is_instance_of::<PyInt>() {
-        return Err(PyTypeError::new_err("an origin is an int, a str or None"));
+        return Err(type_error!("an origin is an int, a str or None"));
     }
     let number = value.extract::<u32>();
-    let number = number.map_err(|_| PyValueError::new_err("an AS number has 32 bits"))?;
+    let number = number.map_err(|_| value_error!("an AS number has 32 bits"))?;
     Ok(vec![Some(number)])
 }
 
@@ -114,10 +113,10 @@ fn origins_of(value: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u32>>> {
 fn as_number(origin: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     match origins_of(origin)?[..] {
         [origin] => Ok(origin),
-        _ => Err(PyValueError::new_err(format!(
+        _ => Err(value_error!(
             "{}: not one origin AS",
             Quoted(origin.str()?.to_str()?.as_bytes())
-        ))),
+        )),
     }
 }
 

@@ -10,7 +10,7 @@ use arrow_array::StringArray;
 use arrow_array::ffi::{self, FFI_ArrowSchema};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_data::ArrayData;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -55,7 +55,7 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrowPiec
         // SAFETY: the same of a capsule of an array.
         let array = unsafe { OwnedArrow::<ArrowArray>::take(array.cast()) };
         if schema.is_released() || array.is_released() {
-            return Err(PyValueError::new_err("the Arrow array was taken before"));
+            return Err(value_error!("the Arrow array was taken before"));
         }
         return Ok(Some(vec![ArrowPiece::new(array, kind(&schema)?)?]));
     }
@@ -77,9 +77,7 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrowPiec
 
 fn kind(schema: &ArrowSchema) -> PyResult<ArrowCellKind> {
     ArrowCellKind::of(schema).map_err(|other| {
-        PyTypeError::new_err(format!(
-            "a column of {other}: addresses are text, integers of 32 or 64 bits (IPv4) or binary of 4 or 16 bytes"
-        ))
+        type_error!("a column of {other}: addresses are text, integers of 32 or 64 bits (IPv4) or binary of 4 or 16 bytes")
     })
 }
 
@@ -87,7 +85,7 @@ fn kind(schema: &ArrowSchema) -> PyResult<ArrowCellKind> {
 fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<c_void>> {
     let capsule = object
         .cast::<PyCapsule>()
-        .map_err(|_| PyTypeError::new_err("the object's Arrow method did not return capsules"))?;
+        .map_err(|_| type_error!("the object's Arrow method did not return capsules"))?;
     capsule.pointer_checked(Some(name))
 }
 
@@ -103,7 +101,7 @@ pub(super) fn texts<T>(
     for found in found {
         nulls.append(write(found, &mut bytes));
         let end = i32::try_from(bytes.len());
-        ends.push(end.map_err(|_| PyValueError::new_err("more than 2 GiB of text"))?);
+        ends.push(end.map_err(|_| value_error!("more than 2 GiB of text"))?);
     }
     StringArray::try_new(OffsetBuffer::new(ends.into()), bytes.into(), nulls.finish())
         .map_err(|error| PyValueError::new_err(error.to_string()))

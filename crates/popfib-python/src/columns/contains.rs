@@ -3,7 +3,6 @@
 use arrow_array::BooleanArray;
 use numpy::PyArray1;
 use popfib::family::Family;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -68,10 +67,10 @@ impl MembershipForm {
             "values" => Ok(Self::Values),
             "list" => Ok(Self::List),
             "arrow" => Ok(Self::Arrow),
-            _ => Err(PyValueError::new_err(format!(
+            _ => Err(value_error!(
                 "output is 'values', 'list' or 'arrow', not {}",
                 Quoted(name.as_bytes())
-            ))),
+            )),
         }
     }
 
@@ -81,8 +80,8 @@ impl MembershipForm {
             ColumnOutput::Numbers(NumberOutput::Values) => Ok(Self::Values),
             ColumnOutput::Numbers(NumberOutput::List) => Ok(Self::List),
             ColumnOutput::Numbers(NumberOutput::Arrow) => Ok(Self::Arrow),
-            _ => Err(PyValueError::new_err(
-                "a set has no values and no matches: output='values', 'list' or 'arrow'",
+            _ => Err(value_error!(
+                "a set has no values and no matches: output='values', 'list' or 'arrow'"
             )),
         }
     }

@@ -14,7 +14,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::ArrowError;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -75,7 +75,7 @@ pub(super) fn encoded(
                     }
                 }
                 let end = i32::try_from(bytes.len());
-                ends.push(end.map_err(|_| PyValueError::new_err("more than 2 GiB of values"))?);
+                ends.push(end.map_err(|_| value_error!("more than 2 GiB of values"))?);
             }
             let ends = OffsetBuffer::new(ends.into());
             Arc::new(StringArray::try_new(ends, bytes.into(), None).map_err(error)?)
@@ -94,14 +94,14 @@ pub(super) fn encoded(
             Arc::new(BooleanArray::from(truths?))
         }
         PyValueKind::Wide => {
-            return Err(PyValueError::new_err(
-                "a value does not fit into 64 bits, as Arrow's int64 has",
+            return Err(value_error!(
+                "a value does not fit into 64 bits, as Arrow's int64 has"
             ));
         }
         PyValueKind::Other | PyValueKind::None => {
-            return Err(PyTypeError::new_err(
+            return Err(type_error!(
                 "for output='arrow' all values are str, int or bool, one of these; output='indices' with \
-                 Table.dictionary() serves others",
+                 Table.dictionary() serves others"
             ));
         }
     };

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use numpy::{
     PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
-use popfib::IpPrefix;
 use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -14,6 +13,7 @@ use super::arrow;
 use super::cells::{ArrowCells, CellError};
 use super::lookup::{ColumnRows, OnInvalid, address};
 use crate::keys;
+use crate::state::host;
 
 /// Keys read between two looks at signals.
 const SIGNALS: usize = 1 << 16;
@@ -44,9 +44,9 @@ impl<'py> PyAddressColumn<'py> {
         ] {
             if text {
                 let name = column.get_type().name()?;
-                return Err(PyTypeError::new_err(format!(
+                return Err(type_error!(
                     "a column of addresses is asked for, not one {name}"
-                )));
+                ));
             }
         }
         // As a Series of pandas is, unless its type is one of pandas' own. A scalar of numpy has a type, but no length.
@@ -86,15 +86,13 @@ impl<'py> PyAddressColumn<'py> {
                 .call_method1("require", (array, dtype, requirements))
         };
         if array.hasattr("mask")? {
-            return Err(PyTypeError::new_err(
-                "a masked array: its `filled` makes an array, and pyarrow.array() keeps what is masked as null",
+            return Err(type_error!(
+                "a masked array: its `filled` makes an array, and pyarrow.array() keeps what is masked as null"
             ));
         }
         let one_dimension = || match shape.len() {
             1 => Ok(()),
-            n => Err(PyValueError::new_err(format!(
-                "an array of {n} dimensions: a column has one"
-            ))),
+            n => Err(value_error!("an array of {n} dimensions: a column has one")),
         };
         match (kind.as_str(), size) {
             ("u", 4) => {
@@ -115,9 +113,9 @@ impl<'py> PyAddressColumn<'py> {
                     let array = array.cast::<PyArrayDyn<u8>>()?.try_readonly()?;
                     Ok(Self::Bytes(array, width))
                 }
-                _ => Err(PyValueError::new_err(format!(
+                _ => Err(value_error!(
                     "bytes of shape {shape:?}: packed addresses have the shape (n, 4) or (n, 16)"
-                ))),
+                )),
             },
             // Bytes, not a structure of fields.
             ("S" | "V", width @ (4 | 16)) if dtype.getattr("names")?.is_none() => {
@@ -130,11 +128,11 @@ impl<'py> PyAddressColumn<'py> {
                 one_dimension()?;
                 Self::of_objects(array, invalid, false)
             }
-            _ => Err(PyTypeError::new_err(format!(
+            _ => Err(type_error!(
                 "an array of dtype {}: addresses are integers of 32 or 64 bits (IPv4), uint8 of shape (n, 4) or \
                  (n, 16), S4 or S16 (packed), or text",
                 dtype.str()?
-            ))),
+            )),
         }
     }
 
@@ -146,10 +144,10 @@ impl<'py> PyAddressColumn<'py> {
     ) -> PyResult<Self> {
         let rows = column.try_iter().map_err(|_| {
             let name = column.get_type().name();
-            PyTypeError::new_err(format!(
+            type_error!(
                 "a column is a numpy array, Arrow data, a Series or an iterable of keys, not {}",
                 name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
-            ))
+            )
         })?;
         // An object may say any length, so memory is asked for as rows come.
         let mut addresses = Vec::with_capacity(column.len().unwrap_or(0).min(SIGNALS));
@@ -164,12 +162,12 @@ impl<'py> PyAddressColumn<'py> {
                     OnInvalid::Null => None,
                     OnInvalid::Raise => {
                         let reason = error.value(py);
-                        return Err(PyValueError::new_err(format!("row {row}: {reason}")));
+                        return Err(value_error!("row {row}: {reason}"));
                     }
                 },
                 Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                     let reason = error.value(py);
-                    return Err(PyTypeError::new_err(format!("row {row}: {reason}")));
+                    return Err(type_error!("row {row}: {reason}"));
                 }
                 Err(error) => return Err(error),
             };
@@ -233,13 +231,9 @@ pub(crate) fn of_object(key: &Bound<'_, PyAny>, of_integers: bool) -> PyResult<O
         let bits = fits.map_err(|wrong| PyValueError::new_err(wrong.to_string()))?;
         return Ok(Some(IpAddr::V4(bits.into())));
     }
-    match keys::prefix(key)? {
-        IpPrefix::V4(prefix) if prefix.len() == 32 => Ok(Some(IpAddr::V4(prefix.address().into()))),
-        IpPrefix::V6(prefix) if prefix.len() == 128 => {
-            Ok(Some(IpAddr::V6(prefix.address().into())))
-        }
-        prefix => Err(PyValueError::new_err(format!(
-            "{prefix} is a prefix, not an address"
-        ))),
-    }
+    let prefix = keys::prefix(key)?;
+    let address = host(prefix);
+    address
+        .map(Some)
+        .ok_or_else(|| value_error!("{prefix} is a prefix, not an address"))
 }

@@ -9,7 +9,6 @@ use std::thread;
 
 use popfib::family::Family;
 use popfib_formats::threads;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::cells::{ArrowCell, ArrowCells, CellError};
@@ -34,10 +33,10 @@ impl OnInvalid {
         match name {
             "raise" => Ok(Self::Raise),
             "null" => Ok(Self::Null),
-            _ => Err(PyValueError::new_err(format!(
+            _ => Err(value_error!(
                 "invalid is 'raise' or 'null', not {}",
                 Quoted(name.as_bytes())
-            ))),
+            )),
         }
     }
 }

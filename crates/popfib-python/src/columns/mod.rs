@@ -61,11 +61,9 @@ impl TableOrLive<'_> {
     /// `ValueError` for indices of a live table, which may mean other values before anybody reads them.
     fn check(self, output: ColumnOutput) -> PyResult<()> {
         match (self, output) {
-            (Self::Live(_), ColumnOutput::Numbers(NumberOutput::Indices)) => {
-                Err(PyValueError::new_err(
-                    "the values of a LiveTable have no lasting numbers: output='arrow' gives indices with what they stand for",
-                ))
-            }
+            (Self::Live(_), ColumnOutput::Numbers(NumberOutput::Indices)) => Err(value_error!(
+                "the values of a LiveTable have no lasting numbers: output='arrow' gives indices with what they stand for"
+            )),
             _ => Ok(()),
         }
     }
@@ -118,15 +116,8 @@ pub(crate) fn lookup_many<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let output = ColumnOutput::by_name(output)?;
-    let invalid = OnInvalid::by_name(invalid)?;
-    let threads = threads_of(threads)?;
-    let column = PyAddressColumn::new(addresses, invalid)?;
-    let lookup = ColumnLookup {
-        py: addresses.py(),
-        rows: &column.rows()?,
-        invalid,
-        threads,
-    };
+    let asked = AskedColumn::new(addresses, invalid, threads)?;
+    let lookup = asked.lookup()?;
     lookup.answer(table, output, out)
 }
 
@@ -142,22 +133,14 @@ pub(crate) fn lookup_columns<'py>(
     let form = match ColumnOutput::by_name(output)? {
         ColumnOutput::Numbers(form) if !matches!(form, NumberOutput::Indices) => form,
         _ => {
-            return Err(PyValueError::new_err(
-                "columns=[...] goes with output='values', 'list' or 'arrow'",
+            return Err(value_error!(
+                "columns=[...] goes with output='values', 'list' or 'arrow'"
             ));
         }
     };
     let py = addresses.py();
-    let invalid = OnInvalid::by_name(invalid)?;
-    let threads = threads_of(threads)?;
-    let column = PyAddressColumn::new(addresses, invalid)?;
-    let rows = column.rows()?;
-    let lookup = ColumnLookup {
-        py,
-        rows: &rows,
-        invalid,
-        threads,
-    };
+    let asked = AskedColumn::new(addresses, invalid, threads)?;
+    let lookup = asked.lookup()?;
     // Values that are objects are one column, as those of records of texts.
     let of_objects = Records::default();
     // Wrong names are an error before anything is looked up.
@@ -175,7 +158,7 @@ pub(crate) fn lookup_columns<'py>(
         let answer = || lookup.answer(TableOrLive::Table(table), ColumnOutput::Numbers(form), None);
         return columns.map(|name| Ok((name, answer()?))).collect();
     };
-    let count = count(&rows);
+    let count = lookup.count();
     room::ask_for_memory(count, (1 + 2 * indices.len()) * size_of::<u32>())?;
     let mut numbers = vec![0; count];
     lookup.look_up(&RouteValueNumbers(&routes), &mut numbers)?;
@@ -194,16 +177,8 @@ pub(crate) fn contains<'py>(
     threads: isize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let form = MembershipForm::by_name(output)?;
-    let invalid = OnInvalid::by_name(invalid)?;
-    let threads = threads_of(threads)?;
-    let column = PyAddressColumn::new(addresses, invalid)?;
-    let rows = column.rows()?;
-    let lookup = ColumnLookup {
-        py: addresses.py(),
-        rows: &rows,
-        invalid,
-        threads,
-    };
+    let asked = AskedColumn::new(addresses, invalid, threads)?;
+    let lookup = asked.lookup()?;
     lookup.members(set, form)
 }
 
@@ -215,18 +190,11 @@ pub(crate) fn anonymize<'py>(
     threads: isize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = addresses.py();
-    let invalid = OnInvalid::by_name(invalid)?;
-    let threads = threads_of(threads)?;
-    let column = PyAddressColumn::new(addresses, invalid)?;
-    let form = anonymize::AnonymizedForm::of(&column);
-    let rows = column.rows()?;
-    let lookup = ColumnLookup {
-        py,
-        rows: &rows,
-        invalid: form.invalid(invalid),
-        threads,
-    };
-    let count = count(&rows);
+    let mut asked = AskedColumn::new(addresses, invalid, threads)?;
+    let form = anonymize::AnonymizedForm::of(&asked.column);
+    asked.invalid = form.invalid(asked.invalid);
+    let lookup = asked.lookup()?;
+    let count = lookup.count();
     room::ask_for_memory(count, size_of::<Option<IpAddr>>() + 2 * size_of::<usize>())?;
     let mut found = vec![None; count];
     lookup.look_up(&AnonymizedAddresses(by), &mut found)?;
@@ -244,31 +212,25 @@ pub(crate) fn lookup_several<'py>(
     threads: isize,
 ) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
     let output = ColumnOutput::by_name(output)?;
-    let invalid = OnInvalid::by_name(invalid)?;
-    let threads = threads_of(threads)?;
-    let column = PyAddressColumn::new(addresses, invalid)?;
-    let rows = column.rows()?;
-    // Text is read once, and not again for each table.
-    let read = match rows.iter().any(ColumnRows::is_text) {
-        true => {
-            let count = count(&rows);
-            room::ask_for_memory(count, size_of::<Option<IpAddr>>())?;
-            let read = addresses
-                .py()
-                .detach(|| lookup::addresses(&rows, count, invalid, threads));
-            Some(read.map_err(PyValueError::new_err)?)
-        }
-        false => None,
-    };
-    let rows = read
-        .as_ref()
-        .map_or(rows, |read| vec![ColumnRows::Addresses(read)]);
-    let lookup = ColumnLookup {
-        py: addresses.py(),
-        rows: &rows,
-        invalid,
-        threads,
-    };
+    let asked = AskedColumn::new(addresses, invalid, threads)?;
+    let read;
+    let mut lookup = asked.lookup()?;
+    // Text is read once for all tables.
+    if lookup.rows.iter().any(ColumnRows::is_text) {
+        let count = lookup.count();
+        room::ask_for_memory(count, size_of::<Option<IpAddr>>())?;
+        let ColumnLookup {
+            rows,
+            invalid,
+            threads,
+            ..
+        } = &lookup;
+        let found = lookup
+            .py
+            .detach(|| lookup::addresses(rows, count, *invalid, *threads));
+        read = found.map_err(PyValueError::new_err)?;
+        lookup.rows = vec![ColumnRows::Addresses(&read)];
+    }
     let mut answers = Vec::new();
     for (name, table) in tables {
         let table = match table {
@@ -284,8 +246,8 @@ pub(crate) fn lookup_several<'py>(
         };
         if with_prefixes {
             let ColumnOutput::Numbers(form) = output else {
-                return Err(PyValueError::new_err(
-                    "prefixes=True goes with output='values', 'indices', 'list' or 'arrow'",
+                return Err(value_error!(
+                    "prefixes=True goes with output='values', 'indices', 'list' or 'arrow'"
                 ));
             };
             let (prefixes, values) = lookup.both(*table, form)?;
@@ -298,27 +260,52 @@ pub(crate) fn lookup_several<'py>(
     Ok(answers)
 }
 
-fn threads_of(threads: isize) -> PyResult<usize> {
-    usize::try_from(threads)
-        .map_err(|_| PyValueError::new_err("threads is a number, and 0 means one for each core"))
-}
-
-/// A column to look up.
-struct ColumnLookup<'a, 'py> {
+/// A column to look up, and how.
+struct AskedColumn<'py> {
     py: Python<'py>,
-    rows: &'a [ColumnRows<'a>],
+    column: PyAddressColumn<'py>,
     invalid: OnInvalid,
     threads: usize,
 }
 
-/// How many rows there are. A column of nulls may have more than any memory has room for.
-fn count(rows: &[ColumnRows<'_>]) -> usize {
-    rows.iter()
-        .map(ColumnRows::len)
-        .fold(0, usize::saturating_add)
+impl<'py> AskedColumn<'py> {
+    fn new(addresses: &Bound<'py, PyAny>, invalid: &str, threads: isize) -> PyResult<Self> {
+        let invalid = OnInvalid::by_name(invalid)?;
+        let threads = usize::try_from(threads)
+            .map_err(|_| value_error!("threads is a number, and 0 means one for each core"))?;
+        Ok(Self {
+            py: addresses.py(),
+            column: PyAddressColumn::new(addresses, invalid)?,
+            invalid,
+            threads,
+        })
+    }
+
+    fn lookup(&self) -> PyResult<ColumnLookup<'_, 'py>> {
+        Ok(ColumnLookup {
+            py: self.py,
+            rows: self.column.rows()?,
+            invalid: self.invalid,
+            threads: self.threads,
+        })
+    }
+}
+
+/// The rows of a column to look up.
+struct ColumnLookup<'a, 'py> {
+    py: Python<'py>,
+    rows: Vec<ColumnRows<'a>>,
+    invalid: OnInvalid,
+    threads: usize,
 }
 
 impl<'py> ColumnLookup<'_, 'py> {
+    /// How many rows there are. A column of nulls may have more than any memory has room for.
+    fn count(&self) -> usize {
+        let rows = self.rows.iter();
+        rows.map(ColumnRows::len).fold(0, usize::saturating_add)
+    }
+
     /// The answers of a table to all rows, as `output`; in `out`, if there is one.
     fn answer(
         &self,
@@ -326,7 +313,7 @@ impl<'py> ColumnLookup<'_, 'py> {
         output: ColumnOutput,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, count) = (self.py, count(self.rows));
+        let (py, count) = (self.py, self.count());
         table.check(output)?;
         match output {
             ColumnOutput::Numbers(form) => {
@@ -357,7 +344,7 @@ impl<'py> ColumnLookup<'_, 'py> {
 
     /// Whether all rows are in a set.
     fn members(&self, set: &NumberMap, form: MembershipForm) -> PyResult<Bound<'py, PyAny>> {
-        let count = count(self.rows);
+        let count = self.count();
         room::ask_for_memory(count, size_of::<SetMembership>() + size_of::<usize>())?;
         let mut found = vec![SetMembership::Null; count];
         self.look_up(&MembershipLookup(set), &mut found)?;
@@ -372,7 +359,7 @@ impl<'py> ColumnLookup<'_, 'py> {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         table.check(ColumnOutput::Numbers(form))?;
         let of_prefixes = form.of_prefixes();
-        let mut found = of_prefixes.answers(count(self.rows), None)?;
+        let mut found = of_prefixes.answers(self.count(), None)?;
         let known = match table {
             TableOrLive::Table(table) => self.known::<MatchQuestion>(table, form, &mut found)?,
             TableOrLive::Live(live) => self.live_matches(live, &mut found)?,
@@ -431,13 +418,9 @@ impl<'py> ColumnLookup<'_, 'py> {
 
     /// Looks up all rows, while other threads have the interpreter.
     fn look_up<S: AnswerSource>(&self, source: &S, answers: &mut [S::Answer]) -> PyResult<()> {
-        let &Self {
-            py,
-            rows,
-            invalid,
-            threads,
-        } = self;
-        let found = py.detach(|| lookup::lookup(rows, source, invalid, threads, answers));
+        let (rows, invalid, threads) = (&self.rows, self.invalid, self.threads);
+        let find = || lookup::lookup(rows, source, invalid, threads, answers);
+        let found = self.py.detach(find);
         found.map_err(PyValueError::new_err)
     }
 }

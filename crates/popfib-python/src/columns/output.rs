@@ -1,7 +1,7 @@
 //! Numbers of values in, what the caller asked for out: a numpy array, a list or an Arrow column.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -30,10 +30,10 @@ impl ColumnOutput {
             "matches" => Self::Matches(MatchOutput::Pairs),
             "arrow-prefixes" => Self::Matches(MatchOutput::Arrow),
             _ => {
-                return Err(PyValueError::new_err(format!(
+                return Err(value_error!(
                     "output is 'values', 'indices', 'list', 'arrow', 'prefixes', 'matches' or 'arrow-prefixes', not {}",
                     Quoted(name.as_bytes())
-                )));
+                ));
             }
         })
     }
@@ -167,24 +167,24 @@ impl NumberAnswers<'_> {
 
 /// The answers in an array of the caller's, as `out` of numpy's functions.
 fn given<'py>(out: &Bound<'py, PyAny>, count: usize) -> PyResult<NumberAnswers<'py>> {
-    let array = out.cast::<PyArray1<u32>>().map_err(|_| {
-        PyTypeError::new_err("out is a numpy array of uint32 with one dimension, or None")
-    })?;
+    let array = out
+        .cast::<PyArray1<u32>>()
+        .map_err(|_| type_error!("out is a numpy array of uint32 with one dimension, or None"))?;
     if array.len() != count {
-        return Err(PyValueError::new_err(format!(
+        return Err(value_error!(
             "out has {} places for {count} addresses",
             array.len()
-        )));
+        ));
     }
-    let array = array.try_readwrite().map_err(|_| {
-        PyValueError::new_err("out is read-only, or its memory is that of the addresses")
-    })?;
+    let array = array
+        .try_readwrite()
+        .map_err(|_| value_error!("out is read-only, or its memory is that of the addresses"))?;
     if !array.is_contiguous() {
-        return Err(PyValueError::new_err("out is not in one piece"));
+        return Err(value_error!("out is not in one piece"));
     }
     if !array.is_aligned() {
-        return Err(PyValueError::new_err(
-            "out is not aligned: its numbers do not begin at multiples of 4 bytes",
+        return Err(value_error!(
+            "out is not aligned: its numbers do not begin at multiples of 4 bytes"
         ));
     }
     Ok(NumberAnswers::Array(array))

@@ -1,6 +1,6 @@
 //! Memory for answers: asked for before it is used, so that a refusal is an error of Python.
 
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 /// Fails if there is no memory for `count` answers of `each` bytes. A column of nulls takes no memory, however long it is, but
@@ -17,5 +17,5 @@ pub(super) fn ask_for_memory(count: usize, each: usize) -> PyResult<()> {
 
 /// The error of `out` with another output than indices.
 pub(super) fn out_without_indices() -> PyErr {
-    PyValueError::new_err("out goes with output='indices'")
+    value_error!("out goes with output='indices'")
 }

@@ -181,10 +181,7 @@ impl SetAddresses {
             }
         }
         let map = self.compiled()?;
-        Ok(match prefix {
-            IpPrefix::V4(prefix) => of(map, prefix),
-            IpPrefix::V6(prefix) => of(map, prefix),
-        })
+        Ok(popfib::by_family!(prefix, |prefix| of(map, prefix)))
     }
 
     /// Whether all addresses of a prefix are in the set.
@@ -194,10 +191,7 @@ impl SetAddresses {
     #[inline]
     pub(super) fn contains(&self, prefix: IpPrefix) -> PyResult<bool> {
         let map = self.compiled()?;
-        Ok(match prefix {
-            IpPrefix::V4(prefix) => is_whole(map, prefix),
-            IpPrefix::V6(prefix) => is_whole(map, prefix),
-        })
+        Ok(popfib::by_family!(prefix, |prefix| is_whole(map, prefix)))
     }
 }
 

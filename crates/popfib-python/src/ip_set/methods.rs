@@ -5,7 +5,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use popfib::algebra::Coverage;
 use popfib::family::Family;
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple, PyType};
 
@@ -52,7 +51,7 @@ fn method<'py>(
 /// A prefix length for either family.
 fn length(length: i64) -> PyResult<u8> {
     let known = u8::try_from(length).ok().filter(|length| *length <= 128);
-    known.ok_or_else(|| PyValueError::new_err(format!("a length is from 0 to 128, not {length}")))
+    known.ok_or_else(|| value_error!("a length is from 0 to 128, not {length}"))
 }
 
 /// A number of addresses as an int; `None` stands for 2^128.
@@ -76,8 +75,9 @@ impl PyIpSet {
         let addresses = match (table, source, r#where) {
             (Some(table), _, test) => source::of_table(table, test)?,
             (None, _, Some(_)) => {
-                let message = "where asks for the values of a Table, and this is none";
-                return Err(PyTypeError::new_err(message));
+                return Err(type_error!(
+                    "where asks for the values of a Table, and this is none"
+                ));
             }
             (None, Some(source), None) => source::addresses(source, mask)?,
             (None, None, None) => SetAddresses::default(),
@@ -331,7 +331,7 @@ impl PyIpSet {
         let at_most = usize::try_from(at_most).ok().filter(|&at_most| at_most > 0);
         let cover = at_most.and_then(|at_most| py.detach(|| self.addresses.cover(at_most)));
         let (cover, [ipv4, ipv6]) =
-            cover.ok_or_else(|| PyValueError::new_err("at_most is a number from 1 on"))?;
+            cover.ok_or_else(|| value_error!("at_most is a number from 1 on"))?;
         Ok((cover.into(), number(ipv4)?.add(number(ipv6)?)?))
     }
 

@@ -2,7 +2,6 @@
 
 use popfib::algebra;
 use popfib::family::Family;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
@@ -22,9 +21,7 @@ pub(crate) fn compare<'py>(sets: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, 
     let mapping = sets.cast::<PyMapping>().map_err(|_| {
         let name = sets.get_type().name();
         let name = name.map_or_else(|_| "this".to_owned(), |name| name.to_string());
-        PyTypeError::new_err(format!(
-            "compare takes a mapping of names to sets, not {name}"
-        ))
+        type_error!("compare takes a mapping of names to sets, not {name}")
     })?;
     let mut named: Vec<NamedSet<'_>> = Vec::new();
     for pair in mapping.items()? {

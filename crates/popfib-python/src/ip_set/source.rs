@@ -49,7 +49,7 @@ pub(super) fn prefixes(source: &Bound<'_, PyAny>, mask: bool) -> PyResult<Vec<Ip
     let is_text = source.is_instance_of::<PyString>() || source.is_instance_of::<PyBytes>();
     if is_text || keys::is_object(source)? {
         add(source, mask, &mut found).map_err(|error| match is_text {
-            true => PyValueError::new_err(format!("{}; load_set reads files", error.value(py))),
+            true => value_error!("{}; load_set reads files", error.value(py)),
             false => error,
         })?;
         return Ok(found);
@@ -61,10 +61,8 @@ pub(super) fn prefixes(source: &Bound<'_, PyAny>, mask: bool) -> PyResult<Vec<Ip
     };
     let items = items.try_iter().map_err(|_| {
         let name = source.get_type().name();
-        PyTypeError::new_err(format!(
-            "a set is made of a table, a set, a prefix or a range, or an iterable of these, not of {}",
-            name.map_or_else(|_| "this".to_owned(), |name| name.to_string())
-        ))
+        type_error!("a set is made of a table, a set, a prefix or a range, or an iterable of these, not of {}",
+            name.map_or_else(|_| "this".to_owned(), |name| name.to_string()))
     })?;
     for (at, item) in items.enumerate() {
         if at % SIGNALS == SIGNALS - 1 {
@@ -137,15 +135,13 @@ fn add_range<'py>(
     let address = |end: &Bound<'py, PyAny>| {
         let prefix = keys::prefix(end)?;
         host(prefix).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "{prefix}: a pair is the first and the last address of a range"
-            ))
+            value_error!("{prefix}: a pair is the first and the last address of a range")
         })
     };
     let (first, last) = (address(first)?, address(last)?);
     let prefixes = IpRangePrefixes::new(first, last).map_err(|error| {
         let range = format!("{first}-{last}");
-        PyValueError::new_err(format!("{}: {error}", Quoted(range.as_bytes())))
+        value_error!("{}: {error}", Quoted(range.as_bytes()))
     })?;
     to.extend(prefixes);
     Ok(())

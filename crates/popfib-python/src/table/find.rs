@@ -1,7 +1,6 @@
 //! A key in; what a table has for it out: its value, its route, its record.
 
 use popfib::{IpPrefix, NextHop};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -72,8 +71,7 @@ impl PyTable {
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         let py = address.py();
         let address = host(keys::prefix(address)?);
-        let address =
-            address.ok_or_else(|| PyValueError::new_err("a record is that of an address"))?;
+        let address = address.ok_or_else(|| value_error!("a record is that of an address"))?;
         let found = self.shared.read(py, |state| {
             let Some(number) = NextHop::new(state.routes.lookup(address)) else {
                 return Ok(None);

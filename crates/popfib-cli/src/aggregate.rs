@@ -78,13 +78,13 @@ impl AggregateMethod {
         };
         if !rib.is_empty() {
             let saved = rib.len() - aggregated.len();
-            note(format_args!(
+            note!(
                 "{}: {} in, {} out, {saved} saved ({:.1} %)",
                 A::NAME.to_ascii_lowercase(),
                 counted(rib.len() as u64, "route"),
                 aggregated.len(),
                 100.0 * saved as f64 / rib.len() as f64
-            ));
+            );
         }
         *rib = aggregated;
     }
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     drop(bar);
     args.destination.write(destination, &table)?;
     if is_list && table.route_count() == 0 {
-        note(format_args!("no prefix is left"));
+        note!("no prefix is left");
         return Ok(Verdict::Bad);
     }
     Ok(Verdict::Good)
@@ -187,14 +187,14 @@ fn cover<A: Family>(table: &mut RouteTable, at_most: NonZeroUsize) {
         true => "the fewest that there are".to_owned(),
         false => format!("at least {}", cover.extra_at_least),
     };
-    note(format_args!(
+    note!(
         "{}: {} in, {} out, {} addresses more ({:.1} %), {bound}",
         A::NAME.to_ascii_lowercase(),
         counted(rib.len() as u64, "route"),
         cover.prefixes.len(),
         cover.extra,
         100.0 * cover.extra as f64 / count as f64
-    ));
+    );
     *rib = cover
         .prefixes
         .into_iter()

@@ -166,9 +166,7 @@ pub(crate) fn is_on_stdin(what: &str) -> bool {
                 "a table" => "-t built-in is the built-in one",
                 _ => "--help says what else there is",
             };
-            note(format_args!(
-                "waiting for {what} on standard input; {other}"
-            ));
+            note!("waiting for {what} on standard input; {other}");
         }
     }
     true

@@ -81,10 +81,7 @@ pub(crate) fn run(args: &CalcArgs) -> Result<Verdict, Failure> {
     let prefixes = prefixes.collect::<Result<Vec<_>, _>>()?.concat();
     let mut output = StandardOutput::of_rows(RowForm::tabs(&[LEFT, LEFT]));
     for (index, prefix) in prefixes.into_iter().enumerate() {
-        let line = match prefix {
-            IpPrefix::V4(prefix) => line(prefix, &special)?,
-            IpPrefix::V6(prefix) => line(prefix, &special)?,
-        };
+        let line = popfib::by_family!(prefix, |prefix| line(prefix, &special)?);
         if args.json {
             output.json(&line)?;
             continue;

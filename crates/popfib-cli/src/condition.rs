@@ -217,10 +217,7 @@ pub(crate) fn others(table: &RouteTable) -> OtherRecords {
     let mut others: OtherRecords = HashMap::new();
     let mut known = HashSet::new();
     for &(prefix, to) in &table.others {
-        let last = match prefix {
-            IpPrefix::V4(prefix) => table.ribs.ipv4.get(prefix),
-            IpPrefix::V6(prefix) => table.ribs.ipv6.get(prefix),
-        };
+        let last = popfib::by_family!(prefix, |prefix: Prefix<A>| A::of(&table.ribs).get(prefix));
         if last != Some(to) && known.insert((prefix, to)) {
             others.entry(prefix).or_default().push(to);
         }
@@ -235,9 +232,9 @@ pub(crate) fn choose(table: &mut RouteTable, others: &mut OtherRecords, selected
     for (prefix, others) in others {
         others.retain(is_selected);
         let Some(&last) = others.last() else { continue };
-        let mut put = |last| match *prefix {
-            IpPrefix::V4(prefix) => table.ribs.ipv4.insert(prefix, last),
-            IpPrefix::V6(prefix) => table.ribs.ipv6.insert(prefix, last),
+        let mut put = |last| {
+            popfib::by_family!(*prefix, |prefix: Prefix<A>| A::of_mut(&mut table.ribs)
+                .insert(prefix, last))
         };
         match put(last) {
             Some(later) if is_selected(&later) => put(later),
@@ -301,7 +298,7 @@ impl Condition {
             .filter(|(_, known)| tells && !known && self.relation == WantedRelation::Is)
         {
             let value = Escaped(&value.text);
-            note(format_args!("--where: no record has {name}={value}"));
+            note!("--where: no record has {name}={value}");
         }
         Ok(has)
     }

@@ -214,9 +214,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         }
     } else if count.weightless > 0 {
         let lines = counted(count.weightless, "line");
-        note(format_args!(
-            "{lines} without a number from 0 to 2^64 - 1, which is taken as 0"
-        ));
+        note!("{lines} without a number from 0 to 2^64 - 1, which is taken as 0");
     }
     count.number_others();
     let lines = count.lines(target.screen());

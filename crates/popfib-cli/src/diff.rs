@@ -244,10 +244,8 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
 fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Failure> {
     let mut rest = table.clone();
     for prefix in prefixes {
-        let removed = match *prefix {
-            IpPrefix::V4(prefix) => rest.ribs.ipv4.remove(prefix),
-            IpPrefix::V6(prefix) => rest.ribs.ipv6.remove(prefix),
-        };
+        let removed = popfib::by_family!(*prefix, |prefix: Prefix<A>| A::of_mut(&mut rest.ribs)
+            .remove(prefix));
         if removed.is_none() {
             let name = table.name.escape_debug();
             return Err(format!("{name}: there is no route for {prefix} to leave out; `popfib routes --covering {prefix}` lists those that there are").into());
@@ -317,12 +315,11 @@ impl<'a> DiffReport<'a> {
                 })?;
             } else if change == "changed" && self.columns.are_several() {
                 for (name, old, new) in columns::changed(&old, &new) {
-                    self.output.row([
-                        RowField::styled(CHANGED, &format_args!("~ {prefix}")),
-                        RowField::new(&name),
-                        RowField::new(&old),
-                        RowField::new(&new),
-                    ])?;
+                    self.output.led_by(
+                        CHANGED,
+                        &format_args!("~ {prefix}"),
+                        &[&name, &old, &new],
+                    )?;
                 }
             } else {
                 let cells = [&old, &new].into_iter().flat_map(DiffValue::shown);
@@ -380,23 +377,20 @@ impl<'a> DiffReport<'a> {
                 })?;
             } else if self.columns.are_several() {
                 for (name, old, new) in columns::changed(&old, &new) {
-                    self.output.row([
-                        RowField::styled(PREFIX, &format_args!("{first}-{last}")),
-                        RowField::new(&name),
-                        RowField::new(&old),
-                        RowField::new(&new),
-                        RowField::new(&addresses),
-                    ])?;
+                    self.output.led_by(
+                        PREFIX,
+                        &format_args!("{first}-{last}"),
+                        &[&name, &old, &new, &addresses],
+                    )?;
                 }
             } else {
                 let [old, new] = [old.text(), new.text()];
                 let [old, new] = [&old, &new].map(|hop| Escaped(hop.as_deref().unwrap_or("-")));
-                self.output.row([
-                    RowField::styled(PREFIX, &format_args!("{first}-{last}")),
-                    RowField::new(&old),
-                    RowField::new(&new),
-                    RowField::new(&addresses),
-                ])?;
+                self.output.led_by(
+                    PREFIX,
+                    &format_args!("{first}-{last}"),
+                    &[&old, &new, &addresses],
+                )?;
             }
         }
         Ok(ranges)

@@ -7,7 +7,7 @@ use popfib_program::program::Verdict;
 use serde::Serialize;
 
 use crate::output::StandardOutput;
-use crate::rows::{Alignment, RowField, RowForm};
+use crate::rows::{Alignment, RowForm};
 
 /// List the formats that can be read.
 ///
@@ -51,11 +51,7 @@ pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
                 description,
             })?;
         } else {
-            output.row([
-                RowField::new(&reads),
-                RowField::new(&name),
-                RowField::new(&description),
-            ])?;
+            output.cells(&[&reads, &name, &description])?;
         }
     }
     output.flush()?;

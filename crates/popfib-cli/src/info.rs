@@ -18,8 +18,7 @@ use serde::Serialize;
 use crate::args::{FileArgs, TableArgs, is_embedded};
 use crate::image::OpenedImage;
 use crate::output::StandardOutput;
-use crate::rows::{Alignment, RowField, RowForm};
-use crate::screen::HEADING;
+use crate::rows::{Alignment, RowForm};
 use crate::table;
 
 /// Print what a table has: routes, columns, sources, size.
@@ -290,7 +289,7 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
             ("open ms", &format_args!("{:.3}", image.open_ms)),
         ];
         for (name, value) in rows {
-            output.row([RowField::new(&name), RowField::new(value)])?;
+            output.cells(&[&name, value])?;
         }
     }
     for source in &info.sources {
@@ -301,7 +300,7 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
             ("date", &source.date),
         ] {
             if !value.is_empty() {
-                output.row([RowField::new(&name), RowField::new(&value.escape_debug())])?;
+                output.cells(&[&name, &value.escape_debug()])?;
             }
         }
     }
@@ -329,11 +328,7 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
         ("compile ms", &compile_ms(a), &compile_ms(b)),
     ];
     for (name, ipv4, ipv6) in rows {
-        output.row([
-            RowField::new(&name),
-            RowField::new(ipv4),
-            RowField::new(ipv6),
-        ])?;
+        output.cells(&[&name, ipv4, ipv6])?;
     }
     let Some(columns) = &info.columns else {
         return Ok(());
@@ -347,11 +342,7 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
     } in columns
     {
         // A name from a file may hold anything.
-        output.row([
-            RowField::new(&name.escape_debug()),
-            RowField::new(values),
-            RowField::new(column_type),
-        ])?;
+        output.cells(&[&name.escape_debug(), values, column_type])?;
     }
     Ok(())
 }
@@ -370,7 +361,7 @@ const COLUMNS: RowForm = RowForm::fixed(&[Alignment::Left(12), Alignment::Right(
 /// Begins rows of another form, under these headings.
 fn heading(output: &mut StandardOutput, form: RowForm, names: [&str; 3]) -> Result<(), Failure> {
     output.begin_rows(form)?;
-    output.row(names.iter().map(|name| RowField::styled(HEADING, name)))
+    output.heading(&names)
 }
 
 /// The routes of each prefix length that either family has.
@@ -386,11 +377,7 @@ fn lengths(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure
         {
             let [ipv4, ipv6] = counts.map(Option::unwrap_or_default);
             let length = format!("/{length}");
-            output.row([
-                RowField::new(&length),
-                RowField::new(&ipv4),
-                RowField::new(&ipv6),
-            ])?;
+            output.cells(&[&length, &ipv4, &ipv6])?;
         }
     }
     Ok(())

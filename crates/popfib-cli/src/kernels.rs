@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::args;
 use crate::output::StandardOutput;
-use crate::rows::RowField;
 
 /// List the kernels, which look up many addresses at a time.
 ///
@@ -53,7 +52,7 @@ pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
                 (true, false) => "available",
                 (false, false) => "unavailable",
             };
-            output.row([RowField::new(&name), RowField::new(&state)])?;
+            output.cells(&[&name, &state])?;
         }
     }
     output.flush()?;

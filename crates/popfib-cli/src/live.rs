@@ -219,10 +219,10 @@ impl FollowSocket {
         let is_stale = |line: &&String| line.ends_with(",\"stale\":true}");
         let stale = answers.iter().filter(is_stale).count();
         if stale > 0 {
-            note(format_args!(
+            note!(
                 "{}: {stale} answers are of routes that their source has not confirmed since a restart",
                 self.name()
-            ));
+            );
         }
         Ok(answers)
     }

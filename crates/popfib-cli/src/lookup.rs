@@ -342,7 +342,7 @@ impl Consumer for LookupStream<'_> {
                     let line = line.trim_end().escape_debug().to_string();
                     // Whoever types may type again.
                     if self.is_typed {
-                        note(format_args!("\"{line}\": no address"));
+                        note!("\"{line}\": no address");
                         continue;
                     }
                     wrong = Some(format!(

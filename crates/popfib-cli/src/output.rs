@@ -3,14 +3,16 @@
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 
+use anstyle::Style;
 use popfib_formats::text::csv_field;
 use popfib_program::failure::Failure;
-pub(crate) use popfib_program::message::{AsText, error, note, tell};
+pub(crate) use popfib_program::message::{AsText, error, tell};
+pub(crate) use popfib_program::note;
 use popfib_program::{progress, terminal_text};
 use serde::Serialize;
 
 use crate::rows::{RowField, RowForm, RowWriter};
-use crate::screen::Screen;
+use crate::screen::{HEADING, Screen};
 
 /// Standard output with a buffer and rows. Nothing is lost silently: every error, a full disk as much as a closed pipe, comes back as
 /// [`Failure::Output`], which `println!` would turn into a panic.
@@ -60,6 +62,27 @@ impl StandardOutput {
     ) -> Result<(), Failure> {
         let row = self.rows.row(fields, &mut self.buffer);
         row.map_err(Failure::Output)
+    }
+
+    /// Writes a row of plain cells.
+    pub(crate) fn cells(&mut self, cells: &[&dyn Display]) -> Result<(), Failure> {
+        self.row(cells.iter().map(|cell| RowField::new(*cell)))
+    }
+
+    /// Writes a row whose first cell has a style.
+    pub(crate) fn led_by(
+        &mut self,
+        style: Style,
+        first: &dyn Display,
+        rest: &[&dyn Display],
+    ) -> Result<(), Failure> {
+        let rest = rest.iter().map(|cell| RowField::new(*cell));
+        self.row([RowField::styled(style, first)].into_iter().chain(rest))
+    }
+
+    /// Writes what stands over the columns.
+    pub(crate) fn heading(&mut self, names: &[&str]) -> Result<(), Failure> {
+        self.row(names.iter().map(|name| RowField::styled(HEADING, name)))
     }
 
     /// Writes the rows that are kept for their widths.

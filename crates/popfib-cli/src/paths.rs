@@ -15,7 +15,7 @@ use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
 use crate::output::{AsText, StandardOutput};
 use crate::path_conditions::PathConditions;
 use crate::places::PlaceArgs;
-use crate::rows::{RowField, RowForm};
+use crate::rows::RowForm;
 use crate::screen::PREFIX;
 use crate::table::{note_skipped, take_all};
 
@@ -86,7 +86,7 @@ pub(crate) fn write_moas(
         return output.json(&MoasLine { prefix, origins });
     }
     let origins = origins.join(" ");
-    output.row([RowField::styled(PREFIX, &prefix), RowField::new(&origins)])
+    output.led_by(PREFIX, &prefix, &[&origins])
 }
 
 /// A prefix with several origins, as JSON.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::args::DumpArgs;
 use crate::output::StandardOutput;
-use crate::rows::{LEFT, RIGHT, RowField, RowForm};
+use crate::rows::{LEFT, RIGHT, RowForm};
 use crate::table::{note_skipped, take_all};
 
 /// List the peers of a route collector's dump.
@@ -79,12 +79,12 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
         if args.json {
             output.json(&line)?;
         } else {
-            output.row([
-                RowField::new(&index),
-                RowField::new(&line.address),
-                RowField::new(&format_args!("AS{}", line.r#as)),
-                RowField::new(&line.ipv4_routes),
-                RowField::new(&line.ipv6_routes),
+            output.cells(&[
+                &index,
+                &line.address,
+                &format_args!("AS{}", line.r#as),
+                &line.ipv4_routes,
+                &line.ipv6_routes,
             ])?;
         }
     }

@@ -53,9 +53,10 @@ impl PlaceArgs {
     ) -> Result<PrefixFilter, Failure> {
         let places = self.read(read, is_stdin_taken)?;
         let places: Vec<_> = places.iter().map(|(r, p)| (*r, set_of(p))).collect();
-        Ok(Box::new(move |prefix| match prefix {
-            IpPrefix::V4(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
-            IpPrefix::V6(prefix) => places.iter().all(|(r, set)| r.holds(prefix, set)),
+        Ok(Box::new(move |prefix| {
+            popfib::by_family!(prefix, |prefix| places
+                .iter()
+                .all(|(r, set)| r.holds(prefix, set)))
         }))
     }
 
@@ -152,10 +153,8 @@ impl Relation {
 pub(crate) fn set_of(prefixes: &[IpPrefix]) -> ByFamily<Ribs> {
     let mut set = ByFamily::<Ribs>::default();
     for &prefix in prefixes {
-        match prefix {
-            IpPrefix::V4(prefix) => set.ipv4.insert(prefix, NextHop::MIN),
-            IpPrefix::V6(prefix) => set.ipv6.insert(prefix, NextHop::MIN),
-        };
+        popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut set)
+            .insert(prefix, NextHop::MIN));
     }
     set
 }

@@ -356,10 +356,8 @@ pub(crate) fn run(mut args: RoutesArgs) -> Result<Verdict, Failure> {
     if args.each {
         for (relation, prefixes) in &conditions.places {
             for &query in prefixes {
-                let found = match query {
-                    IpPrefix::V4(place) => conditions.answer(&table, *relation, place),
-                    IpPrefix::V6(place) => conditions.answer(&table, *relation, place),
-                };
+                let found =
+                    popfib::by_family!(query, |place| conditions.answer(&table, *relation, place));
                 let found = records.routes(found);
                 if found.is_empty() {
                     report.route(Some(query), None)?;

@@ -26,8 +26,8 @@ use serde::Serialize;
 use crate::args::{FILE, FileArgs, ReadArgs, TableArgs, at_most_one_stdin, is_built_in, is_stdin};
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
-use crate::rows::{Alignment, RowField, RowForm};
-use crate::screen::{HEADING, PREFIX};
+use crate::rows::{Alignment, RowForm};
+use crate::screen::PREFIX;
 use crate::table;
 
 /// Validate the origin AS of routes against VRPs of the RPKI.
@@ -361,12 +361,8 @@ impl RovReport<'_> {
         }
         let cell = if cell.is_empty() { "-" } else { &cell };
         let state = RovState(state).name();
-        self.output.row([
-            RowField::styled(PREFIX, &prefix),
-            RowField::new(&Escaped(text)),
-            RowField::new(&state),
-            RowField::new(&cell),
-        ])
+        self.output
+            .led_by(PREFIX, &prefix, &[&Escaped(text), &state, &cell])
     }
 
     /// Prints a route if its state changed, and one of the two states was asked for.
@@ -392,26 +388,25 @@ impl RovReport<'_> {
                 after: after.name(),
             });
         }
-        self.output.row([
-            RowField::styled(PREFIX, &prefix),
-            RowField::new(&Escaped(origin)),
-            RowField::new(&before.name()),
-            RowField::new(&after.name()),
-        ])
+        self.output.led_by(
+            PREFIX,
+            &prefix,
+            &[&Escaped(origin), &before.name(), &after.name()],
+        )
     }
 
     /// Prints the summary, if nothing else was asked for, and decides the exit status.
     fn end(&mut self, summary: &RovSummary, is_diff: bool) -> Result<Verdict, Failure> {
         if self.left_out > 0 {
             let routes = counted(self.left_out, "route");
-            note(format_args!("{routes} without an origin AS left out"));
+            note!("{routes} without an origin AS left out");
         }
         if is_diff {
             if self.printed == 0 {
                 return Ok(Verdict::Good);
             }
             let routes = counted(self.printed, "route");
-            note(format_args!("{routes} changed state"));
+            note!("{routes} changed state");
             return Ok(Verdict::Bad);
         }
         if !self.args.state.is_empty() {
@@ -427,9 +422,7 @@ impl RovReport<'_> {
             Alignment::Right(8),
         ];
         self.output.begin_rows(RowForm::fixed(columns))?;
-        let heading = ["", "ipv4", "ipv6"];
-        self.output
-            .row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
+        self.output.heading(&["", "ipv4", "ipv6"])?;
         let (ipv4, ipv6) = (&summary.ipv4, &summary.ipv6);
         for (name, ipv4, ipv6) in [
             ("routes", ipv4.routes, ipv6.routes),
@@ -438,11 +431,7 @@ impl RovReport<'_> {
             ("invalid-length", ipv4.invalid_length, ipv6.invalid_length),
             ("not-found", ipv4.not_found, ipv6.not_found),
         ] {
-            self.output.row([
-                RowField::new(&name),
-                RowField::new(&ipv4),
-                RowField::new(&ipv6),
-            ])?;
+            self.output.cells(&[&name, &ipv4, &ipv6])?;
         }
         Ok(Verdict::Good)
     }

@@ -25,7 +25,6 @@ use serde::Serialize;
 use crate::args::{FamilyArg, ReadArgs, at_most_one_stdin};
 use crate::destination::{Destination, DestinationArgs};
 use crate::output::{AsText, StandardOutput, note};
-use crate::rows::RowField;
 use crate::screen::PREFIX;
 use crate::table;
 
@@ -365,12 +364,11 @@ fn finish(
     result: &RouteTable,
 ) -> Result<Verdict, Failure> {
     common.destination.write(destination, result)?;
-    Ok(if result.route_count() == 0 {
-        note(format_args!("no prefix is left"));
-        Verdict::Bad
-    } else {
-        Verdict::Good
-    })
+    let is_empty = result.route_count() == 0;
+    if is_empty {
+        note!("no prefix is left");
+    }
+    Ok(Verdict::good_if(!is_empty))
 }
 
 /// A prefix length, as `/24` or `24`.
@@ -436,7 +434,7 @@ fn coverage(lists: &[SetList], family: Option<FamilyArg>, json: bool) -> Result<
         return Ok(Verdict::Good);
     }
     let whole = counted(whole, "prefix");
-    note(format_args!("{whole} whole, {part} in part, {none} none"));
+    note!("{whole} whole, {part} in part, {none} none");
     Ok(Verdict::Bad)
 }
 
@@ -458,7 +456,7 @@ fn coverage_of_family<A: popfib::family::Family>(
             let prefix = AsText(A::ip_prefix(prefix));
             output.json(&CoverageLine { prefix, covered })?;
         } else {
-            output.row([RowField::styled(PREFIX, &prefix), RowField::new(&covered)])?;
+            output.led_by(PREFIX, &prefix, &[&covered])?;
         }
     }
     Ok(())

@@ -190,9 +190,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, ReadError> {
     if is_embedded(path) {
         let name = path.display();
         if path.exists() {
-            note(format_args!(
-                "{name} is the built-in table; ./{name} is the file"
-            ));
+            note!("{name} is the built-in table; ./{name} is the file");
         }
         return Ok(match is_built_in(path) {
             true => Input::built_in(),
@@ -243,7 +241,7 @@ pub(crate) fn take_all(
             Ok(false) => return Ok(skipped),
             Err(Failure::Read(e)) if skip_invalid && e.is_invalid_line() => skipped += 1,
             Err(Failure::Read(e)) if skip_invalid && e.is_cut() => {
-                note(format_args!("truncated, read up to the end: {e}"));
+                note!("truncated, read up to the end: {e}");
                 return Ok(skipped);
             }
             Err(e) => return Err(e),
@@ -254,10 +252,10 @@ pub(crate) fn take_all(
 /// Notes lines of the file `name` that `--skip-invalid` left out.
 pub(crate) fn note_skipped(name: &str, skipped: u64) {
     if skipped > 0 {
-        note(format_args!(
+        note!(
             "{}: {} skipped",
             name.escape_debug(),
             counted(skipped, "invalid line")
-        ));
+        );
     }
 }

@@ -24,7 +24,6 @@ use crate::output::{AsText, StandardOutput, note};
 use crate::path_conditions::PathConditions;
 use crate::paths::{MOAS_FORM, write_moas};
 use crate::places::PlaceArgs;
-use crate::rows::RowField;
 use crate::table::{note_skipped, take_all};
 
 /// Print updates of route collectors.
@@ -194,7 +193,7 @@ impl UpdatesReport<'_> {
         drop(bar);
         note_skipped(&name, skipped + std::mem::take(&mut self.invalid));
         for line in source.notes() {
-            note(format_args!("{}: {line}", name.escape_debug()));
+            note!("{}: {line}", name.escape_debug());
         }
         Ok(())
     }
@@ -295,14 +294,14 @@ impl UpdatesReport<'_> {
         } else {
             "BGP4MP"
         };
-        self.output.row([
-            RowField::new(&record_type),
-            RowField::new(&seconds(time)),
-            RowField::new(&"STATE"),
-            RowField::new(&peer),
-            RowField::new(&peer_as),
-            RowField::new(&old),
-            RowField::new(&new),
+        self.output.cells(&[
+            &record_type,
+            &seconds(time),
+            &"STATE",
+            &peer,
+            &peer_as,
+            &old,
+            &new,
         ])
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use popfib_program::message::note;
+use popfib_program::note;
 
 use super::state::FollowState;
 use super::threads;
@@ -28,7 +28,7 @@ pub(super) fn accept(
 ) -> io::Result<ListenerThread> {
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
-    note(format_args!("{what} on {address}"));
+    note!("{what} on {address}");
     let state = state.clone();
     let is_closed = Arc::new(AtomicBool::new(false));
     let closed = is_closed.clone();

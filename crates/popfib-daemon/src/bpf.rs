@@ -18,7 +18,7 @@ use popfib_feed::{TableView, Target};
 
 use popfib_bpf::ValueIds;
 use popfib_program::failure::Failure;
-use popfib_program::message::note;
+use popfib_program::note;
 
 use super::bpf_counts::BpfCounts;
 use super::state::{FollowState, Health};
@@ -214,14 +214,11 @@ impl BpfMirror {
             unnumbered: self.values.unnumbered,
         };
         match result {
-            Err(reason) if !self.has_told => note(format_args!(
+            Err(reason) if !self.has_told => note!(
                 "{reason}; programs look up in the last table that they have, until this one fits"
-            )),
+            ),
             Ok(()) if self.has_told => {
-                note(format_args!(
-                    "{}: programs have all routes again",
-                    self.name
-                ));
+                note!("{}: programs have all routes again", self.name);
             }
             _ => {}
         }
@@ -251,10 +248,10 @@ impl TargetValues {
         };
         if value.is_none() {
             if self.unnumbered == 0 {
-                note(format_args!(
+                note!(
                     "'{}' and perhaps other values have no number: programs get 0; --bpf-ids gives them some",
                     text.escape_debug()
-                ));
+                );
             }
             self.unnumbered += 1;
         }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib_program::message::note;
+use popfib_program::note;
 
 /// The number of lines of an address in a minute, and of addresses that have lines of their own.
 const FEW: u64 = 20;
@@ -29,7 +29,7 @@ impl ConnectionLines {
         let count = counts.entry((what, of.filter(|_| has_room))).or_default();
         *count += 1;
         if *count <= FEW {
-            note(format_args!("{what}: {line}"));
+            note!("{what}: {line}");
         }
     }
 
@@ -45,9 +45,7 @@ impl ConnectionLines {
             let of = of.map_or("others".to_owned(), |of| of.to_string());
             if count > FEW {
                 let more = count - FEW;
-                note(format_args!(
-                    "{what}: {more} more lines about connections of {of} in a minute"
-                ));
+                note!("{what}: {more} more lines about connections of {of} in a minute");
             }
         }
     }

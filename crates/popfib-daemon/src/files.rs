@@ -11,7 +11,7 @@ use popfib_formats::{
     ColumnSelection, Input, JoinFiles, LoadOptions, LookupTable, ReadError, load,
 };
 use popfib_program::failure::Failure;
-use popfib_program::message::note;
+use popfib_program::note;
 use popfib_table::{Column, Table, Watcher};
 use serde::Deserialize;
 
@@ -111,7 +111,7 @@ impl FileSettings {
     fn read(&self, options: &LoadOptions) -> Result<LookupTable, ReadError> {
         let tell = |name: &str, remarks: &[String]| {
             for remark in remarks {
-                note(format_args!("{name}: {remark}"));
+                note!("{name}: {remark}");
             }
         };
         let Some(lists) = &self.lists else {
@@ -206,10 +206,10 @@ impl ServedFile {
         let errors = Arc::<AtomicU64>::default();
         let count = errors.clone();
         let tell = move |news: Result<(), Failure>| match news {
-            Ok(()) => note(format_args!("{of_news}: read again")),
+            Ok(()) => note!("{of_news}: read again"),
             Err(error) => {
                 count.fetch_add(1, Ordering::Relaxed);
-                note(format_args!("table {of_name} stays as it was: {error}"));
+                note!("table {of_name} stays as it was: {error}");
             }
         };
         Ok(Self {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use popfib_feed::info::MessageCounts;
 use popfib_feed::{ConnectionId, KernelReader, KernelStep};
 use popfib_program::failure::Failure;
-use popfib_program::message::note;
+use popfib_program::note;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -72,9 +72,7 @@ pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
         };
         while let Err(reason) = feed.serve() {
             if feed.said != reason {
-                note(format_args!(
-                    "netlink: {reason}; asking again for all routes"
-                ));
+                note!("netlink: {reason}; asking again for all routes");
             }
             feed.said = reason;
             // Until the next dump is through, the known routes are stale.

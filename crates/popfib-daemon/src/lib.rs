@@ -53,9 +53,8 @@ use clap::{Command, CommandFactory, Parser};
 use colorchoice_clap::Color;
 use popfib_feed::Tables;
 use popfib_program::failure::Failure;
-use popfib_program::message::{self, note};
 use popfib_program::program::Verdict;
-use popfib_program::{help, program};
+use popfib_program::{help, message, note, program};
 
 use publish::Publisher;
 use running::RunningParts;
@@ -219,9 +218,9 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
                         images = RegularWork::default();
                     }
                     settings = new;
-                    note(format_args!("{}: read again", path.display()));
+                    note!("{}: read again", path.display());
                 }
-                Err(failure) => note(format_args!("{failure}; going on as before")),
+                Err(failure) => note!("{failure}; going on as before"),
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use popfib_feed::TableView;
 
 use popfib_program::files::is_image_file;
-use popfib_program::message::note;
+use popfib_program::note;
 use popfib_table::save_image;
 
 use super::images;
@@ -53,9 +53,7 @@ impl Publisher {
         if is_loading && self.written.is_none() && is_image_file(&self.path) {
             if is_last {
                 let path = self.path.display();
-                note(format_args!(
-                    "{path}: left as it was, since not all routes had been received"
-                ));
+                note!("{path}: left as it was, since not all routes had been received");
             }
             return Ok(());
         }

@@ -6,7 +6,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use popfib_program::failure::Failure;
-use popfib_program::message::{note, wait_for_lines};
+use popfib_program::message::wait_for_lines;
+use popfib_program::note;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;

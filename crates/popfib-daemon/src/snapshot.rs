@@ -9,7 +9,7 @@ use std::time::Instant;
 use popfib_feed::Tables;
 use popfib_feed::snapshot::{Snapshot, SnapshotError};
 use popfib_program::failure::Failure;
-use popfib_program::message::note;
+use popfib_program::note;
 use popfib_table::NewFile;
 
 use super::settings::Settings;
@@ -36,13 +36,11 @@ pub(super) fn read(path: &Path, settings: &Settings) -> Result<Tables, Failure> 
         Ok(tables) => {
             let paths = tables.totals().paths;
             let took = begin.elapsed().as_millis();
-            note(format_args!(
-                "{name}: {paths} paths, stale until their sources confirm them, in {took} ms"
-            ));
+            note!("{name}: {paths} paths, stale until their sources confirm them, in {took} ms");
             Ok(tables)
         }
         Err(error @ SnapshotError::Damaged { .. }) => {
-            note(format_args!("{name}: {error}; beginning without routes"));
+            note!("{name}: {error}; beginning without routes");
             Ok(Tables::new(settings.limits()))
         }
         Err(error) => Err(format!("{name}: {error}").into()),

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use popfib_program::failure::Failure;
-use popfib_program::message::note;
+use popfib_program::note;
 
 use super::http;
 use super::images::ClientImage;
@@ -116,7 +116,7 @@ pub(super) fn listen(
         own: made.uid(),
         allowed: allowed.to_vec(),
     };
-    note(format_args!("answering on {}", path.display()));
+    note!("answering on {}", path.display());
     let state = state.clone();
     let answer = move || {
         for client in listener.incoming() {

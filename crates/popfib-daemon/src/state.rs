@@ -12,7 +12,7 @@ use popfib_feed::info::{
     DroppedPaths, LeftOutMessages, MessageCounts, PathInfo, PathsQuery, TableInfo,
 };
 use popfib_feed::{MemoryBudget, TableView, Tables};
-use popfib_program::message::note;
+use popfib_program::note;
 use tokio::sync::Semaphore;
 
 use super::connection_lines::ConnectionLines;
@@ -274,13 +274,13 @@ impl FollowState {
                         true => feed,
                         false => format!("{feed}, peer {peer}"),
                     };
-                    note(format_args!(
+                    note!(
                         "{peer}: dropped from table {table}, with more paths than --max-peer-paths"
-                    ));
+                    );
                 }
-                DroppedPaths::Feed(feed) => note(format_args!(
+                DroppedPaths::Feed(feed) => note!(
                     "{feed}: its routes are removed: it has been away for the longest time, and its place among 65,536 peers is needed"
-                )),
+                ),
             }
         }
         let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
@@ -312,7 +312,7 @@ impl FollowState {
         drop(reasons);
         for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {
             if now > before {
-                note(format_args!("{} {what}", now - before));
+                note!("{} {what}", now - before);
                 troubles.said = Some(Instant::now());
             }
         }

@@ -18,7 +18,7 @@ use popfib_formats::{Input, UpdateOptions};
 
 use popfib_program::failure::Failure;
 use popfib_program::files::is_stdin;
-use popfib_program::message::note;
+use popfib_program::note;
 use popfib_program::program::Verdict;
 
 use super::feeding::Feeding;
@@ -129,7 +129,7 @@ fn read(state: &FollowState, name: &str, file: File) -> Result<(), String> {
     feeding.finish(updates.streams());
     state.publish(Instant::now(), false);
     for line in updates.notes() {
-        note(format_args!("{name}: {line}"));
+        note!("{name}: {line}");
     }
     state.count(name, &mut counts, updates.counts());
     result

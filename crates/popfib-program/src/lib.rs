@@ -11,3 +11,5 @@ pub mod program;
 pub mod progress;
 pub mod screen;
 pub mod terminal_text;
+
+pub use message::note;

@@ -24,6 +24,14 @@ pub fn note(line: impl Display) {
     tell_line(Style::new(), line);
 }
 
+/// The same for a text as `format!` makes it.
+#[macro_export]
+macro_rules! note {
+    ($($text:tt)*) => {
+        $crate::message::note(format_args!($($text)*))
+    };
+}
+
 /// The same for an error.
 pub fn error(line: impl Display) {
     tell_line(ERROR, line);
@@ -94,7 +102,7 @@ pub fn wait_for_lines(time: Duration) {
 /// Notes what was left out of the source called `name`, or changed in it.
 pub fn tell(name: &str, remarks: &[String]) {
     for line in remarks {
-        note(format_args!("{}: {line}", name.escape_debug()));
+        note!("{}: {line}", name.escape_debug());
     }
 }
 

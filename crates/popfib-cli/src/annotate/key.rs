@@ -32,9 +32,7 @@ pub(super) fn read(path: &Path) -> Result<[u8; Anonymizer::KEY_LENGTH], Failure>
         format!("{name}: {reason}; {help}")
     })?;
     if is_others {
-        note(format_args!(
-            "{name}: others may read this key: `chmod 600` keeps it for its owner"
-        ));
+        note!("{name}: others may read this key: `chmod 600` keeps it for its owner");
     }
     Ok(key)
 }

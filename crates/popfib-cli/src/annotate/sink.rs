@@ -148,7 +148,7 @@ impl Sink {
                     } else {
                         "are no JSON objects, and were kept as they are"
                     };
-                    note(format_args!("{} {are}", counted(kept, "line")));
+                    note!("{} {are}", counted(kept, "line"));
                 }
                 Ok(Vec::new())
             }

@@ -9,7 +9,6 @@ mod column;
 mod configuration;
 mod native;
 
-use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
@@ -217,9 +216,8 @@ impl ClickhouseFunction {
         out.put(&self.bytes);
         let mut text = [0; PrefixText::ROOM];
         for (found, &number) in addresses.iter().zip(&self.numbers) {
-            let prefix = found.and_then(|(address, _)| match address {
-                IpAddr::V4(address) => prefix::<u32>(address.into(), number),
-                IpAddr::V6(address) => prefix::<u128>(address.into(), number),
+            let prefix = found.and_then(|(address, _)| {
+                popfib::by_family!(address, |address: A| prefix::<A>(address, number))
             });
             let len = prefix.map_or(0, |prefix| PrefixText::write(prefix, &mut text));
             // The length takes one byte.

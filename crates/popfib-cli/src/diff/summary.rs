@@ -9,8 +9,7 @@ use popfib_program::failure::Failure;
 use serde::Serialize;
 
 use crate::output::StandardOutput;
-use crate::rows::{LEFT, RIGHT, RowField, RowForm};
-use crate::screen::HEADING;
+use crate::rows::{LEFT, RIGHT, RowForm};
 
 /// The changes of routes, counted by next hop.
 #[derive(Default)]
@@ -90,8 +89,7 @@ impl<'a> DiffSummary<'a> {
         if !json && !lines.is_empty() {
             output.begin_rows(RowForm::tabs(&[LEFT, RIGHT, RIGHT, RIGHT, RIGHT]))?;
             let name = family.unwrap_or("next_hop");
-            let heading = [name, "added", "removed", "gained", "lost"];
-            output.row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
+            output.heading(&[name, "added", "removed", "gained", "lost"])?;
         }
         for (next_hop, counts) in lines {
             if json {
@@ -110,13 +108,7 @@ impl<'a> DiffSummary<'a> {
                 gained,
                 lost,
             } = counts;
-            output.row([
-                RowField::new(&Escaped(&next_hop)),
-                RowField::new(&added),
-                RowField::new(&removed),
-                RowField::new(&gained),
-                RowField::new(&lost),
-            ])?;
+            output.cells(&[&Escaped(&next_hop), &added, &removed, &gained, &lost])?;
         }
         Ok(())
     }

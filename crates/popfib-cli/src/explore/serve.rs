@@ -31,7 +31,7 @@ pub(super) fn serve(page: &str, what: &str) -> Result<(), Failure> {
     let mut output = StandardOutput::new();
     output.text(format_args!("http://{address}{path}\n"))?;
     output.flush()?;
-    note(format_args!("serves {what}; Ctrl-C ends it"));
+    note!("serves {what}; Ctrl-C ends it");
     threads::share(CLIENTS, || {
         loop {
             match listener.accept() {

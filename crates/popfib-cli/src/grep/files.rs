@@ -63,9 +63,7 @@ fn in_folders(input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
             let kind = entry.file_type().map_err(failed)?;
             if kind.is_file() && is_stdout(&entry.path()) {
                 let name = name(&entry.path());
-                note(format_args!(
-                    "{name}: left out, standard output is written to it"
-                ));
+                note!("{name}: left out, standard output is written to it");
             } else if kind.is_file() || kind.is_dir() {
                 inside.push(entry.path());
             }

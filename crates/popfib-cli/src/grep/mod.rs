@@ -253,10 +253,7 @@ pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
         None => seen.finish(true)?,
     }
     grep.mapped.note();
-    match grep.is_found {
-        true => Ok(Verdict::Good),
-        false => Ok(Verdict::Bad),
-    }
+    Ok(Verdict::good_if(grep.is_found))
 }
 
 /// Whether the records of the built-in table are asked for.

@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::{RovState, VrpCell};
 use crate::output::{AsText, StandardOutput};
-use crate::rows::RowField;
 use crate::screen::PREFIX;
 
 /// The announcement and its state as JSON.
@@ -58,27 +57,23 @@ pub(super) fn print(
     if json {
         output.json(&answer)?;
     } else {
-        output.row([
-            RowField::styled(PREFIX, &prefix),
-            RowField::new(&format_args!("AS{asn}")),
-            RowField::new(&answer.state),
-        ])?;
+        output.led_by(PREFIX, &prefix, &[&format_args!("AS{asn}"), &answer.state])?;
         for CoveringVrp { vrp, mismatch } in &answer.vrps {
-            output.row([
-                RowField::styled(PREFIX, &format_args!("{}-{}", vrp.prefix.0, vrp.max_length)),
-                RowField::new(&format_args!("AS{}", vrp.asn)),
-                RowField::new(&mismatch.map_or("match", |mismatch| match mismatch {
-                    "as" => "another AS",
-                    _ => "too long",
-                })),
-            ])?;
+            output.led_by(
+                PREFIX,
+                &format_args!("{}-{}", vrp.prefix.0, vrp.max_length),
+                &[
+                    &format_args!("AS{}", vrp.asn),
+                    &mismatch.map_or("match", |mismatch| match mismatch {
+                        "as" => "another AS",
+                        _ => "too long",
+                    }),
+                ],
+            )?;
         }
     }
     output.flush()?;
-    Ok(match state {
-        Validity::Valid => Verdict::Good,
-        _ => Verdict::Bad,
-    })
+    Ok(Verdict::good_if(state == Validity::Valid))
 }
 
 /// The state of an announcement, and the VRPs that cover it.

@@ -62,7 +62,7 @@ pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
         is_any |= print::<u128>(&list, args.json, &mut output)?;
     }
     output.flush()?;
-    Ok(if is_any { Verdict::Good } else { Verdict::Bad })
+    Ok(Verdict::good_if(is_any))
 }
 
 /// Prints those of one family; returns whether there are any.

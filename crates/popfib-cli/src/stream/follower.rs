@@ -73,10 +73,7 @@ impl<'a, T> Follower<'a, T> {
                 let state = load()?;
                 let names = files.paths().iter();
                 let names = names.map(|path| path.display().to_string().escape_debug().to_string());
-                note(format_args!(
-                    "{} read again",
-                    names.collect::<Vec<_>>().join(", ")
-                ));
+                note!("{} read again", names.collect::<Vec<_>>().join(", "));
                 Ok(Some(state))
             })
         });
@@ -133,7 +130,7 @@ impl<'a, T> Follower<'a, T> {
             }
             Err(failure) => {
                 if !self.has_failed {
-                    note(format_args!("{failure}; the routes of before are used"));
+                    note!("{failure}; the routes of before are used");
                 }
                 self.has_failed = true;
                 None

@@ -67,7 +67,7 @@ impl MappedMisses {
         if count > 0 {
             let s = if count == 1 { " has" } else { "es have" };
             let reason = "no answer as IPv6 and one as IPv4, which --unmap takes";
-            note(format_args!("{count} IPv4-mapped address{s} {reason}"));
+            note!("{count} IPv4-mapped address{s} {reason}");
         }
     }
 }

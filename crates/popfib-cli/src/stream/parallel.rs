@@ -98,9 +98,7 @@ pub(crate) fn run(
     };
     let running = shared::share(threads, share);
     if running < threads {
-        note(format_args!(
-            "{running} of {threads} threads: the system allows no more"
-        ));
+        note!("{running} of {threads} threads: the system allows no more");
     }
 
     let skipped = lock(&reading).skipped;

@@ -57,10 +57,7 @@ impl FilesSeen {
             [] => {}
             _ if many && self.has_address => {}
             files if many && files.len() > 1 => {
-                note(format_args!(
-                    "no line of {} files has an address",
-                    files.len()
-                ));
+                note!("no line of {} files has an address", files.len());
             }
             files => files.iter().for_each(note),
         }

@@ -55,13 +55,18 @@ impl StreamSource {
         }
     }
 
+    /// The file, if it is no Parquet file.
+    fn file(&self) -> Option<&AddressFile> {
+        match self {
+            Self::File(file) => Some(file),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(..) => None,
+        }
+    }
+
     /// Why one of the options means nothing in this file, if so.
     fn misfit(&self, args: &InputArgs) -> Option<String> {
-        let format = match self {
-            Self::File(file) => file.format(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(..) => return None,
-        };
+        let format = self.file()?.format();
         let is_headed = self.heading().is_some();
         let has_columns = self.table().is_some() || is_headed;
         let given = [
@@ -141,57 +146,38 @@ impl StreamSource {
 
     /// Delimiter and heading, if it is a table.
     pub(crate) fn table(&self) -> Option<CsvDialect<'_>> {
-        match self {
-            Self::File(file) => file.table(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(..) => None,
-        }
+        self.file()?.table()
     }
 
     /// What one address stands in, as messages call it: a line, a row, a packet.
     pub(super) fn unit(&self) -> &'static str {
-        match self {
-            Self::File(file) => file.format().unit(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(..) => "row",
-        }
+        self.file().map_or("row", |file| file.format().unit())
     }
 
     /// For each part or column that was asked for, why no row had it.
     pub(super) fn missing(&self) -> Vec<Option<String>> {
-        match self {
-            Self::File(file) => file.missing(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(..) => Vec::new(),
-        }
+        self.file().map_or_else(Vec::new, AddressFile::missing)
     }
 
     /// Whether its rows are JSON objects.
     pub(crate) fn is_json(&self) -> bool {
-        matches!(self, Self::File(file) if file.format() == AddressFormat::JSON_LINES)
+        self.file()
+            .is_some_and(|file| file.format() == AddressFormat::JSON_LINES)
     }
 
     /// How the line begins that has the names of the fields, if the format has such a line among its lines.
     pub(crate) fn heading(&self) -> Option<&[u8]> {
-        match self {
-            Self::File(file) => file.heading(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(..) => None,
-        }
+        self.file()?.heading()
     }
 
     /// The field of this name, if fields have names.
     pub(crate) fn field(&self, name: &str) -> Option<LinePart> {
-        match self {
-            Self::File(file) => file.field(name),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(..) => None,
-        }
+        self.file()?.field(name)
     }
 
     /// Whether it is text, so that each row is a line or a record of the file.
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self, Self::File(file) if file.format().is_text())
+        self.file().is_some_and(|file| file.format().is_text())
     }
 
     /// Whether it holds packets.
@@ -210,11 +196,7 @@ impl StreamSource {
 
     /// What finds the addresses of the blocks of [`next_block`](Self::next_block), on any thread; `None` if they are found already.
     pub(super) fn finder(&self) -> Option<AddressFinder> {
-        match self {
-            Self::File(file) => file.finder(),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(..) => None,
-        }
+        self.file()?.finder()
     }
 
     /// Notes what of the file `name` the answers leave out.
@@ -223,17 +205,17 @@ impl StreamSource {
             Self::File(file) => {
                 if skipped > 0 {
                     let unit = format!("invalid {}", file.format().unit());
-                    note(format_args!("{name}: {} skipped", counted(skipped, &unit)));
+                    note!("{name}: {} skipped", counted(skipped, &unit));
                 }
                 for line in file.notes() {
-                    note(format_args!("{name}: {line}"));
+                    note!("{name}: {line}");
                 }
             }
             #[cfg(feature = "parquet")]
             Self::Parquet(file, _) => {
                 if file.skipped() > 0 {
                     let rows = counted(file.skipped(), "row");
-                    note(format_args!("{name}: {rows} without a valid address"));
+                    note!("{name}: {rows} without a valid address");
                 }
             }
         }

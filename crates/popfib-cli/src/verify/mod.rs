@@ -25,8 +25,7 @@ use self::probes::ProbeArgs;
 use crate::args::{FileArgs, TableArgs, kernel};
 use crate::image::with_routes;
 use crate::output::{StandardOutput, note};
-use crate::rows::{Alignment, RowField, RowForm};
-use crate::screen::HEADING;
+use crate::rows::{Alignment, RowForm};
 use crate::table;
 
 /// The number of addresses that are looked up at a time.
@@ -121,7 +120,7 @@ fn family<A: Family>(table: &Table, args: &VerifyArgs) -> Result<VerifyCount, Fa
 impl VerifyCount {
     /// Reports a structure that breaks its own rules.
     pub(crate) fn broken(name: &str, error: impl fmt::Display) -> Self {
-        note(format_args!("{name}: the FIB is broken: {error}"));
+        note!("{name}: the FIB is broken: {error}");
         Self {
             is_broken: true,
             ..Self::default()
@@ -144,19 +143,14 @@ pub(crate) fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<
     if json {
         output.json(&VerifyReport { ipv4, ipv6 })?;
     } else {
-        let heading = ["", "addresses", "mismatches"];
-        output.row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
+        output.heading(&["", "addresses", "mismatches"])?;
         for (name, count) in [("IPv4", ipv4), ("IPv6", ipv6)] {
             let VerifyCount {
                 addresses,
                 mismatches,
                 ..
             } = count;
-            output.row([
-                RowField::new(&name),
-                RowField::new(&addresses),
-                RowField::new(&mismatches),
-            ])?;
+            output.cells(&[&name, &addresses, &mismatches])?;
         }
     }
     output.flush()?;
@@ -164,11 +158,7 @@ pub(crate) fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<
 }
 
 fn verdict(ipv4: VerifyCount, ipv6: VerifyCount) -> Verdict {
-    if ipv4.is_good() && ipv6.is_good() {
-        Verdict::Good
-    } else {
-        Verdict::Bad
-    }
+    Verdict::good_if(ipv4.is_good() && ipv6.is_good())
 }
 
 /// Answers of a FIB compared with those of the RIB.
@@ -258,13 +248,13 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
     fn mismatch(&mut self, of: &str, address: A, answer: u32, expected: u32) {
         self.count.mismatches += 1;
         if self.count.mismatches <= PRINTED {
-            note(format_args!(
+            note!(
                 "{}: {}: the {of} says {}, the RIB says {}",
                 self.name,
                 Prefix::host(address),
                 ShownNextHop(answer),
                 ShownNextHop(expected)
-            ));
+            );
         }
     }
 }

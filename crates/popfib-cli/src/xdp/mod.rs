@@ -20,7 +20,7 @@ use crate::forms::{Form, FormArgs};
 use crate::lookup;
 use crate::output::StandardOutput;
 use crate::records::NEXT_HOP;
-use crate::rows::{Alignment, RowField, RowForm};
+use crate::rows::{Alignment, RowForm};
 use crate::verify::probes::ProbeArgs;
 
 /// Load tables where BPF programs (XDP, tc) look up in them.
@@ -265,7 +265,7 @@ fn show(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
             ),
         ];
         for (name, value) in rows {
-            output.row([RowField::new(&name), RowField::new(&value)])?;
+            output.cells(&[&name, &value])?;
         }
     }
     output.flush()?;
@@ -336,11 +336,7 @@ fn stats(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
             })?;
         } else {
             let value = value.as_deref().unwrap_or("-").escape_debug().to_string();
-            output.row([
-                RowField::new(&packets),
-                RowField::new(&bytes),
-                RowField::new(&value),
-            ])?;
+            output.cells(&[&packets, &bytes, &value])?;
         }
     }
     output.flush()?;

@@ -324,9 +324,8 @@ fn of_columns(columns: Option<&Bound<'_, PyAny>>) -> PyResult<ColumnSelection> {
     let names = columns
         .extract()
         .map_or_else(|_| columns.extract().ok(), |name| Some(vec![name]));
-    let what = "columns is a name, a list of names, or '*' for all";
     let selection = names.and_then(ColumnSelection::of);
-    selection.ok_or_else(|| PyTypeError::new_err(what))
+    selection.ok_or_else(|| type_error!("columns is a name, a list of names, or '*' for all"))
 }
 
 fn of_routes(

@@ -109,7 +109,7 @@ pub trait PerFamily {
 /// let prefix: IpPrefix = "2001:db8::/32".parse()?;
 /// assert_eq!(by_family!(prefix, |prefix| prefix.len()), 32);
 /// assert_eq!(by_family!(prefix, |prefix: Prefix<A>| A::NAME), "IPv6");
-/// assert_eq!(by_family!(prefix.address(), |address: A| address.count_ones()), 10);
+/// assert_eq!(by_family!(prefix.address(), |address: A| address.count_ones()), 9);
 /// # Ok::<(), popfib::PrefixError>(())
 /// ```
 #[macro_export]

@@ -2,7 +2,7 @@
 //! VRPs and all routes of narrow keys, and the cases of its examples.
 
 #[allow(dead_code)]
-#[path = "../../popfib/tests/common/random.rs"]
+#[path = "../../../popfib/tests/common/random.rs"]
 mod random;
 
 use popfib::{Address, Prefix};

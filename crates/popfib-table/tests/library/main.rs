@@ -1,0 +1,5 @@
+//! Tests by the library's interface in one program: each of its own would have the library once more.
+
+mod changed_images;
+mod rpki;
+mod watcher;

@@ -304,7 +304,10 @@ impl RecordsBuilder {
                 for row in self.rows.lists().iter() {
                     let codes = row.iter().zip(&renumbered);
                     rows.push(codes.map(|(&code, renumbered)| match renumbered {
-                        Some(codes) if code & LIST != 0 => codes[(code ^ LIST) as usize - 1],
+                        Some(Renumbered::Lists(codes)) if code & LIST != 0 => {
+                            codes[(code ^ LIST) as usize - 1]
+                        }
+                        Some(Renumbered::Values(codes)) if code > 0 => codes[code as usize - 1],
                         _ => code & !LIST,
                     }));
                 }
@@ -320,6 +323,12 @@ impl RecordsBuilder {
     }
 }
 
+/// The codes that others have become: those of lists that are texts now, or of values of which several are one.
+enum Renumbered {
+    Lists(Vec<u32>),
+    Values(Vec<u32>),
+}
+
 impl ColumnBuilder {
     /// The code of a value that is written as `text`.
     fn code(&mut self, text: &str) -> u32 {
@@ -330,8 +339,8 @@ impl ColumnBuilder {
         self.last
     }
 
-    /// The column; and if it has both lists and other values, the codes of the texts that its lists have become.
-    fn build(mut self, mixed: &mut Vec<String>) -> (Column, Option<Vec<u32>>) {
+    /// The column; and codes that are others in it.
+    fn build(mut self, mixed: &mut Vec<String>) -> (Column, Option<Renumbered>) {
         let of_lists = self.lists.lists().len() > 0 && !self.has_scalars;
         if self.kinds == INTEGER | FLOAT && floats(&self.values).is_some() {
             self.kinds = FLOAT;
@@ -364,7 +373,12 @@ impl ColumnBuilder {
                 .iter()
                 .map(|codes| Cell::List(list(codes)));
             let texts = lists.map(|list| self.values.intern(&list.to_string()).get());
-            codes = Some(texts.collect());
+            codes = Some(Renumbered::Lists(texts.collect()));
+        } else if self.kinds == WRITTEN
+            && let Some((values, renumbered)) = whole_numbers(&self.values)
+        {
+            (self.values, self.kinds) = (values, FLOAT);
+            codes = Some(Renumbered::Values(renumbered));
         }
         let values = typed(self.values, self.kinds);
         let mut column = Column::new(self.name, values, None);
@@ -394,8 +408,7 @@ fn integers(values: &Dictionary) -> Option<ScalarDictionary> {
     signed.or_else(|| Some(ScalarDictionary::Unsigned(unsigned()?)))
 }
 
-/// Floats of which the text is the shortest, or has zeros up to as many decimals as all have. Of whole numbers some may be written
-/// with `.0` and some without: then that is forgotten.
+/// Floats of which the text is the shortest, or has zeros up to as many decimals as all have.
 fn floats(values: &Dictionary) -> Option<ScalarDictionary> {
     let zeros = values.iter().filter(|text| text.ends_with('0'));
     let decimals = zeros.filter_map(|text| Some(text.split_once('.')?.1.len()));
@@ -404,12 +417,26 @@ fn floats(values: &Dictionary) -> Option<ScalarDictionary> {
         let number = text.parse().ok()?;
         (Scalar::Float(number, decimals).to_string() == text).then_some(number)
     };
-    let all = |of: &dyn Fn(&str) -> Option<f64>| values.iter().map(of).collect();
-    if let Some(numbers) = all(&|text| written(text, decimals)) {
-        return Some(ScalarDictionary::Floats(numbers, decimals));
+    let numbers: Option<_> = values.iter().map(|text| written(text, decimals)).collect();
+    numbers.map(|numbers| ScalarDictionary::Floats(numbers, decimals))
+}
+
+/// Floats of which some whole ones are written with `.0` and some without, which is forgotten, with their codes: `48.0` and `48` have one.
+fn whole_numbers(values: &Dictionary) -> Option<(Dictionary, Vec<u32>)> {
+    fn shortest(text: &str) -> &str {
+        text.strip_suffix(".0").unwrap_or(text)
     }
-    let numbers = all(&|text| written(text.strip_suffix(".0").unwrap_or(text), 0));
-    numbers.map(|numbers| ScalarDictionary::Floats(numbers, 0))
+    let is_number = |text| parsed(shortest(text)).is_some_and(f64::is_finite);
+    let has_point = |text: &str| text.contains('.');
+    if !values.iter().all(is_number) || !values.iter().any(has_point) || floats(values).is_some() {
+        return None;
+    }
+    let mut numbers = Dictionary::new();
+    let codes = values
+        .iter()
+        .map(|text| numbers.intern(shortest(text)).get());
+    let codes = codes.collect();
+    Some((numbers, codes))
 }
 
 fn booleans(values: &Dictionary) -> Option<ScalarDictionary> {

@@ -81,15 +81,22 @@ fn written(texts: &[&str]) -> ColumnType {
 fn whole_numbers_with_and_without_a_point_are_numbers() {
     let mut builder = RecordsBuilder::new();
     let column = builder.column("c").unwrap();
-    for text in ["48", "48.0", "48.2"] {
-        builder.set_written(column, text);
+    for text in ["48", "48.0", "", "48.2", "-0.0"] {
+        if !text.is_empty() {
+            builder.set_written(column, text);
+        }
         builder.finish_record();
     }
     let records = builder.build().records;
-    let column = &records.columns()[0];
-    assert_eq!(column.column_type(), ColumnType::Float);
-    let texts = (1..=3).map(|code| column.value(code).unwrap().to_string());
-    assert_eq!(texts.collect::<Vec<_>>(), ["48", "48", "48.2"]);
+    assert_eq!(records.columns()[0].column_type(), ColumnType::Float);
+    let text = |number| records.cell(NextHop::new(number).unwrap(), 0);
+    let texts = (1..=5).map(|number| text(number).map(|cell| cell.to_string()));
+    let wanted = [Some("48"), Some("48"), None, Some("48.2"), Some("-0")];
+    assert!(texts.eq(wanted.map(|text| text.map(str::to_owned))));
+    // Equal numbers are one value, which is counted once.
+    assert_eq!(records.columns()[0].len(), 3);
+    let codes = |number| records.codes(number).next();
+    assert_eq!(codes(1), codes(2));
 }
 
 #[test]

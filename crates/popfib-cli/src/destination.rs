@@ -107,7 +107,7 @@ impl DestinationForm {
         }
     }
 
-    /// Writes what changes a list in use: the prefixes that it loses, then those that it gets.
+    /// Writes what changes a list in use: the prefixes that it loses, then those that it gets; nothing if there are none.
     pub(crate) fn write_changes(
         &self,
         [removed, added]: [&RouteTable; 2],
@@ -122,7 +122,10 @@ impl DestinationForm {
             Self::Template(template) => {
                 let mut tables = vec![(Some("delete"), removed), (Some("add"), added)];
                 tables.retain(|(_, table)| table.route_count() > 0);
-                write_template(&tables, template, to)
+                match &tables[..] {
+                    [] => Ok(()),
+                    tables => write_template(tables, template, to),
+                }
             }
             Self::Parquet => Err(WriteError::Form("a file has no changes".to_owned())),
         }
@@ -341,21 +344,31 @@ impl Destination {
 
     /// Writes the whole table and ends the file.
     pub(crate) fn write_table(
-        mut self,
+        self,
         table: &RouteTable,
         form: &DestinationForm,
         options: &WriteOptions,
     ) -> Result<(), Failure> {
+        self.write_by(form, &table.name, |to| form.write(table, options, to))
+    }
+
+    /// Writes what `write` makes of the table called `name`, and ends the file.
+    pub(crate) fn write_by(
+        mut self,
+        form: &DestinationForm,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+    ) -> Result<(), Failure> {
         let is_apart = matches!(self, Self::File(..)) || progress::is_apart();
         let bar = is_apart.then(|| progress::step("writing"));
-        let written = form.write(table, options, self.sink());
+        let written = write(self.sink());
         drop(bar);
         match written {
             Ok(()) => self.finish(),
             Err(WriteError::Io(error)) => Err(self.failed(error)),
             Err(WriteError::Form(reason)) => Err(format!("--to {}: {reason}", form.name()).into()),
             // The fault is in a route of the table, so the message names the table.
-            Err(error) => Err(format!("{}: {error}", table.name.escape_debug()).into()),
+            Err(error) => Err(format!("{}: {error}", name.escape_debug()).into()),
         }
     }
 

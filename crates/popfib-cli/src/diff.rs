@@ -146,10 +146,13 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     if let (true, Some(new)) = (args.origins, &args.new) {
         return origins(args, new);
     }
+    let changes = args.to.as_ref();
+    let changes = changes.map(|form| lists::ListChanges::new(form, args.name.clone()));
+    let changes = changes.transpose()?;
     let load = |path: &Path, peer| {
         let read = ReadArgs {
             peer,
-            is_list: args.to.is_some(),
+            is_list: changes.is_some(),
             ..args.read.clone()
         };
         table::read(table::open_list(path, &read)?, &read, &read.options())
@@ -160,8 +163,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         None => without(&old, &args.without)?,
     };
     let bar = progress::is_apart().then(|| progress::step("comparing"));
-    if let Some(form) = &args.to {
-        return lists::print(form, args.name.clone(), &old, &new);
+    if let Some(changes) = changes {
+        drop(bar);
+        return changes.print(&old, &new);
     }
     let (old, new) = (old.content, new.content);
     let columns = ComparedColumns::new(old.records, new.records);

@@ -201,7 +201,8 @@ pub fn write_table(
     })
 }
 
-/// Writes to `out` what changes a list in use: takes the prefixes of `removed` away, then adds those of `added`.
+/// Writes to `out` what changes a list in use: takes the prefixes of `removed` away, then adds those of `added`; nothing if there
+/// are none.
 ///
 /// # Errors
 /// As [`write_table`]'s; a form without such changes.
@@ -221,7 +222,10 @@ pub fn write_changes(
     };
     let mut tables = vec![(actions[0], removed), (actions[1], added)];
     tables.retain(|(_, table)| table.route_count() > 0);
-    list::write(list, &tables, options, &mut out)
+    match &tables[..] {
+        [] => Ok(()),
+        tables => list::write(list, tables, options, &mut out),
+    }
 }
 
 /// Refuses values that no form holds: each once, and not for each route.

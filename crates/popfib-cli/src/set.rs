@@ -60,7 +60,7 @@ enum SetOperation {
     #[command(after_help = "\
 Examples:
   popfib set union drop.txt edrop.txt > blocked.txt
-  popfib set union drop.txt --to nftables --name drop")]
+  popfib set union drop.txt --to nftables --name blocked")]
     Union {
         /// Lists; `-` is standard input
         #[arg(value_name = "FILE", required = true)]

@@ -7,7 +7,7 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::process::{Command, Output};
 
-use crate::common::{bad, file, good, path, run, run_with, stdout};
+use crate::common::{bad, file, good, path, run, run_with, stderr, stdout};
 
 /// Prefixes inside of each other, hosts, and next to each other, in both families.
 const PREFIXES: &str = "\
@@ -94,6 +94,26 @@ fn nft_takes_its_sets() {
     // Neighbours and what lies in others are one element there.
     let wanted = "10.0.0.0/8\n192.0.2.1/32\n198.51.100.0/24\n2001:db8::/32\n";
     assert_eq!(read_back("lists-nft-list", &taken("nft", &output)), wanted);
+}
+
+/// What popfib refuses nft refuses, too.
+#[test]
+fn words_of_nft_are_no_names() {
+    let mut script = String::new();
+    for word in ["drop", "accept", "ip", "set", "list", "xt", "gc-interval"] {
+        let output = run_with(
+            &["convert", "-", "--to", "nftables", "--name", word],
+            PREFIXES.as_bytes(),
+        );
+        let refused = "a word of the language, and no name there";
+        assert!(stderr(&output).contains(refused), "{word}");
+        script += &format!("! sed s/popfib_or/{word}/ $1 | nft -c -f - 2>/dev/null; ");
+    }
+    let written = list("nftables", &["--name", "popfib_or"]);
+    let script = format!("nft -c -f $1; {script}");
+    if let Some(output) = on_its_own("nft", &format!("set -e; {script}"), &written) {
+        taken("nft", &output);
+    }
 }
 
 #[test]

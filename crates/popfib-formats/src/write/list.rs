@@ -72,6 +72,8 @@ pub(super) struct NameRule {
     pub(super) longest: usize,
     /// What else may stand after the first letter.
     pub(super) signs: &'static str,
+    /// Words that mean something else there, with blanks between them.
+    pub(super) words: &'static str,
 }
 
 /// Appends what says that a prefix of length `len` is for lengths from `low` to `high`, of
@@ -105,6 +107,14 @@ fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Res
             return Err(format!(
                 "{name}: not a name there, which is a letter, then letters, digits, _{signs}"
             ));
+        }
+        let given = options.name.as_deref();
+        if rule
+            .words
+            .split_whitespace()
+            .any(|word| Some(word) == given)
+        {
+            return Err(format!("{name}: a word of the language, and no name there"));
         }
         // The name of IPv6's list may get a suffix, which has to fit, too.
         let longest = match list.is_apart && !table.ribs.ipv6.is_empty() {

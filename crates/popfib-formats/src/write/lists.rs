@@ -10,9 +10,15 @@ use super::list::{ListChanges, ListTemplate, NameRule};
 
 /// Names as Cisco, Junos, nftables, pf and others take them without quotes, of at most `longest` bytes.
 const fn names_to(longest: usize) -> Option<NameRule> {
+    names_but("", longest)
+}
+
+/// The same but for some words.
+const fn names_but(words: &'static str, longest: usize) -> Option<NameRule> {
     Some(NameRule {
         longest,
         signs: "-.",
+        words,
     })
 }
 
@@ -136,6 +142,7 @@ pub(super) static BIRD: WriteEntry = form(
         name: Some(NameRule {
             longest: 63,
             signs: "",
+            words: "",
         }),
         bounds: Some(|out, len, low, high, _| {
             if (low, high) != (len, len) {
@@ -182,10 +189,13 @@ pub(super) static NFTABLES: WriteEntry = form(
         each: ["\t\t\t{prefix}{,}\n"; 2],
         close: ["\t\t}}\n\t}}\n"; 2],
         end: "}}\n",
-        name: names_to(31),
+        name: names_but(NFT_WORDS, 31),
         ..ListTemplate::PLAIN
     },
 );
+
+/// Of nft 1.0.6, as it refuses them.
+const NFT_WORDS: &str = include_str!("nft_words.txt");
 
 // `hash:net` knows no prefix of length 0, and no more elements than `maxelem`.
 pub(super) static IPSET: WriteEntry = form(
@@ -244,7 +254,7 @@ const IPTABLES_CHANGES: ListTemplate = ListTemplate {
         "-{action} {name} -6 -s {prefix} -j DROP\n",
     ],
     end: "COMMIT\n",
-    name: names_to(28),
+    name: names_but("ACCEPT DROP QUEUE RETURN", 28),
     ..ListTemplate::PLAIN
 };
 

@@ -205,6 +205,10 @@ bench-tables *args:
 bench-lists *args:
     lab/bench/lists {{ args }}
 
+# Changes of ipset's and nft's lists beside loading them whole
+bench-firewalls *args:
+    lab/bench/firewalls {{ args }}
+
 # Values of records of a MaxMind database beside libmaxminddb
 bench-records *args:
     lab/bench/records {{ args }}

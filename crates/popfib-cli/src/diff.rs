@@ -147,7 +147,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         return origins(args, new);
     }
     let changes = args.to.as_ref();
-    let changes = changes.map(|form| lists::ListChanges::new(form, args.name.clone()));
+    let changes = changes.map(|form| lists::ListDifference::new(form, args.name.clone()));
     let changes = changes.transpose()?;
     let load = |path: &Path, peer| {
         let read = ReadArgs {

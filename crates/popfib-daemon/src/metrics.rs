@@ -58,7 +58,7 @@ impl MetricsText {
         let help = HELP
             .lines()
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-        debug_assert!(help.is_some(), "{name} has no help");
+        debug_assert!(help.is_some());
         let help = help.unwrap_or_default();
         let kind = match name.ends_with("_total") {
             true => "counter",

@@ -10,12 +10,12 @@ use popfib_program::program::Verdict;
 use crate::destination::{Destination, DestinationForm};
 
 /// The changes of lists in one form.
-pub(super) struct ListChanges<'a> {
+pub(super) struct ListDifference<'a> {
     form: &'a DestinationForm,
     options: WriteOptions,
 }
 
-impl<'a> ListChanges<'a> {
+impl<'a> ListDifference<'a> {
     /// Of a list of this name.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{file, good, path, run, stdout};
+use crate::common::{file, good, path, run, run_with, stdout};
 use crate::lists::{on_its_own, taken};
 use crate::program;
 
@@ -94,26 +94,27 @@ fn nginx_takes_its_lists() {
     }
 }
 
-/// The configuration below a heading, of a database where the test has it.
-fn configuration(heading: &str) -> String {
-    printed("A MaxMind database");
+/// The first block of text below a heading.
+fn text_below(heading: &str) -> String {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recipes.md");
     let guide = fs::read_to_string(guide).expect("the guide");
     let (_, below) = guide
         .split_once(&format!("### {heading}\n"))
         .expect(heading);
-    let (_, text) = below.split_once("```text\n").expect("a configuration");
+    let (_, text) = below.split_once("```text\n").expect("a block");
     let (text, _) = text.split_once("```").expect("an end");
+    text.to_owned()
+}
+
+/// The configuration below a heading, of a database where the test has it.
+fn configuration(heading: &str) -> String {
+    printed("A MaxMind database");
     let database = path("recipes/target/recipes/owners.mmdb");
-    let words = text.split('"');
-    let words = words.map(
-        |word| match word.ends_with(".mmdb") && !word.contains(' ') {
-            true => database.as_str(),
-            false => word,
-        },
-    );
-    let text = words.collect::<Vec<_>>().join("\"");
-    text.replace("/etc/nginx/owners.mmdb", &database)
+    let text = text_below(heading);
+    let folders = ["/etc/nginx", "/etc/syslog-ng"].map(|folder| format!("{folder}/owners.mmdb"));
+    folders
+        .iter()
+        .fold(text, |text, place| text.replace(place, &database))
 }
 
 #[test]
@@ -223,6 +224,27 @@ fn name_servers_take_their_lists() {
         "unbound-checkconf $1",
         &printed("Unbound")[0],
     );
+}
+
+#[test]
+fn nft_takes_a_list_in_place_of_another() {
+    let programs = Path::new(program()).parent().expect("a folder").display();
+    let transaction = text_below("Lists in use");
+    let folder = path("recipes");
+    fs::create_dir_all(Path::new(&folder).join("target/recipes")).expect("a folder");
+    let new = "192.0.2.0/24\n203.0.113.0/24\n2001:db8:bad::/48\n";
+    fs::write(Path::new(&folder).join("target/recipes/new.txt"), new).expect("a file");
+    let script = format!(
+        "set -e; cd {folder}; PATH={programs}:$PATH; nft -f $1; {transaction} nft list ruleset; {transaction} nft list ruleset"
+    );
+    let args = ["convert", "-", "--to", "nftables", "--name", "blocked"];
+    let old = run_with(&args, b"10.0.0.0/8\n2001:db8::/32\n");
+    if let Some(said) = check("nft", &script, good(&old)) {
+        // Twice: the second time in place of itself.
+        let (first, second) = said.split_at(said.len() / 2);
+        assert_eq!(first, second);
+        assert_eq!(back("nftables", first), new);
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::cell::{Cell, ListCell};
 use super::column::{Column, MaxMindType};
 use super::interned_code_lists::InternedCodeLists;
 use super::packed_rows::{PackedRows, RecordRows};
-use super::scalars::{Scalar, ScalarDictionary};
+use super::scalars::{SHORT, Scalar, ScalarDictionary, short};
 use super::store::Records;
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
@@ -415,7 +415,11 @@ fn floats(values: &Dictionary) -> Option<ScalarDictionary> {
     let decimals = decimals.max().unwrap_or(0).min(64) as u8;
     let written = |text: &str, decimals| {
         let number = text.parse().ok()?;
-        (Scalar::Float(number, decimals).to_string() == text).then_some(number)
+        let is_it = match short(number, decimals, &mut [b'0'; SHORT]) {
+            Some(short) => short == text,
+            None => Scalar::Float(number, decimals).to_string() == text,
+        };
+        is_it.then_some(number)
     };
     let numbers: Option<_> = values.iter().map(|text| written(text, decimals)).collect();
     numbers.map(|numbers| ScalarDictionary::Floats(numbers, decimals))

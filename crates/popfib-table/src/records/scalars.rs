@@ -28,18 +28,51 @@ impl fmt::Display for Scalar<'_> {
             Self::Integer(number) => write!(f, "{number}"),
             Self::Float(number, 0) => write!(f, "{number}"),
             &Self::Float(number, decimals) => {
-                let shortest = number.to_string();
-                let fraction = shortest
-                    .split_once('.')
-                    .map_or("", |(_, fraction)| fraction);
-                match fraction.len() < decimals.into() {
-                    true => write!(f, "{number:.*}", decimals.into()),
-                    false => f.write_str(&shortest),
+                let mut buffer = [b'0'; SHORT];
+                if let Some(text) = short(number, decimals, &mut buffer) {
+                    return f.write_str(text);
                 }
+                let shortest = number.to_string();
+                let (point, has) = match shortest.split_once('.') {
+                    Some((_, fraction)) => ("", fraction.len()),
+                    None => (".", 0),
+                };
+                let zeros = usize::from(decimals).saturating_sub(has);
+                write!(f, "{shortest}{point}{:0<zeros$}", "")
             }
             Self::Boolean(truth) => write!(f, "{truth}"),
         }
     }
+}
+
+/// Room for a sign, 15 digits, a point and a zero before it.
+pub(super) const SHORT: usize = 18;
+
+/// A number with its decimals, if they and what is before them are 15 digits at most: so many tell it from all others, and so they are
+/// the shortest ones and zeros.
+pub(super) fn short(number: f64, decimals: u8, buffer: &mut [u8; SHORT]) -> Option<&str> {
+    let scale = 10f64.powi(decimals.into());
+    let scaled = (number * scale).round();
+    if !(1..=15).contains(&decimals) || scaled.abs() >= 1e15 || scaled / scale != number {
+        return None;
+    }
+    let point = SHORT - usize::from(decimals);
+    let mut digits = scaled.abs() as u64;
+    let mut at = SHORT;
+    while digits > 0 || at > point - 2 {
+        if at == point {
+            at -= 1;
+            buffer[at] = b'.';
+        }
+        at -= 1;
+        buffer[at] = b'0' + (digits % 10) as u8;
+        digits /= 10;
+    }
+    if number.is_sign_negative() {
+        at -= 1;
+        buffer[at] = b'-';
+    }
+    core::str::from_utf8(&buffer[at..]).ok()
 }
 
 /// The different values of a column, all of one type, by codes from 1 on.

@@ -77,6 +77,44 @@ fn written(texts: &[&str]) -> ColumnType {
     column.column_type()
 }
 
+/// By the shortest digits of the library, and zeros.
+#[test]
+fn decimals_are_zeros_after_the_shortest_digits() {
+    let mut state = 7u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let written = |number: f64, decimals: u8| {
+        let mut text = number.to_string();
+        let has = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+        if has == 0 && decimals > 0 {
+            text.push('.');
+        }
+        text + &"0".repeat(usize::from(decimals).saturating_sub(has))
+    };
+    let fixed = [
+        0.0, -0.0, 0.5, -1.5, 1.005, 48.0, 999.9995, 1e14, 1e15, 1e16, 1e300, 5e-324,
+    ];
+    let numbers = (0..200_000).map(|n| {
+        let bits = random();
+        match n % 2 {
+            // Of few digits, as people write them.
+            0 => (bits as i64 >> (11 + bits % 53)) as f64 / 10f64.powi((bits >> 8) as i32 % 18),
+            _ => f64::from_bits(bits),
+        }
+    });
+    let numbers: Vec<f64> = numbers.filter(|number| number.is_finite()).collect();
+    for (at, number) in fixed.into_iter().chain(numbers).enumerate() {
+        let decimals = (at % 20) as u8;
+        let text = Scalar::Float(number, decimals).to_string();
+        assert_eq!(text, written(number, decimals), "{number:e} {decimals}");
+        assert_eq!(text.parse().map(f64::to_bits), Ok(number.to_bits()));
+    }
+}
+
 #[test]
 fn whole_numbers_with_and_without_a_point_are_numbers() {
     let mut builder = RecordsBuilder::new();

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from ._popfib import Table, default_table
 
 
-@cache
-def _table() -> Table[Any]:
-    return default_table(columns="*")
+_table: Table[Any] | None = None
 
 
 def lookup(address: Any) -> dict[str, Any] | None:
@@ -22,6 +19,7 @@ def lookup(address: Any) -> dict[str, Any] | None:
     >>> popfib.lookup("8.8.8.8")
     {'prefix': '8.8.8.0/24', 'asn': 15169, 'as_name': 'Google LLC'}
     """
-    table = _table()
+    global _table
+    table = _table = _table or default_table(columns="*")
     prefix, record = table.get_key(address), table.record(address)
     return None if record is None else {"prefix": prefix, **record}

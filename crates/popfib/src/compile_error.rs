@@ -38,6 +38,11 @@ pub enum CompileError {
         /// The most words of 32 bits possible.
         max: u64,
     },
+    /// More tables than one set can number.
+    Tables {
+        /// The most tables possible.
+        max: u32,
+    },
     /// The allocator refused.
     OutOfMemory(OutOfMemory),
 }
@@ -58,6 +63,7 @@ impl fmt::Display for CompileError {
             Self::Nodes { max } => write!(f, "the routes need more than {max} nodes"),
             Self::Leaves { max } => write!(f, "the routes need more than {max} leaves"),
             Self::Words { max } => write!(f, "the routes need more than {max} words"),
+            Self::Tables { max } => write!(f, "more than {max} tables"),
             Self::OutOfMemory(error) => fmt::Display::fmt(error, f),
         }
     }

@@ -77,6 +77,7 @@ mod cpu;
 pub mod diff;
 pub mod family;
 pub mod fib;
+mod fib_set;
 pub mod fold;
 pub mod image;
 pub mod intervals;
@@ -99,6 +100,7 @@ pub use compile_error::CompileError;
 pub use fib::options::Options;
 pub use fib::poptrie::Fib;
 pub use fib::size::Size;
+pub use fib_set::FibSet;
 pub use image::error::ImageError;
 pub use image::open::Image;
 pub use image::write::ImageWriter;
@@ -118,7 +120,7 @@ pub use rib::trie::Rib;
 #[path = "../tests/common/rounds.rs"]
 mod rounds;
 
-// The examples of the two READMEs and of the guides to maps and live tables are tests.
+// The examples of the two READMEs and of the guides to maps, live tables and many tables are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
@@ -131,3 +133,6 @@ struct MapsGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/live.md")]
 struct LiveGuide;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/many-tables.md")]
+struct ManyTablesGuide;

@@ -9,6 +9,7 @@ mod args;
 mod bench;
 mod evaluate;
 mod info;
+mod many;
 mod png;
 mod program;
 mod replay;
@@ -47,6 +48,7 @@ struct Cli {
 enum Command {
     Bench(bench::BenchArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Many(many::ManyArgs),
     Replay(replay::ReplayArgs),
     Verify(verify::VerifyArgs),
     Info(info::InfoArgs),
@@ -63,6 +65,7 @@ fn run(cli: Cli) -> Result<program::Verdict, program::Failure> {
     match cli.command {
         Command::Bench(args) => bench::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Many(args) => many::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Info(args) => info::run(&args),

@@ -52,3 +52,4 @@ pub use stream::{Repeated, Sequential, Stream, Xorshift, stream_pass};
 pub use trace::Trace;
 pub use traffic::{Traffic, TrafficAddress, generate};
 pub use updates::{Update, UpdateTimes, check_answers, churn, shuffled};
+pub use zipf::Zipf;

@@ -9,7 +9,7 @@ use crate::random::Random;
 
 /// Ranks `0..n`, rank `k` with a weight of `1 / (k + 1)^exponent`.
 #[derive(Debug)]
-pub(crate) struct Zipf {
+pub struct Zipf {
     columns: Vec<Column>,
 }
 
@@ -22,7 +22,7 @@ struct Column {
 
 impl Zipf {
     /// The law over `n` ranks; linear in `n`, which is at least 1.
-    pub(crate) fn new(n: usize, exponent: f64) -> Self {
+    pub fn new(n: usize, exponent: f64) -> Self {
         // `powf(1.0)` is exact, so the law with exponent 1 has no rounding of its own.
         let weight = |k: usize| (k as f64).powf(exponent).recip();
         let total: f64 = (1..=n).map(weight).sum();
@@ -50,7 +50,7 @@ impl Zipf {
     }
 
     /// Draws a rank.
-    pub(crate) fn rank(&self, random: &mut Random) -> usize {
+    pub fn rank(&self, random: &mut Random) -> usize {
         let index = random.below(self.columns.len());
         let column = self.columns[index];
         if random.fraction() < column.threshold {

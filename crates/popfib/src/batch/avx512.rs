@@ -27,6 +27,7 @@ use core::arch::x86_64::{
 
 pub(super) mod flat;
 mod lanes;
+pub(super) mod tables;
 
 use super::{BYTE_READ_BITS, KernelKind};
 use crate::address::{Address, STRIDE};

@@ -68,7 +68,7 @@ use core::fmt;
 
 use crate::address::{Address, KeySlice};
 use crate::fib::arrays::FibView;
-use crate::fib::lookup::lookup_each;
+use crate::fib::lookup::{lookup_each, lookup_in_table};
 
 /// Addresses that are turned from network order at a time, on the stack.
 const TURNED: usize = 256;
@@ -350,6 +350,41 @@ impl Kernel {
             }
             // Nothing waits for what was read, so the CPU overlaps the lookups of a plain loop.
             _ => lookup_each(view, addresses, next_hops),
+        }
+    }
+
+    /// Looks up each of `addresses` in the table of a set that has its number in the same place of `tables`. `view` is that of
+    /// the set, whose invariants hold.
+    ///
+    /// # Panics
+    /// If the slices have different lengths.
+    pub(crate) fn lookup_tables<A: Address>(
+        self,
+        view: FibView<'_>,
+        tables: &[u32],
+        addresses: &[A],
+        next_hops: &mut [u32],
+    ) {
+        let len = addresses.len();
+        assert_eq!(tables.len(), len, "one table for each address");
+        assert_eq!(next_hops.len(), len, "one next hop for each address");
+        ran(self.0);
+        match self.0 {
+            #[cfg(all(
+                target_arch = "x86_64",
+                target_pointer_width = "64",
+                target_feature = "sse2"
+            ))]
+            KernelKind::Avx512 => {
+                // SAFETY: a `Kernel` is made only where the CPU has the instructions.
+                unsafe { avx512::tables::lookup_batch(view, tables, addresses, next_hops) }
+            }
+            // Nothing waits for what was read but the rest of the same lookup, so the CPU overlaps some of a plain loop.
+            _ => {
+                for ((table, address), next_hop) in tables.iter().zip(addresses).zip(next_hops) {
+                    *next_hop = lookup_in_table(view, *table, *address);
+                }
+            }
         }
     }
 

@@ -111,7 +111,7 @@ unsafe impl<Al: Allocator + Sync> Sync for FibArrays<Al> {}
 
 impl<Al: Allocator> FibArrays<Al> {
     /// A copy of the arrays in memory of their own.
-    pub(super) fn copy_of(view: FibView<'_>, alloc: Al) -> Result<Self, OutOfMemory> {
+    pub(crate) fn copy_of(view: FibView<'_>, alloc: Al) -> Result<Self, OutOfMemory> {
         Self::with_arena(view, view.arena.len(), alloc)
     }
 

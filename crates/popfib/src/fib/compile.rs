@@ -10,8 +10,8 @@ use super::arena::Arena;
 use super::arrays::{FibView, MAX_DIRECT_BITS, as_words, root_bits};
 use super::encode::{BlockEncoding, OneValueBlock};
 use super::flat_block::{FlatBlock, runs_and_leaves};
-use super::index::FlatBlockIndex;
-use super::layout::NODE;
+use super::index::BlockIndex;
+use super::layout::{FLAT_PLACE, NODE};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{self, Fold, Slot, Store};
@@ -70,7 +70,7 @@ pub(super) fn of_form<A: Address, Al: Allocator + Clone>(
     options: &Options,
     (root_bits, page_bits, value_bits): (u8, u8, u8),
     max_words: usize,
-    flat: Option<FlatBlockIndex<Al>>,
+    flat: Option<BlockIndex<Al>>,
     alloc: Al,
 ) -> Result<CompiledArrays<Al>, CompileError> {
     let mut root = Vec::new_in(alloc.clone());
@@ -207,7 +207,9 @@ pub(crate) fn direct_bits<A: Address>(
 }
 
 /// An error if any route's next hop is too high, seen by an address or not.
-fn check_next_hops<A: Address>(rib: &Rib<A, impl Allocator + Clone>) -> Result<(), CompileError> {
+pub(crate) fn check_next_hops<A: Address>(
+    rib: &Rib<A, impl Allocator + Clone>,
+) -> Result<(), CompileError> {
     if rib.next_hop_bound() <= MAX_NEXT_HOP {
         return Ok(());
     }
@@ -239,7 +241,7 @@ struct FibBlockStore<Al: Allocator> {
     nodes: usize,
     leaves: usize,
     /// The flat blocks that are there, if the table is flat.
-    flat: Option<FlatBlockIndex<Al>>,
+    flat: Option<BlockIndex<Al>>,
     /// Whether there are no others.
     is_all_flat: bool,
 }
@@ -258,7 +260,11 @@ impl<Al: Allocator + Clone> FibBlockStore<Al> {
         let mut room = None;
         if let Some(index) = &self.flat {
             let arena = self.arena.words();
-            match index.find(block, |place| arena[place..][..words.len()] == *words) {
+            let is_it = |pointer| {
+                let place = (pointer & FLAT_PLACE) as usize;
+                block.is_as_wide(pointer) && arena[place..][..words.len()] == *words
+            };
+            match index.find(words, is_it) {
                 Ok(pointer) => return Ok(pointer),
                 Err(at) => room = at,
             }

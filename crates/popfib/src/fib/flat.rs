@@ -11,7 +11,7 @@
 use super::Options;
 use super::arrays::{MAX_DIRECT_BITS, MAX_WORDS};
 use super::compile::{self, CompiledArrays, form};
-use super::index::FlatBlockIndex;
+use super::index::BlockIndex;
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
 use crate::memory::Allocator;
@@ -73,7 +73,7 @@ pub(crate) fn flat<A: Address, Al: Allocator + Clone>(
     } else {
         root_bits + 1
     };
-    let index = FlatBlockIndex::new_in(bits, alloc.clone())?;
+    let index = BlockIndex::new_in(bits, alloc.clone())?;
     match compile::of_form::<A, Al>(rib, options, form, max_words, Some(index), alloc) {
         Ok(compiled) => Ok(Some(compiled)),
         Err(CompileError::Words { .. }) => Ok(None),

@@ -67,7 +67,7 @@ impl FlatBlock {
     }
 
     /// Whether blocks that this pointer leads to are as wide.
-    pub(super) fn is_as_wide(&self, pointer: u32) -> bool {
+    pub(crate) fn is_as_wide(&self, pointer: u32) -> bool {
         self.is_half == (pointer & HALF != 0)
     }
 

@@ -1,9 +1,7 @@
-//! Flat blocks found by what they hold, so that equal ones are stored once.
+//! Blocks found by what they hold, so that equal ones are stored once.
 
 use allocator_api2::vec::Vec;
 
-use super::flat_block::FlatBlock;
-use super::layout::FLAT_PLACE;
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// How many places of the index are tried for a block. A block that is not found there is stored once more,
@@ -18,44 +16,43 @@ const LEFT: u32 = 1;
 
 /// Pointers to blocks, at places by the blocks' hashes.
 #[derive(Debug)]
-pub(crate) struct FlatBlockIndex<Al: Allocator> {
+pub(crate) struct BlockIndex<Al: Allocator> {
     pointers: Vec<u32, Al>,
+    /// How many are noted.
+    noted: usize,
 }
 
-impl<Al: Allocator + Clone> FlatBlockIndex<Al> {
+impl<Al: Allocator + Clone> BlockIndex<Al> {
     /// An index for up to half of `1 << bits` blocks.
     pub(crate) fn new_in(bits: u8, alloc: Al) -> Result<Self, OutOfMemory> {
         let mut pointers = Vec::new_in(alloc);
         memory::reserve(&mut pointers, 1 << bits)?;
         pointers.resize(1 << bits, FREE);
-        Ok(Self { pointers })
+        Ok(Self { pointers, noted: 0 })
     }
 
-    /// The places in the index that this block may have.
-    fn probes(&self, block: &FlatBlock) -> impl Iterator<Item = usize> + use<Al> {
+    /// The places in the index that the block of these words may have.
+    fn probes(&self, words: &[u32]) -> impl Iterator<Item = usize> + use<Al> {
         // The highest bits are the best of a product. Their number is a power of two.
-        let first = (hash(block.words()) >> (u64::BITS - self.pointers.len().ilog2())) as usize;
+        let first = (hash(words) >> (u64::BITS - self.pointers.len().ilog2())) as usize;
         let last = self.pointers.len() - 1;
         (first..first + PROBES).map(move |at| at & last)
     }
 
-    /// The pointer to this block, of which `is_at` says whether its words are at a place of the arena, or, if it is not found, where
+    /// The pointer to the block of these words, of which `is_it` says whether a pointer leads to it, or, if it is not found, where
     /// it can be [noted](Self::note): none if all places of its hash are taken.
     pub(crate) fn find(
         &self,
-        block: &FlatBlock,
-        is_at: impl Fn(usize) -> bool,
+        words: &[u32],
+        is_it: impl Fn(u32) -> bool,
     ) -> Result<u32, Option<usize>> {
         let mut room = None;
-        for at in self.probes(block) {
+        for at in self.probes(words) {
             match self.pointers[at] {
                 FREE => return Err(room.or(Some(at))),
                 LEFT => room = room.or(Some(at)),
-                pointer => {
-                    if block.is_as_wide(pointer) && is_at((pointer & FLAT_PLACE) as usize) {
-                        return Ok(pointer);
-                    }
-                }
+                pointer if is_it(pointer) => return Ok(pointer),
+                _ => {}
             }
         }
         Err(room)
@@ -65,14 +62,34 @@ impl<Al: Allocator + Clone> FlatBlockIndex<Al> {
     pub(crate) fn note(&mut self, at: Option<usize>, pointer: u32) {
         if let Some(at) = at {
             self.pointers[at] = pointer;
+            self.noted += 1;
         }
     }
 
-    /// Forgets this block, if it was noted with this pointer.
-    pub(crate) fn forget(&mut self, block: &FlatBlock, pointer: u32) {
-        let noted = self.probes(block).find(|at| self.pointers[*at] == pointer);
+    /// Doubles the places once a quarter of them is taken, so that few blocks find all places of their hash taken; `words_of` are the words of the block that a pointer leads to.
+    pub(crate) fn grow<'w>(
+        &mut self,
+        words_of: impl Fn(u32) -> &'w [u32],
+    ) -> Result<(), OutOfMemory> {
+        if self.noted * 4 < self.pointers.len() {
+            return Ok(());
+        }
+        let bits = self.pointers.len().ilog2() as u8 + 1;
+        let mut larger = Self::new_in(bits, self.pointers.allocator().clone())?;
+        for pointer in self.pointers.iter().copied().filter(|at| *at > LEFT) {
+            let room = larger.find(words_of(pointer), |_| false);
+            larger.note(room.err().flatten(), pointer);
+        }
+        *self = larger;
+        Ok(())
+    }
+
+    /// Forgets the block of these words, if it was noted with this pointer.
+    pub(crate) fn forget(&mut self, words: &[u32], pointer: u32) {
+        let noted = self.probes(words).find(|at| self.pointers[*at] == pointer);
         if let Some(at) = noted {
             self.pointers[at] = LEFT;
+            self.noted -= 1;
         }
     }
 
@@ -84,8 +101,12 @@ impl<Al: Allocator + Clone> FlatBlockIndex<Al> {
 /// Multiplications and rotations, as rustc's own tables are hashed. Not seeded: see [`PROBES`].
 fn hash(words: &[u32]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    words.as_chunks::<2>().0.iter().fold(0, |hash: u64, pair| {
-        let pair = u64::from(pair[0]) | u64::from(pair[1]) << 32;
+    let (pairs, rest) = words.as_chunks::<2>();
+    let pairs = pairs
+        .iter()
+        .map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32);
+    let rest = rest.iter().map(|word| u64::from(*word));
+    pairs.chain(rest).fold(0, |hash: u64, pair| {
         (hash.rotate_left(5) ^ pair).wrapping_mul(FACTOR)
     })
 }

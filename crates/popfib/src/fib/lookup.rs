@@ -160,6 +160,48 @@ pub(crate) unsafe fn descend_blocks<A: Address>(
     pointer
 }
 
+/// The next hop of `address` in a table of a set, whose root has the pointers of its tables; 0 if there is none, or no such table.
+#[inline]
+pub(crate) fn lookup_in_table<A: Address>(view: FibView<'_>, table: u32, address: A) -> u32 {
+    let Some(pointer) = view.root.get(table as usize) else {
+        return 0;
+    };
+    let pointer = pointer.load(Acquire);
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    if has_popcnt() {
+        // SAFETY: the CPU has what the function was compiled for, and the invariants of a set hold.
+        return unsafe { popcnt::descend_mixed(view.arena, view.value_bits, pointer, address) };
+    }
+    // SAFETY: the invariants of a set (`fib_set/check.rs`): each of its pointers leads to whole blocks.
+    unsafe { descend_mixed(view.arena, view.value_bits, pointer, address) }
+}
+
+/// [`descend_blocks`] where each block may be flat.
+///
+/// # Safety
+/// The pointer is a next hop or leads to a whole block of `arena`, flat if it says so, and so on below it.
+#[inline(always)]
+pub(crate) unsafe fn descend_mixed<A: Address>(
+    arena: &[FibWord],
+    value_bits: u8,
+    mut pointer: u32,
+    mut rest: A,
+) -> u32 {
+    while pointer & NODE != 0 {
+        let slot = rest.extract(0, STRIDE);
+        // SAFETY: as above.
+        pointer = unsafe {
+            if pointer & FLAT != 0 {
+                flat_value(arena, pointer, slot)
+            } else {
+                value_of(arena, value_bits, pointer, slot)
+            }
+        };
+        rest = rest.skip_bits(STRIDE);
+    }
+    pointer
+}
+
 /// The pointer that `slot` of the flat block holds that `pointer` leads to.
 ///
 /// # Safety
@@ -253,6 +295,19 @@ mod popcnt {
         rest: A,
     ) -> u32 {
         super::descend(arena, page_bits, value_bits, pointer, rest)
+    }
+
+    /// # Safety
+    /// As that of the same function outside.
+    #[target_feature(enable = "popcnt,bmi1,bmi2")]
+    pub(super) unsafe fn descend_mixed<A: Address>(
+        arena: &[FibWord],
+        value_bits: u8,
+        pointer: u32,
+        rest: A,
+    ) -> u32 {
+        // SAFETY: as this function's.
+        unsafe { super::descend_mixed(arena, value_bits, pointer, rest) }
     }
 
     #[target_feature(enable = "popcnt,bmi1,bmi2")]

@@ -55,7 +55,7 @@ impl Options {
     }
 
     /// Whether a table of these may be flat.
-    pub(super) fn is_balanced(&self) -> bool {
+    pub(crate) fn is_balanced(&self) -> bool {
         self.size == Size::Balanced
     }
 

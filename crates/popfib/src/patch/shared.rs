@@ -10,14 +10,14 @@ use core::sync::atomic::Ordering;
 
 use crate::fib::arrays::{FibView, FibWord, LINE};
 use crate::fib::flat_block::FlatBlock;
-use crate::fib::index::FlatBlockIndex;
+use crate::fib::index::BlockIndex;
 use crate::fib::layout::FLAT_PLACE;
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// The flat blocks of a table. All are below its root.
 #[derive(Debug)]
 pub(crate) struct SharedBlocks<Al: Allocator> {
-    index: FlatBlockIndex<Al>,
+    index: BlockIndex<Al>,
     /// By the line at which a block begins: entries of the root that lead there.
     counts: Vec<u32, Al>,
     /// Pointers to the blocks that the change in progress stores (`noted`), and to the blocks without an entry after it (`left`).
@@ -48,7 +48,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
         }
         let mut shared = Self {
             // Twice as many places as there can be blocks, one for each entry of the root.
-            index: FlatBlockIndex::new_in(view.root_bits + 1, alloc.clone())?,
+            index: BlockIndex::new_in(view.root_bits + 1, alloc.clone())?,
             counts: Vec::new_in(alloc.clone()),
             noted: Vec::new_in(alloc.clone()),
             left: Vec::new_in(alloc.clone()),
@@ -84,10 +84,11 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
 
     /// The pointer to this block, or, if it is not found, where it can be noted.
     pub(super) fn find(&self, arena: &[FibWord], block: &FlatBlock) -> Result<u32, Option<usize>> {
-        self.index.find(block, |place| {
-            let words = &arena[place..][..block.words().len()];
-            let words = words.iter().map(|word| word.load(Ordering::Relaxed));
-            words.eq(block.words().iter().copied())
+        let words = block.words();
+        self.index.find(words, |pointer| {
+            let there = &arena[(pointer & FLAT_PLACE) as usize..];
+            let there = there.iter().map(|word| word.load(Ordering::Relaxed));
+            block.is_as_wide(pointer) && there.take(words.len()).eq(words.iter().copied())
         })
     }
 
@@ -158,7 +159,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     }
 
     fn forget(&mut self, arena: &[FibWord], pointer: u32) {
-        self.index.forget(&read(arena, pointer), pointer);
+        self.index.forget(read(arena, pointer).words(), pointer);
     }
 
     /// Bytes of what the writer knows.

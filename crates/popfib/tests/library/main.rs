@@ -4,6 +4,7 @@
 mod algebra;
 #[path = "../common/mod.rs"]
 mod common;
+mod fib_set;
 mod image;
 mod live_map;
 mod live_out_of_memory;

@@ -2,7 +2,7 @@
 
 use crate::judge::Compiled;
 pub(crate) use popfib::Address as Key;
-use popfib::{Address, CompileError, Fib, Kernel, Options, Rib, Size};
+use popfib::{Address, CompileError, Fib, FibSet, Kernel, Options, Rib, Size};
 
 /// The choices at compile time other than the direct bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,54 @@ impl<A: Address> Compiled<A> for Fib<A> {
     }
 }
 
-/// The library has nothing else that answers.
-pub(crate) fn others_fault<A: Address>(_: &Rib<A>, _: &[A], _: &[u32]) -> Option<String> {
+/// A set of tables: this one, another with every second of its routes, and this one again, asked in turn, and a table that there is
+/// not.
+pub(crate) fn others_fault<A: Address>(
+    rib: &Rib<A>,
+    probes: &[A],
+    expected: &[u32],
+) -> Option<String> {
+    let half: Rib<A> = rib.iter().step_by(2).collect();
+    let tables: Vec<u32> = (0..probes.len() as u32).map(|at| at % 7 % 4).collect();
+    let wanted = tables.iter().zip(probes).zip(expected);
+    let wanted: Vec<u32> = wanted
+        .map(|((table, probe), expected)| match table {
+            1 => half.lookup(*probe).map_or(0, |next_hop| next_hop.get()),
+            3 => 0,
+            _ => *expected,
+        })
+        .collect();
+    for form in Form::ALL {
+        let options = Options::default()
+            .aggregation(form.aggregation)
+            .size(form.size);
+        let set = match FibSet::compile([rib, &half, rib], &options) {
+            Ok(set) => set,
+            Err(error) => return Some(format!("a set of {form:?} does not compile: {error}")),
+        };
+        if let Err(error) = set.check() {
+            return Some(format!("a set of {form:?} fails its check: {error}"));
+        }
+        let singles = tables.iter().zip(probes);
+        let mut answers = vec![
+            singles
+                .map(|(table, probe)| set.lookup(*table, *probe))
+                .collect(),
+        ];
+        for kernel in Kernel::list() {
+            let mut batch = vec![0; probes.len()];
+            set.lookup_batch_with(kernel, &tables, probes, &mut batch);
+            answers.push(batch);
+        }
+        for answers in answers {
+            if let Some(at) = (0..probes.len()).find(|at| answers[*at] != wanted[*at]) {
+                let (table, probe, answer, wanted) =
+                    (tables[at], probes[at], answers[at], wanted[at]);
+                return Some(format!(
+                    "table {table} of a set of {form:?} says {answer} for {probe:?}, not {wanted}"
+                ));
+            }
+        }
+    }
     None
 }

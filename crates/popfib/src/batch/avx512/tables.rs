@@ -1,0 +1,170 @@
+//! Addresses with a table of a set each: 64 at a time, the blocks of any of the tables in any lane.
+//!
+//! All are at the same depth, so they step down together, as in one table. A level may have flat blocks for some lanes and others for
+//! the rest: those of each kind step while the others are idle.
+
+use core::arch::x86_64::{
+    _mm512_add_epi32, _mm512_and_si512, _mm512_cmplt_epu32_mask, _mm512_loadu_si512,
+    _mm512_mask_mov_epi32, _mm512_mask_srli_epi32, _mm512_maskz_mov_epi32, _mm512_or_si512,
+    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_srlv_epi32, _mm512_test_epi32_mask,
+};
+
+use super::lanes::{LANES, Vpopcntdq, all, gather_words, load, on, short, store};
+use super::{LaneGroup, SHORT};
+use crate::address::{Address, STRIDE};
+use crate::fib::arrays::FibView;
+use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, HALF_END};
+use crate::fib::lookup::{descend_mixed, lookup_in_table};
+
+/// Vectors that are under way together.
+const VECTORS: usize = 4;
+
+/// Looks up each of `addresses` in the table of the same place; all slices are as long.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt,bmi1,bmi2")]
+pub(in crate::batch) fn lookup_batch<A: Address>(
+    view: FibView<'_>,
+    tables: &[u32],
+    addresses: &[A],
+    next_hops: &mut [u32],
+) {
+    const GROUP: usize = LANES * VECTORS;
+    let slices = tables.chunks(GROUP).zip(addresses.chunks(GROUP));
+    for ((tables, addresses), next_hops) in slices.zip(next_hops.chunks_mut(GROUP)) {
+        if let (Some(tables), Some(addresses)) = (as_group(tables), as_group(addresses)) {
+            group(view, tables, addresses, next_hops);
+        } else if addresses.len() <= SHORT {
+            for ((table, address), next_hop) in tables.iter().zip(addresses).zip(next_hops) {
+                *next_hop = lookup_in_table(view, *table, *address);
+            }
+        } else {
+            let mut padded = ([[0; LANES]; VECTORS], [[A::MIN; LANES]; VECTORS]);
+            padded.0.as_flattened_mut()[..tables.len()].copy_from_slice(tables);
+            padded.1.as_flattened_mut()[..tables.len()].copy_from_slice(addresses);
+            group(view, &padded.0, &padded.1, next_hops);
+        }
+    }
+}
+
+/// The slice as a group, if it is long enough.
+fn as_group<T>(slice: &[T]) -> Option<&[[T; LANES]; VECTORS]> {
+    slice
+        .as_chunks::<LANES>()
+        .0
+        .as_chunks::<VECTORS>()
+        .0
+        .first()
+}
+
+/// The lookups of a group. `next_hops` may be shorter.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt,bmi1,bmi2")]
+#[inline]
+fn group<A: Address>(
+    view: FibView<'_>,
+    tables: &[[u32; LANES]; VECTORS],
+    addresses: &[[A; LANES]; VECTORS],
+    next_hops: &mut [u32],
+) {
+    let zero = _mm512_setzero_si512();
+    let mut lanes = LaneGroup {
+        rest: [short(zero); VECTORS],
+        pointers: [zero; VECTORS],
+    };
+    for at in 0..VECTORS {
+        lanes.rest[at] = load(&addresses[at]);
+        // SAFETY: 16 numbers. Those of tables that there are have a pointer; others don't read.
+        lanes.pointers[at] = unsafe {
+            let numbers = _mm512_loadu_si512(tables[at].as_ptr().cast());
+            let known = _mm512_cmplt_epu32_mask(numbers, all(view.root.len() as u32));
+            gather_words(view.root.as_ptr(), numbers, known, zero)
+        };
+    }
+    let mut depth = 0;
+    while lanes.count_on() > VECTORS as u32 && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
+        // SAFETY: the pointers lead to whole blocks.
+        unsafe { lanes.step_mixed::<A>(view) };
+        depth += STRIDE;
+    }
+    let mut answers = [[0; LANES]; VECTORS];
+    for (pointer, answers) in lanes.pointers.iter().zip(&mut answers) {
+        store(*pointer, answers);
+    }
+    let answers = answers.as_flattened_mut();
+    if lanes.count_on() > 0 {
+        for (answer, address) in answers.iter_mut().zip(addresses.as_flattened()) {
+            let rest = address.skip_bits(depth);
+            // SAFETY: the pointer is a next hop, or leads to a whole block.
+            *answer = unsafe { descend_mixed(view.arena, view.value_bits, *answer, rest) };
+        }
+    }
+    next_hops.copy_from_slice(&answers[..next_hops.len()]);
+}
+
+impl LaneGroup<VECTORS> {
+    /// How many lanes have pointers that are no next hops.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
+    fn count_on(&self) -> u32 {
+        self.pointers
+            .iter()
+            .map(|pointer| on(*pointer).count_ones())
+            .sum()
+    }
+
+    /// All lanes one block down, which may be flat.
+    ///
+    /// # Safety
+    /// Pointers that are not next hops lead to whole blocks, flat ones if they say so.
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,popcnt,bmi1,bmi2"
+    )]
+    #[inline]
+    unsafe fn step_mixed<A: Address>(&mut self, view: FibView<'_>) {
+        let (mut any_runs, mut any_flat) = (0, 0);
+        for pointer in self.pointers {
+            let is_flat = _mm512_test_epi32_mask(pointer, all(FLAT));
+            any_runs |= on(pointer) & !is_flat;
+            any_flat |= on(pointer) & is_flat;
+        }
+        // SAFETY: as this function's: all blocks are of one kind, or the lanes with those of the other are idle.
+        unsafe {
+            if any_flat == 0 {
+                return self.step::<A, Vpopcntdq>(view, Vpopcntdq::new());
+            }
+            if any_runs == 0 {
+                return self.step_flat_or_half::<A>(view);
+            }
+            let mut flat = *self;
+            for (pointer, flat) in self.pointers.iter_mut().zip(&mut flat.pointers) {
+                let is_flat = on(*pointer) & _mm512_test_epi32_mask(*pointer, all(FLAT));
+                *flat = _mm512_maskz_mov_epi32(is_flat, *pointer);
+                *pointer = _mm512_maskz_mov_epi32(!is_flat, *pointer);
+            }
+            flat.step_flat_or_half::<A>(view);
+            self.step::<A, Vpopcntdq>(view, Vpopcntdq::new());
+            for (pointer, flat) in self.pointers.iter_mut().zip(flat.pointers) {
+                *pointer = _mm512_or_si512(*pointer, flat);
+            }
+        }
+    }
+
+    /// All lanes one flat block down, whose entries may be halves of words.
+    ///
+    /// # Safety
+    /// Pointers that are not next hops lead to whole flat blocks.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
+    #[inline]
+    unsafe fn step_flat_or_half<A: Address>(&mut self, view: FibView<'_>) {
+        for (pointer, rest) in self.pointers.iter_mut().zip(&mut self.rest) {
+            let slot = rest.take::<A>(STRIDE);
+            let half = _mm512_test_epi32_mask(*pointer, all(HALF));
+            let index = _mm512_mask_srli_epi32::<1>(slot, half, slot);
+            let index = _mm512_add_epi32(_mm512_and_si512(*pointer, all(FLAT_PLACE)), index);
+            // SAFETY: as this function's: 64 entries. Other lanes don't read.
+            let words = unsafe { gather_words(view.arena.as_ptr(), index, on(*pointer), *pointer) };
+            // Odd slots are upper halves.
+            let upper = _mm512_slli_epi32::<4>(_mm512_and_si512(slot, all(1)));
+            let halves = _mm512_and_si512(_mm512_srlv_epi32(words, upper), all(HALF_END * 2 - 1));
+            *pointer = _mm512_mask_mov_epi32(words, half & on(*pointer), halves);
+        }
+    }
+}

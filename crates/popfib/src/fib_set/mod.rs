@@ -1,0 +1,162 @@
+//! Many tables over one arena: a table number with each address.
+//!
+//! Poptrie's small blocks serve thousands of tables where others take a large root for each: here a table is one pointer,
+//! and equal blocks of all tables are stored once. There are no root tables. Each block resolves the next 6 bits from the
+//! first on, so all lookups of a burst are at the same depth, whatever their tables. Where a block has many values it is flat
+//! (`layout.rs`), if the options ask for the higher rate.
+
+mod check;
+mod compile;
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use crate::address::Address;
+use crate::batch::Kernel;
+use crate::compile_error::CompileError;
+use crate::fib::arrays::FibArrays;
+use crate::fib::lookup::lookup_in_table;
+use crate::fib::{CheckError, Options};
+use crate::memory::{Allocator, Global};
+use crate::rib::Rib;
+
+/// Compiled tables by number: from a table and an address to a next hop.
+///
+/// Equal parts of tables are stored once, so tables that are nearly the same take little more than one, and a small
+/// one takes some hundred bytes. Tables are numbered from 0 in the order in which they are compiled. A lookup takes at most
+/// 1 + key width / 6 steps and does not allocate.
+///
+/// For longest matches let the next hops of the Ribs be those of [`LongestFib::number`](crate::LongestFib::number).
+///
+/// ```
+/// use popfib::{FibSet, NextHop, Options, Rib};
+///
+/// let (mut red, mut blue) = (Rib::<u32>::new(), Rib::<u32>::new());
+/// red.insert("10.0.0.0/8".parse()?, NextHop::new(1).unwrap());
+/// blue.insert("10.0.0.0/8".parse()?, NextHop::new(2).unwrap());
+/// let tables = FibSet::compile([&red, &blue], &Options::default())?;
+/// assert_eq!(tables.lookup(0, 0x0a01_0203), 1);
+/// assert_eq!(tables.lookup(1, 0x0a01_0203), 2);
+/// let mut next_hops = [0; 2];
+/// tables.lookup_batch(&[1, 7], &[0x0a01_0203; 2], &mut next_hops);
+/// assert_eq!(next_hops, [2, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct FibSet<A: Address, Al: Allocator = Global> {
+    /// The root holds the pointer of each table, and zeros after the last.
+    arrays: FibArrays<Al>,
+    len: usize,
+    types: PhantomData<fn(A)>,
+}
+
+impl<A: Address> FibSet<A> {
+    /// The most tables that there can be.
+    pub const MAX_TABLES: usize = 1 << 24;
+
+    /// Compiles tables with the routes of `ribs`. [`Options::size`] says whether blocks with many values may be larger and
+    /// take fewer steps; direct bits are not asked for, as no table has a root of its own.
+    ///
+    /// O(routes * key width / 6) time; for a moment it takes up to three times the memory of the tables.
+    ///
+    /// # Errors
+    /// [`CompileError`]: more than [`FibSet::MAX_TABLES`] tables, a next hop above 2^31 - 1, more than 2 GiB of blocks, or no
+    /// memory.
+    pub fn compile<'r>(
+        ribs: impl IntoIterator<Item = &'r Rib<A>, IntoIter: Clone>,
+        options: &Options,
+    ) -> Result<Self, CompileError> {
+        Self::compile_in(ribs, options, Global)
+    }
+}
+
+impl<A: Address, Al: Allocator + Clone> FibSet<A, Al> {
+    /// As [`compile`](FibSet::compile), with all memory from `alloc`, including temporary memory.
+    ///
+    /// # Errors
+    /// As [`compile`](FibSet::compile); what was allocated until then is freed.
+    pub fn compile_in<'r, R: Allocator + Clone + 'r>(
+        ribs: impl IntoIterator<Item = &'r Rib<A, R>, IntoIter: Clone>,
+        options: &Options,
+        alloc: Al,
+    ) -> Result<Self, CompileError> {
+        let mut compiled = compile::compile(ribs.into_iter(), options, alloc.clone())?;
+        Ok(Self {
+            arrays: FibArrays::copy_of(compiled.view(), alloc)?,
+            len: compiled.tables,
+            types: PhantomData,
+        })
+    }
+}
+
+impl<A: Address, Al: Allocator> FibSet<A, Al> {
+    /// The next hop of the longest prefix of this table that contains `address`; 0 if there is none, or no such table.
+    #[inline]
+    pub fn lookup(&self, table: u32, address: A) -> u32 {
+        lookup_in_table(self.arrays.view(), table, address)
+    }
+
+    /// Looks up each of `addresses` in the table that is in the same place of `tables`, and writes its next hop to that place of
+    /// `next_hops`; 0 if there is none, or no such table.
+    ///
+    /// The answers are those of [`FibSet::lookup`]. Which code runs is [`Kernel::best`]'s choice.
+    ///
+    /// # Panics
+    /// If the slices have different lengths, and where [`Kernel::best`] panics.
+    pub fn lookup_batch(&self, tables: &[u32], addresses: &[A], next_hops: &mut [u32]) {
+        self.lookup_batch_with(Kernel::best(), tables, addresses, next_hops);
+    }
+
+    /// As [`FibSet::lookup_batch`], with the kernel given.
+    ///
+    /// # Panics
+    /// If the slices have different lengths.
+    pub fn lookup_batch_with(
+        &self,
+        kernel: Kernel,
+        tables: &[u32],
+        addresses: &[A],
+        next_hops: &mut [u32],
+    ) {
+        kernel.lookup_tables(self.arrays.view(), tables, addresses, next_hops);
+    }
+
+    /// The number of tables.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no tables.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of all tables: their pointers and blocks.
+    pub fn bytes(&self) -> usize {
+        let view = self.arrays.view();
+        size_of_val(view.root) + size_of_val(view.arena)
+    }
+
+    /// Bytes of the blocks that this table leads to, those that it shares with others among them; 0 if there is no such table.
+    /// Temporarily takes memory from the global allocator. O(blocks of the table).
+    pub fn table_bytes(&self, table: u32) -> usize {
+        check::words_below(self.arrays.view(), table) * size_of::<u32>()
+    }
+
+    /// Verifies every invariant of the layout that unchecked lookups rely on. Temporarily takes memory from the global allocator.
+    /// O(tables + words of the arena).
+    ///
+    /// # Errors
+    /// The first invariant found broken; never for tables that were compiled.
+    pub fn check(&self) -> Result<(), CheckError> {
+        check::check::<A>(self.arrays.view(), self.len)
+    }
+}
+
+impl<A: Address, Al: Allocator> fmt::Debug for FibSet<A, Al> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FibSet")
+            .field("tables", &self.len())
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}

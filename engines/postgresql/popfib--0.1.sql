@@ -32,7 +32,7 @@ CREATE FUNCTION tables(OUT name text, OUT bytes bigint, OUT loaded timestamptz) 
     AS 'MODULE_PATHNAME', 'pg_popfib_tables' LANGUAGE C VOLATILE STRICT PARALLEL SAFE ROWS 10;
 CREATE FUNCTION load("table" text, path text, OUT ipv4 bigint, OUT ipv6 bigint) RETURNS record
     AS 'MODULE_PATHNAME', 'pg_popfib_load' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-CREATE FUNCTION load_query("table" text, query text, OUT ipv4 bigint, OUT ipv6 bigint) RETURNS record
+CREATE FUNCTION load_query("table" text, query text, mapped boolean DEFAULT false, OUT ipv4 bigint, OUT ipv6 bigint) RETURNS record
     AS 'MODULE_PATHNAME', 'pg_popfib_load_query' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 CREATE FUNCTION drop("table" text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'pg_popfib_drop' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -50,8 +50,8 @@ COMMENT ON FUNCTION columns(text) IS 'the columns of the records, and their type
 COMMENT ON FUNCTION create_view(text, text) IS 'makes a view of all records with all columns';
 COMMENT ON FUNCTION tables() IS 'the tables of this database';
 COMMENT ON FUNCTION load(text, text) IS 'makes a table of an image that is a file of the server, in place of one of that name; returns how many routes it has';
-COMMENT ON FUNCTION load_query(text, text) IS 'makes a table of the rows of a query: a prefix (cidr, inet, text) and, if there is a second column, a value';
+COMMENT ON FUNCTION load_query(text, text, boolean) IS 'makes a table of the rows of a query: a prefix (cidr, inet, text), then nothing, a value, or columns by their names and types; mapped: IPv4-mapped addresses have the routes of IPv4';
 COMMENT ON FUNCTION drop(text) IS 'drops a table; returns whether there was one';
 
 -- Only those to whom the owner of the extension grants it change tables.
-REVOKE ALL ON FUNCTION load(text, text), load_query(text, text), drop(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION load(text, text), load_query(text, text, boolean), drop(text) FROM PUBLIC;

@@ -91,6 +91,45 @@ def test_vectors_of_records(server):
     assert server.sql("SELECT popfib.lookup('country', '10.1.0.1'), popfib.lookup('country', '2001:db8::7', 'country')") == [("AT", None)]
 
 
+def test_columns_of_a_query(server):
+    """The same records by a query: typed columns, and every value at both ends of every prefix."""
+    rows = quote(json.dumps([flat(line) for line in LINES], ensure_ascii=False))
+    form = f"prefix cidr{definition(TYPES).removeprefix('record integer')}"
+    server.sql(f"DROP TABLE IF EXISTS lines; CREATE TABLE lines AS SELECT * FROM jsonb_to_recordset({rows}) AS r({form})")
+    families = [":" in line["prefix"] for line in LINES]
+    counts = (str(families.count(False)), str(families.count(True)))
+    assert server.sql("SELECT * FROM popfib.load_query('queried', 'SELECT * FROM lines')") == [counts]
+    assert server.sql("SELECT * FROM popfib.columns('queried')") == list(TYPES.items())
+    server.sql("DROP VIEW IF EXISTS queried; SELECT popfib.create_view('queried', 'queried')")
+    networks = [ipaddress.ip_network(line["prefix"]) for line in LINES]
+    for address in (str(end) for network in networks for end in (network.network_address, network.broadcast_address)):
+        expected = flat(longest(LINES, address))
+        [(found,)] = server.sql(f"SELECT to_jsonb(queried) - 'record' FROM queried WHERE record = popfib.lookup_record('queried', '{address}')")
+        assert json.loads(found) == {name: expected.get(name) for name in TYPES}, (address, found, expected)
+    # Mapped addresses have the routes of IPv4, where they have none of their own.
+    assert server.sql("SELECT * FROM popfib.load_query('queried', 'SELECT * FROM lines', true)") == [(counts[0], str(len(LINES)))]
+    query = "VALUES ('10.0.0.0/8', 'ten'), ('10.1.0.0/16', 'branch'), ('::ffff:10.1.0.0/112', 'own')"
+    assert server.sql(f"SELECT * FROM popfib.load_query('mapped', $${query}$$, mapped => true)") == [("2", "2")]
+    asked = "SELECT popfib.lookup('mapped', a), popfib.lookup_prefix('mapped', a) FROM (VALUES ('10.1.2.3'::inet), ('::ffff:10.1.2.3'), ('::ffff:10.2.2.3'), ('::a02:203')) v(a)"
+    assert server.sql(asked) == [("branch", "10.1.0.0/16"), ("own", "::ffff:10.1.0.0/112"), ("ten", "::ffff:10.0.0.0/104"), (None, None)]
+    # What each type of the server's becomes.
+    types = {"int2": ("7", "bigint"), "int4": ("-7", "bigint"), "int8": ("9223372036854775807", "bigint"), "float4": ("1.5", "double precision"),
+             "float8": ("48", "double precision"), "bool": ("true", "boolean"), "numeric": ("18446744073709551615", "numeric"),
+             "numeric(5,2)": ("1.50", "double precision"), "numeric(40,30)": ("0.123456789012345678901234567890", "text"), "varchar(9)": ("ä,b", "text"),
+             "date": ("2026-11-29", "text"), "inet": ("10.0.0.1", "text"), "int4[]": ("{1,2}", "bigint[]"), "int2[]": ("{-3}", "bigint[]"), "text[]": ('{"a,b",""}', "text[]"),
+             "bool[]": ("{t,f}", "text[]"), "jsonb": ('{"a": 1}', "text")}
+    columns = ", ".join(f"{quote(value)}::{type_} AS c{n}" for n, (type_, (value, _)) in enumerate(types.items()))
+    server.sql(f"SELECT popfib.load_query('typed', $$ SELECT '10.0.0.0/8', {columns} UNION ALL SELECT '11.0.0.0/8'{', NULL' * len(types)} $$)")
+    assert [type_ for _, type_ in server.sql("SELECT * FROM popfib.columns('typed')")] == [type_ for _, type_ in types.values()]
+    for n, (type_, (value, _)) in enumerate(types.items()):
+        expected = value.removesuffix("0") if type_ == "numeric(5,2)" else value
+        assert server.sql(f"SELECT popfib.lookup('typed', '10.0.0.1', 'c{n}'), popfib.lookup('typed', '11.0.0.1', 'c{n}')") == [(expected, None)], type_
+    # One value is a text called "value", of any type.
+    server.sql("SELECT popfib.load_query('one', 'SELECT ''10.0.0.0/8'', ARRAY[1, 2] AS ports')")
+    assert server.sql("SELECT * FROM popfib.columns('one')") == [("value", "text")]
+    assert server.sql("SELECT popfib.lookup('one', '10.0.0.1')") == [("{1,2}",)]
+
+
 def test_what_is_asked_of_records(server):
     load_records(server)
     ask = lambda sql, **who: server.sql(f"SELECT {sql}", **who)[0]

@@ -64,7 +64,7 @@ void store_throw(int error, const char *what)
         code = ERRCODE_CHARACTER_NOT_IN_REPERTOIRE;
         break;
     }
-    ereport(ERROR, (errcode(code), errmsg("%s: %s", what, popfib_strerror(error))));
+    ereport(ERROR, (errcode(code), errmsg("%s: %s", what, popfib_error())));
     pg_unreachable();
 }
 
@@ -313,6 +313,11 @@ static Table *open_segment(const char *name, dsm_segment *segment, Size length, 
     return table;
 }
 
+static void throw_no_image(const char *path)
+{
+    ereport(ERROR, (errcode(ERRCODE_DATA_EXCEPTION), errmsg("%s: %s", path, popfib_strerror(-EBADMSG))));
+}
+
 /* The image in a file, read and validated; NULL: there is no such file, which is an error unless `may_miss`. */
 static Table *read_image(const char *name, const char *path, bool may_miss, struct stat *found)
 {
@@ -328,7 +333,7 @@ static Table *read_image(const char *name, const char *path, bool may_miss, stru
     if (!S_ISREG(found->st_mode))
         ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is not a regular file", path)));
     if (found->st_size == 0)
-        store_throw(-EBADMSG, path);
+        throw_no_image(path);
     length = found->st_size;
     /* A file that is no image is refused before memory is asked for. */
     segment = NULL;
@@ -338,7 +343,7 @@ static Table *read_image(const char *name, const char *path, bool may_miss, stru
         CHECK_FOR_INTERRUPTS();
         if (segment == NULL) {
             if (pread(file, start, sizeof start, 0) != sizeof start || memcmp(start, "\x89POPFIB\n", sizeof start) != 0)
-                store_throw(-EBADMSG, path);
+                throw_no_image(path);
             segment = dsm_create(length, 0);
             bytes = dsm_segment_address(segment);
         }
@@ -346,7 +351,7 @@ static Table *read_image(const char *name, const char *path, bool may_miss, stru
         if (got < 0 && errno != EINTR)
             ereport(ERROR, (errcode_for_file_access(), errmsg("could not read file \"%s\": %m", path)));
         if (got == 0)
-            store_throw(-EBADMSG, path);
+            throw_no_image(path);
         if (got > 0)
             at += got;
     }

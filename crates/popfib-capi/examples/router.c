@@ -96,7 +96,7 @@ static long read_changes(popfib_table *table, const char *name)
         if (sscanf(route, "%63s %u", text, &next_hop) == (withdraws ? 1 : 2) && parse_prefix(text, prefix, &length)) {
             error = withdraws ? popfib_delete(table, prefix, length) : popfib_add(table, prefix, length, next_hop);
             if (error < 0) {
-                fprintf(stderr, "%s:%ld: %s\n", name, number, popfib_strerror(error));
+                fprintf(stderr, "%s:%ld: %s\n", name, number, popfib_error());
                 exit(2);
             }
         } else {
@@ -123,7 +123,7 @@ static long make_changes(popfib_table *table, int rounds)
             else if (popfib_get(table, prefix, 8, NULL) == 0)
                 error = popfib_delete(table, prefix, 8);
             if (error < 0) {
-                fprintf(stderr, "%d.0.0.0/8: %s\n", at, popfib_strerror(error));
+                fprintf(stderr, "%d.0.0.0/8: %s\n", at, popfib_error());
                 exit(1);
             }
             changes++;
@@ -141,14 +141,14 @@ int main(int argc, char **argv)
     int error;
 
     if (worker == NULL || (error = popfib_create(&config, &table)) < 0) {
-        fprintf(stderr, "no table: %s\n", worker == NULL ? "out of memory" : popfib_strerror(error));
+        fprintf(stderr, "no table: %s\n", worker == NULL ? "out of memory" : popfib_error());
         return 1;
     }
     const long routes = argc > 1 ? read_changes(table, argv[1]) : make_changes(table, 1);
     printf("%ld routes, kernel %s\n", routes, popfib_kernel(table));
 
     if ((error = popfib_reader_create(table, &worker->reader)) < 0) {
-        fprintf(stderr, "no reader: %s\n", popfib_strerror(error));
+        fprintf(stderr, "no reader: %s\n", popfib_error());
         return 1;
     }
     if (pthread_create(&thread, NULL, forward, worker) != 0) {

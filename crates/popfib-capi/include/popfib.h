@@ -23,7 +23,7 @@
  *
  * ERRORS
  *   Functions that return `int` return 0 for success and a negative errno value for failure (walks may
- *   return the callback's value as well); popfib_strerror() returns a line of text for each. A call that fails changes
+ *   return the callback's value as well); popfib_error() returns a line of text for the last one, with what it is about. A call that fails changes
  *   nothing (except popfib_apply()), and sets the handle that it would have made to NULL.
  *     -EINVAL          an invalid argument: NULL where a pointer is required, a prefix that is too long or has host
  *                      bits set, a next hop of 0, an array that is misaligned or overlaps the other, a structure
@@ -87,6 +87,7 @@ typedef struct popfib_reader popfib_reader;
 typedef struct popfib_image popfib_image;
 typedef struct popfib_watcher popfib_watcher;
 typedef struct popfib_records popfib_records;
+typedef struct popfib_record_builder popfib_record_builder;
 typedef struct popfib_groups popfib_groups;
 typedef struct popfib_group_reader popfib_group_reader;
 
@@ -375,9 +376,11 @@ struct popfib_image_config {
     const char *const *names; /* names of the next hops 1, 2, ..., UTF-8, none of them NULL; or NULL for no names */
     uint32_t name_count;      /* number of names; if not 0, every next hop of the tables needs one */
     uint32_t flags;           /* POPFIB_IMAGE_NO_ROUTES or 0 */
+    const popfib_record_builder *records; /* what the next hops are numbers of, in place of names, or NULL. If it is not
+                                           * NULL, every next hop of the tables needs a record */
 };
 
-#define POPFIB_IMAGE_CONFIG_INIT { sizeof(struct popfib_image_config), 0, NULL, NULL, 0, 0 }
+#define POPFIB_IMAGE_CONFIG_INIT { sizeof(struct popfib_image_config), 0, NULL, NULL, 0, 0, NULL }
 
 /* Leaves out the routes: the file is much smaller, but serves lookups only. */
 #define POPFIB_IMAGE_NO_ROUTES 1u
@@ -385,7 +388,7 @@ struct popfib_image_config {
 /* Saves one or two tables as an image; either may be NULL, but not both. If `config` is NULL, the image has routes, but
  * no names and no source. The file is complete or not there at all; processes that have an old file mapped keep it
  * unchanged.
- * [table] -ERANGE: a next hop without a name. -EILSEQ: text that is not UTF-8. -ENODATA: a table of an image
+ * [table] -ERANGE: a next hop without a name or record. -EILSEQ: text that is not UTF-8. -ENODATA: a table of an image
  * without routes. -E2BIG: as for popfib_create(). -ENOSPC and other errors of the file system. */
 int popfib_image_save(const char *path, const struct popfib_image_config *config,
                       const popfib_table *ipv4, const popfib_table *ipv6);
@@ -557,6 +560,42 @@ int popfib_records_double_bulk(const popfib_records *records, uint32_t column, c
 int popfib_records_bool_bulk(const popfib_records *records, uint32_t column, const uint32_t *numbers,
                              uint8_t *values, uint8_t *present, size_t n);
 
+/* ---------------------------------------------------------------- records of a program's own
+ *
+ * A record builder collects what an image that is saved has as records: columns, then the values of one record after the
+ * other, whose number is the next hop of the routes that lead to it.
+ *
+ *     popfib_record_builder_column(builder, "asn", &asn);                      // once
+ *     popfib_record_builder_set(builder, asn, POPFIB_INT64, &value, 1);        // for each record
+ *     popfib_record_builder_finish(builder, &number);
+ *     popfib_add(table, prefix, length, number);
+ *
+ * Its functions are for one thread at a time. Memory comes from malloc(). */
+
+/* The type of a text that gives its column the type that all texts of the column have, as values of a CSV file do: 7 is an
+ * integer, 07 is a text. */
+#define POPFIB_WRITTEN 6u
+
+/* Makes a builder without columns. Free it by popfib_record_builder_free(). */
+int popfib_record_builder_create(popfib_record_builder **builder);
+
+/* Frees a builder; does nothing for NULL. */
+void popfib_record_builder_free(popfib_record_builder *builder);
+
+/* The index of the column of this name, which is new if there was none; the first is the value of a record. `column` may be
+ * NULL. -EILSEQ: the name is not UTF-8. -ENOSPC: it would be the 4097th. */
+int popfib_record_builder_column(popfib_record_builder *builder, const char *name, uint32_t *column);
+
+/* Sets the value of the record at hand in a column: an array of `n` values of the type, texts as `const char *`. `n` is 1, or
+ * with POPFIB_LIST the number of elements; with 0, for which `values` may be NULL, nothing is set, and a value that is not
+ * set is absent. Elements of lists are texts or integers: a list of others becomes one of texts. A column with values of
+ * several types becomes one of texts.
+ * -EINVAL: also an unknown type, or a column that is not there. -EILSEQ: a text is not UTF-8. */
+int popfib_record_builder_set(popfib_record_builder *builder, uint32_t column, uint32_t type, const void *values, size_t n);
+
+/* Ends the record at hand. `number`, which may be NULL, becomes that of an equal record, or else the next, from 1 on. */
+int popfib_record_builder_finish(popfib_record_builder *builder, uint32_t *number);
+
 /* ---------------------------------------------------------------- the library */
 
 /* The names of the kernels that this CPU can run, from index 0 on; NULL after the last. Do not free
@@ -571,6 +610,11 @@ const char *popfib_reader_kernel(const popfib_reader *reader);
 
 /* The version of the library, "MAJOR.MINOR.PATCH". Do not free it. [any] */
 const char *popfib_version(void);
+
+/* A line of text for the last error that a function returned to this thread: with the number, limit or name that it is about
+ * where there is one, otherwise as popfib_strerror() has it; empty before the first. Never NULL; it is there until the next
+ * error of this thread; do not free it. [any] */
+const char *popfib_error(void);
 
 /* A line of text for an error, positive or negative. Never NULL; do not free it. [any] */
 const char *popfib_strerror(int error);

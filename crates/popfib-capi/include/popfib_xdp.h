@@ -5,7 +5,7 @@
  *
  *     if (popfib_image_open("drop.fib", POPFIB_IMAGE_COPY, &image) < 0) ...
  *     if (popfib_xdp_load_image(NULL, NULL, image, NULL, 0) < 0)
- *         fprintf(stderr, "%s\n", popfib_xdp_error());
+ *         fprintf(stderr, "%s\n", popfib_error());
  *     popfib_image_free(image);
  *
  * This file is installed only with a library that has these functions: one for Linux, built by `make FEATURES=xdp`. So a
@@ -26,7 +26,7 @@
  *   rules are those of popfib.h for [table] and [any]. If two load at the same time, the last one stays.
  *
  * ERRORS
- *   As in popfib.h; popfib_xdp_error() has the line of an error with path, reason and what helps.
+ *   As in popfib.h; the line of popfib_error() has path, reason and what helps.
  *     -EPERM    the kernel refuses it: loading takes the capability CAP_BPF, and finding what is loaded CAP_SYS_ADMIN too
  *     -ENOTDIR  the folder is not there, or in no BPF file system
  *     -EEXIST   something else is pinned there: a map of another program, or of another layout than this version's
@@ -104,10 +104,6 @@ int popfib_xdp_lookup(const char *folder, const char *map, uint32_t family, cons
 /* Removes the pin of a map. Programs that have it go on with its table; programs and loaders that come later make a new
  * map. */
 int popfib_xdp_remove(const char *folder, const char *map);
-
-/* The line of the last function of this header that this thread called, "" if it succeeded; never NULL. Valid until
- * the thread calls the next. */
-const char *popfib_xdp_error(void);
 
 #ifdef __cplusplus
 }

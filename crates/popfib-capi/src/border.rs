@@ -32,7 +32,7 @@ use crate::error::{Errno, Result};
 pub(crate) fn border(body: impl FnOnce() -> Result<c_int>) -> c_int {
     match border_or(Err(Errno::PANIC), body) {
         Ok(code) => code,
-        Err(error) => error.code(),
+        Err(error) => error.report(),
     }
 }
 

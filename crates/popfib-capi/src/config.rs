@@ -13,6 +13,7 @@ use popfib::{Kernel, Options, Size};
 
 use crate::error::{Errno, Result};
 use crate::memory::{AllocateFn, CAllocator, ReleaseFn};
+use crate::record_builder::CRecordBuilder;
 
 /// A structure of the header, of numbers and pointers only.
 ///
@@ -52,6 +53,7 @@ pub(crate) struct CImageConfig {
     pub(crate) names: *const *const c_char,
     pub(crate) name_count: u32,
     pub(crate) flags: u32,
+    pub(crate) records: *const CRecordBuilder,
 }
 
 // SAFETY: its layout is C's, `size` is the first field, and 0, null and `None` are values of all fields.
@@ -70,13 +72,17 @@ pub(crate) unsafe fn read<T: Versioned>(config: *const T) -> Result<T> {
     // SAFETY: neither null nor misaligned, and there is at least the first field, the size.
     let size = unsafe { config.cast::<usize>().read() };
     if size < T::OLDEST {
-        return Err(Errno::INVALID);
+        let line = format_args!("a structure of {size} bytes, not {} or more", T::OLDEST);
+        return Err(Errno::INVALID.saying(line));
     }
     let known = size.min(size_of::<T>());
     for at in known..size {
         // SAFETY: one of the `size` bytes.
         if unsafe { config.cast::<u8>().add(at).read() } != 0 {
-            return Err(Errno::TOO_BIG);
+            let line = format_args!(
+                "byte {at} of a structure of {size} is set; this version knows {known}"
+            );
+            return Err(Errno::TOO_BIG.saying(line));
         }
     }
     let mut value = MaybeUninit::<T>::zeroed();
@@ -111,7 +117,7 @@ impl CConfig {
         match self.flags & !KEEP_PREFIXES {
             0 => Ok(Size::Smallest),
             BALANCED => Ok(Size::Balanced),
-            _ => Err(Errno::INVALID),
+            _ => Err(Errno::INVALID.saying(format_args!("flags {}: unknown", self.flags))),
         }
     }
 
@@ -119,14 +125,16 @@ impl CConfig {
         match self.family {
             4 => Ok(TableFamily::Ipv4),
             6 => Ok(TableFamily::Ipv6),
-            _ => Err(Errno::INVALID),
+            other => Err(Errno::INVALID.saying(format_args!("family {other}: it is 4 or 6"))),
         }
     }
 
     pub(crate) fn options(&self) -> Result<Options> {
         let direct_bits = match self.direct_bits {
             0 => None,
-            bits => Some(u8::try_from(bits).map_err(|_| Errno::INVALID)?),
+            bits => Some(u8::try_from(bits).map_err(|_| {
+                Errno::INVALID.saying(format_args!("direct_bits {bits}: they are 1 to 24"))
+            })?),
         };
         Ok(Options::default()
             .direct_bits(direct_bits)

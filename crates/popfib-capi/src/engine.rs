@@ -51,7 +51,9 @@ impl RawPrefix {
         const { assert!(size_of::<A::Bytes>() <= 16) };
         // SAFETY: the array has as many bytes as the longest address.
         let address = unsafe { address(self.bytes.as_ptr()) };
-        Prefix::new(address, self.len).map_err(|_| Errno::INVALID)
+        Prefix::new(address, self.len).map_err(|error| {
+            Errno::INVALID.saying(format_args!("a prefix of length {}: {error}", self.len))
+        })
     }
 }
 

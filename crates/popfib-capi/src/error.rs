@@ -1,7 +1,10 @@
 //! Errors of the library in, negative numbers of `errno.h` out, and a line of text for each.
 
+use core::cell::{Cell, RefCell};
 use core::ffi::{CStr, c_char, c_int};
+use core::fmt::Display;
 use core::num::NonZero;
+use std::ffi::CString;
 
 use popfib::kernel::KernelError;
 use popfib::memory::OutOfMemory;
@@ -13,6 +16,17 @@ use popfib_table::TableError;
 pub(crate) struct Errno(NonZero<c_int>);
 
 pub(crate) type Result<T> = core::result::Result<T, Errno>;
+
+/// States of `LAST` beside the numbers of errors: a line was said of an error that has not reached C yet, or of the last that has.
+const SAID: c_int = 1;
+const REPORTED: c_int = 2;
+
+thread_local! {
+    /// The number of this thread's last error, if that says it all. Errors are asked for often, as "no value", so they make no line.
+    static LAST: Cell<c_int> = const { Cell::new(0) };
+    /// The line of its last error that has one.
+    static LINE: RefCell<CString> = RefCell::default();
+}
 
 impl Errno {
     pub(crate) const INVALID: Self = Self::new(libc::EINVAL);
@@ -47,6 +61,38 @@ impl Errno {
     pub(crate) fn code(self) -> c_int {
         self.0.get()
     }
+
+    /// The error, about which this line says more than its number.
+    #[cold]
+    pub(crate) fn saying(self, line: impl Display) -> Self {
+        let line = CString::new(line.to_string().replace('\0', "?")).unwrap_or_default();
+        // A thread that ends may have none any more.
+        if LINE.try_with(|to| to.replace(line)).is_ok() {
+            LAST.set(SAID);
+        }
+        self
+    }
+
+    /// What functions return, as the last error of this thread.
+    pub(crate) fn report(self) -> c_int {
+        LAST.set(match LAST.get() {
+            SAID => REPORTED,
+            _ => self.code(),
+        });
+        self.code()
+    }
+}
+
+/// See popfib.h.
+#[unsafe(no_mangle)] // SAFETY: nothing else has the prefix `popfib_`.
+extern "C" fn popfib_error() -> *const c_char {
+    match LAST.get() {
+        0 => c"".as_ptr(),
+        SAID | REPORTED => LINE
+            .try_with(|line| line.borrow().as_ptr())
+            .unwrap_or(c"".as_ptr()),
+        error => popfib_strerror(error),
+    }
 }
 
 impl From<OutOfMemory> for Errno {
@@ -57,34 +103,39 @@ impl From<OutOfMemory> for Errno {
 
 impl From<CompileError> for Errno {
     fn from(error: CompileError) -> Self {
-        match error {
+        let number = match error {
             CompileError::DirectBits { .. } => Self::INVALID,
             CompileError::NextHop { .. } => Self::RANGE,
-            CompileError::OutOfMemory(_) => Self::NO_MEMORY,
+            CompileError::OutOfMemory(_) => return Self::NO_MEMORY,
             // `Nodes`, `Leaves`, `Words`: more than can be numbered.
             _ => Self::NO_SPACE,
-        }
+        };
+        number.saying(error)
     }
 }
 
 impl From<KernelError> for Errno {
     fn from(error: KernelError) -> Self {
-        match error {
+        let number = match error {
             KernelError::Unavailable { .. } => Self::NOT_SUPPORTED,
             _ => Self::INVALID,
-        }
+        };
+        number.saying(error)
     }
 }
 
 impl From<ImageError> for Errno {
     fn from(error: ImageError) -> Self {
-        match error {
-            ImageError::Io(error) => error.into(),
+        let number = match error {
+            ImageError::Io(error) => return error.into(),
             ImageError::Version { .. } | ImageError::BigEndianHost => Self::NOT_SUPPORTED,
             ImageError::Tables { .. } => Self::NO_ENTRY,
-            // `NotAnImage`, `Length`, `Broken`.
+            // What it is and what makes an image of it is for the caller to read, too.
+            ImageError::NotAnImage { .. } => return Self::BAD_IMAGE,
+            // `Length`, `Broken`.
             _ => Self::BAD_IMAGE,
-        }
+        };
+        number.saying(error)
     }
 }
 
@@ -92,6 +143,7 @@ impl From<TableError> for Errno {
     fn from(error: TableError) -> Self {
         match error {
             TableError::Image(error) => error.into(),
+            TableError::TooManyColumns | TableError::TooLarge => Self::NO_SPACE.saying(error),
             // No other is possible when a table is opened.
             _ => Self::NO_DATA,
         }

@@ -37,13 +37,14 @@ impl Group {
         before: Option<&Self>,
     ) -> Result<Self> {
         if members.len() > MOST {
-            return Err(Errno::INVALID);
+            let line = format_args!("{} members: they are at most {MOST}", members.len());
+            return Err(Errno::INVALID.saying(line));
         }
         let (members, weights): (Vec<u32>, Vec<u32>) = members.unzip();
         let weights = weights.into_iter().map(u64::from);
         let total: u64 = weights.clone().sum();
         if total == 0 {
-            return Err(Errno::INVALID);
+            return Err(Errno::INVALID.saying("no member has a weight above 0"));
         }
         let least = (members.len() * BUCKETS_A_MEMBER).next_power_of_two();
         let mut buckets = match before {

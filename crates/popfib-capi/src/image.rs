@@ -1,7 +1,7 @@
 //! The handle `popfib_image`: a file or memory in; tables, their records and their names out. And tables saved as an image file.
 
 use core::ffi::{c_char, c_int, c_void};
-use core::slice;
+use core::{ptr, slice};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(crate) fn check_mode(mode: u32) -> Result<u32> {
     [COPY, MAP, MAP_TRUSTED]
         .contains(&mode)
         .then_some(mode)
-        .ok_or(Errno::INVALID)
+        .ok_or_else(|| Errno::INVALID.saying(format_args!("mode {mode}: they go to {MAP_TRUSTED}")))
 }
 
 /// Opens a file in a way that was checked.
@@ -98,7 +98,8 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
 
 /// # Safety
 /// `file` is null or a string. `config` is null or a structure of the size that it says, with a `source` that is null or a string
-/// and `names` that are null or an array of `name_count` pointers, each null or a string. `ipv4` and `ipv6` are null, or live
+/// and `names` that are null or an array of `name_count` pointers, each null or a string, and `records` that are null, or live and not
+/// changed meanwhile. `ipv4` and `ipv6` are null, or live
 /// and not changed meanwhile.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_save(
@@ -140,7 +141,14 @@ unsafe fn writer(
     let mut image = ImageWriter::new(config.map_or(0, |config| config.created));
     let sources = (!source.is_empty()).then(|| Source::named(source));
     image.table("", sources.as_slice())?;
-    if let Some(config) = config
+    let records = config.map_or(ptr::null(), |config| config.records);
+    // SAFETY: null or live, and not changed meanwhile.
+    if let Some(records) = unsafe { records.as_ref() } {
+        if config.is_some_and(|config| !config.names.is_null()) {
+            return Err(Errno::INVALID.saying("names and records: an image has one of both"));
+        }
+        records.0.clone().build().records.write(&mut image)?;
+    } else if let Some(config) = config
         && !config.names.is_null()
     {
         // SAFETY: not null, hence an array of so many strings.
@@ -224,7 +232,7 @@ unsafe extern "C" fn popfib_image_memory(
             MAP => verified(Image::from_static(bytes)?)?,
             // SAFETY: popfib has written these bytes, as the caller promises.
             MAP_TRUSTED => unsafe { Image::from_static_trusted(bytes)? },
-            _ => return Err(Errno::INVALID),
+            _ => return Err(check_mode(mode).err().unwrap_or(Errno::INVALID)),
         };
         Ok(CImage::hand_out(Arc::new(image)))
     };

@@ -15,13 +15,13 @@ use crate::bulk::is_wrong;
 use crate::error::{Errno, Result};
 
 /// `POPFIB_TEXT` and the like.
-const TEXT: u32 = 1;
-const INT64: u32 = 2;
-const UINT64: u32 = 3;
-const DOUBLE: u32 = 4;
-const BOOL: u32 = 5;
+pub(crate) const TEXT: u32 = 1;
+pub(crate) const INT64: u32 = 2;
+pub(crate) const UINT64: u32 = 3;
+pub(crate) const DOUBLE: u32 = 4;
+pub(crate) const BOOL: u32 = 5;
 /// `POPFIB_LIST`, which is added to these.
-const LIST: u32 = 16;
+pub(crate) const LIST: u32 = 16;
 
 /// What a `popfib_records` points to: a table that has records.
 pub(crate) struct CRecords(Table);
@@ -125,21 +125,43 @@ fn type_of(column: &Column) -> u32 {
 
 fn column_at(records: &Records, column: u32) -> Result<&Column> {
     let columns = records.columns();
-    columns.get(column as usize).ok_or(Errno::INVALID)
+    columns.get(column as usize).ok_or_else(|| {
+        Errno::INVALID.saying(format_args!(
+            "no column {column}: there are {}, from 0 on",
+            columns.len()
+        ))
+    })
 }
 
 /// Fails unless the column has values of type `T`, or lists of them where these are allowed.
 fn expect<'r, T: CValue<'r>>(records: &'r Records, column: u32, may_be_list: bool) -> Result<()> {
-    let found = type_of(column_at(records, column)?);
+    let column = column_at(records, column)?;
+    let found = type_of(column);
     let is_right = found == T::TYPE || may_be_list && found == T::TYPE | LIST;
-    is_right.then_some(()).ok_or(Errno::OTHER_TYPE)
+    is_right.then_some(()).ok_or_else(|| {
+        Errno::OTHER_TYPE.saying(format_args!(
+            "column \"{}\" has values of type {found}, not {}: popfib.h has the names of types",
+            column.name(),
+            T::TYPE
+        ))
+    })
+}
+
+/// Fails for a number that no record has.
+fn check_number(records: &Records, number: u32) -> Result<()> {
+    (number as usize <= records.len())
+        .then_some(())
+        .ok_or_else(|| {
+            Errno::RANGE.saying(format_args!(
+                "no record {number}: the highest is {}",
+                records.len()
+            ))
+        })
 }
 
 /// The value of a record in a column that is there; `None` if it is absent, as all values of number 0 are.
 fn cell(records: &Records, column: u32, number: u32) -> Result<Option<Cell<'_>>> {
-    if number as usize > records.len() {
-        return Err(Errno::RANGE);
-    }
+    check_number(records, number)?;
     let number = NextHop::new(number);
     Ok(number.and_then(|number| records.cell(number, column as usize)))
 }
@@ -169,12 +191,8 @@ fn values<'r, T: CValue<'r>>(
 ) -> Result<()> {
     expect::<T>(records, column, false)?;
     // Checked before anything is written.
-    if numbers
-        .iter()
-        .any(|&number| number as usize > records.len())
-    {
-        return Err(Errno::RANGE);
-    }
+    let highest = numbers.iter().copied().max().unwrap_or(0);
+    check_number(records, highest)?;
     let values = column_at(records, column)?;
     for (at, &number) in numbers.iter().enumerate() {
         // Code 0, of what is absent and of number 0, has no value.
@@ -282,8 +300,15 @@ unsafe extern "C" fn popfib_records_column(
             // No column has a name that is not UTF-8.
             name.to_str().ok().and_then(|name| records.column(name))
         };
+        let found = found.ok_or_else(|| {
+            // SAFETY: null is the column of the value, which is there.
+            let name = unsafe { string(name) }.unwrap_or_default();
+            let names: Vec<_> = records.columns().iter().map(Column::name).collect();
+            let names = names.join(", ");
+            Errno::NO_ENTRY.saying(format_args!("no column {name:?}; there are {names}"))
+        })?;
         // SAFETY: null or a place, as the caller promises.
-        unsafe { put(column, found.ok_or(Errno::NO_ENTRY)? as u32) };
+        unsafe { put(column, found as u32) };
         Ok(0)
     })
 }

@@ -138,7 +138,13 @@ impl<T: TypedTable> TableEngine for T {
     }
 
     fn add(&mut self, raw: RawPrefix, next_hop: u32) -> Result<()> {
-        self.announce(raw.prefix()?, NextHop::new(next_hop).ok_or(Errno::INVALID)?)
+        self.announce(
+            raw.prefix()?,
+            NextHop::new(next_hop).ok_or_else(|| {
+                Errno::INVALID
+                    .saying("the next hop is 0, which stands for no route: they begin at 1")
+            })?,
+        )
     }
 
     fn delete(&mut self, raw: RawPrefix) -> Result<()> {

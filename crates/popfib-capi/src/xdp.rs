@@ -1,13 +1,12 @@
 //! Tables for BPF programs, of `include/popfib_xdp.h`: tables and images of C in, pinned maps out, and what is in those.
 //!
-//! Each function names its map by folder and name, and keeps nothing but the line of its error: a map stays where it is pinned
-//! whatever becomes of the process, and finding it takes some microseconds. Rejected: a handle for the map, which would have to say
+//! Each function names its map by folder and name, and keeps nothing: a map stays where it is pinned whatever becomes of the
+//! process, and finding it takes some microseconds. Rejected: a handle for the map, which would have to say
 //! what becomes of it when another process exchanges the table.
 
-use core::cell::RefCell;
 use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,79 +17,34 @@ use popfib_table::Table;
 use crate::border::{border, required, string};
 use crate::config::{self, Versioned};
 use crate::engine::address;
-use crate::error::{Errno, popfib_strerror};
+use crate::error::{Errno, Result};
 use crate::image::{self, CImage};
 use crate::table::CTable;
 
 /// `POPFIB_XDP_MATCHES`.
 const MATCHES: u32 = 1;
 
-thread_local! {
-    /// The line of this thread's last error.
-    static LINE: RefCell<CString> = RefCell::default();
-}
-
-/// A number for C, and a line if the number does not say it all.
-struct XdpError {
-    number: Errno,
-    line: Option<String>,
-}
-
-impl From<Errno> for XdpError {
-    fn from(number: Errno) -> Self {
-        Self { number, line: None }
-    }
-}
-
-impl From<BpfError> for XdpError {
+impl From<BpfError> for Errno {
     fn from(error: BpfError) -> Self {
-        let line = Some(error.to_string());
+        let line = error.to_string();
         let number = match error {
-            BpfError::NoBpffs(_) => Errno::NO_FOLDER,
-            BpfError::NotPinned(_) | BpfError::NotLoaded(_) => Errno::NO_ENTRY,
-            BpfError::OtherMap { .. } => Errno::EXISTS,
-            BpfError::TooLarge => Errno::NO_SPACE,
+            BpfError::NoBpffs(_) => Self::NO_FOLDER,
+            BpfError::NotPinned(_) | BpfError::NotLoaded(_) => Self::NO_ENTRY,
+            BpfError::OtherMap { .. } => Self::EXISTS,
+            BpfError::TooLarge => Self::NO_SPACE,
             BpfError::Table(error) => error.into(),
             BpfError::Refused { error, .. } => error.into(),
-            _ => Errno::IO,
+            _ => Self::IO,
         };
-        Self { number, line }
+        number.saying(line)
     }
-}
-
-/// As [`border()`], and keeps the line of an error.
-fn with_line(body: impl FnOnce() -> Result<(), XdpError>) -> c_int {
-    let mut line = None;
-    let code = border(|| match body() {
-        Ok(()) => Ok(0),
-        Err(error) => {
-            line = error.line;
-            Err(error.number)
-        }
-    });
-    let line = line.and_then(|line| CString::new(line).ok());
-    let line = line.unwrap_or_else(|| match code {
-        0 => CString::default(),
-        // SAFETY: it returns a static string.
-        _ => unsafe { CStr::from_ptr(popfib_strerror(code)) }.to_owned(),
-    });
-    // A thread that ends may have none any more.
-    let _ = LINE.try_with(|to| to.replace(line));
-    code
-}
-
-/// The line of the last error of this thread. It lives until the next call.
-#[unsafe(no_mangle)] // SAFETY: nothing else has the prefix `popfib_`.
-extern "C" fn popfib_xdp_error() -> *const c_char {
-    let line = LINE.try_with(|line| line.borrow().as_ptr());
-    line.unwrap_or(c"".as_ptr())
 }
 
 /// Where the map is pinned; null stands for what `popfib xdp` takes too.
 ///
 /// # Safety
 /// Each is null or a string.
-unsafe fn pin(folder: *const c_char, map: *const c_char) -> Result<PathBuf, XdpError> {
+unsafe fn pin(folder: *const c_char, map: *const c_char) -> Result<PathBuf> {
     let or = |given: *const c_char, otherwise: &'static CStr| match given.is_null() {
         true => Ok(otherwise),
         // SAFETY: not null, hence a string, as the caller promises.
@@ -101,17 +55,14 @@ unsafe fn pin(folder: *const c_char, map: *const c_char) -> Result<PathBuf, XdpE
 }
 
 /// Loads the table that `make` makes; no map is made for arguments of which there is none.
-fn load(
-    path: &Path,
-    flags: u32,
-    make: impl FnOnce() -> Result<Table, XdpError>,
-) -> Result<(), XdpError> {
+fn load(path: &Path, flags: u32, make: impl FnOnce() -> Result<Table>) -> Result<c_int> {
     if flags & !MATCHES != 0 {
-        return Err(Errno::INVALID.into());
+        return Err(Errno::INVALID);
     }
     let table = make()?;
     let map = PinnedMap::open_or_create(path)?;
-    Ok(map.load(&table, &ProgramValues::of(&table), flags & MATCHES != 0)?)
+    map.load(&table, &ProgramValues::of(&table), flags & MATCHES != 0)?;
+    Ok(0)
 }
 
 /// # Safety
@@ -125,9 +76,9 @@ unsafe extern "C" fn popfib_xdp_load(
     flags: u32,
 ) -> c_int {
     // SAFETY: `pin` and `table_of` ask of strings and tables what the caller promises.
-    with_line(|| unsafe {
+    border(|| unsafe {
         load(&pin(folder, map)?, flags, || {
-            Ok(image::table_of([(4, ipv4), (6, ipv6)])?)
+            image::table_of([(4, ipv4), (6, ipv6)])
         })
     })
 }
@@ -143,7 +94,7 @@ unsafe extern "C" fn popfib_xdp_load_image(
     flags: u32,
 ) -> c_int {
     // SAFETY: `column` is a string where it is not null, an image that is not null is live, and `pin` asks for what the caller promises.
-    with_line(|| unsafe {
+    border(|| unsafe {
         let column = match column.is_null() {
             true => None,
             false => Some(image::text(column)?),
@@ -152,9 +103,9 @@ unsafe extern "C" fn popfib_xdp_load_image(
         load(&pin(folder, map)?, flags, || {
             let mut table = Table::of_image(image).map_err(Errno::from)?;
             if let Some(name) = column {
-                table.set_value_column(name).map_err(|name| XdpError {
-                    number: Errno::NO_ENTRY,
-                    line: Some(format!("no column '{}' in the image", name.escape_debug())),
+                table.set_value_column(name).map_err(|name| {
+                    let name = name.escape_debug();
+                    Errno::NO_ENTRY.saying(format_args!("no column '{name}' in the image"))
                 })?;
             }
             Ok(table)
@@ -190,7 +141,7 @@ unsafe extern "C" fn popfib_xdp_show(
     info: *mut CXdpInfo,
 ) -> c_int {
     // SAFETY: `info` is a structure of the size that it says if `read` returns it, hence a place for what this version knows.
-    with_line(|| unsafe {
+    border(|| unsafe {
         let given = config::read(info.cast_const())?;
         let table = PinnedMap::open(&pin(folder, map)?)?.table()?;
         info.write(CXdpInfo {
@@ -207,7 +158,7 @@ unsafe extern "C" fn popfib_xdp_show(
             },
             has_matches: table.has_matches().into(),
         });
-        Ok(())
+        Ok(0)
     })
 }
 
@@ -235,14 +186,14 @@ unsafe extern "C" fn popfib_xdp_lookup(
     size: usize,
 ) -> c_int {
     // SAFETY: `bytes` and `found` are not null, of an address of `family` all bytes are read, and `text` gets `size` of them at most.
-    with_line(|| unsafe {
+    border(|| unsafe {
         if bytes.is_null() || found.is_null() || text.is_null() && size > 0 {
-            return Err(Errno::INVALID.into());
+            return Err(Errno::INVALID);
         }
         let address = match family {
             4 => IpAddr::V4(Ipv4Addr::from_bits(address(bytes))),
             6 => IpAddr::V6(Ipv6Addr::from_bits(address(bytes))),
-            _ => return Err(Errno::INVALID.into()),
+            _ => return Err(Errno::INVALID),
         };
         let table = PinnedMap::open(&pin(folder, map)?)?.table()?;
         let number = table.lookup(address);
@@ -260,7 +211,7 @@ unsafe extern "C" fn popfib_xdp_lookup(
             reserved: 0,
             text_length: of_number.len(),
         });
-        Ok(())
+        Ok(0)
     })
 }
 
@@ -269,5 +220,8 @@ unsafe extern "C" fn popfib_xdp_lookup(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_xdp_remove(folder: *const c_char, map: *const c_char) -> c_int {
     // SAFETY: `pin` asks for two strings or nulls, as the caller promises.
-    with_line(|| unsafe { Ok(PinnedMap::open(&pin(folder, map)?)?.unpin()?) })
+    border(|| unsafe {
+        PinnedMap::open(&pin(folder, map)?)?.unpin()?;
+        Ok(0)
+    })
 }

@@ -142,7 +142,7 @@ int is_flat;
 
 int main(int argc, char **argv)
 {
-    CHECK(argc == 3);
+    CHECK(argc == 3 && *popfib_error() == 0);
     test_kernels();
     test_create();
     test_longer_config();
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     test_groups();
     test_images(argv[1]);
     test_watchers(argv[1]);
-    test_records(argv[2]);
+    test_records(argv[2], argv[1]);
     test_texts();
     printf("api: all functions and errors as documented\n");
     return 0;

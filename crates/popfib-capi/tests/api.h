@@ -74,6 +74,9 @@ void test_images(const char *dir);
 void test_watchers(const char *dir);
 
 /* api_records.c; reads the directory of vectors. */
-void test_records(const char *vectors);
+void test_records(const char *vectors, const char *folder);
+/* api_builder.c; of the same records, and a file that is written. */
+void check_lines(const popfib_records *records);
+void check_builder(const char *path);
 
 #endif

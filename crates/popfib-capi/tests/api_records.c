@@ -366,7 +366,7 @@ static void check_errors(const popfib_records *records)
     RETURNS(-EDOM, popfib_records_int64_bulk(records, 0, NULL, NULL, NULL, 0));
 }
 
-void test_records(const char *vectors)
+void test_records(const char *vectors, const char *folder)
 {
     char path[4096];
     popfib_image *image;
@@ -405,6 +405,9 @@ void test_records(const char *vectors)
     popfib_image_free(image);
     check_columns(records);
     check_errors(records);
+    check_lines(records);
+    snprintf(path, sizeof path, "%s/built.fib", folder);
+    check_builder(path);
     popfib_records_free(records);
     CHECK(popfib_records_columns(country) == 1);
     RETURNS(0, popfib_records_column(country, "country", &column));

@@ -86,6 +86,26 @@ C
     ;;
 5)
     cat <<C
+#include <stdio.h>
+#include <popfib.h>
+int main(void)
+{
+$shown
+    popfib_image *image;
+    popfib_records *records;
+    int64_t found = 0;
+    if (popfib_image_open("owners.fib", POPFIB_IMAGE_COPY, &image) < 0 || popfib_image_records(image, &records) < 0)
+        return 1;
+    popfib_records_int64(records, asns, number, 0, &found);
+    popfib_records_free(records);
+    popfib_image_free(image);
+    remove("owners.fib");
+    return found == asn ? 0 : 2;
+}
+C
+    ;;
+6)
+    cat <<C
 #include <stdlib.h>
 #include <popfib.h>
 static int node;
@@ -112,7 +132,7 @@ $(printf '%s\n' "$shown" | grep -v '^void')
 }
 C
     ;;
-6)
+7)
     cat <<C
 #include <stdio.h>
 #include <popfib_xdp.h>

@@ -35,7 +35,7 @@ def setUpModule():
     COMPILER = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", f"{FOLDER}/usr/include"]
     kernel.shell(*COMPILER, "-I", f"{CAPI}/tests", f"{CAPI}/tests/xdp.c", "-L", LIBRARIES, "-lpopfib", "-o", PROGRAM)
     kernel.shell("c++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-x", "c++", "-I", f"{FOLDER}/usr/include", "-fsyntax-only",
-                 "-", input='#include "popfib_xdp.h"\nint main() { return popfib_xdp_error()[0]; }\n')
+                 "-", input='#include "popfib_xdp.h"\nint main() { return popfib_error()[0]; }\n')
 
 
 def program(*arguments, before=(), **options):
@@ -127,7 +127,7 @@ class XdpOfC(unittest.TestCase):
         with open(path, "w", encoding="ascii") as file:
             file.write("192.0.2.0/24 spam\n198.51.100.0/24 scan\n")
         popfib("compile", path, "-o", image)
-        source = kernel.shell("sh", f"{CAPI}/tests/guide.sh", f"{kernel.TOP}/docs/c.md", "6")
+        source = kernel.shell("sh", f"{CAPI}/tests/guide.sh", f"{kernel.TOP}/docs/c.md", "7")
         kernel.shell(*COMPILER, "-x", "c", "-", "-L", LIBRARIES, "-lpopfib", "-o", example, input=source)
         self.assertEqual(kernel.shell(example, image, env={**os.environ, "LD_LIBRARY_PATH": LIBRARIES}), "spam\n")
 

@@ -55,7 +55,7 @@ impl Records {
     ///
     /// # Errors
     /// Those of [`ImageWriter::records`], and [`TableError::TooLarge`].
-    pub(crate) fn write(&self, writer: &mut ImageWriter) -> Result<(), TableError> {
+    pub fn write(&self, writer: &mut ImageWriter) -> Result<(), TableError> {
         let (rows, stride) = match &self.rows {
             RecordRows::Codes => (Vec::new(), 0),
             RecordRows::Packed(rows) => {

@@ -1,0 +1,144 @@
+//! The handle `popfib_record_builder`: values by column and record in, the records of an image that is saved out.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use popfib_table::{RecordsBuilder, Scalar};
+
+use crate::border::{border, free_handle, make_handle, put, required_mut};
+use crate::bulk::array;
+use crate::error::{Errno, Result};
+use crate::image::text;
+use crate::records::{BOOL, DOUBLE, INT64, LIST, TEXT, UINT64};
+
+/// `POPFIB_WRITTEN`.
+const WRITTEN: u32 = 6;
+
+/// What a `popfib_record_builder` points to.
+pub(crate) struct CRecordBuilder(pub(crate) RecordsBuilder);
+
+/// # Safety
+/// `builder` is null or a place for a pointer.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_record_builder_create(builder: *mut *mut CRecordBuilder) -> c_int {
+    let make = || {
+        Ok(Box::into_raw(Box::new(CRecordBuilder(
+            RecordsBuilder::new(),
+        ))))
+    };
+    // SAFETY: null or a place for a pointer, as the caller promises.
+    unsafe { make_handle(builder, make) }
+}
+
+/// # Safety
+/// `builder` is null, or live and the caller's alone, and not used again.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_record_builder_free(builder: *mut CRecordBuilder) {
+    free_handle(builder, |builder| {
+        // SAFETY: live and the caller's alone, hence from `Box::into_raw`, and not used again.
+        drop(unsafe { Box::from_raw(builder) });
+    });
+}
+
+/// # Safety
+/// `builder` is null, or live and the caller's alone; `name` is null or a string, `column` null or a place.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_record_builder_column(
+    builder: *mut CRecordBuilder,
+    name: *const c_char,
+    column: *mut u32,
+) -> c_int {
+    border(|| {
+        // SAFETY: null, or live and the caller's alone; null or a string.
+        let (builder, name) = unsafe { (required_mut(builder)?, text(name)?) };
+        let index = builder.0.column(name)?;
+        // SAFETY: null or a place, as the caller promises.
+        unsafe { put(column, index as u32) };
+        Ok(0)
+    })
+}
+
+/// The values of an array.
+///
+/// # Safety
+/// `values` is null, or an array of `count` values of this type, texts as strings.
+unsafe fn scalars<'a>(of: u32, values: *const c_void, count: usize) -> Result<Vec<Scalar<'a>>> {
+    // SAFETY: as the caller promises of an array of the type.
+    unsafe {
+        Ok(match of {
+            TEXT | WRITTEN => {
+                let texts = array(values.cast::<*const c_char>(), count)?.iter();
+                let texts = texts.map(|each| Ok(Scalar::Text(text(*each)?)));
+                texts.collect::<Result<_>>()?
+            }
+            INT64 => {
+                let numbers = array(values.cast::<i64>(), count)?.iter();
+                numbers
+                    .map(|&number| Scalar::Integer(number.into()))
+                    .collect()
+            }
+            UINT64 => {
+                let numbers = array(values.cast::<u64>(), count)?.iter();
+                numbers
+                    .map(|&number| Scalar::Integer(number.into()))
+                    .collect()
+            }
+            DOUBLE => {
+                let numbers = array(values.cast::<f64>(), count)?.iter();
+                numbers.map(|&number| Scalar::Float(number, 0)).collect()
+            }
+            BOOL => {
+                let truths = array(values.cast::<u8>(), count)?.iter();
+                truths.map(|&truth| Scalar::Boolean(truth != 0)).collect()
+            }
+            _ => return Err(Errno::INVALID.saying(format_args!("type {of}: unknown"))),
+        })
+    }
+}
+
+/// # Safety
+/// `builder` is null, or live and the caller's alone; `values` is null, or an array of `count` values of the type, texts as strings.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_record_builder_set(
+    builder: *mut CRecordBuilder,
+    column: u32,
+    of: u32,
+    values: *const c_void,
+    count: usize,
+) -> c_int {
+    border(|| {
+        // SAFETY: null, or live and the caller's alone, as the caller promises.
+        let builder = &mut unsafe { required_mut(builder)? }.0;
+        let (index, columns) = (column as usize, builder.names().len());
+        if index >= columns {
+            let line = format_args!("no column {column}: there are {columns}, from 0 on");
+            return Err(Errno::INVALID.saying(line));
+        }
+        // SAFETY: as the caller promises.
+        let values = unsafe { scalars(of & !LIST, values, count)? };
+        match values[..] {
+            [] => {}
+            [Scalar::Text(text)] if of == WRITTEN => builder.set_written(index, text),
+            [value] if of & LIST == 0 => builder.set(index, value),
+            _ if of & LIST == 0 => {
+                let line = format_args!("{count} values of a column without lists");
+                return Err(Errno::INVALID.saying(line));
+            }
+            _ => builder.set_list(index, values),
+        }
+        Ok(0)
+    })
+}
+
+/// # Safety
+/// `builder` is null, or live and the caller's alone; `number` is null or a place.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popfib_record_builder_finish(
+    builder: *mut CRecordBuilder,
+    number: *mut u32,
+) -> c_int {
+    border(|| {
+        // SAFETY: null, or live and the caller's alone; null or a place.
+        unsafe { put(number, required_mut(builder)?.0.finish_record().get()) };
+        Ok(0)
+    })
+}

@@ -111,6 +111,16 @@ pub(crate) unsafe fn string<'a>(string: *const c_char) -> Result<&'a CStr> {
     Ok(unsafe { CStr::from_ptr(string) })
 }
 
+/// Text that an image holds; -EINVAL for null, -EILSEQ if it is not UTF-8.
+///
+/// # Safety
+/// `text` is null or a string.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
+    // SAFETY: it asks for the same.
+    let text = unsafe { string(text)? };
+    text.to_str().map_err(|_| Errno::BAD_TEXT)
+}
+
 /// Writes a result to its place, if C wants it.
 ///
 /// # Safety

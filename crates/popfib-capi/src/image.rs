@@ -10,7 +10,7 @@ use std::sync::Arc;
 use popfib::image::{ImageTable, Keep, Source};
 use popfib::{Address, Image, ImageError, ImageWriter, Kernel};
 
-use crate::border::{border, free_handle, make_handle, put, required, required_mut, string};
+use crate::border::{border, free_handle, make_handle, put, required, required_mut, string, text};
 use crate::config::{self, CConfig, CImageConfig, TableFamily};
 use crate::error::{Errno, Result};
 use crate::image_table::ImageEngine;
@@ -84,16 +84,6 @@ pub(crate) unsafe fn open(path: &Path, mode: u32) -> core::result::Result<Image,
 /// The image, if the records of its tables are sound.
 fn verified(image: Image) -> core::result::Result<Image, ImageError> {
     popfib_table::check_records(&image).map(|()| image)
-}
-
-/// Text that an image holds; -EINVAL for null, -EILSEQ if it is not UTF-8.
-///
-/// # Safety
-/// `text` is null or a string.
-pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
-    // SAFETY: it asks for the same.
-    let text = unsafe { string(text)? };
-    text.to_str().map_err(|_| Errno::BAD_TEXT)
 }
 
 /// # Safety

@@ -4,10 +4,9 @@ use core::ffi::{c_char, c_int, c_void};
 
 use popfib_table::{RecordsBuilder, Scalar};
 
-use crate::border::{border, free_handle, make_handle, put, required_mut};
+use crate::border::{border, free_handle, make_handle, put, required_mut, text};
 use crate::bulk::array;
 use crate::error::{Errno, Result};
-use crate::image::text;
 use crate::records::{BOOL, DOUBLE, INT64, LIST, TEXT, UINT64};
 
 /// `POPFIB_WRITTEN`.

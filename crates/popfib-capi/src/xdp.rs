@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use popfib_bpf::{BpfError, FibKind, PinnedMap, ProgramValues, ValueKind};
 use popfib_table::Table;
 
-use crate::border::{border, required, string};
+use crate::border::{border, required, string, text};
 use crate::config::{self, Versioned};
 use crate::engine::address;
 use crate::error::{Errno, Result};
@@ -97,7 +97,7 @@ unsafe extern "C" fn popfib_xdp_load_image(
     border(|| unsafe {
         let column = match column.is_null() {
             true => None,
-            false => Some(image::text(column)?),
+            false => Some(text(column)?),
         };
         let image = required(image)?.table()?;
         load(&pin(folder, map)?, flags, || {

@@ -131,7 +131,7 @@ impl From<ImageError> for Errno {
             ImageError::Version { .. } | ImageError::BigEndianHost => Self::NOT_SUPPORTED,
             ImageError::Tables { .. } => Self::NO_ENTRY,
             // What it is and what makes an image of it is for the caller to read, too.
-            ImageError::NotAnImage { .. } => return Self::BAD_IMAGE,
+            ImageError::NotAnImage => return Self::BAD_IMAGE,
             // `Length`, `Broken`.
             _ => Self::BAD_IMAGE,
         };

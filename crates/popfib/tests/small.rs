@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use popfib::image::Keep;
 use popfib::{
-    Address, CompileError, Fib, Image, ImageError, ImageWriter, Kernel, LiveFib, LiveMap,
+    Address, CompileError, Fib, FibSet, Image, ImageError, ImageWriter, Kernel, LiveFib, LiveMap,
     LongestFib, NextHop, Options, Prefix, Rib, Size,
 };
 
@@ -64,6 +64,14 @@ fn agree<A: Address>(routes: &[(Prefix<A>, NextHop)], rib: &Rib<A>, options: &Op
         let mut batch = vec![0; addresses.len()];
         fib.lookup_batch_with(kernel, &addresses, &mut batch);
         assert_eq!(batch, expected, "{kernel}");
+    }
+    let set = FibSet::compile([&Rib::new(), rib], options).expect("fits");
+    assert_eq!(set.check(), Ok(()));
+    for kernel in Kernel::list() {
+        let mut batch = vec![0; addresses.len()];
+        let tables = vec![1; addresses.len()];
+        set.lookup_batch_with(kernel, &tables, &addresses, &mut batch);
+        assert_eq!(batch, expected, "{kernel}, in a set");
     }
 }
 

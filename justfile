@@ -113,6 +113,10 @@ test-clickhouse *args:
 test-daemons *args:
     scripts/test-daemons {{ args }}
 
+# Programs of docs/pipelines by the configurations of their pages (names of pages)
+test-pipelines *args:
+    scripts/test-pipelines {{ args }}
+
 # The README's two commands in a minimal Debian
 test-minimal:
     scripts/test-minimal

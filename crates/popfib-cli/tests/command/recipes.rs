@@ -106,57 +106,6 @@ fn text_below(heading: &str) -> String {
     text.to_owned()
 }
 
-/// The configuration below a heading, of a database where the test has it.
-fn configuration(heading: &str) -> String {
-    printed("A MaxMind database");
-    let database = path("recipes/target/recipes/owners.mmdb");
-    let text = text_below(heading);
-    let folders = ["/etc/nginx", "/etc/syslog-ng"].map(|folder| format!("{folder}/owners.mmdb"));
-    folders
-        .iter()
-        .fold(text, |text, place| text.replace(place, &database))
-}
-
-#[test]
-fn log_pipelines_take_a_database() {
-    let module = "/usr/lib/nginx/modules/ngx_http_geoip2_module.so";
-    let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .map(|name| format!("{name}_temp_path {name};\n"));
-    let conf = format!(
-        "load_module {module};\nuser root;\npid nginx-geoip2.pid;\nerror_log nginx.log;\nevents {{ }}\nhttp {{\naccess_log off;\n{}{}\
-         server {{ listen 127.0.0.1:8080; location / {{ return 200 \"$owner_country $owner\"; }} }}\n}}\n",
-        folders.concat(),
-        configuration("nginx, the module geoip2"),
-    );
-    let script = "nginx -q -p . -e nginx.log -c $1 2>nginx.log || cat nginx.log >&2; ask 192.0.2.7; ask 127.0.0.1; kill $(cat nginx-geoip2.pid)";
-    match Path::new(module).exists() && can_ask() {
-        false => println!("skipped: nginx: it has no module geoip2"),
-        true => {
-            if let Some(said) = check("nginx", script, &conf) {
-                assert_eq!(said, "AT Example, Inc. 200\nZZ unknown 200\n");
-            }
-        }
-    }
-    let log = file(
-        "recipes-in.log",
-        "192.0.2.7 a\n2001:db8::1 b\n203.0.113.1 c\n",
-    );
-    let conf = format!(
-        "@version: 3.38\noptions {{ stats-freq(0); }};\n{}source s {{ file(\"{log}\" flags(no-parse) follow-freq(1) read-old-records(yes)); }};\n\
-         parser client {{ regexp-parser(patterns(\"^(?<client>[^ ]+) \")); }};\n\
-         destination d {{ file(\"syslog-ng.out\" template(\"${{geo.country.iso_code}} ${{geo.owner}} $MESSAGE\\n\")); }};\n\
-         log {{ source(s); parser(client); parser(owners); destination(d); }};\n",
-        configuration("syslog-ng"),
-    );
-    let script = "syslog-ng -F -f $1 --persist-file ./syslog-ng.persist --control ./syslog-ng.ctl --pidfile ./syslog-ng.pid &
-        for i in $(seq 600); do test \"$(wc -l < syslog-ng.out)\" = 3 && break; sleep .1; done 2>/dev/null
-        kill $!; wait; cat syslog-ng.out; rm syslog-ng.*";
-    if let Some(said) = check("syslog-ng", script, &conf) {
-        let wanted = "AT Example, Inc. 192.0.2.7 a\nDE Tests 2001:db8::1 b\n  203.0.113.1 c\n";
-        assert_eq!(said, wanted);
-    }
-}
-
 #[test]
 fn haproxy_takes_its_lists() {
     let lists = printed("HAProxy");

@@ -71,17 +71,19 @@ pub(crate) fn run(args: &ManyArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
+/// Writes the answers of all lookups.
+type Pass<'a> = Box<dyn Fn(&mut [u32]) + 'a>;
+
 /// A way to look up, and what it takes.
 struct Contender<'a> {
     name: String,
     bytes: usize,
-    pass: Box<dyn Fn(&mut [u32]) + 'a>,
+    pass: Pass<'a>,
     /// Million lookups a second of each round.
     rates: Vec<f64>,
 }
 
 impl<'a> Contender<'a> {
-    /// `pass` writes the answers of all lookups.
     fn new(name: &str, size: Size, bytes: usize, pass: impl Fn(&mut [u32]) + 'a) -> Self {
         Self {
             name: format!("{name}, {}", format!("{size:?}").to_lowercase()),
@@ -109,8 +111,11 @@ fn traffic<A: TrafficAddress>(
 }
 
 fn compare<A: TrafficAddress>(args: &ManyArgs, whole: &Rib<A>) -> Result<(), Failure> {
-    let mut random = Random::new(1);
     let all: Vec<Prefix<A>> = whole.iter().map(|(prefix, _)| prefix).collect();
+    if all.is_empty() {
+        return Err("the table has no routes of this family".into());
+    }
+    let mut random = Random::new(1);
     let (mut routes, mut ribs) = (Vec::new(), Vec::new());
     if !args.without_whole {
         routes.push(all.clone());

@@ -4,6 +4,7 @@ mod bench;
 mod common;
 mod evaluate;
 mod info;
+mod many;
 mod png;
 mod replay;
 mod usage;

@@ -75,7 +75,8 @@ export class Drops {
       const none = record === 0 ? "no match" : `without ${names[column]}`;
       put(cell === null ? none : saidOf(names[column], cell) || "listed", count);
     }
-    if (counts.without > 0) {
+    const without = counts.without > 0 ? `, ${grouped(counts.without)} without an address` : "";
+    if (without) {
       put("no address", counts.without);
     }
     const top = [...byValue].sort((a, b) => b[1] - a[1]);
@@ -84,7 +85,7 @@ export class Drops {
       bar.style.width = `${(100 * count) / top[0][1]}%`;
       return [text, grouped(count), percent(count / counts.lines), element("span", { class: "room", "aria-hidden": "true" }, bar)];
     });
-    this.say(`${file.name}: ${counted(counts.lines, "line")}, ${counted(top.length, "value")}`);
+    this.say(`${file.name}: ${counted(counts.lines, "line")}${without}`);
     const caption = top.length > BARS ? `The ${BARS} most frequent of ${counted(top.length, "value")}` : "Values by lines";
     this.show({ name: file.name, networks: counts.networks }, tableOf(`${caption}, by ${names[column]}`, [names[column], "lines", "share", element("span", { class: "hidden" }, "bar")], rows, [1, 2]));
   }

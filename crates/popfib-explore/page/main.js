@@ -192,9 +192,8 @@ async function follow(link, atlas) {
   if (value) {
     const { hits } = await atlas.ask("search", { table: number, text: value, most: 50 });
     const hit = hits.find((hit) => hit.value === value && names[hit.column] === of);
-    if (hit) {
-      await atlas.mark(hit);
-    }
+    // A search says what is not there.
+    await (hit ? atlas.mark(hit) : atlas.find(value));
   }
   const view = (link.get("view") ?? "").split(",").map(Number);
   atlas.map.move(...(view.length === 3 && view.every(Number.isFinite) ? view : [0.5, 0.5, 0]));

@@ -280,7 +280,7 @@ export class HilbertMap {
     // No colour of the legend has as much contrast with its edge.
     context.fillStyle = this.isDark ? "#ffffffd0" : "#000000c0";
     context.strokeStyle = this.isDark ? "#000000" : "#ffffff";
-    context.lineWidth = 1;
+    context.lineWidth = 2;
     context.beginPath();
     for (const { x, y, weight } of this.dots) {
       const [px, py] = [left + x * side, top + y * side];
@@ -290,8 +290,9 @@ export class HilbertMap {
         context.arc(px, py, radius, 0, 2 * Math.PI);
       }
     }
-    context.fill();
+    // The edges first: those of networks side by side would hide their dots.
     context.stroke();
+    context.fill();
   }
 
   /** The place of an address on the map; null if it is not shown. */

@@ -48,7 +48,7 @@ export function paint({ table, cells, space, width }, by, search) {
   const classes = new Uint8Array(answers.length);
   for (let at = 0; at < classes.length; at++) {
     const value = code(answers[at], by);
-    const other = value < 0 ? NONE : FIRST_OTHER + (value & 3);
+    const other = value > 0 ? FIRST_OTHER + (value & 3) : classOf(value);
     classes[at] = !search ? classOf(value) : isFound(at) ? FOUND : other;
   }
   const unknown = sizes.get(0) ?? 0;

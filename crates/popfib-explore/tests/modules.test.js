@@ -204,6 +204,26 @@ test("a map's cells have the answers of their addresses, and a tile their colour
   }
 });
 
+test("what has no value or no match is the same in the legend and on the map, also while a value is searched for", () => {
+  const list = new Routes(32);
+  ["10.0.0.0/8", "11.0.0.0/8", "12.0.0.0/8"].forEach((text, at) => {
+    const { words, length } = parsePrefix(text);
+    list.push(words, length, at + 1);
+  });
+  const segments = segmentsOfRoutes(list);
+  const space = Space.of(segments);
+  // The codes of the three records: without a value, one that is searched for, and another.
+  const table = { records: { code: (record) => [, 0, 1, 2][record] } };
+  for (const search of [null, { column: 0, code: 1 }]) {
+    const painted = paint({ table, cells: space.cells(segments), space, width: 32 }, 0, search);
+    const classes = new Set(painted.classes);
+    for (const { what, colour } of painted.legend.filter(({ code }) => code === undefined)) {
+      assert.ok(classes.has(colour), `${what}: ${colour} is not on the map`);
+    }
+    assert.equal(classes.size, 4);
+  }
+});
+
 test("no route takes more of the map of IPv6 than a /20", () => {
   const list = new Routes(128);
   ["::/0", "2002::/16", "2002:f000::/24", "2400::/20", "2400::/32", "2a00::/19"].forEach((text, at) => {

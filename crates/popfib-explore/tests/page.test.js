@@ -201,6 +201,8 @@ test("searches and links", async () => {
   assert.deepEqual(state, ["ipv6", { x: 0.6, y: 0.4, zoom: 2.5 }, "9.9.9.9", "Google LLC"]);
   await other.run("location.hash = 'look=1.1.1.1&family=ipv4&by=/length'");
   await other.until("explorer.atlas.family === 'ipv4' && explorer.atlas.colour === 'length' && explorer.lookup.text === '1.1.1.1'");
+  await other.run("location.hash = 'find=as_name=no such name'");
+  await other.until("document.getElementById('found').innerText.includes('Nothing is called “no such name”')");
   await other.close();
 });
 
@@ -223,6 +225,8 @@ test("a log is counted as by the command", async () => {
       assert.equal(Number(count.replace(",", "")), expected.get(value === "listed" ? "" : value), value);
     }
     assert.equal(given.length, 20);
+    const without = log.split("\n").filter((line) => line === "a line without any").length;
+    assert.equal(await page.run(text("taken")), `${name}: 5,000 lines, ${without} without an address`);
     assert.ok((await page.run("explorer.atlas.map.dots.length")) > 100);
     assert.match(await page.run(text("legend")), new RegExp(`lines of ${name}`));
     await page.run("document.getElementById('forget').click()");

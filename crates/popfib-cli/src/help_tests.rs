@@ -61,3 +61,12 @@ fn lines_after_the_options_are_of_eighty_columns() {
         }
     });
 }
+
+/// What `-h` prints is read on one screen; the rest has `--help`.
+#[test]
+fn short_helps_are_of_forty_lines() {
+    walk(&help::arrange(Cli::command()), &mut |command| {
+        let lines = command.clone().render_help().to_string().lines().count();
+        assert!(lines <= 40, "{}: {lines} lines", command.get_name());
+    });
+}

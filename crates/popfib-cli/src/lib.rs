@@ -179,5 +179,9 @@ pub fn main() -> ExitCode {
     if is_lookup {
         arguments.insert(first, "lookup".into());
     }
-    program::main(arguments, |wrong| synonyms::meant(&typed, wrong), run)
+    let meant = |wrong: &str| {
+        let told = synonyms::meant(&typed, wrong);
+        told.or_else(|| synonyms::meant(&arguments, wrong))
+    };
+    program::main(arguments.clone(), meant, run)
 }

@@ -226,7 +226,7 @@ mod tests {
         for (typed, wrong) in [
             ("frobnicate", "frobnicate"),
             ("get --foo", "--foo"),
-            ("lookup get", "-q"),
+            ("lookup get", "-Q"),
         ] {
             assert_eq!(meant(&words(&format!("popfib {typed}")), wrong), None);
         }

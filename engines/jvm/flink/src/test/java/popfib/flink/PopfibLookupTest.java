@@ -38,7 +38,8 @@ class PopfibLookupTest {
     @Test
     void guideShowsTheFunction() throws Exception {
         String source = Files.readString(Path.of("src/test/java/popfib/flink/PopfibLookup.java"));
-        String shown = source.substring(source.indexOf("public class"), source.indexOf("// guide: end"));
+        String imports = source.substring(source.indexOf("import "), source.indexOf("/** The function"));
+        String shown = imports + source.substring(source.indexOf("public class"), source.indexOf("// guide: end"));
         String guide = Files.readString(Path.of("../../../docs/flink.md"));
         assertTrue(guide.contains("```java\n" + shown + "```\n"), "docs/flink.md does not have the function");
     }

@@ -17,7 +17,7 @@ use popfib::family::ByFamily;
 use popfib::image::Keep;
 use popfib::{Address, ImageWriter, Kernel, NextHop, Options, Rib};
 use popfib_formats::{Input, LoadOptions, RouteTable, load};
-use popfib_table::{RecordsBuilder, Scalar};
+use popfib_table::{CellKind, RecordsBuilder};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = std::env::args().nth(1).ok_or("rust_side DIR")?;
@@ -33,9 +33,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(dir.join("image"), image.to_bytes())?;
     let mut records = RecordsBuilder::new();
     let (asn, name) = (records.column("asn")?, records.column("name")?);
-    for number in 1..=u16::MAX.into() {
-        records.set(asn, Scalar::Integer(number));
-        records.set(name, Scalar::Text(&format!("Network {number} of somebody")));
+    for number in 1..=u16::MAX {
+        records.set(asn, CellKind::Integer, &number.to_string());
+        records.set(
+            name,
+            CellKind::Text,
+            &format!("Network {number} of somebody"),
+        );
         records.finish_record();
     }
     let ribs = ByFamily { ipv4, ipv6 };
@@ -60,7 +64,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(dir.join("broken-records"), broken.to_bytes())?;
     let mut list = RecordsBuilder::new();
     let column = list.column("list")?;
-    list.set_list(column, (0..80_000).map(Scalar::Integer));
+    list.set_list(
+        column,
+        (0..80_000).map(|number| (CellKind::Integer, number.to_string())),
+    );
     list.finish_record();
     let mut image = ImageWriter::new(0);
     image.table("", &[])?;

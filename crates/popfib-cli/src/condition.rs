@@ -318,7 +318,7 @@ fn column_has(column: &Column, value: &WantedValue) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use popfib_table::RecordsBuilder;
+    use popfib_table::{CellKind, RecordsBuilder};
 
     use super::*;
 
@@ -352,17 +352,17 @@ mod tests {
         let ports = builder.column("ports").unwrap();
         let rate = builder.column("rate").unwrap();
         for (text, numbers, float) in [
-            (Some("AT"), &[22, 443][..], Some(1.5)),
-            (Some("DE"), &[443], None),
-            (None, &[], Some(-0.25)),
+            (Some("AT"), &["22", "443"][..], Some("1.5")),
+            (Some("DE"), &["443"], None),
+            (None, &[], Some("-0.25")),
         ] {
             text.into_iter()
-                .for_each(|text| builder.set(country, Scalar::Text(text)));
+                .for_each(|text| builder.set(country, CellKind::Text, text));
             float
                 .into_iter()
-                .for_each(|float| builder.set(rate, Scalar::Float(float, 0)));
+                .for_each(|float| builder.set(rate, CellKind::Float, float));
             if !numbers.is_empty() {
-                builder.set_list(ports, numbers.iter().map(|&n| Scalar::Integer(n)));
+                builder.set_list(ports, numbers.iter().map(|n| (CellKind::Integer, n)));
             }
             builder.finish_record();
         }

@@ -18,13 +18,14 @@ mod unpack;
 
 use popfib::NextHop;
 use popfib::image::Source;
+use popfib_table::CellKind;
 
 use crate::error::ReadError;
 use crate::input::{Input, InputKind};
 use crate::registry::Capability::{ManyValues, Origins};
 use crate::route::{Route, RouteSource};
 use crate::table_format::TableEntry;
-use crate::values::{CellKind, ColumnSelection, ValueBook};
+use crate::values::{ColumnSelection, ValueBook};
 
 /// The name of [`Input::built_in`], with the day of its AS numbers.
 pub const DEFAULT_TABLE_NAME: &str = "tier1-origin-20260617";

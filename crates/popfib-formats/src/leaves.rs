@@ -12,12 +12,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use popfib_table::MaxMindType;
+use popfib_table::{CellKind, MaxMindType};
 use serde::Deserializer;
 use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
 
 use crate::names::{counted, note_left_out};
-use crate::values::{CellKind, ColumnSelection, ValueBook};
+use crate::values::{ColumnSelection, ValueBook};
 
 /// How many elements of a list of maps become columns where all are read.
 const MAX_ELEMENTS: usize = 16;

@@ -20,6 +20,7 @@ use hashbrown::HashMap;
 use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
 use popfib::image::Source;
 use popfib::{IpPrefix, NextHop, Prefix};
+use popfib_table::CellKind;
 use self_cell::self_cell;
 use serde::Deserializer;
 use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -32,7 +33,7 @@ use crate::names::note_left_out;
 use crate::registry::Capability::ManyValues;
 use crate::route::{Route, RouteSource};
 use crate::table_format::TableEntry;
-use crate::values::{CellKind, ColumnSelection, ValueBook};
+use crate::values::{ColumnSelection, ValueBook};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "mmdb",

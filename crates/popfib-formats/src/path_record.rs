@@ -1,11 +1,12 @@
 //! The values of BGP paths: one of them, or their attributes as the columns of a record. A [`BgpPath`] in, a number out.
 
 use popfib::NextHop;
+use popfib_table::CellKind;
 
 use crate::bgp_path::BgpPath;
 use crate::peers::RouteValue;
 use crate::table_format::LoadOptions;
-use crate::values::{CellKind, ValueBook};
+use crate::values::ValueBook;
 
 /// The columns, called as the members of what `popfib paths --json` prints.
 const NAMES: [&str; 11] = [

@@ -9,23 +9,10 @@ use std::mem;
 
 use hashbrown::HashMap;
 use popfib::NextHop;
-use popfib_table::{BuiltRecords, Dictionary, MaxMindType, Records, RecordsBuilder, Scalar};
+use popfib_table::{BuiltRecords, CellKind, Dictionary, Records, RecordsBuilder};
 
 use crate::error::no_name;
 use crate::name_rule::{check_length, checked};
-
-/// How a cell's text is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CellKind {
-    Text,
-    /// Of a type that all texts of the column tell.
-    Written,
-    Integer,
-    Float,
-    Boolean,
-    /// As a MaxMind database has it: an integer, a float, or a text.
-    MaxMind(MaxMindType),
-}
 
 /// Which columns of a file's records are read.
 ///
@@ -248,13 +235,9 @@ impl ValueBook {
             return;
         }
         self.note(column, text.len());
-        if !self.are_records() {
-            return self.text.push_str(text);
-        }
-        match kind {
-            CellKind::Written => self.records.set_written(column, text),
-            CellKind::MaxMind(of) => self.records.set_maxmind(column, scalar(kind, text), of),
-            _ => self.records.set(column, scalar(kind, text)),
+        match self.are_records() {
+            true => self.records.set(column, kind, text),
+            false => self.text.push_str(text),
         }
     }
 
@@ -269,7 +252,6 @@ impl ValueBook {
         }
         self.note(column, elements.clone().map(|(_, text)| text.len()).sum());
         if self.are_records() {
-            let elements = elements.map(|(kind, text)| scalar(kind, text));
             return self.records.set_list(column, elements);
         }
         for (index, (_, text)) in elements.enumerate() {
@@ -435,23 +417,4 @@ impl ValueBook {
         let name = self.names().nth(unused)?;
         Some(no_name(name, there.into_iter()))
     }
-}
-
-/// The value of a text of this kind. An integer of more than 64 bits is a text: no column holds it.
-fn scalar(kind: CellKind, text: &str) -> Scalar<'_> {
-    let of_kind = match kind {
-        CellKind::Text => None,
-        // In a list; else all of the column tell.
-        CellKind::Written => (text.parse().ok())
-            .filter(|number: &i128| number.to_string() == text)
-            .map(Scalar::Integer),
-        CellKind::Float | CellKind::MaxMind(MaxMindType::Float) => {
-            text.parse().ok().map(|number| Scalar::Float(number, 0))
-        }
-        // Of 128 bits whatever they are, so that a column has one type in all databases.
-        CellKind::MaxMind(MaxMindType::Bytes | MaxMindType::Uint128) => None,
-        CellKind::Integer | CellKind::MaxMind(_) => text.parse().ok().map(Scalar::Integer),
-        CellKind::Boolean => text.parse().ok().map(Scalar::Boolean),
-    };
-    of_kind.unwrap_or(Scalar::Text(text))
 }

@@ -61,8 +61,8 @@ pub use join::{Join, Lists, NumberedPrefixes};
 pub use new_file::{NewFile, save_image};
 pub use prefix_text::PrefixText;
 pub use records::{
-    BuiltRecords, Cell, Column, ColumnType, ListCell, MaxMindType, Records, RecordsBuilder, Scalar,
-    check_records,
+    BuiltRecords, Cell, CellKind, Column, ColumnType, ListCell, MaxMindType, Records,
+    RecordsBuilder, Scalar, check_records,
 };
 pub use table::Table;
 pub use table_builder::TableBuilder;

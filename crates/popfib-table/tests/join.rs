@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_table::{
-    Cell, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table, TableBuilder, TableError,
+    Cell, CellKind, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table, TableBuilder,
+    TableError,
 };
 use proptest::prelude::*;
 
@@ -23,10 +24,10 @@ fn table(routes: &[(IpPrefix, u8)]) -> Table {
     let mut ribs = ByFamily::<Ribs>::default();
     for &(prefix, value) in routes {
         if value & 1 == 0 {
-            builder.set(asn, Scalar::Integer(i128::from(value / 4)));
+            builder.set(asn, CellKind::Integer, &(value / 4).to_string());
         }
         if value & 3 > 0 {
-            builder.set(city, Scalar::Text(&format!("city {}", value / 4)));
+            builder.set(city, CellKind::Text, &format!("city {}", value / 4));
         }
         let number = builder.finish_record();
         match prefix {

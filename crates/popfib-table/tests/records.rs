@@ -8,7 +8,7 @@ use forms::{repair, sections};
 use popfib::family::ByFamily;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, NextHop, Options};
-use popfib_table::{ColumnType, Records, RecordsBuilder, Ribs, Scalar, Table, TableBuilder};
+use popfib_table::{CellKind, ColumnType, Records, RecordsBuilder, Ribs, Table, TableBuilder};
 
 /// Columns of every type, with absent values, and so many records.
 fn records(count: u32) -> Records {
@@ -17,20 +17,26 @@ fn records(count: u32) -> Records {
     let [text, int, big, float, bool, texts, ints] =
         names.map(|name| builder.column(name).unwrap());
     for n in 0..count {
-        let long = i128::from(u64::MAX - u64::from(n));
+        let long = u64::MAX - u64::from(n);
         // Each has another set of values; the text is in all, so that no record equals another.
-        builder.set(text, Scalar::Text(&format!("é{n}")));
+        builder.set(text, CellKind::Text, &format!("é{n}"));
         if n & 1 == 0 {
-            builder.set(int, Scalar::Integer(i128::from(n) - 2));
-            builder.set(big, Scalar::Integer(long));
+            builder.set(int, CellKind::Integer, &(i64::from(n) - 2).to_string());
+            builder.set(big, CellKind::Integer, &long.to_string());
         }
         if n & 2 == 0 {
-            builder.set(float, Scalar::Float(f64::from(n) / 4.0, 0));
-            builder.set(bool, Scalar::Boolean(n & 4 == 0));
+            builder.set(float, CellKind::Float, &(f64::from(n) / 4.0).to_string());
+            builder.set(bool, CellKind::Boolean, &(n & 4 == 0).to_string());
         }
         if n % 3 == 0 {
-            builder.set_list(texts, [Scalar::Text("x"), Scalar::Text(&n.to_string())]);
-            builder.set_list(ints, (0..=n % 4).map(|m| Scalar::Integer(m.into())));
+            builder.set_list(
+                texts,
+                ["x", &n.to_string()].map(|text| (CellKind::Text, text)),
+            );
+            builder.set_list(
+                ints,
+                (0..=n % 4).map(|m| (CellKind::Integer, m.to_string())),
+            );
         }
         assert_eq!(builder.finish_record().get(), n + 1);
     }
@@ -42,8 +48,11 @@ fn copied_records_bring_their_values_alone() {
     let mut all = RecordsBuilder::new();
     let [text, list] = ["text", "list"].map(|name| all.column(name).unwrap());
     for n in 0..100 {
-        all.set_written(text, &n.to_string());
-        all.set_list(list, [Scalar::Text("a"), Scalar::Text(&n.to_string())]);
+        all.set(text, CellKind::Written, &n.to_string());
+        all.set_list(
+            list,
+            ["a", &n.to_string()].map(|text| (CellKind::Text, text)),
+        );
         all.finish_record();
     }
     let absent = all.finish_record();
@@ -173,7 +182,7 @@ fn an_image_of_one_column_of_texts_has_its_texts_alone() {
     let column = builder.column("value").unwrap();
     let mut texts = TableBuilder::new();
     for (number, text) in ["b", "a", "é"].into_iter().enumerate() {
-        builder.set(column, Scalar::Text(text));
+        builder.set(column, CellKind::Text, text);
         builder.finish_record();
         let prefix = format!("10.0.{}.0/24", number + 1).parse().unwrap();
         texts.insert(prefix, text);

@@ -75,16 +75,28 @@ pub(crate) fn put(column: &Column, code: u32, output: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use popfib_table::{Records, RecordsBuilder};
+    use popfib_table::{CellKind, Records, RecordsBuilder};
 
     /// Records of one column, of a value each.
     fn of(values: &[&[Scalar<'_>]], is_list: bool) -> Records {
         let mut builder = RecordsBuilder::new();
         let column = builder.column("c").unwrap();
+        let cell = |value: &Scalar<'_>| {
+            let kind = match value {
+                Scalar::Text(_) => CellKind::Text,
+                Scalar::Integer(_) => CellKind::Integer,
+                Scalar::Float(..) => CellKind::Float,
+                Scalar::Boolean(_) => CellKind::Boolean,
+            };
+            (kind, value.to_string())
+        };
         for value in values {
             match is_list {
-                true => builder.set_list(column, value.iter().copied()),
-                false => builder.set(column, value[0]),
+                true => builder.set_list(column, value.iter().map(cell)),
+                false => {
+                    let (kind, text) = cell(&value[0]);
+                    builder.set(column, kind, &text);
+                }
             }
             builder.finish_record();
         }

@@ -27,6 +27,8 @@ use super::fields::CsvFields;
 use super::geofeed;
 use super::layout::{AddressColumns, CsvLayout, is_host};
 use super::overlap::RangeRoutes;
+use popfib_table::CellKind;
+
 use crate::delimiter::{declared, delimiter};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};
@@ -36,7 +38,7 @@ use crate::ranges::{AddressSpan, IpRangePrefixes, Notation};
 use crate::registry::Capability::{ManyValues, PrefixColumn};
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
-use crate::values::{CellKind, ColumnSelection, ValueBook};
+use crate::values::{ColumnSelection, ValueBook};
 use crate::words::two_elements;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {

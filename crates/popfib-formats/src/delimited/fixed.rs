@@ -1,9 +1,10 @@
 //! The columns of formats whose fields have a fixed order: which are asked for, and their record in a row. The fields of a row in,
 //! the cells of a record out ([`ValueBook`]).
+use popfib_table::CellKind;
 
 use crate::error::no_name;
 use crate::table_format::LoadOptions;
-use crate::values::{CellKind, ColumnSelection, ValueBook};
+use crate::values::{ColumnSelection, ValueBook};
 
 /// The columns that were asked for.
 pub(super) struct FixedColumns {

@@ -37,6 +37,8 @@ use super::records::{MemberValue, has_one_prefix, has_prefix, range_ends};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, keys, reason};
+use popfib_table::CellKind;
+
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};
@@ -46,7 +48,7 @@ use crate::ranges::{is_prefix, is_range};
 use crate::registry::Capability::{ManyValues, PrefixColumn};
 use crate::rows::{RouteRows, RowValue};
 use crate::table_format::{LoadOptions, TableEntry};
-use crate::values::{CellKind, ColumnSelection, ValueBook};
+use crate::values::{ColumnSelection, ValueBook};
 use crate::words::may_be_element;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {

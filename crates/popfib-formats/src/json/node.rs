@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use popfib_table::CellKind;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Error;
 use serde_json::value::RawValue;
@@ -13,7 +14,6 @@ use serde_json::value::RawValue;
 use crate::error::quote;
 use crate::leaves::RecordNode;
 use crate::ranges::is_prefix;
-use crate::values::CellKind;
 use crate::words::may_be_element;
 
 /// How deep objects and arrays may be nested: the limit of serde_json, which does not count here as each level is

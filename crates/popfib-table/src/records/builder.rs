@@ -4,8 +4,6 @@
 //! is kept as the text that it is written as, once in its column, and a record is a row of these texts' codes. In the end each column
 //! gets the type that all of its values have.
 
-use std::fmt::Write;
-
 use hashbrown::HashMap;
 use popfib::NextHop;
 
@@ -28,12 +26,12 @@ const LIST: u32 = 1 << 31;
 /// Collects the records of a table: columns as they come up, and the values of one record after the other.
 ///
 /// ```
-/// use popfib_table::{Cell, RecordsBuilder, Scalar};
+/// use popfib_table::{Cell, CellKind, RecordsBuilder, Scalar};
 ///
 /// let mut builder = RecordsBuilder::new();
 /// let (asn, name) = (builder.column("asn")?, builder.column("name")?);
-/// builder.set(asn, Scalar::Integer(64496));
-/// builder.set(name, Scalar::Text("Example"));
+/// builder.set(asn, CellKind::Integer, "64496");
+/// builder.set(name, CellKind::Text, "Example");
 /// let number = builder.finish_record();
 ///
 /// let records = builder.build().records;
@@ -49,9 +47,39 @@ pub struct RecordsBuilder {
     rows: InternedCodeLists,
     /// Whether a record has no value.
     lacks_values: bool,
-    /// Memory for a value's text, and for a list's codes.
-    text: String,
+    /// Memory for a list's codes.
     list: Vec<u32>,
+}
+
+/// How a value's text is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// As a text.
+    Text,
+    /// Of a type that all texts of the column tell: `7` is an integer, `07` is not.
+    Written,
+    /// As an integer. One of more than 64 bits makes the column texts.
+    Integer,
+    /// As a float.
+    Float,
+    /// As `true` or `false`.
+    Boolean,
+    /// As a MaxMind database has it: an integer, a float, or a text.
+    MaxMind(MaxMindType),
+}
+
+impl CellKind {
+    /// Its bit among the kinds of a column.
+    fn bit(self) -> u8 {
+        match self {
+            // Of 128 bits whatever they are, so that a column has one type in all databases.
+            Self::Text | Self::MaxMind(MaxMindType::Bytes | MaxMindType::Uint128) => TEXT,
+            Self::Written => WRITTEN,
+            Self::Float | Self::MaxMind(MaxMindType::Float) => FLOAT,
+            Self::Integer | Self::MaxMind(_) => INTEGER,
+            Self::Boolean => BOOLEAN,
+        }
+    }
 }
 
 /// What [`RecordsBuilder::build`] makes.
@@ -157,39 +185,18 @@ impl RecordsBuilder {
     ///
     /// # Panics
     /// If there is no such column.
-    pub fn set(&mut self, column: usize, value: Scalar<'_>) {
-        let code = self.scalar(column, value);
-        self.columns[column].has_scalars = true;
-        self.put(column, code);
-    }
-
-    /// As [`set`](Self::set), for a value that had this type in a MaxMind database.
-    ///
-    /// # Panics
-    /// If there is no such column.
-    pub fn set_maxmind(&mut self, column: usize, value: Scalar<'_>, of: MaxMindType) {
-        let known = &mut self.columns[column].maxmind_type;
-        // Kept over `set`, which forgets it: other values have no such type.
-        *known = match known {
-            Some(known) if *known != Some(of) => Some(None),
-            _ => Some(Some(of)),
-        };
-        let known = *known;
-        self.set(column, value);
-        self.columns[column].maxmind_type = known;
-    }
-
-    /// As [`set`](Self::set), for a value of which only the text is known. The column gets a type other than text if all of its texts
-    /// are as values of that type are written: `7` is an integer, `07` is not.
-    ///
-    /// # Panics
-    /// If there is no such column.
-    pub fn set_written(&mut self, column: usize, text: &str) {
+    pub fn set(&mut self, column: usize, kind: CellKind, text: &str) {
         let of = &mut self.columns[column];
-        of.kinds |= WRITTEN;
-        of.maxmind_type = Some(None);
+        let maxmind_type = match kind {
+            CellKind::MaxMind(maxmind_type) => Some(maxmind_type),
+            _ => None,
+        };
+        of.maxmind_type = match of.maxmind_type {
+            Some(known) if known != maxmind_type => Some(None),
+            _ => Some(maxmind_type),
+        };
         of.has_scalars = true;
-        let code = of.code(text);
+        let code = of.code(kind, text);
         self.put(column, code);
     }
 
@@ -197,34 +204,28 @@ impl RecordsBuilder {
     ///
     /// # Panics
     /// If there is no such column.
-    pub fn set_list<'v>(&mut self, column: usize, values: impl IntoIterator<Item = Scalar<'v>>) {
-        let mut list = std::mem::take(&mut self.list);
-        list.clear();
-        list.extend(values.into_iter().map(|value| self.scalar(column, value)));
-        if !list.is_empty() {
-            let code = self.columns[column].lists.intern(&list) | LIST;
+    pub fn set_list<T: AsRef<str>>(
+        &mut self,
+        column: usize,
+        elements: impl IntoIterator<Item = (CellKind, T)>,
+    ) {
+        let of = &mut self.columns[column];
+        of.maxmind_type = Some(None);
+        self.list.clear();
+        self.list.extend(elements.into_iter().map(|(kind, text)| {
+            let text = text.as_ref();
+            // Lists are of integers or of texts, which each element tells.
+            let kind = match kind {
+                CellKind::Written if parsed::<i128>(text).is_some() => CellKind::Integer,
+                CellKind::Written => CellKind::Text,
+                kind => kind,
+            };
+            of.code(kind, text)
+        }));
+        if !self.list.is_empty() {
+            let code = of.lists.intern(&self.list) | LIST;
             self.put(column, code);
         }
-        self.list = list;
-    }
-
-    fn scalar(&mut self, column: usize, value: Scalar<'_>) -> u32 {
-        let column = &mut self.columns[column];
-        column.maxmind_type = Some(None);
-        let (kind, written) = match value {
-            Scalar::Text(text) => (TEXT, Some(text)),
-            Scalar::Integer(_) => (INTEGER, None),
-            Scalar::Float(..) => (FLOAT, None),
-            Scalar::Boolean(_) => (BOOLEAN, None),
-        };
-        column.kinds |= kind;
-        let text = written.unwrap_or_else(|| {
-            self.text.clear();
-            // Writing to a String cannot fail.
-            let _ = write!(self.text, "{value}");
-            &self.text
-        });
-        column.code(text)
     }
 
     fn put(&mut self, column: usize, code: u32) {
@@ -272,7 +273,7 @@ impl RecordsBuilder {
             let (column, known) = (&mut self.columns[index], &from.columns[index]);
             let mut copied = |code| {
                 let text = NextHop::new(code).and_then(|code| known.values.get(code));
-                text.map_or(0, |text| column.code(text))
+                text.map_or(0, |text| column.code_of(text))
             };
             let code = match known.lists.lists().get(code ^ LIST) {
                 Some(codes) if code & LIST != 0 => {
@@ -330,8 +331,14 @@ enum Renumbered {
 }
 
 impl ColumnBuilder {
+    /// The code of a value.
+    fn code(&mut self, kind: CellKind, text: &str) -> u32 {
+        self.kinds |= kind.bit();
+        self.code_of(text)
+    }
+
     /// The code of a value that is written as `text`.
-    fn code(&mut self, text: &str) -> u32 {
+    fn code_of(&mut self, text: &str) -> u32 {
         let last = NextHop::new(self.last).and_then(|last| self.values.get(last));
         if last != Some(text) {
             self.last = self.values.intern(text).get();

@@ -22,7 +22,7 @@ pub(crate) use builder::MAX_COLUMNS;
 pub(crate) use interned_code_lists::InternedCodeLists;
 pub(crate) use store::VALUE;
 
-pub use builder::{BuiltRecords, RecordsBuilder};
+pub use builder::{BuiltRecords, CellKind, RecordsBuilder};
 pub use cell::{Cell, ListCell};
 pub use column::{Column, ColumnType, MaxMindType};
 pub use image::check_records;

@@ -43,28 +43,26 @@ fn cell_of(cell: Option<Cell<'_>>) -> Set {
 fn set(builder: &mut RecordsBuilder, column: usize, value: &Set) {
     match value {
         Set::Absent => {}
-        Set::Text(text) => builder.set(column, Scalar::Text(text)),
-        Set::Integer(number) => builder.set(column, Scalar::Integer(*number)),
-        Set::Float(number) => builder.set(column, Scalar::Float(*number, 0)),
-        Set::Boolean(truth) => builder.set(column, Scalar::Boolean(*truth)),
+        Set::Text(text) => builder.set(column, CellKind::Text, text),
+        Set::Integer(number) => builder.set(column, CellKind::Integer, &number.to_string()),
+        Set::Float(number) => builder.set(column, CellKind::Float, &number.to_string()),
+        Set::Boolean(truth) => builder.set(column, CellKind::Boolean, &truth.to_string()),
         Set::Texts(texts) => {
-            builder.set_list(column, texts.iter().map(|text| Scalar::Text(text)));
+            builder.set_list(column, texts.iter().map(|text| (CellKind::Text, text)));
         }
         Set::Integers(numbers) => {
-            builder.set_list(
-                column,
-                numbers.iter().map(|&number| Scalar::Integer(number)),
-            );
+            let numbers = numbers.iter().map(|number| number.to_string());
+            builder.set_list(column, numbers.map(|number| (CellKind::Integer, number)));
         }
     }
 }
 
-/// A column of texts that were `set_written`, and its type.
+/// A column of texts that tell its type, and that.
 fn written(texts: &[&str]) -> ColumnType {
     let mut builder = RecordsBuilder::new();
     let column = builder.column("c").unwrap();
     for text in texts {
-        builder.set_written(column, text);
+        builder.set(column, CellKind::Written, text);
         builder.finish_record();
     }
     let built = builder.build();
@@ -121,7 +119,7 @@ fn whole_numbers_with_and_without_a_point_are_numbers() {
     let column = builder.column("c").unwrap();
     for text in ["48", "48.0", "", "48.2", "-0.0"] {
         if !text.is_empty() {
-            builder.set_written(column, text);
+            builder.set(column, CellKind::Written, text);
         }
         builder.finish_record();
     }
@@ -301,7 +299,10 @@ fn lists_have_types_too() {
 
     let mut builder = RecordsBuilder::new();
     let column = builder.column("l").unwrap();
-    builder.set_list(column, [Scalar::Boolean(true), Scalar::Boolean(false)]);
+    builder.set_list(
+        column,
+        ["true", "false"].map(|truth| (CellKind::Boolean, truth)),
+    );
     let number = builder.finish_record();
     let records = builder.build().records;
     assert_eq!(records.columns()[0].column_type(), ColumnType::Texts);
@@ -314,7 +315,7 @@ fn one_column_has_no_rows_and_no_column_is_one_of_texts() {
     let mut builder = RecordsBuilder::new();
     let column = builder.column("name").unwrap();
     for text in ["b", "a", "", "b"] {
-        builder.set(column, Scalar::Text(text));
+        builder.set(column, CellKind::Text, text);
         builder.finish_record();
     }
     let records = builder.build().records;
@@ -340,7 +341,7 @@ fn columns_have_a_bound() {
     assert_eq!(builder.column("7").unwrap(), 7);
     let error = builder.column("one more").unwrap_err();
     assert_eq!(error.to_string(), "records of more than 4096 columns");
-    builder.set(0, Scalar::Boolean(true));
+    builder.set(0, CellKind::Boolean, "true");
     assert_eq!(builder.finish_record(), NextHop::MIN);
 }
 
@@ -349,10 +350,11 @@ fn a_column_says_what_its_elements_are() {
     let column = |values: &[i128], is_list: bool| {
         let mut builder = RecordsBuilder::new();
         let column = builder.column("c").unwrap();
-        for &value in values {
+        for value in values {
+            let value = value.to_string();
             match is_list {
-                true => builder.set_list(column, [Scalar::Integer(value)]),
-                false => builder.set(column, Scalar::Integer(value)),
+                true => builder.set_list(column, [(CellKind::Integer, value)]),
+                false => builder.set(column, CellKind::Integer, &value),
             }
             builder.finish_record();
         }

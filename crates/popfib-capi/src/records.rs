@@ -44,68 +44,30 @@ impl CRecords {
     }
 }
 
-/// A type of C that values have.
-trait CValue<'r>: Sized {
-    /// Its number in the header.
+/// A type of C that values have, with its number in the header.
+trait CValue<'r>: TryFrom<Scalar<'r>> {
     const TYPE: u32;
-
-    fn of(scalar: Scalar<'r>) -> Option<Self>;
 }
 
 impl<'r> CValue<'r> for &'r str {
     const TYPE: u32 = TEXT;
-
-    fn of(scalar: Scalar<'r>) -> Option<Self> {
-        match scalar {
-            Scalar::Text(text) => Some(text),
-            _ => None,
-        }
-    }
 }
 
 impl CValue<'_> for i64 {
     const TYPE: u32 = INT64;
-
-    fn of(scalar: Scalar<'_>) -> Option<Self> {
-        match scalar {
-            Scalar::Integer(number) => number.try_into().ok(),
-            _ => None,
-        }
-    }
 }
 
 impl CValue<'_> for u64 {
     const TYPE: u32 = UINT64;
-
-    fn of(scalar: Scalar<'_>) -> Option<Self> {
-        match scalar {
-            Scalar::Integer(number) => number.try_into().ok(),
-            _ => None,
-        }
-    }
 }
 
 impl CValue<'_> for f64 {
     const TYPE: u32 = DOUBLE;
-
-    fn of(scalar: Scalar<'_>) -> Option<Self> {
-        match scalar {
-            Scalar::Float(number, _) => Some(number),
-            _ => None,
-        }
-    }
 }
 
-/// A boolean.
-impl CValue<'_> for u8 {
+/// A `uint8_t` of 0 or 1.
+impl CValue<'_> for bool {
     const TYPE: u32 = BOOL;
-
-    fn of(scalar: Scalar<'_>) -> Option<Self> {
-        match scalar {
-            Scalar::Boolean(truth) => Some(truth.into()),
-            _ => None,
-        }
-    }
 }
 
 /// The number of a column's type in the header.
@@ -179,7 +141,8 @@ fn value<'r, T: CValue<'r>>(
         Some(Cell::List(list)) => list.get(index),
         _ => None,
     };
-    scalar.and_then(T::of).ok_or(Errno::NO_ENTRY)
+    let value = scalar.and_then(|scalar| scalar.try_into().ok());
+    value.ok_or(Errno::NO_ENTRY)
 }
 
 /// Calls `each` with the place of each record and its value.
@@ -196,11 +159,9 @@ fn values<'r, T: CValue<'r>>(
     let values = column_at(records, column)?;
     for (at, &number) in numbers.iter().enumerate() {
         // Code 0, of what is absent and of number 0, has no value.
-        let value = match values.value(records.code(number, column as usize)) {
-            Some(Cell::Scalar(scalar)) => T::of(scalar),
-            _ => None,
-        };
-        each(at, value);
+        let value = values.value(records.code(number, column as usize));
+        let scalar = value.and_then(Cell::scalar);
+        each(at, scalar.and_then(|scalar| scalar.try_into().ok()));
     }
     Ok(())
 }
@@ -477,4 +438,4 @@ macro_rules! getters {
 getters!(i64, popfib_records_int64, popfib_records_int64_bulk);
 getters!(u64, popfib_records_uint64, popfib_records_uint64_bulk);
 getters!(f64, popfib_records_double, popfib_records_double_bulk);
-getters!(u8, popfib_records_bool, popfib_records_bool_bulk);
+getters!(bool, popfib_records_bool, popfib_records_bool_bulk);

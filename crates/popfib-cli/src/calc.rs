@@ -12,7 +12,6 @@ use serde::Serialize;
 use crate::args::ReadArgs;
 use crate::diff::AddressCount;
 use crate::output::{AsText, StandardOutput};
-use crate::records::shown;
 use crate::rows::{LEFT, RowField, RowForm};
 use crate::screen::{HEADING, PREFIX};
 use crate::table;
@@ -124,7 +123,7 @@ fn line<A: Family>(prefix: Prefix<A>, special: &LookupTable) -> Result<CalcLine,
         cells
             .into_iter()
             .flatten()
-            .map(|cell| shown(cell).into_owned())
+            .map(|cell| cell.to_text().into_owned())
             .collect::<Vec<_>>()
             .join(", ")
     });

@@ -18,7 +18,7 @@ use popfib_table::{Column, ColumnType, Records, Ribs};
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, is_built_in, is_stdin};
 use crate::destination::Destination;
-use crate::records::{NO_AS, names, said, shown};
+use crate::records::{NO_AS, names, said};
 use crate::table;
 
 /// Draw a picture of a table or of a lookup.
@@ -347,7 +347,7 @@ impl NextHopNames {
     /// The value of the first column alone, where there is little room.
     fn first(&self, next_hop: NextHop) -> String {
         let cell = self.records.cell(next_hop, 0);
-        cell.map_or_else(|| "-".to_owned(), |cell| shown(cell).into_owned())
+        cell.map_or_else(|| "-".to_owned(), |cell| cell.to_text().into_owned())
     }
 
     /// The values of all columns.

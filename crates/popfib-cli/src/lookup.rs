@@ -25,7 +25,7 @@ use crate::args::{ReadArgs, TableArgs, kernel};
 use crate::forms::{Form, FormArgs};
 use crate::live::FollowSocket;
 use crate::output::{AsText, StandardOutput, note};
-use crate::records::{self, NEXT_HOP, NamedCell, shown};
+use crate::records::{self, NEXT_HOP, NamedCell};
 use crate::rows::{Alignment, RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::stream::follower::Follower;
@@ -462,7 +462,7 @@ pub(crate) fn write_answer(
     }
     let (names, cells): (Vec<_>, Vec<_>) = cells.iter().copied().unzip();
     let text = |cell: Cell<'_>| match form {
-        Form::Csv => shown(cell).into_owned(),
+        Form::Csv => cell.to_text().into_owned(),
         _ => Escaped(&cell.to_string()).to_string(),
     };
     let prefix = prefix.map(|prefix| prefix.to_string());

@@ -26,20 +26,12 @@ pub(crate) fn names(records: &Records, columns: impl ExactSizeIterator<Item = us
     columns.map(name).collect()
 }
 
-/// The text of a value, which may have any characters.
-pub(crate) fn shown(cell: Cell<'_>) -> Cow<'_, str> {
-    match cell {
-        Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
-        cell => Cow::Owned(cell.to_string()),
-    }
-}
-
 /// What a picture says for AS 0.
 pub(crate) const NO_AS: &str = "no AS";
 
 /// What a picture says for a value: a number alone says nothing without the name of its column, and an AS number has its own form.
 pub(crate) fn said(column: &str, cell: Cell<'_>) -> String {
-    let value = shown(cell);
+    let value = cell.to_text();
     // In a joined table it is asn.asn.
     match column.rsplit('.').next().unwrap_or_default() {
         // Of a list.
@@ -56,7 +48,7 @@ pub(crate) struct CellText<'a>(pub(crate) Cow<'a, str>);
 
 impl<'a> CellText<'a> {
     pub(crate) fn new(cell: Option<Cell<'a>>) -> Self {
-        Self(cell.map_or(Cow::Borrowed("-"), shown))
+        Self(cell.map_or(Cow::Borrowed("-"), Cell::to_text))
     }
 }
 

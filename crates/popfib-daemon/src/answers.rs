@@ -7,7 +7,7 @@ use popfib::{IpPrefix, NextHop};
 use popfib_feed::Target;
 use popfib_formats::Escaped;
 use popfib_formats::text::CellJson;
-use popfib_table::{Cell, IPV6_TEXT, PrefixText, Records, Scalar, write_ip};
+use popfib_table::{Cell, IPV6_TEXT, PrefixText, Records, write_ip};
 use serde::Serialize;
 
 use super::questions::{BodyForm, QuestionError};
@@ -115,8 +115,7 @@ pub(super) fn write_answer(
 
 fn write_cell(to: &mut Vec<u8>, cell: Option<Cell<'_>>) -> io::Result<()> {
     match cell {
-        Some(Cell::Scalar(Scalar::Text(text))) => write!(to, "{}", Escaped(text)),
-        Some(cell) => write!(to, "{}", Escaped(&cell.to_string())),
+        Some(cell) => write!(to, "{}", Escaped(&cell.to_text())),
         None => to.write_all(b"-"),
     }
 }

@@ -1,19 +1,19 @@
 //! A column of any type that holds addresses in; the addresses of its rows by family out, as lookups take them.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 
 use popfib_formats::addresses::parse_address;
-use popfib_table::FamilyAddresses;
+use popfib_table::AddressColumn;
 
 use crate::api::TypeId;
 use crate::seen::SeenColumn;
 use crate::vector::InputVector;
 
-/// The addresses of a column's rows, by family, each with its row. Rows without one are left out.
+/// The addresses of a column's rows.
 #[derive(Default)]
 pub(crate) struct ColumnAddresses {
-    pub(crate) ipv4: FamilyAddresses<u32>,
-    pub(crate) ipv6: FamilyAddresses<u128>,
+    pub(crate) column: AddressColumn,
     /// The first row that is neither null nor an address.
     pub(crate) invalid: Option<usize>,
     /// The column that these are from.
@@ -32,8 +32,7 @@ impl ColumnAddresses {
             return Ok(false);
         }
         self.seen.forget();
-        self.ipv4.clear();
-        self.ipv6.clear();
+        self.column.clear();
         self.invalid = None;
         // SAFETY: each function takes the rows for what a column of type `id` has.
         unsafe {
@@ -61,8 +60,7 @@ impl ColumnAddresses {
 
     /// Becomes the part of `all` whose rows are chosen.
     pub(crate) fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool) {
-        self.ipv4.choose(&all.ipv4, &is_chosen);
-        self.ipv6.choose(&all.ipv6, is_chosen);
+        self.column.choose(&all.column, is_chosen);
     }
 
     /// # Safety
@@ -70,17 +68,9 @@ impl ColumnAddresses {
     unsafe fn read_ipv4(&mut self, column: &InputVector<'_>) {
         // SAFETY: the rows of an UINTEGER are `u32`.
         let rows = unsafe { column.rows::<u32>() };
-        if !column.has_nulls() {
-            self.ipv4.addresses.extend_from_slice(rows);
-            self.ipv4.rows.extend(0..rows.len() as u32);
-            return;
-        }
-        for (row, &bits) in rows
-            .iter()
-            .enumerate()
-            .filter(|(row, _)| !column.is_null(*row))
-        {
-            self.ipv4.push(row as u32, bits);
+        match column.has_nulls() {
+            true => self.each(column, |row| Some(IpAddr::V4(rows[row].into()))),
+            false => self.column.extend_ipv4(rows.iter().copied()),
         }
     }
 
@@ -124,26 +114,17 @@ impl ColumnAddresses {
 
     #[inline(always)]
     fn each(&mut self, column: &InputVector<'_>, address: impl Fn(usize) -> Option<IpAddr>) {
-        let len = column.len();
-        let ipv4 = &mut self.ipv4;
-        ipv4.addresses.resize(len, 0);
-        ipv4.rows.resize(len, 0);
-        let mut count = 0;
-        for row in (0..len).filter(|&row| !column.is_null(row)) {
-            match address(row) {
-                Some(IpAddr::V4(address)) => {
-                    ipv4.addresses[count] = address.into();
-                    ipv4.rows[count] = row as u32;
-                    count += 1;
-                }
-                Some(IpAddr::V6(address)) => {
-                    self.ipv6.push(row as u32, address.into());
-                }
-                None => self.invalid = self.invalid.or(Some(row)),
+        let invalid = &mut self.invalid;
+        let Ok(()) = self.column.fill(column.len(), |row| {
+            if column.is_null(row) {
+                return Ok::<_, Infallible>(None);
             }
-        }
-        ipv4.addresses.truncate(count);
-        ipv4.rows.truncate(count);
+            let found = address(row);
+            if found.is_none() {
+                *invalid = invalid.or(Some(row));
+            }
+            Ok(found)
+        });
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 
 use popfib::family::Family;
 use popfib::{IpPrefix, Kernel};
-use popfib_table::{FamilyAddresses, FamilyTable, PrefixText};
+use popfib_table::{Cell, FamilyAddresses, FamilyTable, PrefixText};
 
 use crate::addresses::ColumnAddresses;
 use crate::api::{DuckDbHandle, TypeId, api, duckdb};
@@ -20,7 +20,7 @@ use crate::border::{border, drop_box, into_raw};
 use crate::connections::{Connections, TableCall};
 use crate::lpm_arguments::LpmArguments;
 use crate::registry::{FindTable, in_table};
-use crate::table::{SqlTable, cell_text};
+use crate::table::SqlTable;
 use crate::vector::{InputVector, LogicalType, OutputRows, OutputVector, SqlText};
 
 /// What a function answers.
@@ -340,12 +340,12 @@ impl ChunkScratch {
                 }
                 SqlAnswer::Prefix => {
                     let rows = output.rows::<SqlText>(len);
-                    self.prefixes(table, &addresses.ipv4, output, &rows)?;
-                    self.prefixes(table, &addresses.ipv6, output, &rows)?;
+                    self.prefixes(table, addresses.column.ipv4(), output, &rows)?;
+                    self.prefixes(table, addresses.column.ipv6(), output, &rows)?;
                 }
                 SqlAnswer::Covering => {
-                    self.covering(table, &addresses.ipv4)?;
-                    self.covering(table, &addresses.ipv6)?;
+                    self.covering(table, addresses.column.ipv4())?;
+                    self.covering(table, addresses.column.ipv6())?;
                 }
             }
         }
@@ -384,7 +384,7 @@ impl ChunkScratch {
             if place.0 == code {
                 return rows.set(row, rows.get(place.1));
             }
-            let text = values.value(code).map(cell_text).unwrap_or_default();
+            let text = values.value(code).map(Cell::to_text).unwrap_or_default();
             // SAFETY: an output of texts that has this row.
             unsafe { output.put_long(row, text.as_bytes()) }
             *place = (code, row);
@@ -411,7 +411,8 @@ impl ChunkScratch {
                 &self.found
             }
         };
-        if addresses.ipv4.rows.len() == numbers.len() {
+        let (ipv4, ipv6) = (addresses.column.ipv4(), addresses.column.ipv6());
+        if ipv4.len() == numbers.len() {
             // Every row is an IPv4 address: the usual case, in which nothing needs sorting by family.
             for (row, &number) in numbers.iter().enumerate() {
                 put(row, number);
@@ -421,7 +422,7 @@ impl ChunkScratch {
             }
             return Ok(());
         }
-        for &row in addresses.ipv4.rows.iter().chain(&addresses.ipv6.rows) {
+        for &row in ipv4.rows().iter().chain(ipv6.rows()) {
             let number = numbers[row as usize];
             self.answered[row as usize] = number != 0;
             put(row as usize, number);
@@ -431,31 +432,15 @@ impl ChunkScratch {
 
     /// The numbers of the records of addresses, by their rows.
     fn look_up(&mut self, table: &SqlTable, addresses: &ColumnAddresses) -> Result<(), String> {
-        let (ipv4, ipv6) = (&addresses.ipv4, &addresses.ipv6);
         if ptr::eq(self.known.as_ptr(), table) {
             return Ok(());
         }
         self.known = Weak::new();
+        self.numbers.clear();
         self.numbers.resize(self.answered.len(), 0);
-        if ipv4.rows.len() == self.numbers.len() {
-            return table.find(&ipv4.addresses, &mut self.numbers);
-        }
-        self.numbers.fill(0);
-        self.scatter(table, ipv4)?;
-        self.scatter(table, ipv6)
-    }
-
-    fn scatter<A: Family>(
-        &mut self,
-        table: &SqlTable,
-        addresses: &FamilyAddresses<A>,
-    ) -> Result<(), String> {
-        self.found.resize(addresses.rows.len(), 0);
-        table.find(&addresses.addresses, &mut self.found)?;
-        for (&number, &row) in self.found.iter().zip(&addresses.rows) {
-            self.numbers[row as usize] = number;
-        }
-        Ok(())
+        let (column, numbers) = (&addresses.column, &mut self.numbers);
+        (column.ipv4()).answer(numbers, |some, found| table.find(some, found))?;
+        (column.ipv6()).answer(numbers, |some, found| table.find(some, found))
     }
 
     /// Writes the prefixes that match addresses of one family.
@@ -469,12 +454,12 @@ impl ChunkScratch {
         output: OutputVector,
         rows: &OutputRows<'_, SqlText>,
     ) -> Result<(), String> {
-        if addresses.rows.is_empty() {
+        if addresses.is_empty() {
             return Ok(());
         }
         let family = table.loaded.family::<A>();
-        self.found.resize(addresses.rows.len(), 0);
-        let (numbers, addresses, places) = (&mut self.found, &addresses.addresses, &addresses.rows);
+        self.found.resize(addresses.len(), 0);
+        let (numbers, places) = (&mut self.found, addresses.rows());
         let found = family.match_numbers(Kernel::best(), addresses, numbers);
         found.map_err(|error| error.to_string())?;
         for ((&address, &number), &row) in addresses.iter().zip(&*numbers).zip(places) {
@@ -495,7 +480,7 @@ impl ChunkScratch {
         table: &SqlTable,
         addresses: &FamilyAddresses<A>,
     ) -> Result<(), String> {
-        for (&address, &row) in addresses.addresses.iter().zip(&addresses.rows) {
+        for (&address, &row) in addresses.iter().zip(addresses.rows()) {
             let before = self.covering.len();
             let table = &table.loaded;
             let covering = table.supernets(IpPrefix::host(address.ip()), |(prefix, number)| {

@@ -1,7 +1,6 @@
 //! A file in, a table as queries use it out: never changed, shared by all threads, with the values of its columns as
 //! DuckDB has them, made when they are first asked for.
 
-use std::borrow::Cow;
 use std::error::Error;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
@@ -10,7 +9,7 @@ use popfib::family::Family;
 use popfib::{ImageError, Kernel};
 use popfib_formats::text::no_column_message;
 use popfib_formats::{Escaped, Input, LoadOptions, LookupTable, load};
-use popfib_table::{Cell, Column, Records, Scalar};
+use popfib_table::{Cell, Column, Records};
 
 use crate::vector::SqlText;
 
@@ -120,7 +119,7 @@ impl SqlTable {
     pub(crate) fn texts(&self, column: usize) -> &SqlColumnTexts {
         let values = &self.records().columns()[column];
         self.values[column].texts.get_or_init(|| {
-            let texts = cells(values).map(|cell| SqlText::new(cell_text(cell).as_bytes()));
+            let texts = cells(values).map(|cell| SqlText::new(cell.to_text().as_bytes()));
             let texts: Vec<_> = [SqlText::new(b"")].into_iter().chain(texts).collect();
             SqlColumnTexts {
                 has_long: texts.iter().any(SqlText::is_long),
@@ -154,7 +153,7 @@ impl SqlTable {
     ) -> Result<&'t [T], String> {
         let values = &self.records().columns()[column];
         let parse = |cell: Cell<'_>| {
-            let text = cell_text(cell);
+            let text = cell.to_text();
             let number = match cell {
                 Cell::Scalar(_) => text.parse().ok(),
                 Cell::List(_) => None,
@@ -173,14 +172,6 @@ impl SqlTable {
 /// A text of the libraries, with an option and its value as SQL writes them.
 fn in_sql(text: &str) -> String {
     text.replace("='*'`", " := '*'`")
-}
-
-/// A value as it is written.
-pub(crate) fn cell_text(cell: Cell<'_>) -> Cow<'_, str> {
-    match cell {
-        Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
-        cell => Cow::Owned(cell.to_string()),
-    }
 }
 
 /// The values of a column in the order of their codes, from 1 on.

@@ -100,10 +100,7 @@ impl ColumnValues {
     pub(crate) fn of(column: &Column) -> Self {
         let codes = 1..=column.len() as u32;
         let cells = codes.filter_map(|code| column.value(code));
-        let scalars = cells.clone().filter_map(|cell| match cell {
-            Cell::Scalar(scalar) => Some(scalar),
-            Cell::List(_) => None,
-        });
+        let scalars = cells.clone().filter_map(Cell::scalar);
         match column.column_type() {
             ColumnType::Boolean => Self::Booleans(
                 scalars

@@ -23,10 +23,11 @@ pub struct AddressColumn {
 /// The addresses of one family in a column: an array of them, and the row of each.
 #[derive(Clone, Debug, Default)]
 pub struct FamilyAddresses<A> {
-    /// The addresses.
-    pub addresses: Vec<A>,
-    /// The row of each, in order.
-    pub rows: Vec<u32>,
+    /// The addresses and the row of each, in order, and after them room for more, which has been used before: so a block of rows
+    /// is filled in without asking for memory at each.
+    addresses: Vec<A>,
+    rows: Vec<u32>,
+    len: usize,
 }
 
 /// So many neighbours of one kind: of one family, or without an address.
@@ -48,9 +49,7 @@ impl AddressColumn {
 
     /// Removes all rows; the memory stays.
     pub fn clear(&mut self) {
-        self.ipv4.clear();
-        self.ipv6.clear();
-        self.len = 0;
+        (self.ipv4.len, self.ipv6.len, self.len) = (0, 0, 0);
     }
 
     /// The IPv4 addresses.
@@ -90,11 +89,54 @@ impl AddressColumn {
     /// Adds rows of IPv4 addresses.
     #[inline]
     pub fn extend_ipv4(&mut self, addresses: impl IntoIterator<Item = u32>) {
-        let before = self.ipv4.len();
-        self.ipv4.addresses.extend(addresses);
-        let end = self.len + (self.ipv4.len() - before) as u32;
-        self.ipv4.rows.extend(self.len..end);
+        let ipv4 = &mut self.ipv4;
+        let before = ipv4.len;
+        ipv4.addresses.truncate(before);
+        ipv4.rows.truncate(before);
+        ipv4.addresses.extend(addresses);
+        ipv4.len = ipv4.addresses.len();
+        let end = self.len + (ipv4.len - before) as u32;
+        ipv4.rows.extend(self.len..end);
         self.len = end;
+    }
+
+    /// Replaces what is there by `count` rows, with what `read` finds for each.
+    ///
+    /// # Errors
+    /// The first row for which `read` fails, and its error. The column has no rows then.
+    #[inline(always)]
+    pub fn fill<E>(
+        &mut self,
+        count: usize,
+        mut read: impl FnMut(usize) -> Result<Option<IpAddr>, E>,
+    ) -> Result<(), (usize, E)> {
+        self.clear();
+        let (addresses_4, rows_4) = self.ipv4.room(count);
+        let (addresses_6, rows_6) = self.ipv6.room(count);
+        let (mut len_4, mut len_6) = (0, 0);
+        for row in 0..count {
+            match read(row).map_err(|error| (row, error))? {
+                Some(IpAddr::V4(address)) => {
+                    (addresses_4[len_4], rows_4[len_4]) = (address.into(), row as u32);
+                    len_4 += 1;
+                }
+                Some(IpAddr::V6(address)) => {
+                    (addresses_6[len_6], rows_6[len_6]) = (address.into(), row as u32);
+                    len_6 += 1;
+                }
+                None => {}
+            }
+        }
+        (self.ipv4.len, self.ipv6.len, self.len) = (len_4, len_6, count as u32);
+        Ok(())
+    }
+
+    /// Replaces what is there by the rows of `all`; those that are not chosen have no address.
+    pub fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool) {
+        self.clear();
+        self.ipv4.choose(&all.ipv4, &is_chosen);
+        self.ipv6.choose(&all.ipv6, is_chosen);
+        self.len = all.len;
     }
 
     /// Puts the IPv4 addresses in place of IPv4-mapped ones.
@@ -118,7 +160,7 @@ impl AddressColumn {
 
     /// The order of the families.
     pub fn runs(&self) -> impl Iterator<Item = AddressRun> {
-        let [mut ipv4, mut ipv6] = [&self.ipv4.rows, &self.ipv6.rows]
+        let [mut ipv4, mut ipv6] = [self.ipv4.rows(), self.ipv6.rows()]
             .map(|rows| rows.chunk_by(|row, next| row + 1 == *next).peekable());
         let mut row = 0;
         iter::from_fn(move || {
@@ -144,31 +186,45 @@ impl<A> Deref for FamilyAddresses<A> {
 
     #[inline]
     fn deref(&self) -> &[A] {
-        &self.addresses
+        &self.addresses[..self.len]
     }
 }
 
-impl<A> FamilyAddresses<A> {
-    /// Removes all; the memory stays.
-    pub fn clear(&mut self) {
-        self.addresses.clear();
-        self.rows.clear();
+impl<A: Copy + Default> FamilyAddresses<A> {
+    /// The row of each, in order.
+    #[inline]
+    pub fn rows(&self) -> &[u32] {
+        &self.rows[..self.len]
+    }
+
+    /// Places for `count` addresses and their rows from the first on.
+    fn room(&mut self, count: usize) -> (&mut [A], &mut [u32]) {
+        if self.addresses.len() < count || self.rows.len() < count {
+            self.addresses.resize(count, A::default());
+            self.rows.resize(count, 0);
+        }
+        (&mut self.addresses[..count], &mut self.rows[..count])
     }
 
     /// Adds an address of this row, which comes after those that are there.
     #[inline(always)]
-    pub fn push(&mut self, row: u32, address: A) {
-        self.addresses.push(address);
-        self.rows.push(row);
+    fn push(&mut self, row: u32, address: A) {
+        let at = self.len;
+        if at == self.addresses.len() || at == self.rows.len() {
+            self.grow();
+        }
+        (self.addresses[at], self.rows[at]) = (address, row);
+        self.len += 1;
     }
 
-    /// Replaces what is there by the addresses of `all` whose rows are chosen.
-    pub fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool)
-    where
-        A: Copy,
-    {
-        self.clear();
-        for (&row, &address) in all.rows.iter().zip(&all.addresses) {
+    #[cold]
+    fn grow(&mut self) {
+        self.room((2 * self.len).max(64));
+    }
+
+    /// Adds the addresses of `all` whose rows are chosen.
+    fn choose(&mut self, all: &Self, is_chosen: impl Fn(u32) -> bool) {
+        for (&row, &address) in all.rows().iter().zip(&**all) {
             if is_chosen(row) {
                 self.push(row, address);
             }
@@ -178,7 +234,7 @@ impl<A> FamilyAddresses<A> {
     /// Puts what was `found` for each into its row's place in `answers`.
     #[inline]
     pub fn scatter<T: Copy>(&self, found: &[T], answers: &mut [T]) {
-        scatter(&self.rows, found, answers);
+        scatter(self.rows(), found, answers);
     }
 
     /// Puts what `look_up` finds for each into its row's place in `answers`, which has one for each row of the column. Nothing is
@@ -197,7 +253,7 @@ impl<A> FamilyAddresses<A> {
             return look_up(self, answers);
         }
         let mut found = [T::default(); BLOCK];
-        for (addresses, rows) in self.chunks(BLOCK).zip(self.rows.chunks(BLOCK)) {
+        for (addresses, rows) in self.chunks(BLOCK).zip(self.rows().chunks(BLOCK)) {
             let found = &mut found[..rows.len()];
             look_up(addresses, found)?;
             scatter(rows, found, answers);
@@ -210,7 +266,7 @@ impl<A: Family> FamilyAddresses<A> {
     /// The address at this place if it is that of `row`, and the place, which goes on to the next.
     #[inline]
     fn take(&self, at: &mut usize, row: u32) -> Option<(IpAddr, usize)> {
-        (self.rows.get(*at) == Some(&row)).then(|| {
+        (self.rows().get(*at) == Some(&row)).then(|| {
             *at += 1;
             (self[*at - 1].ip(), *at - 1)
         })
@@ -313,12 +369,27 @@ mod tests {
             look_up(known.ipv6(), number, &mut answers);
             let wanted = all.iter().map(|address| address.map_or(u64::MAX, number));
             assert!(wanted.eq(answers), "{count} {kinds:?}");
-            let mut chosen = FamilyAddresses::default();
-            chosen.choose(known.ipv4(), |row| row % 3 == 0);
-            let is_kept = |(_, row): &(&u32, &u32)| *row % 3 == 0;
-            let kept = known.ipv4().iter().zip(&known.ipv4().rows);
-            let chosen = chosen.addresses.iter().zip(&chosen.rows);
-            assert!(chosen.eq(kept.filter(is_kept)));
+            // Over what was there before.
+            let mut other = column(&[Some(9u128.ip()), None, Some(9u32.ip())]);
+            let is_kept = |row: usize| row.is_multiple_of(3);
+            other.choose(&known, |row| is_kept(row as usize));
+            let kept = (0..)
+                .zip(&all)
+                .map(|(row, address)| address.filter(|_| is_kept(row)));
+            assert!(kept.eq(rows(&other)));
+            let Ok(()) = other.fill(all.len(), |row| Ok::<_, Infallible>(all[row]));
+            assert_eq!(rows(&other), all);
+            other.extend_ipv4([7]);
+            other.push(7u128.ip());
+            assert_eq!(
+                rows(&other)[all.len()..],
+                [Some(7u32.ip()), Some(7u128.ip())]
+            );
+            if let Some(last) = all.len().checked_sub(1) {
+                let read = |row| if row == last { Err("it") } else { Ok(None) };
+                assert_eq!(other.fill(all.len(), read), Err((last, "it")));
+                assert!(other.is_empty() && other.ipv4().is_empty());
+            }
         }
     }
 

@@ -14,7 +14,6 @@ use super::weight::Sum;
 use super::{AddressCounter, CountRow, picture, ratio};
 use crate::forms::Form;
 use crate::output::note;
-use crate::records::shown;
 use crate::screen::Screen;
 use crate::stream::form::text;
 
@@ -91,7 +90,7 @@ impl AddressCounter<'_> {
                     }
                     for cell in cells {
                         out.push(b',');
-                        csv_field(&cell.map_or(Cow::Borrowed(""), shown), b',', &mut out);
+                        csv_field(&cell.map_or(Cow::Borrowed(""), Cell::to_text), b',', &mut out);
                     }
                     out.push(b'\n');
                 }
@@ -111,7 +110,7 @@ fn sorted(mut rows: Vec<CountRow<'_>>) -> Vec<CountRow<'_>> {
         .map(|(at, row)| (Reverse(row.0), start(row), at))
         .collect();
     order.sort_unstable_by(|(a, a_start, a_at), (b, b_start, b_at)| {
-        let texts = |at: usize| rows[at].1.iter().map(|cell| cell.map(shown));
+        let texts = |at: usize| rows[at].1.iter().map(|cell| cell.map(Cell::to_text));
         let by_start = a.cmp(b).then(a_start.cmp(b_start));
         by_start.then_with(|| texts(*a_at).cmp(texts(*b_at)))
     });
@@ -123,7 +122,7 @@ fn sorted(mut rows: Vec<CountRow<'_>>) -> Vec<CountRow<'_>> {
 
 /// The first bytes of a row's first text, as a number: numbers are in the order of texts.
 fn start(row: &CountRow<'_>) -> u128 {
-    let text = row.1.first().copied().flatten().map(shown);
+    let text = row.1.first().copied().flatten().map(Cell::to_text);
     let mut bytes = [0; 16];
     for (byte, of_text) in bytes
         .iter_mut()

@@ -8,7 +8,7 @@ use popfib_formats::text::CellJson;
 use popfib_table::{Cell, Column, Records};
 use serde::ser::{Serialize, Serializer};
 
-use crate::records::{self, CellText, NEXT_HOP, NamedCell, shown};
+use crate::records::{self, CellText, NEXT_HOP, NamedCell};
 
 /// Which of the two tables.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ impl<'a> DiffValue<'a> {
     fn key(&self) -> Vec<u8> {
         let mut key = Vec::new();
         for (_, cell) in self.0.iter().flatten() {
-            let text = cell.map(shown);
+            let text = cell.map(Cell::to_text);
             let len = text.as_ref().map_or(u64::MAX, |text| text.len() as u64);
             key.extend(len.to_ne_bytes());
             key.extend(text.as_deref().unwrap_or_default().as_bytes());
@@ -103,7 +103,7 @@ impl<'a> DiffValue<'a> {
 
     /// The value of the only column.
     pub(super) fn text(&self) -> Option<Cow<'a, str>> {
-        self.0.as_ref()?.first()?.1.map(shown)
+        self.0.as_ref()?.first()?.1.map(Cell::to_text)
     }
 
     /// The values of its columns, as they are shown; none if there is no route.
@@ -139,7 +139,7 @@ pub(super) fn changed<'a>(
     let all = some.enumerate();
     let all = all.map(|(index, &(name, _))| (name, at(old, index), at(new, index)));
     let other =
-        |(_, old, new): &(_, Option<Cell<'a>>, Option<Cell<'a>>)| old.map(shown) != new.map(shown);
+        |(_, old, new): &(_, Option<Cell<'a>>, Option<Cell<'a>>)| old.map(Cell::to_text) != new.map(Cell::to_text);
     all.filter(other)
         .map(|(name, old, new)| {
             (

@@ -9,7 +9,6 @@ use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use super::table::NamedTable;
-use crate::records::shown;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +101,7 @@ impl LineForm {
             Self::Csv(dialect) => {
                 to.push(dialect.delimiter);
                 if let Some(cell) = cell {
-                    csv_field(&shown(cell), dialect.delimiter, to);
+                    csv_field(&cell.to_text(), dialect.delimiter, to);
                 }
             }
             Self::Json => member(name, &cell.map(CellJson), to),
@@ -131,7 +130,7 @@ impl LineForm {
             }
             Self::Csv(_) => {
                 let is_any = cells.len() > 0;
-                let texts = cells.map(|cell| cell.map_or(Cow::Borrowed("-"), shown));
+                let texts = cells.map(|cell| cell.map_or(Cow::Borrowed("-"), Cell::to_text));
                 let joined = texts.collect::<Vec<_>>().join(",");
                 self.column(name, is_any.then_some(text(&joined)), to);
             }
@@ -202,7 +201,11 @@ pub(crate) fn text(text: &str) -> Cell<'_> {
 
 fn text_cell(cell: Option<Cell<'_>>, to: &mut Vec<u8>) {
     // Writing to a Vec cannot fail.
-    let _ = write!(to, "{}", Escaped(&cell.map_or(Cow::Borrowed("-"), shown)));
+    let _ = write!(
+        to,
+        "{}",
+        Escaped(&cell.map_or(Cow::Borrowed("-"), Cell::to_text))
+    );
 }
 
 /// Writes a member of a JSON object that is not the first.

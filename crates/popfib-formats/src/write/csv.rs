@@ -8,7 +8,7 @@
 //! readers of CSV take both.
 
 use popfib::{IpPrefix, NextHop};
-use popfib_table::{Cell, Records, Scalar};
+use popfib_table::Records;
 
 use super::bytes::push_prefix;
 use super::form::{ColumnsForm, WriteEntry, WriteMethod};
@@ -39,10 +39,8 @@ fn row(out: &mut Vec<u8>, prefix: IpPrefix, names: &[&str], records: &Records, n
     push_prefix(out, prefix);
     for column in 0..names.len() {
         out.push(b',');
-        match records.cell(number, column) {
-            None => {}
-            Some(Cell::Scalar(Scalar::Text(text))) => csv_field(text, b',', out),
-            Some(cell) => csv_field(&cell.to_string(), b',', out),
+        if let Some(text) = records.text(number, column) {
+            csv_field(&text, b',', out);
         }
     }
     out.push(b'\n');

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::str::FromStr;
 
 use popfib::IpPrefix;
-use popfib_table::{Cell, Scalar};
+use popfib_table::Cell;
 
 use super::blocks::write_blocks;
 use super::csv::csv_field;
@@ -294,8 +294,7 @@ impl TemplateField {
             (Some(cell), FieldFilter::Json, _) => {
                 let _ = serde_json::to_writer(&mut *out, &CellJson(cell));
             }
-            (Some(Cell::Scalar(Scalar::Text(text))), filter, _) => filter.append(text, out)?,
-            (Some(cell), filter, _) => filter.append(&cell.to_string(), out)?,
+            (Some(cell), filter, _) => filter.append(&cell.to_text(), out)?,
         }
         Ok(())
     }

@@ -1,14 +1,16 @@
 //! Rows of addresses in, answers out: numbers of values, or matches. No Python in here.
 //!
-//! Rows that lie in memory as the kernels want them are looked up in place. Of others a block at a time is split by family into
-//! two arrays on the stack, and the answers are put back in their places.
+//! Rows that lie in memory as the kernels want them are looked up in place. Of others a block at a time is split by family
+//! ([`AddressColumn`]), and the answers are put back in their places.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use popfib::family::Family;
 use popfib_formats::threads;
+use popfib_table::{AddressColumn, FamilyAddresses};
 use pyo3::prelude::*;
 
 use super::cells::{ArrowCell, ArrowCells, CellError};
@@ -285,58 +287,28 @@ fn blocks<S: AnswerSource>(
     answers: &mut [S::Answer],
     read: impl Fn(usize) -> Result<Option<IpAddr>, String>,
 ) -> Result<(), (usize, String)> {
-    let mut ipv4 = FamilyBlock::<u32, S::Answer>::new();
-    let mut ipv6 = FamilyBlock::<u128, S::Answer>::new();
+    let mut column = AddressColumn::new();
     for (block, answers) in answers.chunks_mut(BLOCK).enumerate() {
+        let first = block * BLOCK;
+        let filled = column.fill(answers.len(), |row| read(first + row));
+        filled.map_err(|(row, reason)| (first + row, reason))?;
         answers.fill(S::Answer::default());
-        for place in 0..answers.len() {
-            let row = block * BLOCK + place;
-            match read(row) {
-                Ok(Some(IpAddr::V4(address))) => ipv4.push(address.into(), place),
-                Ok(Some(IpAddr::V6(address))) => ipv6.push(address.into(), place),
-                Ok(None) => {}
-                Err(reason) => return Err((row, reason)),
-            }
-        }
-        ipv4.lookup(source, answers);
-        ipv6.lookup(source, answers);
+        batch(column.ipv4(), source, answers);
+        batch(column.ipv6(), source, answers);
     }
     Ok(())
 }
 
-/// The addresses of one family in a block, and their places.
-struct FamilyBlock<A, T> {
-    addresses: [A; BLOCK],
-    places: [u8; BLOCK],
-    answers: [T; BLOCK],
-    len: usize,
-}
-
-impl<A: Family, T: RowAnswer> FamilyBlock<A, T> {
-    fn new() -> Self {
-        Self {
-            addresses: [A::MIN; BLOCK],
-            places: [0; BLOCK],
-            answers: [T::default(); BLOCK],
-            len: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, address: A, place: usize) {
-        self.addresses[self.len] = address;
-        self.places[self.len] = place as u8;
-        self.len += 1;
-    }
-
-    fn lookup(&mut self, source: &impl AnswerSource<Answer = T>, answers: &mut [T]) {
-        let found = &mut self.answers[..self.len];
-        source.batch(&self.addresses[..self.len], found);
-        for (found, place) in found.iter().zip(&self.places) {
-            answers[usize::from(*place)] = *found;
-        }
-        self.len = 0;
-    }
+/// Looks up the addresses of one family in a block.
+fn batch<A: Family, S: AnswerSource>(
+    addresses: &FamilyAddresses<A>,
+    source: &S,
+    answers: &mut [S::Answer],
+) {
+    let Ok(()) = addresses.answer(answers, |addresses, answers| {
+        source.batch(addresses, answers);
+        Ok::<_, Infallible>(())
+    });
 }
 
 /// The address that a text means.

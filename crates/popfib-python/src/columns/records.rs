@@ -132,25 +132,24 @@ impl<'r> RowRecords<'r> {
     ) -> Option<Bound<'py, PyAny>> {
         let is_whole = !self.has_none && !codes[1..].contains(&0);
         match records::type_of(column) {
-            ColumnType::Float => Some(self.numpy(py, column, codes, f64::NAN, float)),
+            ColumnType::Float => Some(self.numpy(py, column, codes, f64::NAN)),
             ColumnType::Integer if is_whole && column.is_unsigned() => {
-                Some(self.numpy(py, column, codes, 0, unsigned))
+                Some(self.numpy(py, column, codes, 0_u64))
             }
-            ColumnType::Integer if is_whole => Some(self.numpy(py, column, codes, 0, signed)),
-            ColumnType::Boolean if is_whole => Some(self.numpy(py, column, codes, false, truth)),
+            ColumnType::Integer if is_whole => Some(self.numpy(py, column, codes, 0_i64)),
+            ColumnType::Boolean if is_whole => Some(self.numpy(py, column, codes, false)),
             _ => None,
         }
     }
 
-    fn numpy<'py, T: Copy + Element>(
+    fn numpy<'py, 'c, T: Copy + Element + TryFrom<Scalar<'c>>>(
         &self,
         py: Python<'py>,
-        column: &Column,
-        codes: &[u32],
+        column: &'c Column,
+        codes: &'c [u32],
         none: T,
-        value: impl Fn(Scalar<'_>) -> Option<T>,
     ) -> Bound<'py, PyAny> {
-        let values = scalars(column, codes).map(|scalar| scalar.and_then(&value).unwrap_or(none));
+        let values = scalars(column, codes).map(|scalar| value(scalar).unwrap_or(none));
         let values: Vec<_> = values.collect();
         PyArray1::from_vec(py, self.gather(&values)).into_any()
     }
@@ -160,13 +159,13 @@ impl<'r> RowRecords<'r> {
         Ok(match records::type_of(column) {
             ColumnType::Text => Arc::new(self.texts(column, codes)?),
             ColumnType::Integer if column.is_unsigned() => {
-                Arc::new(self.primitive::<UInt64Type>(column, codes, unsigned))
+                Arc::new(self.primitive::<UInt64Type>(column, codes))
             }
-            ColumnType::Integer => Arc::new(self.primitive::<Int64Type>(column, codes, signed)),
-            ColumnType::Float => Arc::new(self.primitive::<Float64Type>(column, codes, float)),
+            ColumnType::Integer => Arc::new(self.primitive::<Int64Type>(column, codes)),
+            ColumnType::Float => Arc::new(self.primitive::<Float64Type>(column, codes)),
             ColumnType::Boolean => {
                 let truths: Vec<_> = scalars(column, codes)
-                    .map(|scalar| scalar.and_then(truth).unwrap_or(false))
+                    .map(|scalar| value(scalar).unwrap_or(false))
                     .collect();
                 let row = |row: usize| truths[self.places[row] as usize];
                 let rows = BooleanBuffer::collect_bool(self.places.len(), row);
@@ -176,14 +175,15 @@ impl<'r> RowRecords<'r> {
         })
     }
 
-    fn primitive<T: ArrowPrimitiveType>(
+    fn primitive<'c, T: ArrowPrimitiveType>(
         &self,
-        column: &Column,
-        codes: &[u32],
-        value: impl Fn(Scalar<'_>) -> Option<T::Native>,
-    ) -> PrimitiveArray<T> {
-        let values = scalars(column, codes);
-        let values = values.map(|scalar| scalar.and_then(&value).unwrap_or_default());
+        column: &'c Column,
+        codes: &'c [u32],
+    ) -> PrimitiveArray<T>
+    where
+        T::Native: TryFrom<Scalar<'c>>,
+    {
+        let values = scalars(column, codes).map(|scalar| value(scalar).unwrap_or_default());
         let values: Vec<_> = values.collect();
         PrimitiveArray::new(self.gather(&values).into(), self.nulls(codes))
     }
@@ -194,11 +194,9 @@ impl<'r> RowRecords<'r> {
         codes: &[u32],
     ) -> Result<DictionaryArray<UInt32Type>, ArrowError> {
         let used = UsedNumbers::new(codes, column.len());
-        let texts = used.numbers().iter().map(|&code| match column.value(code) {
-            Some(Cell::Scalar(Scalar::Text(text))) => text,
-            _ => "",
-        });
-        let texts: Vec<_> = texts.collect();
+        let cells = used.numbers().iter().map(|&code| column.value(code));
+        let texts = cells.map(|cell| value(cell.and_then(Cell::scalar)).unwrap_or_default());
+        let texts: Vec<&str> = texts.collect();
         let bytes = texts.iter().map(|text| text.len()).sum::<usize>();
         i32::try_from(bytes).map_err(|_| too_long())?;
         let words: ArrayRef = Arc::new(StringArray::from(texts));
@@ -226,7 +224,9 @@ impl<'r> RowRecords<'r> {
             ends.push(end.ok_or_else(too_long)?);
             if column.element_type() == ColumnType::Text {
                 let texts = list.into_iter().flat_map(|list| list.iter());
-                bytes += texts.map(text_len).sum::<usize>();
+                bytes += texts
+                    .map(|text| value(Some(text)).map_or(0, str::len))
+                    .sum::<usize>();
             }
         }
         i32::try_from(bytes).map_err(|_| too_long())?;
@@ -240,40 +240,13 @@ impl<'r> RowRecords<'r> {
 
 /// What these codes of a column stand for.
 fn scalars<'c>(column: &'c Column, codes: &'c [u32]) -> impl Iterator<Item = Option<Scalar<'c>>> {
-    codes
-        .iter()
-        .map(|&code| match records::value(column, code) {
-            Some(Cell::Scalar(scalar)) => Some(scalar),
-            _ => None,
-        })
+    let cells = codes.iter().map(|&code| records::value(column, code));
+    cells.map(|cell| cell.and_then(Cell::scalar))
 }
 
-fn signed(scalar: Scalar<'_>) -> Option<i64> {
-    match scalar {
-        Scalar::Integer(number) => i64::try_from(number).ok(),
-        _ => None,
-    }
-}
-
-fn unsigned(scalar: Scalar<'_>) -> Option<u64> {
-    match scalar {
-        Scalar::Integer(number) => u64::try_from(number).ok(),
-        _ => None,
-    }
-}
-
-fn float(scalar: Scalar<'_>) -> Option<f64> {
-    match scalar {
-        Scalar::Float(float, _) => Some(float),
-        _ => None,
-    }
-}
-
-fn truth(scalar: Scalar<'_>) -> Option<bool> {
-    match scalar {
-        Scalar::Boolean(truth) => Some(truth),
-        _ => None,
-    }
+/// The value of this type; `None` for one of another, which a column of the type does not have.
+fn value<'c, T: TryFrom<Scalar<'c>>>(scalar: Option<Scalar<'c>>) -> Option<T> {
+    scalar.and_then(|scalar| scalar.try_into().ok())
 }
 
 /// The elements of a column of lists.
@@ -283,36 +256,28 @@ fn elements_of<'c>(
 ) -> ArrayRef {
     fn primitive<'c, T: ArrowPrimitiveType>(
         elements: impl Iterator<Item = Option<Scalar<'c>>>,
-        value: impl Fn(Scalar<'c>) -> Option<T::Native>,
-    ) -> ArrayRef {
+    ) -> ArrayRef
+    where
+        T::Native: TryFrom<Scalar<'c>>,
+    {
         let mut array = PrimitiveBuilder::<T>::new();
-        elements.for_each(|scalar| array.append_option(scalar.and_then(&value)));
+        elements.for_each(|scalar| array.append_option(value(scalar)));
         Arc::new(array.finish())
     }
     match column.element_type() {
-        ColumnType::Integer if column.is_unsigned() => primitive::<UInt64Type>(elements, unsigned),
-        ColumnType::Integer => primitive::<Int64Type>(elements, signed),
-        ColumnType::Float => primitive::<Float64Type>(elements, float),
+        ColumnType::Integer if column.is_unsigned() => primitive::<UInt64Type>(elements),
+        ColumnType::Integer => primitive::<Int64Type>(elements),
+        ColumnType::Float => primitive::<Float64Type>(elements),
         ColumnType::Boolean => {
             let mut truths = BooleanBuilder::new();
-            elements.for_each(|scalar| truths.append_option(scalar.and_then(truth)));
+            elements.for_each(|scalar| truths.append_option(value(scalar)));
             Arc::new(truths.finish())
         }
         ColumnType::Text | ColumnType::Texts | ColumnType::Integers => {
             let mut texts = StringBuilder::new();
-            elements.for_each(|scalar| match scalar {
-                Some(Scalar::Text(text)) => texts.append_value(text),
-                _ => texts.append_null(),
-            });
+            elements.for_each(|scalar| texts.append_option(value::<&str>(scalar)));
             Arc::new(texts.finish())
         }
-    }
-}
-
-fn text_len(scalar: Scalar<'_>) -> usize {
-    match scalar {
-        Scalar::Text(text) => text.len(),
-        _ => 0,
     }
 }
 

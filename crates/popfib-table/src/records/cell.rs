@@ -1,5 +1,6 @@
 //! [`Cell`]: the value of a record in a column, borrowed from the column's dictionary. It is a scalar or a list of scalars.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use super::scalars::{Scalar, ScalarDictionary};
@@ -14,6 +15,24 @@ pub enum Cell<'a> {
     Scalar(Scalar<'a>),
     /// Several of one type.
     List(ListCell<'a>),
+}
+
+impl<'a> Cell<'a> {
+    /// It as text, borrowed if it is one.
+    pub fn to_text(self) -> Cow<'a, str> {
+        match self {
+            Self::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
+            cell => Cow::Owned(cell.to_string()),
+        }
+    }
+
+    /// The value, if it is no list.
+    pub fn scalar(self) -> Option<Scalar<'a>> {
+        match self {
+            Self::Scalar(scalar) => Some(scalar),
+            Self::List(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Cell<'_> {

@@ -45,6 +45,30 @@ impl fmt::Display for Scalar<'_> {
     }
 }
 
+/// Makes a value of its type of a scalar. The error is a scalar of another type, or an integer that the type does not hold.
+macro_rules! of_scalar {
+    ($($type:ty: $scalar:pat => $value:expr;)*) => {
+        $(impl<'a> TryFrom<Scalar<'a>> for $type {
+            type Error = Scalar<'a>;
+
+            fn try_from(scalar: Scalar<'a>) -> Result<Self, Scalar<'a>> {
+                match scalar {
+                    $scalar => $value,
+                    _ => None,
+                }
+                .ok_or(scalar)
+            }
+        })*
+    };
+}
+of_scalar! {
+    &'a str: Scalar::Text(text) => Some(text);
+    i64: Scalar::Integer(number) => number.try_into().ok();
+    u64: Scalar::Integer(number) => number.try_into().ok();
+    f64: Scalar::Float(number, _) => Some(number);
+    bool: Scalar::Boolean(truth) => Some(truth);
+}
+
 /// Room for a sign, 15 digits, a point and a zero before it.
 pub(super) const SHORT: usize = 18;
 

@@ -11,7 +11,7 @@ use super::cell::Cell;
 use super::column::Column;
 use super::interned_code_lists::InternedCodeLists;
 use super::packed_rows::{PackedRows, RecordRows};
-use super::scalars::{Scalar, ScalarDictionary};
+use super::scalars::ScalarDictionary;
 use crate::dictionary::Dictionary;
 
 /// The name of a column of values that have no name.
@@ -140,10 +140,7 @@ impl Records {
     /// If there is no such column.
     #[inline]
     pub fn text(&self, number: NextHop, column: usize) -> Option<Cow<'_, str>> {
-        Some(match self.cell(number, column)? {
-            Cell::Scalar(Scalar::Text(text)) => Cow::Borrowed(text),
-            cell => Cow::Owned(cell.to_string()),
-        })
+        self.cell(number, column).map(Cell::to_text)
     }
 
     /// The [values](Self::value_column) of all records as texts, in the order of their numbers, empty where they are absent.

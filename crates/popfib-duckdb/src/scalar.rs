@@ -436,9 +436,11 @@ impl ChunkScratch {
             return Ok(());
         }
         self.known = Weak::new();
-        self.numbers.clear();
-        self.numbers.resize(self.answered.len(), 0);
         let (column, numbers) = (&addresses.column, &mut self.numbers);
+        numbers.resize(self.answered.len(), 0);
+        if column.ipv4().len() < numbers.len() {
+            numbers.fill(0);
+        }
         (column.ipv4()).answer(numbers, |some, found| table.find(some, found))?;
         (column.ipv6()).answer(numbers, |some, found| table.find(some, found))
     }

@@ -1,8 +1,9 @@
 //! The handle `popfib_record_builder`: values by column and record in, the records of an image that is saved out.
 
 use core::ffi::{c_char, c_int, c_void};
+use std::borrow::Cow;
 
-use popfib_table::{RecordsBuilder, Scalar};
+use popfib_table::{CellKind, RecordsBuilder};
 
 use crate::border::{border, free_handle, make_handle, put, required_mut, text};
 use crate::bulk::array;
@@ -56,41 +57,50 @@ unsafe extern "C" fn popfib_record_builder_column(
     })
 }
 
-/// The values of an array.
+/// The values of an array, as they are written.
 ///
 /// # Safety
 /// `values` is null, or an array of `count` values of this type, texts as strings.
-unsafe fn scalars<'a>(of: u32, values: *const c_void, count: usize) -> Result<Vec<Scalar<'a>>> {
+unsafe fn written<'a>(
+    of: u32,
+    values: *const c_void,
+    count: usize,
+) -> Result<Vec<(CellKind, Cow<'a, str>)>> {
+    /// # Safety
+    /// `values` is null, or an array of `count` values.
+    unsafe fn each<'a, T: ToString + 'a>(
+        kind: CellKind,
+        values: *const c_void,
+        count: usize,
+    ) -> Result<Vec<(CellKind, Cow<'a, str>)>> {
+        // SAFETY: as the caller promises.
+        let values = unsafe { array(values.cast::<T>(), count)? }.iter();
+        Ok(values
+            .map(|value| (kind, value.to_string().into()))
+            .collect())
+    }
     // SAFETY: as the caller promises of an array of the type.
     unsafe {
-        Ok(match of {
+        match of & !LIST {
             TEXT | WRITTEN => {
+                let kind = match of {
+                    WRITTEN => CellKind::Written,
+                    _ => CellKind::Text,
+                };
                 let texts = array(values.cast::<*const c_char>(), count)?.iter();
-                let texts = texts.map(|each| Ok(Scalar::Text(text(*each)?)));
-                texts.collect::<Result<_>>()?
+                let texts = texts.map(|each| Ok((kind, text(*each)?.into())));
+                texts.collect()
             }
-            INT64 => {
-                let numbers = array(values.cast::<i64>(), count)?.iter();
-                numbers
-                    .map(|&number| Scalar::Integer(number.into()))
-                    .collect()
-            }
-            UINT64 => {
-                let numbers = array(values.cast::<u64>(), count)?.iter();
-                numbers
-                    .map(|&number| Scalar::Integer(number.into()))
-                    .collect()
-            }
-            DOUBLE => {
-                let numbers = array(values.cast::<f64>(), count)?.iter();
-                numbers.map(|&number| Scalar::Float(number, 0)).collect()
-            }
+            INT64 => each::<i64>(CellKind::Integer, values, count),
+            UINT64 => each::<u64>(CellKind::Integer, values, count),
+            DOUBLE => each::<f64>(CellKind::Float, values, count),
             BOOL => {
                 let truths = array(values.cast::<u8>(), count)?.iter();
-                truths.map(|&truth| Scalar::Boolean(truth != 0)).collect()
+                let truths = truths.map(|&truth| (truth != 0).to_string().into());
+                Ok(truths.map(|truth| (CellKind::Boolean, truth)).collect())
             }
-            _ => return Err(Errno::INVALID.saying(format_args!("type {of}: unknown"))),
-        })
+            of => Err(Errno::INVALID.saying(format_args!("type {of}: unknown"))),
+        }
     }
 }
 
@@ -113,11 +123,10 @@ unsafe extern "C" fn popfib_record_builder_set(
             return Err(Errno::INVALID.saying(line));
         }
         // SAFETY: as the caller promises.
-        let values = unsafe { scalars(of & !LIST, values, count)? };
-        match values[..] {
+        let values = unsafe { written(of, values, count)? };
+        match &values[..] {
             [] => {}
-            [Scalar::Text(text)] if of == WRITTEN => builder.set_written(index, text),
-            [value] if of & LIST == 0 => builder.set(index, value),
+            [(kind, text)] if of & LIST == 0 => builder.set(index, *kind, text),
             _ if of & LIST == 0 => {
                 let line = format_args!("{count} values of a column without lists");
                 return Err(Errno::INVALID.saying(line));

@@ -90,7 +90,11 @@ impl AddressCounter<'_> {
                     }
                     for cell in cells {
                         out.push(b',');
-                        csv_field(&cell.map_or(Cow::Borrowed(""), Cell::to_text), b',', &mut out);
+                        csv_field(
+                            &cell.map_or(Cow::Borrowed(""), Cell::to_text),
+                            b',',
+                            &mut out,
+                        );
                     }
                     out.push(b'\n');
                 }

@@ -138,8 +138,9 @@ pub(super) fn changed<'a>(
         |value: &DiffValue<'a>, index: usize| value.0.as_ref().and_then(|cells| cells[index].1);
     let all = some.enumerate();
     let all = all.map(|(index, &(name, _))| (name, at(old, index), at(new, index)));
-    let other =
-        |(_, old, new): &(_, Option<Cell<'a>>, Option<Cell<'a>>)| old.map(Cell::to_text) != new.map(Cell::to_text);
+    let other = |(_, old, new): &(_, Option<Cell<'a>>, Option<Cell<'a>>)| {
+        old.map(Cell::to_text) != new.map(Cell::to_text)
+    };
     all.filter(other)
         .map(|(name, old, new)| {
             (

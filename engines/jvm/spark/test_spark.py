@@ -9,7 +9,6 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
 
@@ -298,9 +297,9 @@ def test_a_stream_reloads(spark, tmp_path):
 def test_the_guide(spark, tmp_path):
     """docs/spark.md: its statements, whose rows follow as comments."""
     guide = (TOP / "docs/spark.md").read_text(encoding="utf-8")
-    [lines] = re.findall(r"table of\n\n```text\n(.*?)```", guide, re.S)
-    compiled(tmp_path / "sites.fib", [line.split() for line in lines.splitlines()])
-    shutil.copy(RECORDS_FIB, tmp_path / "records.fib")
+    for command in re.findall(r"^\$ (.*)", guide, re.M):
+        command = re.sub(r"-o (\S+)$", rf"-o {tmp_path}/\1", command).replace("popfib compile", os.environ["POPFIB"] + " compile")
+        subprocess.run(["bash", "-ec", command], cwd=TOP, check=True)
     [statements] = re.findall(r"```sql\n(.*?)```", guide, re.S)
     asked = 0
     for statement, shown in re.findall(r"^(\w.*);\n((?:--.*\n)*)", statements, re.M):

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 use popfib_formats::bgp::BgpPath;
 use popfib_program::failure::Failure;
+use popfib_table::PrefixText;
 use serde::Serialize;
 
 use crate::output::{AsText, StandardOutput};
@@ -42,13 +43,15 @@ impl BgpdumpHead<'_> {
         let local_preference = path.local_preference.unwrap_or_default();
         let med = path.med.unwrap_or_default();
         let atomic = if path.is_atomic { "AG" } else { "NAG" };
+        let prefix = PrefixText::new(path.prefix);
+        let prefix = prefix.as_str();
         let head = [
             RowField::new(&self.record_type),
             RowField::new(self.time),
             RowField::new(&self.what),
             RowField::new(&path.peer),
             RowField::new(&path.peer_as),
-            RowField::styled(PREFIX, &path.prefix),
+            RowField::styled(PREFIX, &prefix),
         ];
         let id = path.id.as_ref().map(|id| RowField::new(id));
         let tail = [

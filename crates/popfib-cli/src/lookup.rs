@@ -3,6 +3,7 @@
 //! Arguments are few, so the RIB answers them: compiling a FIB would take longer than all of their
 //! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -308,8 +309,6 @@ struct LookupStream<'a> {
     /// The names of the columns, if the output is a terminal or coloured.
     names: Option<Vec<String>>,
     skip_invalid: bool,
-    /// Whether somebody types the lines.
-    is_typed: bool,
     name: String,
     /// Lines read, and lines without an address that were skipped.
     read: u64,
@@ -327,32 +326,11 @@ impl Consumer for LookupStream<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
-        let mut found = AddressBatch::new();
-        let mut rows = batch.rows();
-        let mut wrong = None;
-        for address in batch.iter() {
-            self.read += 1;
-            let row = rows.next().unwrap_or_default();
-            match address {
-                Some((address, _)) => found.push(address),
-                None if is_blank(row) => {}
-                None if self.skip_invalid => self.skipped += 1,
-                None => {
-                    let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
-                    let line = line.trim_end().escape_debug().to_string();
-                    // Whoever types may type again.
-                    if self.is_typed {
-                        note!("\"{line}\": no address");
-                        continue;
-                    }
-                    wrong = Some(format!(
-                        "{}:{}: \"{line}\": no address; --skip-invalid goes on without it",
-                        self.name, self.read
-                    ));
-                    break;
-                }
-            }
-        }
+        let (found, wrong) = match batch.ipv4().len() + batch.ipv6().len() == batch.len() {
+            true => (Cow::Borrowed(batch), None),
+            false => self.found(batch),
+        };
+        self.read += batch.len() as u64;
         if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
             self.lines.use_tables(tables);
         }
@@ -374,6 +352,34 @@ impl Consumer for LookupStream<'_> {
             self.output.flush()?;
         }
         Ok(true)
+    }
+}
+
+impl LookupStream<'_> {
+    /// The addresses of a batch that has lines without one, up to one that is wrong, and what is wrong with it.
+    fn found<'b>(&mut self, batch: &AddressBatch) -> (Cow<'b, AddressBatch>, Option<String>) {
+        let mut found = AddressBatch::new();
+        let lines = (self.read + 1..).zip(batch.rows());
+        for ((number, row), address) in lines.zip(batch.iter()) {
+            match address {
+                Some((address, _)) => found.push(address),
+                None if is_blank(row) => {}
+                None if self.skip_invalid => self.skipped += 1,
+                None => {
+                    let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
+                    let line = line.trim_end().escape_debug();
+                    // Whoever types may type again.
+                    if io::stdin().is_terminal() {
+                        note!("\"{line}\": no address");
+                        continue;
+                    }
+                    let place = format!("{}:{number}: \"{line}\"", self.name);
+                    let wrong = format!("{place}: no address; --skip-invalid goes on without it");
+                    return (Cow::Owned(found), Some(wrong));
+                }
+            }
+        }
+        (Cow::Owned(found), None)
     }
 }
 
@@ -416,7 +422,6 @@ fn stream(args: &LookupArgs) -> Result<(), Failure> {
         // The first column is that of the prefix.
         names: is_shown.then(|| query.columns().skip(1).collect()),
         skip_invalid: args.table.read.skip_invalid,
-        is_typed: io::stdin().is_terminal(),
         name: String::new(),
         read: 0,
         skipped: 0,
@@ -466,14 +471,11 @@ pub(crate) fn write_answer(
         _ => Escaped(&cell.to_string()).to_string(),
     };
     let prefix = prefix.map(|prefix| prefix.to_string());
-    let answer = [Some(asked.to_string()), prefix];
-    let answer = answer
-        .into_iter()
-        .chain(cells.into_iter().map(|cell| cell.map(text)));
+    let cells = cells.into_iter().map(|cell| cell.map(text));
+    let answer = [Some(asked.to_string()), prefix].into_iter().chain(cells);
     let none = if form == Form::Csv { "" } else { NONE };
-    let texts: Vec<String> = answer
-        .map(|text| text.unwrap_or_else(|| none.to_owned()))
-        .collect();
+    let texts = answer.map(|text| text.unwrap_or_else(|| none.to_owned()));
+    let texts: Vec<String> = texts.collect();
     if form == Form::Csv {
         return output.csv(&texts);
     }
@@ -492,8 +494,7 @@ fn write_texts<'t>(
 ) -> Result<(), Failure> {
     let asked = texts.next().unwrap_or_default();
     let styles = iter::once(PREFIX).chain(iter::repeat(VALUE));
-    let answers = texts.zip(styles);
-    let answers = answers.map(|(text, style)| match text {
+    let answers = texts.zip(styles).map(|(text, style)| match text {
         NONE => (text, Style::new()),
         text => (text, style),
     });
@@ -502,9 +503,8 @@ fn write_texts<'t>(
     // Two values have room in a row.
     let is_block = names.len() > 2 && screen.is_terminal;
     let values = answers.split_off(if is_block { 1 } else { answers.len() });
-    let answers = answers
-        .iter()
-        .map(|(text, style)| RowField::styled(*style, text));
+    let answers = answers.iter();
+    let answers = answers.map(|(text, style)| RowField::styled(*style, text));
     output.row([RowField::new(&asked)].into_iter().chain(answers))?;
     if !is_block {
         return Ok(());

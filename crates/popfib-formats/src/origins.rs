@@ -22,8 +22,13 @@ pub(crate) fn is_as_list(text: &str) -> bool {
 /// Whether the text formats of tables and updates can hold the next hop `name`: a word of one line, without commas
 /// and comment signs, or AS numbers.
 pub fn is_token(name: &str) -> bool {
-    let ends = |c: char| matches!(c, ' ' | '\t' | ',' | '#' | ';');
-    check(name).is_ok() && (!name.contains(ends) || is_as_list(name))
+    check(name).is_ok() && is_word(name)
+}
+
+/// The same of a name that was [checked](check).
+pub(crate) fn is_word(name: &str) -> bool {
+    let ends = |byte| matches!(byte, b' ' | b'\t' | b',' | b'#' | b';');
+    !name.bytes().any(ends) || is_as_list(name)
 }
 
 /// `text` without the braces around an AS set.

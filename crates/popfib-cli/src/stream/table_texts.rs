@@ -97,6 +97,7 @@ const MOST: usize = if cfg!(debug_assertions) {
 pub(super) fn texts_of(table: &NamedTable, form: &AnswerForm<'_>) -> Option<TableTexts> {
     let with_prefixes = table.with_prefixes && table.table.has_prefixes();
     let (before, after) = form.around_prefix().filter(|_| with_prefixes).unzip();
+    let most = MOST + 4 * table.table.bytes();
     let mut texts = AnswerTextsBuilder::default();
     texts.push(|to| {
         form.prefix(None, to);
@@ -110,7 +111,7 @@ pub(super) fn texts_of(table: &NamedTable, form: &AnswerForm<'_>) -> Option<Tabl
             }
             form.record(table.cells(number), to);
         });
-        if texts.len() > MOST + 4 * table.table.bytes() {
+        if texts.len() > most {
             return None;
         }
     }

@@ -2,8 +2,6 @@
 //!
 //! `fd e8 00 01` is `65000:1`; a large one is three numbers of 4 bytes, `4200000000:1:2`. A few have names.
 
-use std::fmt::Write;
-
 use super::bytes::WireFlaw;
 
 /// Those that `bgpdump` writes by name.
@@ -32,10 +30,7 @@ pub(super) fn write(value: &[u8], to: &mut String) -> Result<(), WireFlaw> {
         blank(to);
         match WRITTEN.iter().find(|(known, _)| *known == number) {
             Some((_, name)) => to.push_str(name),
-            None => {
-                // Writing to a String cannot fail.
-                let _ = write!(to, "{}:{}", number >> 16, number & 0xffff);
-            }
+            None => join([number >> 16, number & 0xffff], to),
         }
     }
     Ok(())
@@ -50,10 +45,8 @@ pub(super) fn write_large(value: &[u8], to: &mut String) -> Result<(), WireFlaw>
         return Err(LENGTH);
     };
     for parts in all {
-        let [a, b, c] = parts.map(u32::from_be_bytes);
         blank(to);
-        // Writing to a String cannot fail.
-        let _ = write!(to, "{a}:{b}:{c}");
+        join(parts.map(u32::from_be_bytes), to);
     }
     Ok(())
 }
@@ -63,6 +56,14 @@ const LENGTH: WireFlaw = "communities of a length that does not fit";
 fn blank(to: &mut String) {
     if !to.is_empty() {
         to.push(' ');
+    }
+}
+
+/// Writes numbers with colons between them. Formatted as other texts are, they would take most of the time of a path.
+fn join<const N: usize>(numbers: [u32; N], to: &mut String) {
+    for (index, number) in numbers.into_iter().enumerate() {
+        to.push_str(if index > 0 { ":" } else { "" });
+        to.push_str(itoa::Buffer::new().format(number));
     }
 }
 

@@ -8,7 +8,7 @@ use popfib::IpPrefix;
 
 use super::bytes::push_prefix;
 use super::form::{WriteEntry, WriteMethod};
-use crate::origins::is_token;
+use crate::origins::is_word;
 
 pub(super) static FORM: WriteEntry = WriteEntry {
     name: "text",
@@ -27,7 +27,7 @@ fn append(out: &mut Vec<u8>, prefix: IpPrefix, next_hop: &str) -> Result<(), &'s
         out.push(b'\n');
         return Ok(());
     }
-    if !is_token(next_hop) {
+    if !is_word(next_hop) {
         return Err(
             "text has no next hops with blanks, comment signs, or commas except between AS numbers",
         );

@@ -183,8 +183,10 @@ fn block(
             Slot::Node(_) => "block".to_owned(),
             Slot::Leaf(next_hop) => NextHop::new(next_hop).map_or("none".to_owned(), name),
         };
-        if width_of(&text, 9.5) + 2.0 < cell {
+        // A few letters of what has no room; in boxes of one or two letters it is left out.
+        if cell > 44.0 || width_of(&text, 9.5) + 2.0 < cell {
             let place = (x + cell / 2.0, values_y + 17.0);
+            let text = fitted(&text, 9.5, cell - 2.0);
             svg.label(place, Anchor::Middle, SMALL, &text);
         }
     }

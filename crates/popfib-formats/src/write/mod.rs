@@ -217,7 +217,7 @@ pub fn write_changes(
         _ => None,
     };
     let Some(ListChanges { actions, list }) = changes else {
-        let reason = "a list in use cannot be changed in this form; there are ipset, iptables and templates with {action}";
+        let reason = "a list in use cannot be changed in this form, but replaced by that of `convert`; there are ipset, iptables and templates with {action}";
         return Err(WriteError::Form(reason.to_owned()));
     };
     let mut tables = vec![(actions[0], removed), (actions[1], added)];

@@ -412,6 +412,7 @@ class ImageConfig(ctypes.Structure):
         ("names", ctypes.c_void_p),
         ("name_count", ctypes.c_uint32),
         ("flags", ctypes.c_uint32),
+        ("records", ctypes.c_void_p),
     ]
 
 

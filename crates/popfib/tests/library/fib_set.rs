@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::common::failing::Failing;
 use crate::common::random::Random;
-use popfib::{Address, CompileError, FibSet, NextHop, Options, Rib, Size};
+use popfib::{Address, CompileError, FibSet, NextHop, Options, Prefix, Rib, Size};
 
 fn rib<A: Address>(random: &mut Random, routes: usize) -> Rib<A> {
     (0..routes)
@@ -126,4 +126,18 @@ fn memory_refused_at_any_point_is_given_back() {
         assert_eq!(memory.bytes(), 0);
     }
     assert!(all > 10, "{all}");
+}
+
+#[test]
+fn a_large_table_of_equal_blocks() {
+    let routes = (0..1u32 << 17).map(|n| {
+        let prefix = Prefix::new(n << 8, 24).expect("no host bits");
+        (prefix, NextHop::new(1 + n % 2).expect("not 0"))
+    });
+    let rib: Rib<u32> = routes.collect();
+    let set = compile(std::slice::from_ref(&rib), Size::Balanced);
+    for address in (0..1 << 26).step_by(0x4321) {
+        let expected = rib.lookup(address).map_or(0, NextHop::get);
+        assert_eq!(set.lookup(0, address), expected, "{address:#x}");
+    }
 }

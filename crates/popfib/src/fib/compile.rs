@@ -11,7 +11,7 @@ use super::arrays::{FibView, MAX_DIRECT_BITS, as_words, root_bits};
 use super::encode::{BlockEncoding, OneValueBlock};
 use super::flat_block::{FlatBlock, runs_and_leaves};
 use super::index::BlockIndex;
-use super::layout::{FLAT_PLACE, NODE};
+use super::layout::NODE;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fold::{self, Fold, Slot, Store};
@@ -259,12 +259,7 @@ impl<Al: Allocator + Clone> FibBlockStore<Al> {
         let words = block.words();
         let mut room = None;
         if let Some(index) = &self.flat {
-            let arena = self.arena.words();
-            let is_it = |pointer| {
-                let place = (pointer & FLAT_PLACE) as usize;
-                block.is_as_wide(pointer) && arena[place..][..words.len()] == *words
-            };
-            match index.find(words, is_it) {
+            match index.find_in(self.arena.words(), words, block.pointer(0)) {
                 Ok(pointer) => return Ok(pointer),
                 Err(at) => room = at,
             }

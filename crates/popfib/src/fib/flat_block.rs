@@ -66,11 +66,6 @@ impl FlatBlock {
         NODE | FLAT | place | if self.is_half { HALF } else { 0 }
     }
 
-    /// Whether blocks that this pointer leads to are as wide.
-    pub(crate) fn is_as_wide(&self, pointer: u32) -> bool {
-        self.is_half == (pointer & HALF != 0)
-    }
-
     /// The entries that lead to blocks.
     pub(crate) fn children(&self) -> impl Iterator<Item = u32> {
         let entries = if self.is_half { &[] } else { &self.words[..] };

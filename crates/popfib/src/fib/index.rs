@@ -2,6 +2,7 @@
 
 use allocator_api2::vec::Vec;
 
+use super::layout::place;
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// How many places of the index are tried for a block. A block that is not found there is stored once more,
@@ -56,6 +57,20 @@ impl<Al: Allocator + Clone> BlockIndex<Al> {
             }
         }
         Err(room)
+    }
+
+    /// [`find`](Self::find) in the arena that is being filled; `kind` is what the pointer has beside the place.
+    pub(crate) fn find_in(
+        &self,
+        arena: &[u32],
+        words: &[u32],
+        kind: u32,
+    ) -> Result<u32, Option<usize>> {
+        self.find(words, |pointer| {
+            let place = place(pointer);
+            let there = arena.get(place..).and_then(|rest| rest.get(..words.len()));
+            pointer == kind | place as u32 && there == Some(words)
+        })
     }
 
     /// Notes the pointer to a block where [`Self::find`] found room for that.

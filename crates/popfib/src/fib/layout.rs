@@ -56,6 +56,14 @@ pub(crate) const FLAT_PLACE: u32 = FLAT - 1 - HALF;
 /// Entries of 16 bits are below this.
 pub(crate) const HALF_END: u32 = 1 << 15;
 
+/// The place of the block that `pointer` leads to.
+pub(crate) const fn place(pointer: u32) -> usize {
+    match pointer & FLAT {
+        0 => (pointer & PLACE) as usize,
+        _ => (pointer & FLAT_PLACE) as usize,
+    }
+}
+
 /// The length in words of a flat block whose entries have so many bits.
 pub(crate) const fn flat_len(bits: u8) -> usize {
     (bits as usize / 16) << (STRIDE - 1)

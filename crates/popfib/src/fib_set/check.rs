@@ -13,12 +13,12 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use hashbrown::HashSet;
 
-use super::compile::{len, place};
+use super::compile::len;
 use crate::address::{Address, STRIDE};
 use crate::fib::CheckError;
 use crate::fib::arrays::{FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS};
 use crate::fib::encode::{BlockEncoding, HEAD};
-use crate::fib::layout::{FLAT, HALF, NODE};
+use crate::fib::layout::{FLAT, HALF, NODE, place};
 
 /// Verifies all invariants. O(tables + arena): no block is visited twice.
 pub(super) fn check<A: Address>(view: FibView<'_>, tables: usize) -> Result<(), CheckError> {

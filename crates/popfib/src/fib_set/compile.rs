@@ -12,7 +12,7 @@ use crate::fib::compile::{check_next_hops, fill_page, pointer};
 use crate::fib::encode::{BlockEncoding, MAX_BLOCK, OneValueBlock, block_len};
 use crate::fib::flat_block::FlatBlock;
 use crate::fib::index::BlockIndex;
-use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, NODE, PLACE, flat_len};
+use crate::fib::layout::{FLAT, HALF, NODE, flat_len, place};
 use crate::fold::{Fold, Slot, Store, Vertex};
 use crate::memory::{self, Allocator};
 use crate::next_hop::MAX_NEXT_HOP;
@@ -64,7 +64,6 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
         index: BlockIndex::new_in(10, alloc.clone())?,
         value_bits,
         is_flat,
-        alloc: alloc.clone(),
     };
     let mut root = Vec::new_in(alloc.clone());
     for rib in ribs {
@@ -86,7 +85,7 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
         root.push(if !has_routes {
             default
         } else if is_flat && A::WIDTH == 32 && rib.len() >= LARGE {
-            large(&mut fold, vertex, default)?
+            large(&mut fold, vertex, default, alloc.clone())?
         } else {
             pointer(fold.node(vertex, default)?)
         });
@@ -110,8 +109,9 @@ fn large<'r, A: Address, Al: Allocator + Clone>(
     fold: &mut Fold<'r, A, TableBlocks<Al>, Al>,
     vertex: Vertex<'r, A>,
     default: u32,
+    alloc: Al,
 ) -> Result<u32, CompileError> {
-    let mut entries = Vec::new_in(fold.store.alloc.clone());
+    let mut entries = Vec::new_in(alloc);
     memory::reserve(&mut entries, 1 << (MAX_DIRECT_BITS - STRIDE))?;
     entries.resize(1 << (MAX_DIRECT_BITS - STRIDE), 0);
     fold.table(vertex, default, &mut entries, &mut |fold, leaf, below| {
@@ -138,7 +138,6 @@ struct TableBlocks<Al: Allocator> {
     index: BlockIndex<Al>,
     value_bits: u8,
     is_flat: bool,
-    alloc: Al,
 }
 
 impl<Al: Allocator + Clone> TableBlocks<Al> {
@@ -153,14 +152,7 @@ impl<Al: Allocator + Clone> TableBlocks<Al> {
 
     /// The pointer to a block of these words, whose bits beside the place are `kind`: to one that is there, or a new one.
     fn share(&mut self, words: &[u32], kind: u32) -> Result<u32, CompileError> {
-        let arena = self.arena.words();
-        let is_it = |pointer| {
-            let there = arena
-                .get(place(pointer)..)
-                .and_then(|rest| rest.get(..words.len()));
-            pointer == kind | place(pointer) as u32 && there == Some(words)
-        };
-        let room = match self.index.find(words, is_it) {
+        let room = match self.index.find_in(self.arena.words(), words, kind) {
             Ok(pointer) => return Ok(pointer),
             Err(room) => room,
         };
@@ -202,14 +194,6 @@ impl<Al: Allocator + Clone> Store for TableBlocks<Al> {
     ) -> Result<u32, CompileError> {
         let block = OneValueBlock::new(self.value_bits, (first, count), pointer(slot), around);
         self.share(block.words(), block.pointer(0))
-    }
-}
-
-/// The place of the block that `pointer` leads to.
-pub(super) fn place(pointer: u32) -> usize {
-    match pointer & FLAT {
-        0 => (pointer & PLACE) as usize,
-        _ => (pointer & FLAT_PLACE) as usize,
     }
 }
 

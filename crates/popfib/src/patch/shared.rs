@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering;
 use crate::fib::arrays::{FibView, FibWord, LINE};
 use crate::fib::flat_block::FlatBlock;
 use crate::fib::index::BlockIndex;
-use crate::fib::layout::FLAT_PLACE;
+use crate::fib::layout::place;
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// The flat blocks of a table. All are below its root.
@@ -34,7 +34,7 @@ pub(super) fn read(arena: &[FibWord], pointer: u32) -> FlatBlock {
 }
 
 fn line(pointer: u32) -> usize {
-    (pointer & FLAT_PLACE) as usize / LINE
+    place(pointer) / LINE
 }
 
 impl<Al: Allocator + Clone> SharedBlocks<Al> {
@@ -86,9 +86,11 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     pub(super) fn find(&self, arena: &[FibWord], block: &FlatBlock) -> Result<u32, Option<usize>> {
         let words = block.words();
         self.index.find(words, |pointer| {
-            let there = &arena[(pointer & FLAT_PLACE) as usize..];
-            let there = there.iter().map(|word| word.load(Ordering::Relaxed));
-            block.is_as_wide(pointer) && there.take(words.len()).eq(words.iter().copied())
+            let place = place(pointer);
+            let there = arena[place..].iter();
+            let there = there.map(|word| word.load(Ordering::Relaxed));
+            pointer == block.pointer(place as u32)
+                && there.take(words.len()).eq(words.iter().copied())
         })
     }
 

@@ -59,7 +59,7 @@ fn group<A: Address, const N: usize>(
     let mut entries = [zero; N];
     for n in 0..N {
         // SAFETY: invariant 6: whole flat blocks begin there.
-        entries[n] = unsafe { read(view, pointers[n], slots[n]) };
+        entries[n] = unsafe { read(view, pointers[n], slots[n], !0) };
     }
     for n in 0..N {
         store(entries[n], &mut next_hops[n]);
@@ -71,20 +71,25 @@ fn group<A: Address, const N: usize>(
     }
 }
 
-/// The entries `slots` of the blocks that `pointers` lead to.
+/// The entries `slots` of the blocks that `pointers` lead to, of the lanes of `on`; 0 of the others.
 ///
 /// # Safety
 /// Flat blocks with these slots begin at the places.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-unsafe fn read(view: FibView<'_>, pointers: __m512i, slots: __m512i) -> __m512i {
+pub(super) unsafe fn read(
+    view: FibView<'_>,
+    pointers: __m512i,
+    slots: __m512i,
+    on: u16,
+) -> __m512i {
     let arena = view.arena.as_ptr();
     let places = _mm512_and_si512(pointers, all(FLAT_PLACE));
     let half = _mm512_and_si512(pointers, all(HALF));
     // A whole word, as a read of 32 bits at the second half would touch the next word.
     let index = _mm512_add_epi32(places, _mm512_srlv_epi32(slots, half));
     // SAFETY: as this function's: as many words as slots, or half as many.
-    let words = unsafe { gather_words(arena, index, !0, _mm512_setzero_si512()) };
+    let words = unsafe { gather_words(arena, index, on, _mm512_setzero_si512()) };
     let down = _mm512_slli_epi32::<4>(_mm512_and_si512(slots, half));
     let bits = _mm512_srlv_epi32(all(!0), _mm512_slli_epi32::<4>(half));
     _mm512_and_si512(_mm512_srlv_epi32(words, down), bits)

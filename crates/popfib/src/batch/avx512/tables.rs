@@ -4,16 +4,16 @@
 //! the rest: those of each kind step while the others are idle.
 
 use core::arch::x86_64::{
-    _mm512_add_epi32, _mm512_and_si512, _mm512_cmplt_epu32_mask, _mm512_loadu_si512,
-    _mm512_mask_mov_epi32, _mm512_mask_srli_epi32, _mm512_maskz_mov_epi32, _mm512_or_si512,
-    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_srlv_epi32, _mm512_test_epi32_mask,
+    _mm512_cmplt_epu32_mask, _mm512_loadu_si512, _mm512_mask_mov_epi32, _mm512_maskz_mov_epi32,
+    _mm512_or_si512, _mm512_setzero_si512, _mm512_test_epi32_mask,
 };
 
+use super::flat::read;
 use super::lanes::{LANES, Vpopcntdq, all, gather_words, load, on, short, store};
 use super::{LaneGroup, SHORT};
 use crate::address::{Address, STRIDE};
 use crate::fib::arrays::FibView;
-use crate::fib::layout::{FLAT, FLAT_PLACE, HALF, HALF_END};
+use crate::fib::layout::FLAT;
 use crate::fib::lookup::{descend_mixed, lookup_in_table};
 
 /// Vectors that are under way together.
@@ -79,37 +79,29 @@ fn group<A: Address>(
         };
     }
     let mut depth = 0;
-    while lanes.count_on() > VECTORS as u32 && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
+    let mut going = lanes.lanes_on();
+    while going.count_ones() > VECTORS as u32 && (A::WIDTH <= 64 || depth <= 64 - STRIDE) {
         // SAFETY: the pointers lead to whole blocks.
         unsafe { lanes.step_mixed::<A>(view) };
         depth += STRIDE;
+        going = lanes.lanes_on();
     }
     let mut answers = [[0; LANES]; VECTORS];
     for (pointer, answers) in lanes.pointers.iter().zip(&mut answers) {
         store(*pointer, answers);
     }
     let answers = answers.as_flattened_mut();
-    if lanes.count_on() > 0 {
-        for (answer, address) in answers.iter_mut().zip(addresses.as_flattened()) {
-            let rest = address.skip_bits(depth);
-            // SAFETY: the pointer is a next hop, or leads to a whole block.
-            *answer = unsafe { descend_mixed(view.arena, view.value_bits, *answer, rest) };
-        }
+    while going != 0 {
+        let lane = going.trailing_zeros() as usize;
+        going &= going - 1;
+        let rest = addresses.as_flattened()[lane].skip_bits(depth);
+        // SAFETY: the pointer leads to a whole block.
+        answers[lane] = unsafe { descend_mixed(view.arena, view.value_bits, answers[lane], rest) };
     }
     next_hops.copy_from_slice(&answers[..next_hops.len()]);
 }
 
 impl LaneGroup<VECTORS> {
-    /// How many lanes have pointers that are no next hops.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
-    #[inline]
-    fn count_on(&self) -> u32 {
-        self.pointers
-            .iter()
-            .map(|pointer| on(*pointer).count_ones())
-            .sum()
-    }
-
     /// All lanes one block down, which may be flat.
     ///
     /// # Safety
@@ -156,15 +148,10 @@ impl LaneGroup<VECTORS> {
     unsafe fn step_flat_or_half<A: Address>(&mut self, view: FibView<'_>) {
         for (pointer, rest) in self.pointers.iter_mut().zip(&mut self.rest) {
             let slot = rest.take::<A>(STRIDE);
-            let half = _mm512_test_epi32_mask(*pointer, all(HALF));
-            let index = _mm512_mask_srli_epi32::<1>(slot, half, slot);
-            let index = _mm512_add_epi32(_mm512_and_si512(*pointer, all(FLAT_PLACE)), index);
+            let lanes = on(*pointer);
             // SAFETY: as this function's: 64 entries. Other lanes don't read.
-            let words = unsafe { gather_words(view.arena.as_ptr(), index, on(*pointer), *pointer) };
-            // Odd slots are upper halves.
-            let upper = _mm512_slli_epi32::<4>(_mm512_and_si512(slot, all(1)));
-            let halves = _mm512_and_si512(_mm512_srlv_epi32(words, upper), all(HALF_END * 2 - 1));
-            *pointer = _mm512_mask_mov_epi32(words, half & on(*pointer), halves);
+            let entries = unsafe { read(view, *pointer, slot, lanes) };
+            *pointer = _mm512_mask_mov_epi32(*pointer, lanes, entries);
         }
     }
 }

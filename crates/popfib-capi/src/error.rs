@@ -11,20 +11,21 @@ use popfib::memory::OutOfMemory;
 use popfib::{CompileError, ImageError};
 use popfib_table::TableError;
 
-/// A number of `errno.h`, negative, so that C gets a `Result<(), Errno>` as it stands in a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A number of `errno.h`, negative, so that C gets a `Result<(), Errno>` as it stands in a register; less [`WITH_LINE`] if a line says
+/// more than the number.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Errno(NonZero<c_int>);
+
+/// Higher than all numbers of `errno.h`.
+const WITH_LINE: c_int = 1 << 16;
 
 pub(crate) type Result<T> = core::result::Result<T, Errno>;
 
-/// States of `LAST` beside the numbers of errors: a line was said of an error that has not reached C yet, or of the last that has.
-const SAID: c_int = 1;
-const REPORTED: c_int = 2;
-
 thread_local! {
-    /// The number of this thread's last error, if that says it all. Errors are asked for often, as "no value", so they make no line.
+    /// This thread's last error that was returned; 0 before the first. Errors are asked for often, as "no value", so those without
+    /// more to say make no line.
     static LAST: Cell<c_int> = const { Cell::new(0) };
-    /// The line of its last error that has one.
+    /// The line of the last error that has one.
     static LINE: RefCell<CString> = RefCell::default();
 }
 
@@ -59,7 +60,10 @@ impl Errno {
     /// What functions return.
     #[inline(always)]
     pub(crate) fn code(self) -> c_int {
-        self.0.get()
+        match self.0.get() {
+            with_line if with_line <= -WITH_LINE => with_line + WITH_LINE,
+            code => code,
+        }
     }
 
     /// The error, about which this line says more than its number.
@@ -67,19 +71,23 @@ impl Errno {
     pub(crate) fn saying(self, line: impl Display) -> Self {
         let line = CString::new(line.to_string().replace('\0', "?")).unwrap_or_default();
         // A thread that ends may have none any more.
-        if LINE.try_with(|to| to.replace(line)).is_ok() {
-            LAST.set(SAID);
+        let with_line = NonZero::new(self.code() - WITH_LINE);
+        match (LINE.try_with(|to| to.replace(line)), with_line) {
+            (Ok(_), Some(error)) => Self(error),
+            _ => self,
         }
-        self
     }
 
     /// What functions return, as the last error of this thread.
     pub(crate) fn report(self) -> c_int {
-        LAST.set(match LAST.get() {
-            SAID => REPORTED,
-            _ => self.code(),
-        });
+        LAST.set(self.0.get());
         self.code()
+    }
+}
+
+impl PartialEq for Errno {
+    fn eq(&self, other: &Self) -> bool {
+        self.code() == other.code()
     }
 }
 
@@ -88,7 +96,7 @@ impl Errno {
 extern "C" fn popfib_error() -> *const c_char {
     match LAST.get() {
         0 => c"".as_ptr(),
-        SAID | REPORTED => LINE
+        with_line if with_line <= -WITH_LINE => LINE
             .try_with(|line| line.borrow().as_ptr())
             .unwrap_or(c"".as_ptr()),
         error => popfib_strerror(error),
@@ -228,5 +236,21 @@ mod tests {
         for (error, number) in cases {
             assert_eq!(error.code(), -number);
         }
+    }
+
+    /// Where an error is not returned, or another is in its place.
+    #[test]
+    fn a_line_is_that_of_its_error_alone() {
+        // SAFETY: a string, which is there until the next error of this thread.
+        let said = || unsafe { CStr::from_ptr(popfib_error()) };
+        let line = Errno::RANGE.saying("nobody gets this");
+        assert_eq!(line, Errno::RANGE);
+        Errno::INVALID.report();
+        assert_eq!(said(), c"invalid argument");
+        assert_eq!(
+            Errno::RANGE.saying("7\0").saying("8\0").report(),
+            -libc::ERANGE
+        );
+        assert_eq!(said(), c"8?");
     }
 }

@@ -217,12 +217,11 @@ unsafe extern "C" fn popfib_image_memory(
         if mode != COPY && !memory.addr().is_multiple_of(ALIGNMENT) {
             return Err(Errno::INVALID);
         }
-        let image = match mode {
+        let image = match check_mode(mode)? {
             COPY => verified(Image::from_bytes(bytes)?)?,
             MAP => verified(Image::from_static(bytes)?)?,
-            // SAFETY: popfib has written these bytes, as the caller promises.
-            MAP_TRUSTED => unsafe { Image::from_static_trusted(bytes)? },
-            _ => return Err(check_mode(mode).err().unwrap_or(Errno::INVALID)),
+            // SAFETY: the mode trusts them, so popfib has written these bytes, as the caller promises.
+            _ => unsafe { Image::from_static_trusted(bytes)? },
         };
         Ok(CImage::hand_out(Arc::new(image)))
     };

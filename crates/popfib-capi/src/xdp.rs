@@ -57,7 +57,7 @@ unsafe fn pin(folder: *const c_char, map: *const c_char) -> Result<PathBuf> {
 /// Loads the table that `make` makes; no map is made for arguments of which there is none.
 fn load(path: &Path, flags: u32, make: impl FnOnce() -> Result<Table>) -> Result<c_int> {
     if flags & !MATCHES != 0 {
-        return Err(Errno::INVALID);
+        return Err(Errno::INVALID.saying(format_args!("flags {flags}: unknown")));
     }
     let table = make()?;
     let map = PinnedMap::open_or_create(path)?;
@@ -193,7 +193,9 @@ unsafe extern "C" fn popfib_xdp_lookup(
         let address = match family {
             4 => IpAddr::V4(Ipv4Addr::from_bits(address(bytes))),
             6 => IpAddr::V6(Ipv6Addr::from_bits(address(bytes))),
-            _ => return Err(Errno::INVALID),
+            other => {
+                return Err(Errno::INVALID.saying(format_args!("family {other}: it is 4 or 6")));
+            }
         };
         let table = PinnedMap::open(&pin(folder, map)?)?.table()?;
         let number = table.lookup(address);

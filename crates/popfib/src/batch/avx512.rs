@@ -131,7 +131,7 @@ fn lookup_all<A: Address, P: CountOnes, const VECTORS: usize, const FLAT: bool>(
         let Some(first) = groups.first() else {
             continue;
         };
-        let mut next = LaneGroup::start(view, first);
+        let mut next = LaneGroup::<VECTORS>::start(view, first);
         for (n, (addresses, next_hops)) in groups.iter().zip(to_groups).enumerate() {
             let group = next;
             if let Some(addresses) = groups.get(n + 1) {
@@ -145,16 +145,17 @@ fn lookup_all<A: Address, P: CountOnes, const VECTORS: usize, const FLAT: bool>(
     }
 }
 
-/// Lookups under way.
+/// Lookups under way: in one table, or each in one of a set. Both have code of their own, as it is inlined only where nobody else
+/// calls it.
 #[derive(Clone, Copy)]
-struct LaneGroup<const VECTORS: usize> {
+struct LaneGroup<const VECTORS: usize, const OF_SET: bool = false> {
     /// The keys without the bits above the pointers' blocks.
     rest: [KeyLanes; VECTORS],
     /// The next hop, or the pointer to follow, of each lane.
     pointers: [__m512i; VECTORS],
 }
 
-impl<const VECTORS: usize> LaneGroup<VECTORS> {
+impl<const VECTORS: usize, const OF_SET: bool> LaneGroup<VECTORS, OF_SET> {
     /// The lookups of `addresses` as far as the root table.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]

@@ -65,7 +65,7 @@ fn group<A: Address>(
     next_hops: &mut [u32],
 ) {
     let zero = _mm512_setzero_si512();
-    let mut lanes = LaneGroup {
+    let mut lanes = LaneGroup::<VECTORS, true> {
         rest: [short(zero); VECTORS],
         pointers: [zero; VECTORS],
     };
@@ -101,7 +101,7 @@ fn group<A: Address>(
     next_hops.copy_from_slice(&answers[..next_hops.len()]);
 }
 
-impl LaneGroup<VECTORS> {
+impl LaneGroup<VECTORS, true> {
     /// All lanes one block down, which may be flat.
     ///
     /// # Safety

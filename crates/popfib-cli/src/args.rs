@@ -64,6 +64,11 @@ impl TableArgs {
         self
     }
 
+    /// Whether it is the built-in table, by its name or because no other is named.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.live.is_none() && self.table.as_deref().is_none_or(is_built_in)
+    }
+
     /// Whether the table comes from standard input.
     pub(crate) fn is_stdin(&self) -> bool {
         self.table.as_deref().is_some_and(is_stdin)

@@ -136,9 +136,8 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     if asked.is_empty() && args.table.is_stdin() {
         return Err("standard input is the table, so addresses have to be arguments".into());
     }
-    let is_built_in = args.table.table.is_none() && args.table.live.is_none();
     let form = args.form.form();
-    if is_built_in && form == Form::Text {
+    if args.table.is_built_in() && form == Form::Text {
         args.table.read.show_names();
     }
     if asked.is_empty() {

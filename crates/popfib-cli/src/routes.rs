@@ -317,14 +317,14 @@ impl RoutesReport<'_> {
 pub(crate) fn run(mut args: RoutesArgs) -> Result<Verdict, Failure> {
     let is_asked = args.places.are_given() || !args.conditions.is_empty();
     let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
-    let is_built_in = asked.table.is_none() && asked.live.is_none();
-    if is_built_in && !args.json {
+    if asked.is_built_in() && !args.json {
         args.table.read.show_names();
         asked.read.clone_from(&args.table.read);
     }
     let args = &args;
     if !args.conditions.is_empty() {
-        if is_built_in && !args.places.are_given() && may_be_on_stdin() {
+        let is_named = asked.table.is_some() || asked.live.is_some();
+        if !is_named && !args.places.are_given() && may_be_on_stdin() {
             note("--where asks the built-in table, -t built-in; -t - asks standard input");
         }
         let columns = &asked.read.columns;

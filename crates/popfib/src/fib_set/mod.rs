@@ -98,7 +98,8 @@ impl<A: Address, Al: Allocator> FibSet<A, Al> {
     /// Looks up each of `addresses` in the table that is in the same place of `tables`, and writes its next hop to that place of
     /// `next_hops`; 0 if there is none, or no such table.
     ///
-    /// The answers are those of [`FibSet::lookup`]. Which code runs is [`Kernel::best`]'s choice.
+    /// The answers are those of [`FibSet::lookup`]. Which code runs is [`Kernel::best`]'s choice; only that of the kernel `avx512`
+    /// overlaps the lookups.
     ///
     /// # Panics
     /// If the slices have different lengths, and where [`Kernel::best`] panics.

@@ -11,6 +11,7 @@
 //! An object ends at an empty line. A line that begins with a blank or a plus goes on with the attribute before it. The value is
 //! the origin; the attributes are columns, and of several with one name the first is. Objects of other classes are passed over;
 //! routes without what is asked for are left out and counted.
+
 use popfib_table::CellKind;
 
 use crate::error::quote;

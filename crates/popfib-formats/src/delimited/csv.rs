@@ -22,13 +22,12 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib::IpPrefix;
+use popfib_table::CellKind;
 
 use super::fields::CsvFields;
 use super::geofeed;
 use super::layout::{AddressColumns, CsvLayout, is_host};
 use super::overlap::RangeRoutes;
-use popfib_table::CellKind;
-
 use crate::delimiter::{declared, delimiter};
 use crate::error::{ReadError, quote};
 use crate::input::{Input, head_lines};

@@ -1,5 +1,6 @@
 //! The columns of formats whose fields have a fixed order: which are asked for, and their record in a row. The fields of a row in,
 //! the cells of a record out ([`ValueBook`]).
+
 use popfib_table::CellKind;
 
 use crate::error::no_name;

@@ -27,6 +27,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use popfib_table::CellKind;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -37,8 +38,6 @@ use super::records::{MemberValue, has_one_prefix, has_prefix, range_ends};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, keys, reason};
-use popfib_table::CellKind;
-
 use crate::error::quote;
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};

@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     let check = |error: popfib_parquet::ParquetError| {
         assert!(!error.to_string().contains('\n'), "{error}");
     };
-    let mut source = match ParquetAddresses::open(path(), &ColumnId::Number(1)) {
+    let mut source = match ParquetAddresses::open(path(), &[ColumnId::Number(1)], None) {
         Ok(source) => source.skip_invalid(data.len() % 2 == 0),
         Err(error) => return check(error),
     };

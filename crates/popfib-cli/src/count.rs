@@ -37,7 +37,7 @@ use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
 use crate::stream::tables::TablesArgs;
-use crate::stream::{self, Consumer, InputArgs};
+use crate::stream::{self, Consumer, InputArgs, parse_column};
 
 use addresses::{CountedAddresses, is_of_addresses};
 use same::EqualRecords;
@@ -162,6 +162,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         let reason = "the number of a line would be added for each of its addresses; --address N chooses one";
         return Err(format!("--weight: {reason}").into());
     }
+    args.input.row_text = args.weight.as_deref().map(parse_column).transpose()?;
     let mut target = Destination::open(args.output.as_deref())?;
     let is_seen = target.screen().is_terminal && args.form.form() == Form::Text;
     if is_seen || args.svg {

@@ -1,5 +1,7 @@
-//! A Parquet file in, the addresses of one of its columns out, in batches.
+//! A Parquet file in, the addresses of its columns out, in batches.
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs::File;
 use std::iter;
 use std::net::IpAddr;
@@ -8,9 +10,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringViewArray};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_data::{ByteView, MAX_INLINE_VIEW_LEN};
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -24,20 +27,23 @@ use crate::error::ParquetError;
 use crate::page_checks;
 use crate::panic_guard::guarded;
 
-/// The rows of a Parquet file, with the addresses of one of its columns.
+/// The rows of a Parquet file, with the addresses of some of its columns.
 ///
-/// The column is text, unsigned 32-bit numbers (IPv4), or binary values of 4 or 16 bytes in network order. Text is read as views into its
-/// pages and dictionary, so a long text that a million rows have is in memory once. A null is a row without an address, and so is empty
-/// text. No other column is decoded.
+/// Such a column is text, unsigned 32-bit numbers (IPv4), or binary values of 4 or 16 bytes in network order. Text is read as views into
+/// its pages and dictionary, so a long text that a million rows have is in memory once. A null is a row without an address, and so is
+/// empty text. No other column is decoded.
 pub struct ParquetAddresses {
     name: String,
     file: File,
     metadata: ArrowReaderMetadata,
-    /// The metadata by which the column is read, with text as views.
+    /// The metadata by which columns are read, with text as views.
     reading: ArrowReaderMetadata,
-    /// The column of the addresses, and its number among the columns that have values themselves.
+    /// The columns that are read, and their numbers among those that have values themselves.
     mask: ProjectionMask,
-    leaf: usize,
+    leaves: Vec<usize>,
+    /// Among those read, the columns of addresses in the order asked for, and that of the rows' texts.
+    columns: Vec<usize>,
+    text: Option<usize>,
     skip_invalid: bool,
     skipped: u64,
     /// The rows of a row group that are not read yet; `None` before the first.
@@ -50,71 +56,96 @@ pub struct ParquetAddresses {
 }
 
 impl ParquetAddresses {
-    /// Opens the file at `path` and finds the column.
+    /// Opens the file at `path` and finds its `columns` of addresses; without any, the first of text that begins with one, or the first.
+    /// What [`AddressBatch::rows`] has is the `text` of a column, if one is asked for.
     ///
     /// # Errors
-    /// If it cannot be read, is no Parquet file, has no such column, or one of
-    /// another type.
-    pub fn open(path: &Path, column: &ColumnId) -> Result<Self, ParquetError> {
+    /// If it cannot be read, is no Parquet file, has no such column, or one of addresses of another type.
+    pub fn open(
+        path: &Path,
+        columns: &[ColumnId],
+        text: Option<&ColumnId>,
+    ) -> Result<Self, ParquetError> {
         let name = path.display().to_string();
-        let failure = |reason: &dyn std::fmt::Display| ParquetError::new(&name, reason);
+        let failure = |reason: &dyn Display| ParquetError::new(&name, reason);
         let file = File::open(path).map_err(|error| failure(&format!("cannot open: {error}")))?;
         let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
             .map_err(|error| failure(&error))?;
         let length = file.metadata().map(|data| data.len());
         let length = length.map_err(|error| failure(&error))?;
         page_checks::check_places(metadata.metadata(), length).map_err(|error| failure(&error))?;
-        let all = metadata.schema();
-        let found = match column {
-            ColumnId::Number(number) => {
-                Some(number - 1).filter(|&index| index < all.fields().len())
-            }
-            ColumnId::Name(name) => all.fields().iter().position(|field| field.name() == name),
+        let find = |id: &ColumnId| find(&metadata, id).map_err(|reason| failure(&reason));
+        let mut columns = columns.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let text = text.map(find).transpose()?;
+        let of = |file: &File, columns, text| {
+            let file = file.try_clone().map_err(|error| failure(&error))?;
+            Self::of((&name, file), &metadata, columns, text)
         };
-        let Some(index) = found else {
-            let names: Vec<String> = all
-                .fields()
-                .iter()
-                .take(20)
-                .map(|f| format!("{:?}", f.name()))
-                .collect();
-            let asked = match column {
-                ColumnId::Number(number) => number.to_string(),
-                ColumnId::Name(name) => format!("{name:?}"),
+        if columns.is_empty() {
+            let begins = |&column: &usize| {
+                let field = metadata.schema().field(column);
+                let source = is_text(field.data_type()).then(|| of(&file, vec![column], None));
+                let mut batch = AddressBatch::new();
+                source.is_some_and(|source| {
+                    let first = source.and_then(|mut source| source.next_batch(&mut batch));
+                    first.is_ok() && batch.iter().flatten().next().is_some()
+                })
             };
-            return Err(failure(&format!(
-                "no column {asked}; there are {}",
-                names.join(", ")
-            )));
-        };
-        let field = all.field(index);
-        if !is_readable(field.data_type()) {
-            return Err(failure(&format!(
-                "column {:?} is {}, not text, UInt32, or FixedSizeBinary of 4 or 16",
-                field.name(),
-                field.data_type()
-            )));
+            let mut all = 0..metadata.schema().fields().len();
+            columns.push(all.find(begins).unwrap_or(0));
         }
+        of(&file, columns, text)
+    }
+
+    fn of(
+        (name, file): (&str, File),
+        metadata: &ArrowReaderMetadata,
+        mut columns: Vec<usize>,
+        mut text: Option<usize>,
+    ) -> Result<Self, ParquetError> {
+        let failure = |reason: &dyn Display| ParquetError::new(name, reason);
+        let all = metadata.schema();
         let mut fields = all.fields().to_vec();
-        if !matches!(
-            field.data_type(),
-            DataType::UInt32 | DataType::FixedSizeBinary(_)
-        ) {
-            fields[index] = Arc::new(field.clone().with_data_type(DataType::Utf8View));
+        for &index in &columns {
+            let field = all.fields().get(index);
+            let field = field.ok_or_else(|| failure(&"no columns"))?;
+            if is_text(field.data_type()) {
+                let view = Field::clone(field).with_data_type(DataType::Utf8View);
+                fields[index] = Arc::new(view);
+            } else if !is_binary(field.data_type()) {
+                let (name, kind) = (field.name(), field.data_type());
+                return Err(failure(&format!(
+                    "column {name:?} is {kind}, not text, UInt32, or FixedSizeBinary of 4 or 16"
+                )));
+            }
         }
         let schema = Schema::new_with_metadata(fields, all.metadata().clone());
         let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
         let reading = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options);
         let reading = reading.map_err(|error| failure(&error))?;
+        // Columns are read in their own order.
+        let read: BTreeSet<usize> = columns.iter().copied().chain(text).collect();
         let descriptor = metadata.parquet_schema();
-        let mut leaves = 0..descriptor.num_columns();
-        let leaf = leaves.find(|&leaf| descriptor.get_column_root_idx(leaf) == index);
+        let root = |&leaf: &usize| descriptor.get_column_root_idx(leaf);
+        let leaves = (0..descriptor.num_columns()).filter(|leaf| read.contains(&root(leaf)));
+        let leaves: Vec<_> = leaves.collect();
+        if !read
+            .iter()
+            .all(|&index| leaves.iter().any(|leaf| root(leaf) == index))
+        {
+            return Err(failure(&"a column without data"));
+        }
+        for index in columns.iter_mut().chain(&mut text) {
+            *index = read.range(..*index).count();
+        }
         Ok(Self {
-            leaf: leaf.ok_or_else(|| failure(&"a column without data"))?,
-            mask: ProjectionMask::roots(descriptor, [index]),
-            name,
+            mask: ProjectionMask::roots(descriptor, read),
+            leaves,
+            columns,
+            text,
+            name: name.to_owned(),
             file,
-            metadata,
+            metadata: metadata.clone(),
             reading,
             skip_invalid: false,
             skipped: 0,
@@ -168,7 +199,7 @@ impl ParquetAddresses {
     pub fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ParquetError> {
         batch.clear();
         let name = self.name.clone();
-        let damaged = |row, error: &dyn std::fmt::Display| {
+        let damaged = |row, error: &dyn Display| {
             ParquetError::new(&name, format!("after row {row}: {error}"))
         };
         let rows = loop {
@@ -187,9 +218,12 @@ impl ParquetAddresses {
                 }
             } else if self.group < self.metadata().num_row_groups() {
                 self.group_rows = 0;
-                let chunk = self.group().column(self.leaf);
-                let most = page_checks::check_sizes(&self.file, chunk);
-                let group = most.and_then(|most| {
+                let sizes = self
+                    .leaves
+                    .iter()
+                    .map(|&leaf| page_checks::check_sizes(&self.file, self.group().column(leaf)));
+                let most = sizes.reduce(|one, other| Ok(one?.min(other?)));
+                let group = most.unwrap_or(Ok(0)).and_then(|most| {
                     let file = self.file.try_clone()?;
                     let reading = self.reading.clone();
                     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, reading)
@@ -203,10 +237,39 @@ impl ParquetAddresses {
                 return Ok(false);
             }
         };
-        let result = self.addresses(rows.column(0), batch);
+        let result = self.take(&rows, batch);
         self.row += rows.num_rows() as u64;
         self.group_rows += rows.num_rows() as u64;
         result.map(|()| true)
+    }
+
+    fn take(&mut self, rows: &RecordBatch, batch: &mut AddressBatch) -> Result<(), ParquetError> {
+        if let [column] = self.columns[..] {
+            self.addresses(rows.column(column), batch)?;
+        } else {
+            let mut columns = vec![AddressBatch::new(); self.columns.len()];
+            for (at, of_column) in columns.iter_mut().enumerate() {
+                self.addresses(rows.column(self.columns[at]), of_column)?;
+            }
+            let mut cells: Vec<_> = columns.iter().map(|column| column.iter()).collect();
+            for _ in 0..rows.num_rows() {
+                for column in &mut cells {
+                    let found = column.next().flatten();
+                    batch.push(found.map(|(address, _)| address));
+                    batch.push_cell(found.is_some().into());
+                }
+            }
+        }
+        if let Some(text) = self.text {
+            let failure = |error| ParquetError::new(&self.name, error);
+            let options = FormatOptions::new();
+            let texts = ArrayFormatter::try_new(rows.column(text), &options).map_err(failure)?;
+            for row in 0..rows.num_rows() {
+                let text = texts.value(row).try_to_string().map_err(failure)?;
+                batch.push_row(text.as_bytes());
+            }
+        }
+        Ok(())
     }
 
     fn addresses(
@@ -297,13 +360,34 @@ impl ParquetAddresses {
     }
 }
 
-fn is_readable(kind: &DataType) -> bool {
+/// The place of a column, or why there is none.
+fn find(metadata: &ArrowReaderMetadata, column: &ColumnId) -> Result<usize, String> {
+    let fields = metadata.schema().fields();
+    let (found, asked) = match column {
+        ColumnId::Number(number) => {
+            let index = Some(number - 1).filter(|&index| index < fields.len());
+            (index, number.to_string())
+        }
+        ColumnId::Name(name) => {
+            let index = fields.iter().position(|field| field.name() == name);
+            (index, format!("{name:?}"))
+        }
+    };
+    let names = fields.iter().take(20).map(|f| format!("{:?}", f.name()));
+    let names = || names.collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| format!("no column {asked}; there are {}", names()))
+}
+
+fn is_text(kind: &DataType) -> bool {
     match kind {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::UInt32 => true,
-        DataType::FixedSizeBinary(size) => matches!(size, 4 | 16),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Dictionary(_, value) => **value == DataType::Utf8,
         _ => false,
     }
+}
+
+fn is_binary(kind: &DataType) -> bool {
+    matches!(kind, DataType::UInt32 | DataType::FixedSizeBinary(4 | 16))
 }
 
 fn from_bytes(bytes: &[u8]) -> Option<IpAddr> {

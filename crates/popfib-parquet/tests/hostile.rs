@@ -55,7 +55,8 @@ fn read_table(path: &Path) {
 
 fn rows_of(path: &Path, column: &ColumnId) -> Result<usize, ParquetError> {
     read_table(path);
-    let mut source = ParquetAddresses::open(path, column)?.skip_invalid(true);
+    let mut source =
+        ParquetAddresses::open(path, std::slice::from_ref(column), None)?.skip_invalid(true);
     let (mut batch, mut rows) = (AddressBatch::new(), 0);
     while source.next_batch(&mut batch)? {
         rows += batch.len();

@@ -134,7 +134,8 @@ fn annotate(files: &[&Path], to: &Path, with_prefixes: bool) -> Vec<Option<IpAdd
     let mut met = Vec::new();
     let (mut bytes, mut piece) = (Vec::new(), Vec::new());
     for file in files {
-        let mut source = ParquetAddresses::open(file, &ColumnId::Name("ip".into())).unwrap();
+        let mut source =
+            ParquetAddresses::open(file, &[ColumnId::Name("ip".into())], None).unwrap();
         let writer = writer.get_or_insert_with(|| {
             ParquetAnnotator::new(
                 "out",
@@ -348,7 +349,7 @@ fn many_answers() {
         Arc::new(UInt32Array::from(vec![0; wanted.len()])),
         250_000,
     );
-    let mut source = ParquetAddresses::open(&from, &ColumnId::Name("ip".into())).unwrap();
+    let mut source = ParquetAddresses::open(&from, &[ColumnId::Name("ip".into())], None).unwrap();
     let mut writer = ParquetAnnotator::new("out", Some(&source), &NAMES, &answers).unwrap();
     let (mut batch, mut at) = (AddressBatch::new(), 0);
     while source.next_batch(&mut batch).unwrap() {
@@ -406,12 +407,13 @@ fn files_one_behind_the_other() {
     // Of another type.
     write(&other, Arc::new(StringArray::from(vec!["10.0.0.1"])), 300);
     let column = ColumnId::Name("ip".into());
-    let [first, second] = [&one, &other].map(|path| ParquetAddresses::open(path, &column).unwrap());
+    let [first, second] = [&one, &other]
+        .map(|path| ParquetAddresses::open(path, std::slice::from_ref(&column), None).unwrap());
     let answers = [answers(true)];
     let writer = ParquetAnnotator::new("out", Some(&first), &NAMES, &answers).unwrap();
     assert!(!writer.takes(Some(&second)));
     // What was annotated has the columns already.
-    let annotated = ParquetAddresses::open(&to, &column).unwrap();
+    let annotated = ParquetAddresses::open(&to, std::slice::from_ref(&column), None).unwrap();
     let error = ParquetAnnotator::new("out", Some(&annotated), &NAMES, &answers)
         .err()
         .unwrap();
@@ -482,7 +484,9 @@ fn damaged_files_are_errors() {
     let column = ColumnId::Name("ip".into());
     for cut in [0, 3, 100, good.len() - 1] {
         fs::write(&path, &good[..cut]).unwrap();
-        let error = ParquetAddresses::open(&path, &column).err().unwrap();
+        let error = ParquetAddresses::open(&path, std::slice::from_ref(&column), None)
+            .err()
+            .unwrap();
         let error = error.to_string();
         assert!(error.starts_with(path.to_str().unwrap()), "{error}");
     }
@@ -492,7 +496,8 @@ fn damaged_files_are_errors() {
         let mut bytes = good.clone();
         bytes[at] ^= 0xff;
         fs::write(&path, bytes).unwrap();
-        let mut source = ParquetAddresses::open(&path, &column).unwrap();
+        let mut source =
+            ParquetAddresses::open(&path, std::slice::from_ref(&column), None).unwrap();
         let mut rows = 0;
         let answers = [answers(true)];
         let mut writer = ParquetAnnotator::new("out", Some(&source), &NAMES, &answers).unwrap();

@@ -87,6 +87,8 @@ pub(super) enum Weight {
     Part(LinePart),
     /// A column of a table, by its place from 0, and what splits rows into columns.
     Column(usize, Box<CsvRecord>),
+    /// The text of a row of a Parquet file, which is that of a column.
+    Row,
     /// One for each packet of a capture.
     Packets,
     /// The bytes of each packet of a capture.
@@ -107,6 +109,9 @@ impl Weight {
                 "bytes" => Ok(Self::Bytes),
                 _ => Err(format!("{name}: of a capture, --weight is packets or bytes").into()),
             };
+        }
+        if source.is_parquet() {
+            return Ok(Self::Row);
         }
         if !source.is_text() {
             return Err(format!("{name}: --weight needs lines of text with a field for it").into());
@@ -150,6 +155,7 @@ impl Weight {
             Self::Bytes => lengths
                 .map(|&length| Some(Sum::of(length.into())))
                 .collect(),
+            Self::Row => batch.rows().map(|row| of_text(Some(row))).collect(),
             Self::Part(part) => {
                 let texts = batch.rows().map(|row| line_part(row, part));
                 texts.map(of_text).collect()

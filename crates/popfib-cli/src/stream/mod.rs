@@ -72,6 +72,10 @@ pub(crate) struct InputArgs {
     #[arg(skip)]
     pub(crate) ends_with_zero: bool,
 
+    /// The column of a Parquet file that is the text of its rows.
+    #[arg(skip)]
+    pub(crate) row_text: Option<ColumnId>,
+
     /// The prefixes of these lists, once they are read.
     #[arg(skip)]
     passed_over: OnceLock<Arc<ByFamily<Ribs>>>,
@@ -96,8 +100,7 @@ pub(crate) struct InputArgs {
 
     /// Use this column of a CSV, TSV or Parquet file
     ///
-    /// Its name, or its number counted from 1; may be given several times [default: that of the first address; 1 in a Parquet
-    /// file].
+    /// Its name, or its number counted from 1; may be given several times [default: that of the first address].
     #[arg(long, value_name = "NAME|N", value_parser = parse_column)]
     column: Vec<ColumnId>,
 
@@ -160,7 +163,7 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-fn parse_column(text: &str) -> Result<ColumnId, String> {
+pub(crate) fn parse_column(text: &str) -> Result<ColumnId, String> {
     match text.parse() {
         Ok(0) => Err("columns are numbered from 1".to_owned()),
         Ok(number) => Ok(ColumnId::Number(number)),

@@ -5,8 +5,6 @@
 
 use std::path::Path;
 
-#[cfg(feature = "parquet")]
-use popfib_formats::addresses::ColumnId;
 use popfib_formats::addresses::{AddressFinder, CsvDialect, LinePart};
 use popfib_formats::text::counted;
 use popfib_formats::{AddressBatch, AddressFile, AddressFormat, AddressSource, Input};
@@ -112,12 +110,8 @@ impl StreamSource {
             let reason = "means nothing in a Parquet file";
             return Err(format!("{}: {option} {reason}", name.escape_debug()).into());
         }
-        let column = match &args.column[..] {
-            [] => ColumnId::default(),
-            [column] => column.clone(),
-            _ => return Err("of a Parquet file, one --column can be looked up".into()),
-        };
-        let source = ParquetAddresses::open(path, &column).map_err(|error| error.to_string())?;
+        let source = ParquetAddresses::open(path, &args.column, args.row_text.as_ref());
+        let source = source.map_err(|error| error.to_string())?;
         let source = source.skip_invalid(skip_invalid);
         Ok(Self::Parquet(Box::new(source), args.unmap))
     }
@@ -178,6 +172,11 @@ impl StreamSource {
     /// Whether it is text, so that each row is a line or a record of the file.
     pub(crate) fn is_text(&self) -> bool {
         self.file().is_some_and(|file| file.format().is_text())
+    }
+
+    /// Whether it is a Parquet file, whose rows have the text that `row_text` asks for.
+    pub(crate) fn is_parquet(&self) -> bool {
+        self.file().is_none()
     }
 
     /// Whether it holds packets.

@@ -244,3 +244,46 @@ fn what_parquet_has_not_is_refused() {
     let said = "--to parquet copies columns, addresses and all; --to csv has other addresses";
     assert_eq!(bad(&cut), said);
 }
+
+#[test]
+fn counts_are_those_of_csv() {
+    let text = "id,src,dst,bytes,rate\na,8.8.8.8,1.1.1.1,100,1.5\nb,8.8.8.8,1.1.1.1,50,0.25\n\
+                c,2001:db8::8,8.8.8.8,7,0.5\nd,,9.9.9.9,9,2\n";
+    let csv = file("flows.csv", text);
+    // Its rows are routes to what CSV has in a row.
+    let mut lines = text.lines();
+    let heading = lines.next().unwrap();
+    let routes = (0..)
+        .zip(lines)
+        .map(|(row, line)| format!("10.0.0.{row},{line}\n"));
+    let table = format!("prefix,{heading}\n{}", routes.collect::<String>());
+    let (table, to) = (file("flows-table.csv", table), path("flows.parquet"));
+    let all = ["--columns", "*", "--to", "parquet", "-o", &to];
+    good(&run(&[&["convert", &table], &all[..]].concat()));
+    for args in [
+        "--column src --column dst --pairs --by address --weight bytes",
+        "--column dst --column src --pairs --weight rate --csv",
+        "--column src --column dst --json",
+        "--column src --by address --weight rate",
+        "--column dst --unique --by /8",
+    ] {
+        let of = |file: &str| {
+            let args: Vec<_> = ["count", file].into_iter().chain(args.split(' ')).collect();
+            good(&run(&args)).to_owned()
+        };
+        assert_eq!(of(&to), of(&csv), "{args}");
+    }
+    let output = run(&["count", &to, "--column", "src", "--weight", "id"]);
+    let said = "no line has a number at id for --weight to add";
+    assert_eq!(bad(&output), said);
+    let output = run(&["count", &to, "--column", "src", "--weight", "nothing"]);
+    assert!(bad(&output).contains("no column \"nothing\"; there are "));
+    // Without --column it is the first of text that begins with an address.
+    let listed = file(
+        "listed.csv",
+        "network,id,src\n10.0.0.0/8,7,192.0.2.1\n10.0.0.0/9,8,\n",
+    );
+    good(&run(&[&["convert", &listed], &all[..]].concat()));
+    let output = run(&["count", &to, "--by", "address"]);
+    assert_eq!(good(&output), "1\t-\n1\t192.0.2.1\n");
+}

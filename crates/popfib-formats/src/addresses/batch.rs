@@ -100,7 +100,8 @@ impl AddressBatch {
         self.is_full || self.len() >= Self::FULL
     }
 
-    /// The lines or rows of a text file as they stand in it, without `\n`; empty for other formats.
+    /// The lines or rows of a text file as they stand in it, without `\n`, of a Parquet file the text of a column that was asked for; else
+    /// empty.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let rows = self.rows.iter();
         rows.map(|&(start, end)| &self.text.bytes()[start as usize..end as usize])
@@ -165,9 +166,9 @@ impl AddressBatch {
         true
     }
 
-    /// Adds the row of the address added last.
+    /// Adds the row of the addresses added last.
     #[inline]
-    pub(crate) fn push_row(&mut self, row: &[u8]) {
+    pub fn push_row(&mut self, row: &[u8]) {
         let start = self.text.len;
         self.text.push(row);
         self.push_row_at(start, self.text.len);
@@ -183,7 +184,7 @@ impl AddressBatch {
     /// Adds a cell of the next `count` addresses; of a row without an address if there
     /// are none.
     #[inline]
-    pub(super) fn push_cell(&mut self, count: u32) {
+    pub fn push_cell(&mut self, count: u32) {
         self.cells.push(count);
     }
 

@@ -309,6 +309,10 @@ pub(crate) struct ReadArgs {
     #[arg(skip)]
     pub(crate) is_list: bool,
 
+    /// Whether every table of the file is read.
+    #[arg(skip)]
+    pub(crate) every_table: bool,
+
     /// Whether prefixes may stand in place of a file.
     #[arg(skip)]
     pub(crate) takes_literals: bool,
@@ -328,6 +332,7 @@ impl ReadArgs {
             ("--length-column", self.length_column.is_some()),
             ("--value-regex", self.value_regex.is_some()),
             ("--vrf", self.vrf.is_some()),
+            ("--table-column", self.every_table),
             ("--fill", self.fill),
             ("--mapped", self.mapped),
         ];
@@ -366,6 +371,7 @@ impl ReadArgs {
             length_column: self.length_column.clone(),
             value_regex: self.value_regex.clone(),
             table: self.vrf.clone(),
+            every_table: self.every_table,
             fill: self.fill,
             mapped: self.mapped,
             ..LoadOptions::new()

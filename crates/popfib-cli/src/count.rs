@@ -36,6 +36,7 @@ use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
+use crate::stream::table_column::{Asked, TableChoice, asked};
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, parse_column};
 
@@ -110,6 +111,9 @@ pub(crate) struct CountArgs {
 
     #[command(flatten)]
     tables: TablesArgs,
+
+    #[command(flatten)]
+    table_column: TableChoice,
 }
 
 /// What other commands call `--columns` is what is counted by here.
@@ -163,6 +167,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         return Err(format!("--weight: {reason}").into());
     }
     args.input.row_text = args.weight.as_deref().map(parse_column).transpose()?;
+    args.tables.choose_by(&args.table_column, &mut args.input)?;
     let mut target = Destination::open(args.output.as_deref())?;
     let is_seen = target.screen().is_terminal && args.form.form() == Form::Text;
     if is_seen || args.svg {
@@ -205,6 +210,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
     }
     seen.finish(false)?;
     count.mapped.note();
+    args.table_column.note();
     if let Some(weight) = args
         .weight
         .as_ref()
@@ -268,8 +274,10 @@ impl Consumer for AddressCounter<'_> {
     }
 
     fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure> {
+        let input = &self.args.input;
+        self.args.table_column.open(name, source, input)?;
         if let Some(weight) = &self.args.weight {
-            let delimiter = self.args.input.delimiter();
+            let delimiter = input.delimiter();
             self.weight = Some(Weight::new(weight, delimiter, name, source)?);
         }
         Ok(())
@@ -278,11 +286,14 @@ impl Consumer for AddressCounter<'_> {
     fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
         // Taken out of `self`, which counts meanwhile.
         let [mut of_4, mut of_6] = std::mem::take(&mut self.numbers);
-        self.number(batch.ipv4(), &mut of_4)?;
-        self.number(batch.ipv6(), &mut of_6)?;
+        let set = self.tables.first().and_then(|table| table.table.set());
+        let of_set = self.args.table_column.numbers(batch, set);
+        let (ipv4, ipv6) = asked(batch, &of_set);
+        self.number(ipv4, &mut of_4)?;
+        self.number(ipv6, &mut of_6)?;
         let of_tables = &of_6[usize::from(self.addresses.is_some())..];
         self.mapped
-            .add_of_tables(batch, of_tables, self.tables, self.kernel)?;
+            .add_of_tables(batch, &of_set.ipv6, of_tables, self.tables, self.kernel)?;
         let missing = batch.len() - batch.ipv4().len() - batch.ipv6().len();
         self.has_empty |= missing > 0;
         let is_one = self.width() == 1 && !self.args.pairs;
@@ -328,25 +339,28 @@ impl AddressCounter<'_> {
     /// The numbers of `addresses`: their own, and those of their answers in all tables, 0 for none.
     fn number<A: Family>(
         &mut self,
-        addresses: &[A],
+        asked: Asked<'_, A>,
         numbers: &mut Vec<Vec<u32>>,
     ) -> Result<(), Failure> {
         numbers.resize_with(self.width(), Vec::new);
         let mut numbers = numbers.iter_mut();
         if let Some(own) = &mut self.addresses {
-            own.number(addresses, numbers.next().expect("one more than tables"));
+            own.number(
+                asked.addresses,
+                numbers.next().expect("one more than tables"),
+            );
         }
         let numbered = A::of_mut(&mut self.numbered).iter_mut();
         let routes = self.routes.iter_mut();
         let tables = self.tables.iter().zip(numbers);
         for (((table, numbers), numbered), routes) in tables.zip(numbered).zip(routes) {
             if !table.is_by_routes() {
-                table.look_up(Ask::Value, self.kernel, addresses, numbers)?;
+                table.look_up(Ask::Value, self.kernel, asked, numbers)?;
                 continue;
             }
             let before = routes.len();
             let push = |prefix: &str, number| routes.push((prefix.to_owned(), number));
-            numbered.look_up(table, self.kernel, addresses, numbers, before, push)?;
+            numbered.look_up(table, self.kernel, asked, numbers, before, push)?;
         }
         Ok(())
     }
@@ -354,7 +368,7 @@ impl AddressCounter<'_> {
     /// Counts the addresses of a batch, row by row.
     fn add_each(&mut self, batch: &AddressBatch, of_4: &[Vec<u32>], of_6: &[Vec<u32>]) {
         // One weight a row, which has one address or is counted as a whole: `run` refuses anything else.
-        let weights = self.weight.as_mut().map(|weight| weight.of_rows(batch));
+        let weights = self.weight.as_ref().map(|weight| weight.of_rows(batch));
         let mut weights = weights.iter().flatten();
         let width = self.width();
         let mut key = vec![0; width * self.cells.len()];

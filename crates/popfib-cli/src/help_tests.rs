@@ -5,6 +5,7 @@ use clap::{Args, Command, CommandFactory};
 use crate::args::FileArgs;
 use crate::destination::DestinationArgs;
 use crate::stream::InputArgs;
+use crate::stream::table_column::TableChoice;
 use crate::stream::tables::TablesArgs;
 use crate::{Cli, help};
 
@@ -33,6 +34,7 @@ fn no_command_has_its_own_options_under_a_shared_heading() {
     let shared = [
         shared,
         TablesArgs::augment_args(InputArgs::augment_args(Command::new(""))),
+        TableChoice::augment_args(Command::new("")),
     ];
     let shared: Vec<_> = shared.iter().flat_map(Command::get_arguments).collect();
     walk(&Cli::command(), &mut |command| {

@@ -19,13 +19,13 @@ use popfib_table::{Table, TableError, check_records};
 use crate::args::{ReadArgs, is_embedded, is_stdin};
 use crate::destination::COMPRESSED;
 
-/// A table of an image that is open.
+/// An image that is open, and which of its tables are meant.
 #[derive(Debug)]
 pub(crate) struct OpenedImage {
     /// The file, for messages.
     pub(crate) name: String,
     pub(crate) image: Image,
-    table: ImageTable,
+    tables: Vec<ImageTable>,
     /// When it was asked for.
     pub(crate) start: Instant,
 }
@@ -47,6 +47,7 @@ pub(crate) fn open_file(
     let of_records = ReadArgs {
         columns: Vec::new(),
         vrf: None,
+        every_table: false,
         ..read.clone()
     };
     if let Some(option) = of_records.of_file() {
@@ -61,12 +62,16 @@ pub(crate) fn open_file(
         Image::open(path).and_then(|image| check_records(&image).map(|()| image))
     };
     let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
-    Ok(Some(OpenedImage::new(
+    let mut opened = OpenedImage {
+        tables: image.tables().to_vec(),
         name,
         image,
         start,
-        read.vrf.as_deref(),
-    )?))
+    };
+    if !read.every_table {
+        opened.choose(read.vrf.as_deref())?;
+    }
+    Ok(Some(opened))
 }
 
 /// Whether `path`, given for a table, is the file of an image.
@@ -75,33 +80,31 @@ pub(crate) fn is_image_table(path: &Path) -> bool {
 }
 
 impl OpenedImage {
-    /// The table of this name of `image`, the file `name`; without a name, the only one.
-    fn new(
-        name: String,
-        image: Image,
-        start: Instant,
-        table: Option<&str>,
-    ) -> Result<Self, Failure> {
-        let table = image.table(table);
-        let table =
-            table.map_err(|error| format!("{}: {error}; {CHOOSES}", name.escape_debug()))?;
-        Ok(Self {
-            table: table.clone(),
-            name,
-            image,
-            start,
-        })
+    /// Takes the table of this name; without a name, the only one.
+    fn choose(&mut self, table: Option<&str>) -> Result<(), Failure> {
+        let table = self.image.table(table);
+        let name = self.name.escape_debug();
+        let table = table.map_err(|error| format!("{name}: {error}; {CHOOSES}"))?;
+        self.tables = vec![table.clone()];
+        Ok(())
     }
 
     /// The only table of the image in `bytes`.
     pub(crate) fn of_bytes(name: String, bytes: &[u8], start: Instant) -> Result<Self, Failure> {
         let image = Image::from_bytes(bytes).map_err(|error| format!("{name}: {error}"))?;
-        Self::new(name, image, start, None)
+        let mut opened = Self {
+            tables: Vec::new(),
+            name,
+            image,
+            start,
+        };
+        opened.choose(None)?;
+        Ok(opened)
     }
 
-    /// Its table, to be loaded.
+    /// Its table, or its tables, to be loaded.
     pub(crate) fn input(&self) -> Input {
-        Input::image(&*self.name, &self.table)
+        Input::image(&*self.name, &self.tables)
     }
 }
 

@@ -3,40 +3,33 @@
 //! Arguments are few, so the RIB answers them: compiling a FIB would take longer than all of their
 //! lookups. A stream goes the way of `popfib annotate`, by batches and a FIB.
 
-use std::borrow::Cow;
+mod stream;
+
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, IsTerminal};
 use std::iter;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
 
 use anstyle::Style;
 use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
 use popfib_formats::addresses::{FoundAddress, find_address};
-use popfib_formats::{AddressBatch, Escaped, LoadOptions, prefixes_of_text};
+use popfib_formats::{Escaped, LoadOptions, prefixes_of_text};
 use popfib_program::failure::{Failure, MASKS, as_number, instead_of};
 use popfib_program::program::Verdict;
 use popfib_table::{Cell, Scalar, Table};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::args::{ReadArgs, TableArgs, kernel};
+use crate::args::{ReadArgs, TableArgs};
 use crate::forms::{Form, FormArgs};
 use crate::live::FollowSocket;
-use crate::output::{AsText, StandardOutput, note};
+use crate::output::{AsText, StandardOutput};
 use crate::records::{self, NEXT_HOP, NamedCell};
-use crate::rows::{Alignment, RowField, RowForm};
+use crate::rows::RowField;
 use crate::screen::{PREFIX, VALUE};
-use crate::stream::follower::Follower;
-use crate::stream::form::{LineForm, OutputDialect};
-use crate::stream::lines::{AnswerLines, LineBuffers, Query};
 use crate::stream::mapped::MappedMisses;
-use crate::stream::seen::FilesSeen;
-use crate::stream::source::StreamSource;
-use crate::stream::table::{NamedTable, with_same_columns};
-use crate::stream::{self, Consumer, InputArgs, LineLead, ReadTextAs};
+use crate::stream::table_column::TableChoice;
 use crate::table;
 
 /// Print the longest match of each address or prefix.
@@ -72,6 +65,9 @@ pub(crate) struct LookupArgs {
 
     #[command(flatten)]
     table: TableArgs,
+
+    #[command(flatten)]
+    table_column: TableChoice,
 }
 
 /// What is looked up: an address as the prefix of it alone, or a prefix.
@@ -141,8 +137,12 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         args.table.read.show_names();
     }
     if asked.is_empty() {
-        stream(&args)?;
+        stream::stream(&mut args)?;
         return Ok(Verdict::Good);
+    }
+    if args.table_column.is_asked() {
+        let help = "--vrf NAME names that of arguments";
+        return Err(format!("--table-column is for lines of standard input; {help}").into());
     }
     let mut output = StandardOutput::new();
     if let Some(socket) = &args.table.live {
@@ -297,144 +297,6 @@ pub(crate) fn is_asked(argument: &OsStr) -> bool {
             is_number || text.contains(['.', ':', '/']) || as_number(text).is_some()
         }
     })
-}
-
-/// Answers the addresses of standard input as they come.
-struct LookupStream<'a> {
-    follower: Option<Follower<'a, Arc<[NamedTable]>>>,
-    lines: AnswerLines,
-    buffers: LineBuffers,
-    output: StandardOutput,
-    /// The names of the columns, if the output is a terminal or coloured.
-    names: Option<Vec<String>>,
-    skip_invalid: bool,
-    name: String,
-    /// Lines read, and lines without an address that were skipped.
-    read: u64,
-    skipped: u64,
-}
-
-impl Consumer for LookupStream<'_> {
-    fn read_text_as(&self) -> ReadTextAs {
-        ReadTextAs::Lines
-    }
-
-    fn open(&mut self, name: &str, _: &StreamSource) -> Result<(), Failure> {
-        name.clone_into(&mut self.name);
-        Ok(())
-    }
-
-    fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
-        let (found, wrong) = match batch.ipv4().len() + batch.ipv6().len() == batch.len() {
-            true => (Cow::Borrowed(batch), None),
-            false => self.found(batch),
-        };
-        self.read += batch.len() as u64;
-        if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
-            self.lines.use_tables(tables);
-        }
-        let lines = self.lines.lines(&found, &mut self.buffers)?;
-        match &self.names {
-            Some(names) => {
-                for line in String::from_utf8_lossy(lines).lines() {
-                    write_texts(&mut self.output, names, line.split('\t'))?;
-                }
-            }
-            None => self.output.bytes(lines)?,
-        }
-        if let Some(wrong) = wrong {
-            // The answers to the lines before the bad one come before the error.
-            self.output.flush()?;
-            return Err(wrong.into());
-        }
-        if !batch.is_full() {
-            self.output.flush()?;
-        }
-        Ok(true)
-    }
-}
-
-impl LookupStream<'_> {
-    /// The addresses of a batch that has lines without one, up to one that is wrong, and what is wrong with it.
-    fn found<'b>(&mut self, batch: &AddressBatch) -> (Cow<'b, AddressBatch>, Option<String>) {
-        let mut found = AddressBatch::new();
-        let lines = (self.read + 1..).zip(batch.rows());
-        for ((number, row), address) in lines.zip(batch.iter()) {
-            match address {
-                Some((address, _)) => found.push(address),
-                None if is_blank(row) => {}
-                None if self.skip_invalid => self.skipped += 1,
-                None => {
-                    let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
-                    let line = line.trim_end().escape_debug();
-                    // Whoever types may type again.
-                    if io::stdin().is_terminal() {
-                        note!("\"{line}\": no address");
-                        continue;
-                    }
-                    let place = format!("{}:{number}: \"{line}\"", self.name);
-                    let wrong = format!("{place}: no address; --skip-invalid goes on without it");
-                    return (Cow::Owned(found), Some(wrong));
-                }
-            }
-        }
-        (Cow::Owned(found), None)
-    }
-}
-
-/// Whether a line is blank or a comment.
-fn is_blank(line: &[u8]) -> bool {
-    matches!(line.trim_ascii(), [] | [b'#' | b';', ..])
-}
-
-/// The columns of answers that come one by one: the first do not show how wide the others are.
-const ONE_BY_ONE: &[Alignment] = &[Alignment::Left(15), Alignment::Left(18)];
-
-/// Answers the lines of standard input.
-fn stream(args: &LookupArgs) -> Result<(), Failure> {
-    let names = OnceLock::new();
-    let make = |table| with_same_columns(vec![table], &names);
-    let (tables, follower) = Follower::of(&args.table, make)?;
-    let query = Query {
-        tables,
-        kernel: kernel()?,
-        cells: vec![String::new()],
-        takes_all: false,
-        anonymizer: None,
-    };
-    let asked = args.form.form();
-    let form = match asked {
-        Form::JsonLines => LineForm::Json,
-        Form::Csv => LineForm::Csv(OutputDialect::OF_ADDRESSES),
-        _ => LineForm::Text { is_crlf: false },
-    };
-    let mut output = StandardOutput::of_rows(RowForm::tabs(ONE_BY_ONE));
-    if asked == Form::Csv {
-        output.csv(&query.address_columns())?;
-    }
-    let screen = output.screen();
-    let is_shown = (screen.is_terminal || screen.is_coloured) && asked == Form::Text;
-    let mut stream = LookupStream {
-        follower,
-        buffers: LineBuffers::default(),
-        output,
-        // The first column is that of the prefix.
-        names: is_shown.then(|| query.columns().skip(1).collect()),
-        skip_invalid: args.table.read.skip_invalid,
-        name: String::new(),
-        read: 0,
-        skipped: 0,
-        lines: AnswerLines::new(query, form, LineLead::Address),
-    };
-    let input = InputArgs::of_lookup(args.unmap);
-    // Nothing is asked of it in the end: a line without an address was an error, or noted, when it came.
-    let mut seen = FilesSeen::default();
-    let path = Path::new("-");
-    stream::read(path, &input, &args.table.read, &mut stream, &mut seen)?;
-    stream.output.flush()?;
-    stream.lines.mapped().note();
-    table::note_skipped(&stream.name, stream.skipped);
-    Ok(())
 }
 
 /// Prints what the columns of answers are called, if the form has a heading.

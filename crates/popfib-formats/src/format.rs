@@ -139,7 +139,7 @@ pub(crate) fn open_with<T>(
     if options.peer.is_some() && !format.0.can(Capability::Peers) {
         return Err(no_peers(&input, format));
     }
-    if options.table.is_some() && !format.0.can(Capability::Tables) {
+    if (options.table.is_some() || options.every_table) && !format.0.can(Capability::Tables) {
         let reason = format!("{} has no tables to choose from", format.name());
         return Err(ReadError::file(input.name(), reason));
     }

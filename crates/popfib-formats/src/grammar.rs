@@ -241,6 +241,10 @@ impl<C: Cutter> RouteSource for GrammarSource<C> {
         &mut self.rows.values
     }
 
+    fn table(&self) -> Option<(usize, &str)> {
+        self.rows.table_of_last()
+    }
+
     fn has_values(&self) -> bool {
         self.rows.has_values() || self.rows.values.reads_columns()
     }

@@ -31,7 +31,11 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
     can: &[Tables, ManyValues],
     detect: is_image,
     open: |mut input, options| {
-        let image = read(&mut input, options.table.as_deref())?;
+        let one = LoadOptions {
+            every_table: false,
+            ..options.clone()
+        };
+        let image = read(&mut input, &one)?.remove(0);
         Ok(Box::new(ImageRoutes::new(input.name(), &image, options)?))
     },
 };
@@ -45,23 +49,27 @@ pub(crate) fn is_image_input(input: &mut Input) -> bool {
     }
 }
 
-/// Reads the whole image, and takes the table of this name; without a name, the only one.
-pub(crate) fn read(input: &mut Input, table: Option<&str>) -> Result<ImageTable, ReadError> {
+/// Reads the whole image, and takes the table that the options name, without a name the only one; or every table.
+pub(crate) fn read(input: &mut Input, options: &LoadOptions) -> Result<Vec<ImageTable>, ReadError> {
     if let InputKind::Image(opened) = &input.kind {
-        return Ok((**opened).clone());
+        return Ok(opened.clone());
     }
     let bytes = input.read_whole(check_length)?;
     let failed =
         |error: ImageError| ReadError::file(input.name(), error.to_string()).with_source(error);
     let image = Image::from_bytes(&bytes).map_err(failed)?;
     check_records(&image).map_err(failed)?;
-    Ok(image.table(table).map_err(failed)?.clone())
+    if options.every_table {
+        return Ok(image.tables().to_vec());
+    }
+    let table = image.table(options.table.as_deref());
+    Ok(vec![table.map_err(failed)?.clone()])
 }
 
 impl Input {
-    /// A table of an image that is open.
-    pub fn image(name: impl Into<String>, table: &ImageTable) -> Self {
-        let kind = InputKind::Image(Box::new(table.clone()));
+    /// Tables of an image that is open: one, or several for [`LoadOptions::every_table`].
+    pub fn image(name: impl Into<String>, tables: &[ImageTable]) -> Self {
+        let kind = InputKind::Image(tables.to_vec());
         Self::embedded(Source::named(name), b"", kind)
     }
 }

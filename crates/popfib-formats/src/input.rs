@@ -51,8 +51,8 @@ pub(crate) enum InputKind {
     Bytes,
     /// The built-in table.
     BuiltIn,
-    /// A table of an image that is open already.
-    Image(Box<ImageTable>),
+    /// Tables of an image that is open already.
+    Image(Vec<ImageTable>),
 }
 
 /// How far an input is.

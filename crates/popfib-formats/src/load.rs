@@ -34,6 +34,8 @@ pub type RouteTable = Loaded<Routes>;
 pub struct Routes {
     /// The routes of both families; v4-mapped ones are IPv6.
     pub ribs: ByFamily<Ribs>,
+    /// With [`LoadOptions::every_table`], the routes of each table by its name, in place of these.
+    pub tables: Vec<(String, ByFamily<Ribs>)>,
     /// What the Ribs' next hops are numbers of: records of one column of texts, unless several columns were asked for. In a value-less
     /// list it is the empty text; else that is absent.
     pub records: Records,
@@ -107,9 +109,12 @@ impl Routes {
 
     /// All routes in prefix order, IPv4 first.
     pub fn routes(&self) -> impl Iterator<Item = (IpPrefix, NextHop)> + Clone {
-        let ipv4 = self.ribs.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
-        let ipv6 = self.ribs.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
-        ipv4.chain(ipv6)
+        let tables = self.tables.iter().map(|(_, ribs)| ribs);
+        [&self.ribs].into_iter().chain(tables).flat_map(|ribs| {
+            let ipv4 = ribs.ipv4.iter().map(|(p, n)| (IpPrefix::V4(p), n));
+            let ipv6 = ribs.ipv6.iter().map(|(p, n)| (IpPrefix::V6(p), n));
+            ipv4.chain(ipv6)
+        })
     }
 
     /// Whether it is a value-less list. O(routes) if it is, mostly O(1) if not.
@@ -171,8 +176,22 @@ impl RouteTable {
 
     /// Adds a route; counts the one that it replaces, or keeps it with `all`.
     #[inline]
-    fn insert(&mut self, prefix: IpPrefix, number: NextHop, all: bool) {
-        let replaced = popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut self.ribs)
+    fn insert(
+        &mut self,
+        table: Option<(usize, &str)>,
+        prefix: IpPrefix,
+        number: NextHop,
+        all: bool,
+    ) {
+        if let Some((_, name)) = table.filter(|(at, _)| *at == self.tables.len()) {
+            let ribs = ByFamily::default();
+            self.tables.push((name.to_owned(), ribs));
+        }
+        let ribs = match table {
+            Some((at, _)) => &mut self.content.tables[at].1,
+            None => &mut self.content.ribs,
+        };
+        let replaced = popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(ribs)
             .insert(prefix, number));
         if let Some(replaced) = replaced {
             match all {
@@ -294,7 +313,7 @@ fn insert_all(
             Some(number) => number,
             None => *absent.get_or_insert_with(|| source.values().absent()),
         };
-        table.insert(route.prefix, number, options.all);
+        table.insert(source.table(), route.prefix, number, options.all);
         if number.get() <= highest {
             return Ok(());
         }

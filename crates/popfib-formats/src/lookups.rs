@@ -7,7 +7,7 @@ use popfib::family::ByFamily;
 use popfib_table::{Table, TableError};
 
 use crate::error::ReadError;
-use crate::image::{self, table_of_image};
+use crate::image::{self, select_columns, table_of_image};
 use crate::input::Input;
 use crate::load::{FromFile, RouteTable, Routes};
 use crate::loaded::Loaded;
@@ -21,7 +21,10 @@ impl From<RouteTable> for LookupTable {
     fn from(mut table: RouteTable) -> Self {
         table.notes.splice(..0, table.absent.take());
         table.notes.extend(table.unread.take());
-        table.map(|routes| Table::of_records(routes.ribs, routes.records))
+        table.map(|routes| match routes.tables.is_empty() {
+            true => Table::of_records(routes.ribs, routes.records),
+            false => Table::of_set(routes.tables, routes.records),
+        })
     }
 }
 
@@ -37,6 +40,7 @@ impl LookupTable {
         };
         Ok(self.map(|table| Routes {
             ribs,
+            tables: Vec::new(),
             records: table.into_records().unwrap_or_default(),
             columns: ColumnSelection::All,
             others: Vec::new(),
@@ -64,18 +68,40 @@ impl FromFile for Table {
             skip_invalid: options.skip_invalid,
             mask: options.mask,
             table: options.table.clone(),
+            every_table: options.every_table,
             ..LoadOptions::new()
         };
         let options = &LoadOptions {
             image_columns: true,
             ..options.clone()
         };
+        if options.every_table && (options.fill || options.mapped) {
+            let reason = "`fill` and `mapped` are for one table of a file, not for all";
+            return Err(ReadError::file(input.name(), reason));
+        }
         if *options != of_columns || !image::is_image_input(&mut input) {
             return Ok(Routes::from_file(input, options)?.into());
         }
         let name = input.name().to_owned();
-        let image = image::read(&mut input, options.table.as_deref())?;
-        let table = table_of_image(&name, &image, &options.columns)?;
-        Ok(LookupTable::new(name, image.sources(), table))
+        let images = image::read(&mut input, options)?;
+        if let [image] = &images[..]
+            && !options.every_table
+        {
+            let table = table_of_image(&name, image, &options.columns)?;
+            return Ok(LookupTable::new(name, image.sources(), table));
+        }
+        let (mut sources, mut tables) = (Vec::new(), Vec::new());
+        for image in images {
+            let table = table_of_image(&name, &image, &ColumnSelection::All)?;
+            tables.push((image.name().to_owned(), table));
+            sources.extend(image.sources());
+        }
+        let failed =
+            |error: TableError| ReadError::file(&name, error.to_string()).with_source(error);
+        let mut table = Table::of_tables(tables).map_err(failed)?;
+        if let ColumnSelection::Named(names) = &options.columns {
+            select_columns(&name, &mut table, names)?;
+        }
+        Ok(LookupTable::new(name, sources, table))
     }
 }

@@ -32,6 +32,12 @@ pub trait RouteSource: Send {
     /// The values of the routes so far.
     fn values(&mut self) -> &mut ValueBook;
 
+    /// The table of the last route, among the tables of a file with several: its number in the order of their first routes, from 0,
+    /// and its name.
+    fn table(&self) -> Option<(usize, &str)> {
+        None
+    }
+
     /// Which updates were applied, for the user; `None` where there are none to apply.
     fn applied(&self) -> Option<String> {
         None

@@ -13,6 +13,7 @@
 use std::mem;
 
 use popfib::{IpPrefix, NextHop};
+use popfib_table::Dictionary;
 
 use crate::account::Account;
 use crate::as_path;
@@ -52,7 +53,7 @@ pub(crate) struct RouteRows {
     line: u64,
     account: Account,
     /// What was found, and how many of them are taken.
-    found: Vec<Route>,
+    found: Vec<(Route, Option<NextHop>)>,
     handed_out: usize,
     flaw: Option<(u64, String)>,
     /// The prefix of the last route of the current table.
@@ -62,6 +63,10 @@ pub(crate) struct RouteRows {
     taken: [Option<String>; 2],
     /// The families in which the current table was refused.
     refused: [bool; 2],
+    /// If every table is read, the names of those with routes, the number of the current one, and that of the last route taken.
+    tables: Option<Dictionary>,
+    current: Option<NextHop>,
+    table_of_last: Option<NextHop>,
     /// The table to read, if one was chosen, and how many routes of others there were.
     chosen: Option<String>,
     others: u64,
@@ -87,6 +92,7 @@ impl RouteRows {
             values,
             notation: options.notation(),
             chosen: options.table.clone(),
+            tables: options.every_table.then(Dictionary::new),
             wants_origin: options.value == RouteValue::OriginAs,
             ..Self::default()
         }
@@ -104,9 +110,16 @@ impl RouteRows {
 
     /// The next of the routes found.
     pub(crate) fn take_found(&mut self) -> Option<Route> {
-        let route = self.found.get(self.handed_out)?;
+        let (route, table) = *self.found.get(self.handed_out)?;
         self.handed_out += 1;
-        Some(*route)
+        self.table_of_last = table;
+        Some(route)
+    }
+
+    /// As [`RouteSource::table`](crate::RouteSource::table).
+    pub(crate) fn table_of_last(&self) -> Option<(usize, &str)> {
+        let (tables, number) = self.tables.as_ref().zip(self.table_of_last)?;
+        Some((number.get() as usize - 1, tables.get(number)?))
     }
 
     /// Keeps a route until it is taken.
@@ -116,7 +129,10 @@ impl RouteRows {
             self.found.clear();
             self.handed_out = 0;
         }
-        self.found.push(Route { prefix, value });
+        if let (Some(tables), None) = (&mut self.tables, self.current) {
+            self.current = Some(tables.intern(&self.table));
+        }
+        self.found.push((Route { prefix, value }, self.current));
     }
 
     /// The line and the reason of a fault found.
@@ -180,6 +196,7 @@ impl RouteRows {
         if self.table != name {
             name.clone_into(&mut self.table);
             self.refused = [false; 2];
+            self.current = None;
         }
         self.last = None;
         self.settle_unused(None);
@@ -246,7 +263,7 @@ impl RouteRows {
         }
         let family = usize::from(matches!(prefix, IpPrefix::V6(_)));
         let taken = self.taken[family].get_or_insert_with(|| self.table.clone());
-        if *taken == self.table {
+        if *taken == self.table || self.tables.is_some() {
             match checked(value) {
                 // Only one that was said to be.
                 Err(_) if value.is_empty() && self.may_lack => self.push(prefix, None),

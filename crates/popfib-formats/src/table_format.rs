@@ -54,6 +54,9 @@ pub struct LoadOptions {
     /// The name of the table to read from a file with several (VRFs, routing tables of a kernel); if `None`, a
     /// second one is an error. An error for formats of one table.
     pub table: Option<String>,
+    /// Read every table of a file with several, into a [`Table`](popfib_table::Table) that is a
+    /// [set](popfib_table::Table::set) of them. An error for formats of one table.
+    pub every_table: bool,
     /// For CSV with a column of numbers of places, as MaxMind's blocks: the file of these places, whose columns are added.
     pub locations: Option<PathBuf>,
     /// Where prefixes are, if not where the names of columns and members say: a column of CSV by its name or its number from 1, or

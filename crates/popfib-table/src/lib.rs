@@ -35,6 +35,7 @@
 
 mod address_column;
 mod address_text;
+mod common_records;
 mod cover;
 mod dictionary;
 mod error;
@@ -48,6 +49,7 @@ mod records;
 pub mod rpki;
 mod table;
 mod table_builder;
+mod table_set;
 mod watched_files;
 mod watcher;
 
@@ -66,6 +68,7 @@ pub use records::{
 };
 pub use table::Table;
 pub use table_builder::TableBuilder;
+pub use table_set::TableSet;
 pub use watched_files::WatchedFiles;
 pub use watcher::{WatchReader, Watcher};
 

@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib::image::{ImageTable, Keep};
@@ -21,6 +22,7 @@ use crate::dictionary::Dictionary;
 use crate::error::TableError;
 use crate::family::{FamilyTable, Ribs};
 use crate::records::Records;
+use crate::table_set::TableSet;
 
 /// Makes of [`ByFamily`] the routes of both families of a table.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,7 @@ pub struct Table {
     records: Option<Records>,
     /// The bytes of the image that the families and records are in, 0 without one.
     image_bytes: usize,
+    set: Option<Arc<TableSet>>,
 }
 
 impl Default for Table {
@@ -64,7 +67,21 @@ impl Table {
             },
             records: Some(records),
             image_bytes: 0,
+            set: None,
         }
+    }
+
+    /// The records of several tables, whose next hops are numbers of `records`, and [these tables](Self::set) by their names.
+    pub fn of_set(tables: Vec<(String, ByFamily<Ribs>)>, records: Records) -> Self {
+        Self {
+            set: Some(Arc::new(TableSet::new(tables))),
+            ..Self::of_records(ByFamily::default(), records)
+        }
+    }
+
+    /// The tables that it has the records of, if these are several. It has no routes of its own then.
+    pub fn set(&self) -> Option<&TableSet> {
+        self.set.as_deref()
     }
 
     /// A table of an image, whose memory it shares. The image may have been compiled [without its routes](Self::has_routes) or
@@ -81,6 +98,7 @@ impl Table {
             },
             image_bytes: image.image_bytes(),
             records,
+            set: None,
         })
     }
 

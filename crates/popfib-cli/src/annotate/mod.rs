@@ -8,6 +8,7 @@ mod key;
 mod parquet;
 mod sink;
 
+use std::mem;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
@@ -28,6 +29,7 @@ use crate::stream::painter::Painter;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
 use crate::stream::table::{NamedTable, with_same_columns};
+use crate::stream::table_column::TableChoice;
 use crate::stream::tables::TablesArgs;
 use crate::stream::{self, Consumer, InputArgs, ReadTextAs, StreamCounts, parallel};
 
@@ -100,6 +102,9 @@ pub(crate) struct AnnotateArgs {
 
     #[command(flatten)]
     tables: TablesArgs,
+
+    #[command(flatten)]
+    table_column: TableChoice,
 }
 
 /// `--to` of this command, which has forms that follow the input.
@@ -149,6 +154,8 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
     if cfg!(not(feature = "parquet")) && args.form() == Some(Form::Parquet) {
         return Err(format!("--to parquet: {NO_PARQUET}").into());
     }
+    let table_column = Arc::new(mem::take(&mut args.table_column));
+    args.tables.choose_by(&table_column, &mut args.input)?;
     let kernel = kernel()?;
     let names = OnceLock::new();
     let make = |tables| with_same_columns(tables, &names);
@@ -171,6 +178,7 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
         follower,
         query: Query {
             tables,
+            table_column,
             kernel,
             cells: args.input.cells(),
             takes_all: args.input.takes_all(),
@@ -191,11 +199,15 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
         }
     }
     let Annotator {
-        sink, mut target, ..
+        sink,
+        mut target,
+        query,
+        ..
     } = annotator;
     if let Some(sink) = sink {
         target.bytes(&sink.finish()?)?;
     }
+    query.table_column.note();
     target.flush()?;
     seen.finish(false)?;
     target.finish()?;
@@ -238,6 +250,9 @@ impl Consumer for Annotator<'_> {
     }
 
     fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure> {
+        self.query
+            .table_column
+            .open(name, source, &self.args.input)?;
         match &mut self.sink {
             Some(sink) if sink.takes(source, self.args, &self.query) => {
                 self.target.bytes(&sink.begin(name, source))

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use popfib::family::Family;
+use popfib::family::{ByFamily, Family};
 use popfib::{Kernel, NextHop};
 use popfib_formats::AddressBatch;
 use popfib_parquet::{ParquetAddresses, ParquetAnnotator, ParquetAnswers};
@@ -18,6 +18,7 @@ use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::lines::Query;
 use crate::stream::source::StreamSource;
 use crate::stream::table::NamedTable;
+use crate::stream::table_column::{Asked, TableNumbers, asked};
 
 /// Writes batches and their answers as columns of a Parquet file.
 pub(super) struct ParquetSink {
@@ -85,9 +86,10 @@ impl ParquetSink {
         batch: &AddressBatch,
         source: &StreamSource,
     ) -> Result<&[u8], Failure> {
+        let of_tables = self.query.table_numbers(batch);
         let tables = self.query.tables.iter().zip(&mut self.answers);
         for ((table, answers), lookup) in tables.zip(&mut self.lookups) {
-            lookup.look_up(batch, table, self.query.kernel, answers)?;
+            lookup.look_up(batch, &of_tables, table, self.query.kernel, answers)?;
         }
         let numbers: Vec<_> = self
             .lookups
@@ -122,12 +124,14 @@ impl TableLookup {
     fn look_up(
         &mut self,
         batch: &AddressBatch,
+        of_tables: &ByFamily<TableNumbers>,
         table: &NamedTable,
         kernel: Kernel,
         answers: &mut ParquetAnswers,
     ) -> Result<(), Failure> {
-        let of_4 = numbers(batch.ipv4(), &mut self.ipv4, table, kernel, answers)?;
-        let of_6 = numbers(batch.ipv6(), &mut self.ipv6, table, kernel, answers)?;
+        let (ipv4, ipv6) = asked(batch, of_tables);
+        let of_4 = numbers(ipv4, &mut self.ipv4, table, kernel, answers)?;
+        let of_6 = numbers(ipv6, &mut self.ipv6, table, kernel, answers)?;
         self.numbers.clear();
         self.numbers.resize(batch.len(), 0);
         batch.ipv4().scatter(of_4, &mut self.numbers);
@@ -138,18 +142,18 @@ impl TableLookup {
 
 /// The numbers of the answers to the addresses of one family.
 fn numbers<'f, A: Family>(
-    addresses: &[A],
+    asked: Asked<'_, A>,
     (routes, numbers): &'f mut FamilyLookup<A>,
     table: &NamedTable,
     kernel: Kernel,
     answers: &mut ParquetAnswers,
 ) -> Result<&'f [u32], Failure> {
     match table.with_prefixes {
-        false => table.look_up(Ask::Value, kernel, addresses, numbers)?,
+        false => table.look_up(Ask::Value, kernel, asked, numbers)?,
         true => {
             let before = answers.last() as usize;
             let push = |prefix: &str, record: NextHop| answers.push(prefix, record);
-            routes.look_up(table, kernel, addresses, numbers, before, push)?;
+            routes.look_up(table, kernel, asked, numbers, before, push)?;
         }
     }
     Ok(numbers)

@@ -6,11 +6,11 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use popfib_formats::addresses::{CsvRecord, LinePart, line_part};
-use popfib_formats::{AddressBatch, quote};
+use popfib_formats::AddressBatch;
 use popfib_program::failure::Failure;
 use serde::{Serialize, Serializer};
 
+use crate::stream::row_part::RowPart;
 use crate::stream::source::StreamSource;
 
 /// Billionths in one.
@@ -83,12 +83,8 @@ impl Serialize for Sum {
 
 /// Where in a row the number is that is added.
 pub(super) enum Weight {
-    /// A part of a line or object.
-    Part(LinePart),
-    /// A column of a table, by its place from 0, and what splits rows into columns.
-    Column(usize, Box<CsvRecord>),
-    /// The text of a row of a Parquet file, which is that of a column.
-    Row,
+    /// What stands in a row of text.
+    Part(RowPart),
     /// One for each packet of a capture.
     Packets,
     /// The bytes of each packet of a capture.
@@ -103,80 +99,31 @@ impl Weight {
         name: &str,
         source: &StreamSource,
     ) -> Result<Self, Failure> {
-        if source.is_packets() {
-            return match weight {
-                "packets" => Ok(Self::Packets),
-                "bytes" => Ok(Self::Bytes),
-                _ => Err(format!("{name}: of a capture, --weight is packets or bytes").into()),
-            };
+        match weight {
+            "packets" if source.is_packets() => Ok(Self::Packets),
+            "bytes" if source.is_packets() => Ok(Self::Bytes),
+            _ if source.is_packets() => {
+                Err(format!("{name}: of a capture, --weight is packets or bytes").into())
+            }
+            _ => RowPart::new("--weight", weight, delimiter, name, source).map(Self::Part),
         }
-        if source.is_parquet() {
-            return Ok(Self::Row);
-        }
-        if !source.is_text() {
-            return Err(format!("{name}: --weight needs lines of text with a field for it").into());
-        }
-        let number: Option<usize> = weight.parse().ok().filter(|&number| number > 0);
-        if let Some(table) = source.table() {
-            let mut record = CsvRecord::new(table.delimiter);
-            record.split(table.names());
-            let named = record
-                .cells()
-                .position(|cell| cell.trim_ascii() == weight.as_bytes());
-            let column = named.or(number.map(|number| number - 1));
-            let Some(column) = column else {
-                let there = record.cells().map(quote);
-                let there: Vec<_> = there.take(20).collect();
-                let (weight, there) = (quote(weight.as_bytes()), there.join(", "));
-                return Err(
-                    format!("{name}: no column {weight} for --weight; there are {there}").into(),
-                );
-            };
-            return Ok(Self::Column(column, Box::new(record)));
-        }
-        if let Some(field) = source.field(weight) {
-            return Ok(Self::Part(field));
-        }
-        if source.is_json() {
-            return Ok(Self::Part(LinePart::Path(weight.to_owned())));
-        }
-        let missing = || format!("{name}: --weight is the number of a field, from 1 on");
-        Ok(Self::Part(LinePart::Field(
-            number.ok_or_else(missing)?,
-            delimiter,
-        )))
     }
 
     /// The number of each row of `batch`; `None` if the row has none.
-    pub(super) fn of_rows(&mut self, batch: &AddressBatch) -> Vec<Option<Sum>> {
+    pub(super) fn of_rows(&self, batch: &AddressBatch) -> Vec<Option<Sum>> {
         let lengths = batch.packet_lengths().iter();
         match self {
             Self::Packets => lengths.map(|_| Some(Sum::of(1))).collect(),
             Self::Bytes => lengths
                 .map(|&length| Some(Sum::of(length.into())))
                 .collect(),
-            Self::Row => batch.rows().map(|row| of_text(Some(row))).collect(),
             Self::Part(part) => {
-                let texts = batch.rows().map(|row| line_part(row, part));
-                texts.map(of_text).collect()
-            }
-            Self::Column(index, record) => {
-                let rows = batch.rows().map(|row| {
-                    record.split(row);
-                    of_text(record.cell(*index))
-                });
-                rows.collect()
+                let mut sums = Vec::new();
+                part.each(batch, |text| sums.push(Sum::parse(text)));
+                sums
             }
         }
     }
-}
-
-/// The number in a field, with quotes or without.
-fn of_text(text: Option<&[u8]>) -> Option<Sum> {
-    let text = text?.trim_ascii();
-    let text = text.strip_prefix(b"\"").unwrap_or(text);
-    let text = text.strip_suffix(b"\"").unwrap_or(text);
-    Sum::parse(std::str::from_utf8(text).ok()?)
 }
 
 #[cfg(test)]

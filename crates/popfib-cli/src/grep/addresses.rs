@@ -18,7 +18,11 @@ impl Grep<'_> {
         let hits_6 = self.hits(batch.ipv6())?;
         let mapped = std::mem::take(&mut self.mapped);
         let is_hit = |hits: Vec<bool>| hits.into_iter().filter(|hit| *hit).count() as u64;
-        let added = mapped.add(batch, |at| hits_6[at], |ipv4| self.hits(ipv4).map(is_hit));
+        let added = mapped.add(
+            batch,
+            |at| hits_6[at],
+            |ipv4, _| self.hits(ipv4).map(is_hit),
+        );
         self.mapped = mapped;
         added?;
         let mut addresses = batch.iter().map(|found| {

@@ -2,12 +2,15 @@
 //!
 //! A family is only compiled when its first address comes.
 
+use std::collections::HashMap;
+
 use popfib::family::Family;
-use popfib::{Kernel, NextHop};
+use popfib::{Kernel, NextHop, Prefix};
 use popfib_program::failure::Failure;
 use popfib_table::{FamilyTable, PrefixText, RouteNumbers, Table};
 
 use crate::stream::table::NamedTable;
+use crate::stream::table_column::Asked;
 
 /// What the number of an answer stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +45,16 @@ impl NamedTable {
         &self,
         ask: Ask,
         kernel: Kernel,
-        addresses: &[A],
+        Asked { addresses, tables }: Asked<'_, A>,
         numbers: &mut Vec<u32>,
     ) -> Result<(), Failure> {
-        look_up(&self.table, ask, kernel, addresses, numbers)?;
+        match self.table.set() {
+            Some(set) if !addresses.is_empty() => {
+                numbers.resize(addresses.len(), 0);
+                set.numbers(ask == Ask::Match, kernel, (tables, addresses), numbers)?;
+            }
+            _ => look_up(&self.table, ask, kernel, addresses, numbers)?,
+        }
         if let Some(selected) = &self.selected {
             for number in numbers {
                 let record = match ask {
@@ -67,6 +76,8 @@ pub(crate) struct LazyRouteNumbers<A: Family> {
     before: u32,
     /// By these numbers, the routes whose records are answers, if not all are; 0 is no route.
     are_answers: Vec<bool>,
+    /// The numbers of routes of several tables, which get one when they first match.
+    matched: HashMap<(Prefix<A>, NextHop), u32>,
 }
 
 impl<A: Family> LazyRouteNumbers<A> {
@@ -76,11 +87,28 @@ impl<A: Family> LazyRouteNumbers<A> {
         &mut self,
         table: &NamedTable,
         kernel: Kernel,
-        addresses: &[A],
+        asked: Asked<'_, A>,
         numbers: &mut Vec<u32>,
         before: usize,
         mut each: impl FnMut(&str, NextHop),
     ) -> Result<(), Failure> {
+        let addresses = asked.addresses;
+        let text = |prefix| PrefixText::new(A::ip_prefix(prefix));
+        if table.table.set().is_some() {
+            table.look_up(Ask::Match, kernel, asked, numbers)?;
+            let mut last = before as u32;
+            for (number, &address) in numbers.iter_mut().zip(addresses) {
+                let found = FamilyTable::<A>::matched(address, *number);
+                *number = found.map_or(0, |found| {
+                    *self.matched.entry(found).or_insert_with(|| {
+                        each(text(found.0).as_str(), found.1);
+                        last += 1;
+                        last
+                    })
+                });
+            }
+            return Ok(());
+        }
         numbers.resize(addresses.len(), 0);
         if addresses.is_empty() {
             return Ok(());
@@ -93,7 +121,7 @@ impl<A: Family> LazyRouteNumbers<A> {
                 let numbered = table.table.family::<A>().number_routes(|prefix, value| {
                     let is_answer = selected.map(|selected| selected[value.get() as usize]);
                     self.are_answers.extend(is_answer);
-                    each(PrefixText::new(A::ip_prefix(prefix)).as_str(), value);
+                    each(text(prefix).as_str(), value);
                 })?;
                 self.before = before as u32;
                 self.numbered.insert(numbered)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use popfib::Kernel;
-use popfib::family::Family;
+use popfib::family::{ByFamily, Family};
 use popfib_formats::{AddressBatch, Anonymizer, Escaped};
 use popfib_program::failure::Failure;
 use popfib_table::{AddressRun, write_ip};
@@ -21,6 +21,7 @@ use super::members::AddedMembers;
 use super::output_buffer::OutputBuffer;
 use super::rows::{LineLead, SplitRow};
 use super::table::NamedTable;
+use super::table_column::{TableChoice, TableNumbers, asked};
 use super::table_texts::{FamilyAnswers, TableTexts, indices, lead, no_texts, texts_of};
 
 /// What is looked up for each address, and where.
@@ -28,6 +29,8 @@ use super::table_texts::{FamilyAnswers, TableTexts, indices, lead, no_texts, tex
 pub(crate) struct Query {
     pub(crate) tables: Arc<[NamedTable]>,
     pub(crate) kernel: Kernel,
+    /// What says which of several tables each row is looked up in.
+    pub(crate) table_column: Arc<TableChoice>,
     /// The names of the cells of a row; a single cell has an empty name.
     pub(crate) cells: Vec<String>,
     /// Whether a cell may have several addresses.
@@ -54,6 +57,12 @@ impl Query {
     fn columns_of(&self, cell: &str) -> Vec<String> {
         let tables = self.tables.iter();
         tables.flat_map(|table| table.columns(cell)).collect()
+    }
+
+    /// The number of the table of each address of a batch, if there are several tables.
+    pub(crate) fn table_numbers(&self, batch: &AddressBatch) -> ByFamily<TableNumbers> {
+        let set = self.tables.first().and_then(|table| table.table.set());
+        self.table_column.numbers(batch, set)
     }
 
     /// Whether each row has one address or none.
@@ -209,10 +218,12 @@ impl AnswerLines {
             return Err(there_already(&self.file, "member", name));
         }
         let Query { tables, kernel, .. } = &self.query;
-        let mut ipv4 = FamilyAnswers::new(batch.ipv4(), tables, &self.texts, *kernel, ipv4)?;
-        let mut ipv6 = FamilyAnswers::new(batch.ipv6(), tables, &self.texts, *kernel, ipv6)?;
+        let of_tables = self.query.table_numbers(batch);
+        let (asked_4, asked_6) = asked(batch, &of_tables);
+        let mut ipv4 = FamilyAnswers::new(asked_4, tables, &self.texts, *kernel, ipv4)?;
+        let mut ipv6 = FamilyAnswers::new(asked_6, tables, &self.texts, *kernel, ipv6)?;
         self.mapped
-            .add_of_tables(batch, ipv6.numbers, tables, *kernel)?;
+            .add_of_tables(batch, &of_tables.ipv6, ipv6.numbers, tables, *kernel)?;
         let batch = match &self.query.anonymizer {
             None => batch,
             Some(by) => {

@@ -15,10 +15,12 @@ mod members;
 pub(crate) mod output_buffer;
 pub(crate) mod painter;
 pub(crate) mod parallel;
+pub(crate) mod row_part;
 mod rows;
 pub(crate) mod seen;
 pub(crate) mod source;
 pub(crate) mod table;
+pub(crate) mod table_column;
 mod table_texts;
 pub(crate) mod tables;
 

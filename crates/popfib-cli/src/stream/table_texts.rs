@@ -16,6 +16,7 @@ use super::answers::Ask;
 use super::form::AnswerForm;
 use super::output_buffer::OutputBuffer;
 use super::table::NamedTable;
+use super::table_column::Asked;
 
 /// The texts of the answers of a table.
 pub(super) struct TableTexts {
@@ -43,9 +44,9 @@ pub(super) struct FamilyAnswers<'l, A: Family> {
 }
 
 impl<'l, A: Family> FamilyAnswers<'l, A> {
-    /// Looks up `addresses` in all tables. `numbers` is memory that batches share.
+    /// Looks up addresses in all tables. `numbers` is memory that batches share.
     pub(super) fn new(
-        addresses: &'l [A],
+        asked: Asked<'l, A>,
         tables: &[NamedTable],
         texts: &'l [TableTexts],
         kernel: Kernel,
@@ -53,10 +54,10 @@ impl<'l, A: Family> FamilyAnswers<'l, A> {
     ) -> Result<Self, Failure> {
         numbers.resize_with(tables.len(), Vec::new);
         for ((table, texts), numbers) in tables.iter().zip(texts).zip(&mut *numbers) {
-            table.look_up(texts.ask(), kernel, addresses, numbers)?;
+            table.look_up(texts.ask(), kernel, asked, numbers)?;
         }
         Ok(Self {
-            addresses,
+            addresses: asked.addresses,
             texts,
             numbers,
         })

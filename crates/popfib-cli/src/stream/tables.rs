@@ -18,8 +18,10 @@ use crate::condition::{self, Condition, OtherRecords};
 use crate::image::is_image_table;
 use crate::table;
 
+use super::InputArgs;
 use super::follower::Follower;
 use super::table::NamedTable;
+use super::table_column::TableChoice;
 
 /// Which tables to read, and how.
 #[derive(Debug)]
@@ -243,6 +245,18 @@ impl TablesArgs {
             || self.read.of_file().is_some()
     }
 
+    /// Reads every table of the file, if a column says which each line is looked up in.
+    pub(crate) fn choose_by(
+        &mut self,
+        column: &TableChoice,
+        input: &mut InputArgs,
+    ) -> Result<(), Failure> {
+        column.ask_rows(input)?;
+        let reads = self.reads.iter_mut().chain([&mut self.read]);
+        reads.for_each(|read| column.ask(read));
+        Ok(())
+    }
+
     /// For people: the built-in table then has names beside its numbers, unless columns are chosen.
     pub(crate) fn name_numbers(&mut self) {
         let given = self.given.tables.iter();
@@ -372,6 +386,10 @@ impl TablesArgs {
         reads: impl Iterator<Item = ReadArgs>,
         all: bool,
     ) -> Result<Vec<(Option<String>, WithOthers)>, Failure> {
+        if self.read.every_table && self.given.tables.len() > 1 {
+            let help = "`popfib compile` makes an image of several";
+            return Err(format!("--table-column takes the tables of one file; {help}").into());
+        }
         let mut tables: Vec<(Option<String>, _)> = Vec::new();
         // Without a name for any, one is read: the built-in table, or that of another process.
         let given = self.given.tables.iter().map(|table| split(table));
@@ -409,7 +427,7 @@ fn load_where(
 ) -> Result<WithOthers, Failure> {
     let options = args.read.options();
     let is_image = args.table.as_deref().is_none_or(is_image_table);
-    if is_image || !all && conditions.is_empty() {
+    if is_image || args.read.every_table || !all && conditions.is_empty() {
         return Ok((table::load(args, options)?, OtherRecords::new()));
     }
     let mut table: RouteTable = table::load(

@@ -38,6 +38,7 @@ mod rov;
 mod rov_bird;
 mod set;
 mod streams;
+mod table_column;
 #[cfg(unix)]
 mod terminal;
 mod usage;

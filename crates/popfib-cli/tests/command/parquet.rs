@@ -287,3 +287,36 @@ fn counts_are_those_of_csv() {
     let output = run(&["count", &to, "--by", "address"]);
     assert_eq!(good(&output), "1\t-\n1\t192.0.2.1\n");
 }
+
+#[test]
+fn a_column_names_the_table_of_each_row() {
+    let red = file("parquet-red", "10.0.0.0/8 red1\n0.0.0.0/0 both\n");
+    let blue = file("parquet-blue", "10.0.0.0/8 both\n10.1.0.0/16 blue2\n");
+    let image = path("parquet-two.fib");
+    let (red, blue) = (format!("red={red}"), format!("blue={blue}"));
+    good(&run(&["compile", &red, &blue, "-o", &image]));
+    let listed = file(
+        "parquet-flows.csv",
+        "network,id,vrf,src,bytes\n10.0.0.0/32,a,red,10.1.2.3,7\n10.0.0.1/32,b,blue,10.1.2.3,8\n10.0.0.2/32,c,red,192.0.2.1,9\n",
+    );
+    let flows = path("parquet-flows.parquet");
+    let columns = ["--columns", "*", "--to", "parquet", "-o", &flows];
+    good(&run(&[&["convert", &listed], &columns[..]].concat()));
+    let args = ["-t", &image, "--table-column", "vrf", "--column", "src"];
+    let of = |command: &str, more: &[&str]| run(&[&[command, &flows], &args[..], more].concat());
+    let annotated =
+        "10.1.2.3\t10.0.0.0/8\tred1\n10.1.2.3\t10.1.0.0/16\tblue2\n192.0.2.1\t0.0.0.0/0\tboth\n";
+    assert_eq!(good(&of("annotate", &[])), annotated);
+    assert_eq!(good(&of("count", &[])), "1\tblue2\n1\tboth\n1\tred1\n");
+    let to = path("parquet-annotated.parquet");
+    good(&of(
+        "annotate",
+        &["--value-only", "--to", "parquet", "-o", &to],
+    ));
+    let hops = rows(&to);
+    let hops = hops.iter().map(|row| row["next_hop"].as_str().unwrap());
+    assert_eq!(hops.collect::<Vec<_>>(), ["red1", "blue2", "both"]);
+    let output = of("count", &["--weight", "bytes"]);
+    let error = bad(&output);
+    assert!(error.ends_with("a Parquet file has --weight or --table-column"));
+}

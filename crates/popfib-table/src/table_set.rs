@@ -1,0 +1,110 @@
+//! [`TableSet`]: the tables of a file with several in, answers to addresses out, each of which says in which table it is looked up.
+//!
+//! The routes of all tables lead to records of one numbering. So equal parts of tables are equal blocks, which a
+//! [`FibSet`] stores once, and a door makes its form of each value once, whatever table an answer is from.
+
+use std::sync::OnceLock;
+
+use hashbrown::HashMap;
+use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::{CompileError, FibSet, Kernel, LongestFib, Options, Rib};
+
+use crate::error::TableError;
+use crate::family::Ribs;
+
+/// Tables by name, which a [`Table`](crate::Table) has [beside](crate::Table::set) its records. Each is compiled when something is first looked up.
+#[derive(Debug)]
+pub struct TableSet {
+    ids: HashMap<String, u32>,
+    families: ByFamily<FamilySets>,
+}
+
+/// Makes [`ByFamily`] the routes of all tables.
+#[derive(Debug)]
+enum FamilySets {}
+
+impl PerFamily for FamilySets {
+    type Of<A: Family> = FamilySet<A>;
+}
+
+type LazySet<A> = OnceLock<Result<FibSet<A>, CompileError>>;
+
+#[derive(Debug)]
+struct FamilySet<A: Family> {
+    ribs: Vec<Rib<A>>,
+    /// Of values, and of matches.
+    sets: [LazySet<A>; 2],
+}
+
+impl<A: Family> FamilySet<A> {
+    fn compile(&self, with_prefixes: bool) -> Result<FibSet<A>, CompileError> {
+        let options = Options::default();
+        if !with_prefixes {
+            return FibSet::compile(&self.ribs, &options);
+        }
+        let number = |(prefix, number)| Ok((prefix, LongestFib::<A>::number(prefix, number)?));
+        let ribs = self.ribs.iter();
+        let ribs = ribs.map(|rib| rib.iter().map(number).collect::<Result<_, CompileError>>());
+        let ribs = ribs.collect::<Result<Vec<Rib<A>>, _>>()?;
+        FibSet::compile(&ribs, &options)
+    }
+}
+
+impl TableSet {
+    /// The table that no table is.
+    pub const NONE: u32 = u32::MAX;
+
+    /// Names by which the table without a name can be called, too, as routers and kernels call it.
+    pub const MAIN: [&str; 3] = ["main", "default", "254"];
+
+    pub(crate) fn new(tables: Vec<(String, ByFamily<Ribs>)>) -> Self {
+        let (mut ids, mut ipv4, mut ipv6) = (HashMap::new(), Vec::new(), Vec::new());
+        for (id, (name, ribs)) in (0..).zip(tables) {
+            ids.entry(name).or_insert(id);
+            ipv4.push(ribs.ipv4);
+            ipv6.push(ribs.ipv6);
+        }
+        if let Some(&main) = ids.get("") {
+            for name in Self::MAIN {
+                ids.entry(name.to_owned()).or_insert(main);
+            }
+        }
+        let ipv4 = FamilySet {
+            ribs: ipv4,
+            sets: Default::default(),
+        };
+        let ipv6 = FamilySet {
+            ribs: ipv6,
+            sets: Default::default(),
+        };
+        let families = ByFamily { ipv4, ipv6 };
+        Self { ids, families }
+    }
+
+    /// The number of the table of this name: tables are numbered from 0 in the order of the file. Expected constant time.
+    #[inline]
+    pub fn id(&self, name: &str) -> Option<u32> {
+        self.ids.get(name).copied()
+    }
+
+    /// Puts the number of each address's record in the table of this number into `numbers`, 0 for no match or no such table; with
+    /// prefixes the number of its match, as [`FamilyTable::matched`](crate::FamilyTable::matched) takes it apart. The slices are of
+    /// one length. The first call of each kind compiles the tables, others wait.
+    ///
+    /// # Errors
+    /// As [`FibSet::compile`] and [`LongestFib::number`].
+    pub fn numbers<A: Family>(
+        &self,
+        with_prefixes: bool,
+        kernel: Kernel,
+        (tables, addresses): (&[u32], &[A]),
+        numbers: &mut [u32],
+    ) -> Result<(), TableError> {
+        let family = A::of(&self.families);
+        let set = &family.sets[usize::from(with_prefixes)];
+        let set = set.get_or_init(|| family.compile(with_prefixes));
+        let set = set.as_ref().map_err(CompileError::clone)?;
+        set.lookup_batch_with(kernel, tables, addresses, numbers);
+        Ok(())
+    }
+}

@@ -132,7 +132,7 @@ impl PoptrieShape {
         let width = STRIDE.min(A::WIDTH - depth);
         let slot = |slot: u32| {
             let chunk = A::from_leading(slot >> (STRIDE - width), width);
-            (address | chunk.shift_down(depth), depth + width)
+            (address | chunk >> depth, depth + width)
         };
         let mut children = self.nodes.children[node.first_child..].iter();
         for at in bits(node.children) {

@@ -46,7 +46,7 @@ fn divide<A: Address>(
         regions.push(region);
         return;
     }
-    let second = prefix.address() | A::from_leading(1, 1).shift_down(prefix.len());
+    let second = prefix.address() | A::from_leading(1, 1) >> prefix.len();
     let middle = before(second);
     let half = |address, from, to| Region {
         prefix: Prefix::new_masked(address, len).expect("within the key"),

@@ -8,7 +8,7 @@
 use core::fmt::{self, Debug};
 use core::hash::Hash;
 use core::net::{Ipv4Addr, Ipv6Addr};
-use core::ops::{BitAnd, BitOr, BitXor, Not};
+use core::ops::{BitAnd, BitOr, BitXor, Not, Shr};
 
 /// Bits that a node resolves, in the Rib and in the Fib, so that both align: the
 /// paper's k.
@@ -48,6 +48,7 @@ pub trait Address:
     + BitOr<Output = Self>
     + BitXor<Output = Self>
     + Not<Output = Self>
+    + Shr<u8, Output = Self>
     + 'static
 {
     /// The key as it stands in packets: its bytes in network order.
@@ -84,15 +85,9 @@ pub trait Address:
     /// [`Self::leading`]. `len` at most 32 and at most [`Self::WIDTH`].
     fn from_leading(value: u32, len: u8) -> Self;
 
-    /// This key moved `count` bits down; 0 from [`Self::WIDTH`] on.
-    fn shift_down(self, count: u8) -> Self;
-
     /// The network mask of prefix length `len`: that many ones, then zeros.
     /// All ones from [`Self::WIDTH`] on.
-    #[inline]
-    fn mask(len: u8) -> Self {
-        !Self::MAX.shift_down(len)
-    }
+    fn mask(len: u8) -> Self;
 
     /// Number of leading zero bits.
     fn leading_zeros(self) -> u8;
@@ -168,8 +163,8 @@ macro_rules! address {
             }
 
             #[inline]
-            fn shift_down(self, count: u8) -> Self {
-                self.checked_shr(u32::from(count)).unwrap_or(0)
+            fn mask(len: u8) -> Self {
+                !Self::MAX.checked_shr(u32::from(len)).unwrap_or(0)
             }
 
             #[inline]

@@ -141,12 +141,12 @@ fn common<A: Address>(a: Prefix<A>, b: Prefix<A>) -> Prefix<A> {
 
 /// The half of `prefix` that begins with the bit `side`.
 pub(super) fn half<A: Address>(prefix: Prefix<A>, side: usize) -> Prefix<A> {
-    let bit = A::from_leading(side as u32, 1).shift_down(prefix.len());
+    let bit = A::from_leading(side as u32, 1) >> prefix.len();
     Prefix::clamped(prefix.address() | bit, prefix.len() + 1)
 }
 
 /// The other half of what `prefix` is a half of.
 pub(super) fn sibling<A: Address>(prefix: Prefix<A>) -> Prefix<A> {
-    let bit = A::from_leading(1, 1).shift_down(prefix.len() - 1);
+    let bit = A::from_leading(1, 1) >> (prefix.len() - 1);
     Prefix::clamped(prefix.address() ^ bit, prefix.len())
 }

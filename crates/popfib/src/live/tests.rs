@@ -130,8 +130,7 @@ fn random_prefix<A: Address>(random: &mut Random, near: u32) -> Prefix<A> {
     let len = random.below(u64::from(A::WIDTH) + 1) as u8;
     // Few different addresses, so that prefixes nest.
     let bits = A::from_leading(random.next() as u32 & near, A::WIDTH.min(31));
-    let more =
-        A::from_leading(random.next() as u32 & 7, A::WIDTH.min(31)).shift_down(A::WIDTH.min(31));
+    let more = A::truncate(u128::from(random.next() & 7)) & !A::mask(31);
     Prefix::clamped(bits | more, len)
 }
 

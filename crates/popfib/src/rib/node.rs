@@ -46,7 +46,7 @@ impl<A: Address> RunSlot for RibNode<A> {
 /// The first `depth` bits of an address, a one after them, then zeros.
 #[inline]
 fn place<A: Address>(bits: A, depth: u8) -> A {
-    bits & A::mask(depth) | A::from_leading(1, 1).shift_down(depth)
+    bits & A::mask(depth) | A::from_leading(1, 1) >> depth
 }
 
 /// The number of set bits of `map` below bit `at`.
@@ -108,7 +108,7 @@ impl<A: Address> RibNode<A> {
     pub(super) fn address(&self, chunk: u32) -> A {
         // What is added turns the one after the node's own bits into the first of the chunk.
         let chunk = A::from_leading(chunk << 2 ^ 0x80, 8);
-        self.place ^ chunk.shift_down(self.depth())
+        self.place ^ chunk >> self.depth()
     }
 
     /// How many of the first bits `address` has in common with the way to this node; from its depth on, no matter how many.

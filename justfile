@@ -193,6 +193,10 @@ evaluate *args:
 bench-peers *args:
     lab/bench/peers {{ args }}
 
+# Rates, bytes, compiling and changes by number of routes, beside others
+bench-sweep *args:
+    lab/bench/sweep {{ args }}
+
 # Lookups in the kernel beside LPM_TRIE, of two tables
 bench-bpf *args:
     scripts/bench-bpf {{ args }}

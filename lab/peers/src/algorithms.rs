@@ -29,6 +29,7 @@ pub(crate) enum Kind {
     },
     /// popfib's next hops from leaves that hold the length of the prefix too, as an image with one Fib would give them.
     Matches(Options),
+    PlanB,
     PrefixTrie,
     TreeBitmap,
 }
@@ -62,6 +63,7 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
             ..popfib(name.into(), options, Kernel::best())
         });
     }
+    all.push(other("planb", Kind::PlanB));
     all.push(other("prefix-trie", Kind::PrefixTrie));
     all.push(other("treebitmap", Kind::TreeBitmap));
     all

@@ -5,6 +5,7 @@ mod algorithms;
 mod exchange;
 mod maps;
 mod neighbour;
+mod planb;
 mod prepare;
 mod run;
 

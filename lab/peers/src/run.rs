@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::algorithms::{self, Algorithm, Kind, Lookup, PeerFamily, Routes};
 use crate::exchange::Failure;
 use crate::exchange::{self, Stream};
+use crate::planb::PlanB;
 
 /// What every program prints for each stream, one JSON line.
 #[derive(Serialize)]
@@ -50,6 +51,7 @@ pub(crate) fn run<A: PeerFamily>(
             job.measure(|routes| algorithms::popfib(routes, options, *kernel))
         }
         Kind::Matches(options) => job.measure(|routes| algorithms::matches(routes, options)),
+        Kind::PlanB => job.measure(|routes| Ok(PlanB::build(routes))),
         Kind::PrefixTrie => job.measure(|routes| Ok(algorithms::prefix_trie(routes))),
         Kind::TreeBitmap => job.measure(|routes| Ok(algorithms::tree_bitmap(routes))),
     }

@@ -26,7 +26,8 @@ struct Node([u64; KEYS]);
 /// A table of routes as PlanB has it.
 pub(crate) struct PlanB {
     nodes: Vec<Node>,
-    /// Where each level begins, and its last node, from the root to the leaves.
+    /// Where each level begins, and the last node of the level below, from the root to the leaves: only [`tree_of`] makes them, so a
+    /// place that is not above the last one is that of a node.
     levels: Vec<(usize, usize)>,
     /// An answer for each boundary of the leaves.
     answers: Vec<u32>,
@@ -86,11 +87,12 @@ impl PlanB {
 
     /// The answer to an address whose boundary is known.
     #[inline(always)]
-    fn answer(&self, place: usize, low: u64) -> u32 {
+    fn answer<A: Address>(&self, place: usize, address: A) -> u32 {
         let answer = self.answers[place];
         if answer & BELOW == 0 {
             return answer;
         }
+        let low = halves(address).1;
         let list = &self.below[(answer & !BELOW) as usize];
         list[list.partition_point(|&(first, _)| first <= low) - 1].1
     }
@@ -104,24 +106,34 @@ impl PlanB {
     ) {
         let (leaves, inner) = self.levels.split_last().expect("a tree has leaves");
         for (addresses, next_hops) in addresses.chunks(BURST).zip(next_hops.chunks_mut(BURST)) {
-            let mut keys = [0; BURST];
+            // The same number of lanes always, so that loops over them are unrolled.
+            let mut keys = [0_u64; BURST];
             for (key, &address) in keys.iter_mut().zip(addresses) {
                 *key = halves(address).0;
             }
-            let mut places = [0; BURST];
+            let mut places = [0_usize; BURST];
             for &(first, last) in inner {
-                for (place, &key) in places.iter_mut().zip(&keys) {
-                    let node = &self.nodes[first + *place];
-                    // Of the level below; a key of all ones also passes what fills the last node.
-                    *place = (*place * CHILDREN + count(node, key)).min(last);
+                let nodes = &self.nodes[first..];
+                for (places, keys) in places.chunks_exact_mut(8).zip(keys.chunks_exact(8)) {
+                    let places: &mut [usize; 8] = places.try_into().expect("eight");
+                    let keys: &[u64; 8] = keys.try_into().expect("eight");
+                    *places = core::array::from_fn(|lane| {
+                        // SAFETY: see `Self::levels`.
+                        let node = unsafe { nodes.get_unchecked(places[lane]) };
+                        // A key of all ones also passes what fills the last node.
+                        (places[lane] * CHILDREN + count(node, keys[lane])).min(last)
+                    });
                 }
             }
-            for (place, &key) in places.iter_mut().zip(&keys) {
-                let node = &self.nodes[leaves.0 + *place];
-                *place = (*place * KEYS + count(node, key)).min(self.answers.len()) - 1;
+            let nodes = &self.nodes[leaves.0..];
+            for lane in 0..BURST {
+                // SAFETY: the same.
+                let node = unsafe { nodes.get_unchecked(places[lane]) };
+                let place = places[lane] * KEYS + count(node, keys[lane]);
+                places[lane] = place.min(self.answers.len()) - 1;
             }
             for ((next_hop, &address), &place) in next_hops.iter_mut().zip(addresses).zip(&places) {
-                *next_hop = self.answer(place, halves(address).1);
+                *next_hop = self.answer(place, address);
             }
         }
     }

@@ -2,8 +2,7 @@
 //!
 //! Each client has numbers of its own, counted from 1 in the order in which its answers first contain the values, and asks for the
 //! texts of new numbers. So each text is sent once to each client, and no number is ever used for another value. The live table
-//! has numbers, too, but uses them again after a route is removed. A value is recognised by its address in memory, which is not
-//! used for another one while a client has a number for it. Equal values have the same number. Only texts are kept, not values.
+//! has numbers, too, but uses them again after a route is removed. Equal values have the same number. Only texts are kept, not values.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +12,7 @@ use foldhash::fast::RandomState;
 use popfib::family::Family;
 use popfib::live::IpMapReader;
 use popfib::{Kernel, NextHop};
-use popfib_feed::targets::WeakTarget;
+use popfib_feed::targets::ReservedTarget;
 use popfib_feed::{BudgetShare, MemoryBudget, Target};
 use popfib_table::FamilyTable;
 
@@ -35,12 +34,12 @@ const OVERHEAD: usize = 256;
 
 /// The values that have numbers for a client.
 pub(super) struct ValueNumbers {
-    /// By [`Target::identity`]. The standard hash takes longer than the lookup.
-    numbers: HashMap<usize, u32, RandomState>,
+    /// By [`Target::number`]. The standard hash takes longer than the lookup.
+    numbers: HashMap<NextHop, u32, RandomState>,
     by_text: HashMap<Arc<str>, u32>,
     values: Vec<NumberedValue>,
-    /// Held so that no other value gets the identity of one that has a number.
-    held: Vec<WeakTarget>,
+    /// So that no other value gets the number in the table of one that has a number here.
+    reserved: Vec<ReservedTarget>,
     /// The version of the table of a file, and the numbers of its records.
     records: (u64, HashMap<u32, u32, RandomState>),
     memory: BudgetShare,
@@ -70,7 +69,7 @@ impl ValueNumbers {
             numbers: HashMap::default(),
             by_text: HashMap::new(),
             values: Vec::new(),
-            held: Vec::new(),
+            reserved: Vec::new(),
             records: Default::default(),
             memory: BudgetShare::up_to(memory, MAX_BYTES),
         }
@@ -181,7 +180,7 @@ impl ValueNumbers {
 
     /// The number of a value, a new one if it has none; `None` if there are too many or they take too much memory.
     fn number(&mut self, value: &Target) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(&value.identity()) {
+        if let Some(&number) = self.numbers.get(&value.number()) {
             return Some(number);
         }
         if self.numbers.len() >= MAX_VALUES {
@@ -198,8 +197,8 @@ impl ValueNumbers {
         if !self.has_room(OVERHEAD + length) {
             return None;
         }
-        self.held.push(value.downgrade());
-        self.numbers.insert(value.identity(), number);
+        self.reserved.push(value.reserve());
+        self.numbers.insert(value.number(), number);
         Some(number)
     }
 }

@@ -1,12 +1,11 @@
 //! Updates of a file in; after each of them, the prefix and its best path out, as changes of a table in which a prefix has one route.
 
-use std::cmp::Ordering;
-
 use popfib::family::Family;
-use popfib::{Address, IpPrefix, NextHop, Prefix};
+use popfib::{Address, IpPrefix, Prefix};
 use popfib_formats::{Input, ReadError, UpdateOptions};
-use popfib_table::multi_rib::{MultiRib, Path};
+use popfib_table::multi_rib::{BestChange, MultiRib, Path};
 
+use crate::family_paths::StoredPath;
 use crate::file_updates::{FileUpdates, UpdateError};
 use crate::target::Target;
 use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction, TransactionPart};
@@ -20,33 +19,10 @@ pub struct BestPathUpdates {
     transaction: Transaction,
     /// How many of its changes were applied.
     applied: usize,
-    ipv4: MultiRib<u32, PathOfPeer>,
-    ipv6: MultiRib<u128, PathOfPeer>,
+    ipv4: MultiRib<u32, StoredPath>,
+    ipv6: MultiRib<u128, StoredPath>,
     /// What the end of a session has changed and was not returned yet.
     lost: Vec<(IpPrefix, Option<Target>)>,
-}
-
-#[derive(Debug)]
-struct PathOfPeer {
-    /// The peer and the path identifier. Of equally good paths, that of the peer seen first is used, as in a live table.
-    key: (StreamId, u32),
-    target: Target,
-}
-
-impl Path for PathOfPeer {
-    type Key = (StreamId, u32);
-
-    fn key(&self) -> Self::Key {
-        self.key
-    }
-
-    fn next_hop(&self) -> NextHop {
-        self.target.number()
-    }
-
-    fn preference(&self, other: &Self) -> Ordering {
-        self.target.preference(&other.target)
-    }
 }
 
 impl BestPathUpdates {
@@ -101,31 +77,39 @@ impl BestPathUpdates {
 
 /// Withdraws the paths of a stream. Adds each prefix whose best path this changes, with the new one, to `lost`.
 fn lose<A: Family>(
-    paths: &mut MultiRib<A, PathOfPeer>,
+    paths: &mut MultiRib<A, StoredPath>,
     stream: StreamId,
     lost: &mut Vec<(IpPrefix, Option<Target>)>,
 ) {
-    let mut changed = Vec::new();
+    let best = |change| match change {
+        BestChange::Announce(number) => Some(Target::numbered(number)),
+        BestChange::Withdraw | BestChange::Unchanged => None,
+    };
     paths.retain(
-        |_, path| path.key.0 != stream,
-        |prefix, _| changed.push(prefix),
+        |_, path| u32::from(path.source) != stream.0,
+        |prefix, change| lost.push((A::ip_prefix(prefix), best(change))),
     );
-    lost.extend(changed.into_iter().map(|prefix| {
-        let best = paths.best(prefix).map(|path| path.target.clone());
-        (A::ip_prefix(prefix), best)
-    }));
 }
 
 /// Applies a change, which may take the place of the paths of all other peers, and returns the best path of its prefix after it.
 fn apply<A: Address>(
-    paths: &mut MultiRib<A, PathOfPeer>,
+    paths: &mut MultiRib<A, StoredPath>,
     prefix: Prefix<A>,
     change: &PathChange,
     is_for_all: bool,
 ) -> Option<Target> {
-    let key = (change.stream, change.path);
+    // There are fewer streams. Of equally good paths, that of the peer seen first is used, as in a live table.
+    let key = (change.stream.0 as u16, change.path);
     match change.target.clone() {
-        Some(target) => drop(paths.announce(prefix, PathOfPeer { key, target })),
+        Some(target) => drop(paths.announce(
+            prefix,
+            StoredPath {
+                target,
+                source: key.0,
+                generation: 0,
+                id: key.1,
+            },
+        )),
         None => drop(paths.withdraw(prefix, &key)),
     }
     if is_for_all {

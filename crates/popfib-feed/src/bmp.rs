@@ -21,7 +21,6 @@ use self::open::SessionForms;
 use crate::left_out::{LeftOutByReason, LeftOutMessages};
 use crate::memory_budget::{BudgetShare, MemoryBudget};
 use crate::message_buffer::MessageBuffer;
-use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{
     Commit, DecodeError, Decoder, MAX_STREAMS, MessageCounts, PathChange, Stream, StreamEvent,
@@ -71,11 +70,6 @@ impl BmpDecoder {
         };
         decoder.reader.share = BudgetShare::new(budget);
         decoder
-    }
-
-    /// The name of the router (sysName), once it has sent it.
-    pub fn router(&self) -> Option<&str> {
-        self.reader.router.as_deref()
     }
 }
 
@@ -149,8 +143,6 @@ struct BmpReader {
     silent: HashSet<BmpPeerKey>,
     /// What peers and streams take.
     share: BudgetShare,
-    router: Option<String>,
-    shared: SharedTargets,
     streams: Streams,
     counts: MessageCounts,
     left_out: LeftOutByReason,
@@ -166,10 +158,8 @@ impl BmpReader {
         match kind {
             // Messages about a peer: routes, peer down, peer up.
             0 | 2 | 3 => {}
-            4 => {
-                self.initiation(body);
-                return Ok(());
-            }
+            // The names that a router gives itself.
+            4 => return Ok(()),
             // Statistics, termination (the connection will end), mirroring; others.
             _ => {
                 self.counts.other += 1;
@@ -248,22 +238,6 @@ impl BmpReader {
         };
         if has_changed {
             to.other_event(TransactionPart::Silent(!self.silent.is_empty()));
-        }
-    }
-
-    /// Stores the router's name.
-    fn initiation(&mut self, mut body: &[u8]) {
-        const NAME: u16 = 2;
-        while let Some((&[a, b, c, d], rest)) = body.split_first_chunk::<4>() {
-            let length = usize::from(u16::from_be_bytes([c, d]));
-            let Some((value, rest)) = rest.split_at_checked(length) else {
-                self.leave_out("an Initiation is cut off", String::new, body);
-                return;
-            };
-            if u16::from_be_bytes([a, b]) == NAME {
-                self.router = Some(String::from_utf8_lossy(&value[..length.min(255)]).into_owned());
-            }
-            body = rest;
         }
     }
 
@@ -399,7 +373,7 @@ impl BmpReader {
     /// The target of an UPDATE's routes with this next hop, or why its attributes are invalid.
     fn target(&mut self, update: &BgpUpdate<'_>, next_hop: IpAddr) -> Result<Target, &'static str> {
         update.pack_path(next_hop, &mut self.packed)?;
-        self.shared.packed(&self.packed)
+        Target::path(&self.packed)
     }
 }
 

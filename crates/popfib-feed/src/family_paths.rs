@@ -76,20 +76,14 @@ impl<A: Address> FamilyPaths<A> {
     }
 
     pub(crate) fn announce(&mut self, prefix: Prefix<A>, path: StoredPath) {
-        let target = path.target.clone();
-        match self.paths.announce(prefix, path) {
-            // The path that was just announced need not be looked up.
-            BestChange::Announce(next_hop) if next_hop == target.number() => {
-                self.waiting.push((prefix, Some(target)));
-            }
-            change => self.note(prefix, change),
-        }
+        let change = self.paths.announce(prefix, path);
+        note(&mut self.waiting, prefix, change);
     }
 
     /// Returns the generation of the path; `None` if there is no such path.
     pub(crate) fn withdraw(&mut self, prefix: Prefix<A>, key: StoredPathKey) -> Option<u16> {
         let (path, change) = self.paths.withdraw(prefix, &key)?;
-        self.note(prefix, change);
+        note(&mut self.waiting, prefix, change);
         Some(path.generation)
     }
 
@@ -99,25 +93,20 @@ impl<A: Address> FamilyPaths<A> {
         count: usize,
         mut keep: impl FnMut(&StoredPath) -> bool,
     ) -> bool {
-        let mut changes = Vec::new();
-        let changed = |prefix, change| changes.push((prefix, change));
+        let changed = |prefix, change| note(&mut self.waiting, prefix, change);
         let after = self.swept.take();
         let keep = |_, path: &StoredPath| keep(path);
         self.swept = self.paths.retain_some(after, count, keep, changed);
-        for (prefix, change) in changes {
-            self.note(prefix, change);
-        }
         self.swept.is_none()
     }
+}
 
-    fn note(&mut self, prefix: Prefix<A>, change: BestChange) {
-        match change {
-            BestChange::Unchanged => {}
-            BestChange::Withdraw => self.waiting.push((prefix, None)),
-            BestChange::Announce(_) => {
-                let best = self.paths.best(prefix).expect("it has just been announced");
-                self.waiting.push((prefix, Some(best.target.clone())));
-            }
-        }
+/// Adds a change of the best path of a prefix.
+fn note<A: Address>(waiting: &mut Vec<BestPathChangeOf<A>>, prefix: Prefix<A>, change: BestChange) {
+    match change {
+        BestChange::Unchanged => {}
+        BestChange::Withdraw => waiting.push((prefix, None)),
+        // The path has it.
+        BestChange::Announce(number) => waiting.push((prefix, Some(Target::numbered(number)))),
     }
 }

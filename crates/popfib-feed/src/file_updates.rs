@@ -8,7 +8,7 @@ use popfib_formats::updates::Message;
 use popfib_formats::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource, open_updates};
 use thiserror::Error;
 
-use crate::shared_targets::SharedTargets;
+use crate::target::Target;
 use crate::transaction::{
     DecodeError, MessageCounts, PathChange, Stream, StreamEvent, StreamId, Streams, Transaction,
 };
@@ -31,7 +31,6 @@ struct FilePeers {
     last: Option<(Option<(IpAddr, u32)>, StreamId)>,
     /// Whether one has a name.
     is_any_named: bool,
-    shared: SharedTargets,
     invalid: Option<(IpPrefix, &'static str)>,
 }
 
@@ -137,8 +136,8 @@ impl FilePeers {
         let stream = self.stream(update.peer)?;
         let target = match (update.change, update.attributes) {
             (Change::Withdraw, _) => Ok(None),
-            (Change::Announce(_), Some(packed)) => self.shared.packed(packed).map(Some),
-            (Change::Announce(name), None) => Ok(Some(self.shared.named(name))),
+            (Change::Announce(_), Some(packed)) => Target::path(packed).map(Some),
+            (Change::Announce(name), None) => Ok(Some(Target::name(name))),
         };
         if let Err(reason) = target {
             self.invalid = Some((update.prefix, reason));

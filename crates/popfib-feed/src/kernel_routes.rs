@@ -239,13 +239,12 @@ impl KernelRoutes {
         self.store(key, list)
     }
 
-    /// Takes a route that was withdrawn: as a whole, or only its next hop that `route` has. `share` makes the target of those left.
+    /// Takes a route that was withdrawn: as a whole, or only its next hop that `route` has.
     pub(crate) fn withdrawn(
         &mut self,
         key: KernelRouteKey,
         route: &KernelRoute,
         is_whole: bool,
-        share: impl FnOnce(NetlinkHops) -> Target,
     ) -> UsedRouteChange {
         let Some((mut list, _)) = self.lists.remove(&key) else {
             return self.keep(key, KernelRouteList::new());
@@ -274,7 +273,7 @@ impl KernelRoutes {
                 self.is_unsure |= list.len() > 1;
                 list[place] = Some(KernelRoute {
                     identity: route.identity,
-                    target: Some(share(NetlinkHops::Through(hops.clone()))),
+                    target: Some(Target::hops(NetlinkHops::Through(hops.clone()))),
                     set: Some(hops),
                 });
             }

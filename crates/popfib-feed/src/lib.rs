@@ -30,11 +30,11 @@ mod netlink;
 mod netlink_hops;
 mod next_hop_objects;
 mod rtnetlink;
-mod shared_targets;
 mod table_info;
 mod table_view;
 mod tables;
 mod target;
+mod target_book;
 mod transaction;
 
 pub use bmp::BmpDecoder;
@@ -72,8 +72,8 @@ pub mod snapshot {
     pub use crate::tables::snapshot::{Snapshot, SnapshotError};
 }
 
-/// What is inside a [`Target`], and what keeps its identity.
+/// What is inside a [`Target`], and what keeps its number.
 pub mod targets {
     pub use crate::netlink_hops::{NetlinkHop, NetlinkHops};
-    pub use crate::target::WeakTarget;
+    pub use crate::target::ReservedTarget;
 }

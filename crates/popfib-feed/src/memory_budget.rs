@@ -12,15 +12,7 @@ const MAX_SHARES: usize = 32 << 20;
 const MAX_BRIEF: usize = MAX_SHARES / 2;
 
 /// Heap bytes of all targets of the process.
-static TARGETS: AtomicUsize = AtomicUsize::new(0);
-
-pub(crate) fn add_target(bytes: usize) {
-    TARGETS.fetch_add(bytes, Ordering::Relaxed);
-}
-
-pub(crate) fn remove_target(bytes: usize) {
-    TARGETS.fetch_sub(bytes, Ordering::Relaxed);
-}
+pub(crate) static TARGETS: AtomicUsize = AtomicUsize::new(0);
 
 /// How much memory [`Tables`](crate::Tables) may take, and take. Decoders that keep something for their routes share it with them.
 #[derive(Debug)]

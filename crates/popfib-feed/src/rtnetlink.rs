@@ -16,7 +16,6 @@ use crate::memory_budget::MemoryBudget;
 use crate::netlink::{InvalidReason, NetlinkMessage, aligned, attributes, number};
 use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::next_hop_objects::{NextHopObject, NextHopObjects};
-use crate::shared_targets::SharedTargets;
 use crate::target::Target;
 use crate::transaction::{DecodeError, MessageCounts, PathChange, StreamId, Streams, Transaction};
 
@@ -40,7 +39,6 @@ pub(crate) const IPV6: u8 = 10;
 pub(crate) struct RouteMessages {
     objects: Arc<NextHopObjects>,
     /// Next hops that routes contain or name; routes with equal ones share them.
-    shared: SharedTargets,
     tables: HashMap<u32, StreamId>,
     has_changed: bool,
     /// Only for the kernel, whose routes differ by metric; FRR sends only the route that it chose.
@@ -88,7 +86,6 @@ impl RouteMessages {
     pub(crate) fn new(budget: &Arc<MemoryBudget>) -> Self {
         Self {
             objects: Arc::new(NextHopObjects::new(budget)),
-            shared: SharedTargets::default(),
             tables: HashMap::new(),
             has_changed: false,
             kernel: None,
@@ -257,9 +254,7 @@ impl RouteMessages {
             true => kernel.announced(key, flags, route),
             false => {
                 let is_whole = parts.paths.is_some();
-                kernel.withdrawn(key, &route, is_whole, |hops| {
-                    self.shared.share(Target::hops(hops))
-                })
+                kernel.withdrawn(key, &route, is_whole)
             }
         };
         self.kernel = Some(kernel);
@@ -296,7 +291,7 @@ impl RouteMessages {
             _ => {
                 if let Some(id) = parts.object {
                     self.counts.unknown_next_hops += u64::from(!self.objects.is_known(id));
-                    let target = self.shared.share(Target::object(id, &self.objects));
+                    let target = Target::object(id, &self.objects);
                     return Ok((parts.flags & DEAD == 0).then_some(target));
                 }
                 let hops = self.hops(parts)?;
@@ -305,7 +300,7 @@ impl RouteMessages {
             }
         };
         let is_usable = !matches!(&hops, NetlinkHops::Through(hops) if hops.is_empty());
-        Ok(is_usable.then(|| self.shared.share(Target::hops(hops))))
+        Ok(is_usable.then(|| Target::hops(hops)))
     }
 
     fn new_next_hop(&mut self, body: &[u8]) -> Result<(), InvalidReason> {

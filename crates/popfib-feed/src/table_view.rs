@@ -48,7 +48,7 @@ pub struct TableView {
     reader: Mutex<Option<IpMapReader<Target>>>,
     queue: Mutex<VecDeque<ChangeBatch>>,
     journal: Mutex<Journal>,
-    /// Whoever waits for changes of the journal, or for another version, with the lock of the journal.
+    /// Whoever waits for another version, with the lock of the journal.
     changed: Condvar,
     is_mirrored: AtomicBool,
     published: Arc<PublishedCounts>,
@@ -111,12 +111,9 @@ impl TableView {
     /// of the tables do not wait meanwhile. O(routes).
     pub fn routes(&self) -> (u64, BestRoutes<u32>, BestRoutes<u128>) {
         self.publish();
-        let live = lock(&self.live);
-        let version = self.version();
-        match &*live {
-            None => (version, Vec::new(), Vec::new()),
-            Some(live) => (version, all(live.ipv4()), all(live.ipv6())),
-        }
+        let mut live = lock(&self.live);
+        let table = self.open(&mut live);
+        (self.version(), all(table.ipv4()), all(table.ipv6()))
     }
 
     /// Keeps the changes from now on, for a client that watches the table. Returns the number of the next change.
@@ -133,14 +130,6 @@ impl TableView {
     /// changes before it were lost because they are no longer kept. O(`most`).
     pub fn changes(&self, from: u64, most: usize, to: &mut Vec<BestPathChange>) -> (u64, u64) {
         lock(&self.journal).from(from, most, to)
-    }
-
-    /// Waits for change number `from`, but no longer than this. The table is watched.
-    pub fn wait_for_changes(&self, from: u64, time: Duration) {
-        let journal = lock(&self.journal);
-        let is_missing = |journal: &mut Journal| journal.end() <= from;
-        let waited = self.changed.wait_timeout_while(journal, time, is_missing);
-        drop(waited);
     }
 
     /// Begins a copy of the table that other programs read, which [`mirror`](Self::mirror) brings up to date. False if there is one.
@@ -198,6 +187,7 @@ impl TableView {
             failed += publish(table.ipv6_mut(), batch.ipv6);
             self.published.failed.fetch_add(failed, Ordering::Relaxed);
             self.version.store(batch.version, Ordering::Relaxed);
+            // To wake is a system call, also where nobody waits.
             if self.is_mirrored.load(Ordering::Relaxed) {
                 // Whoever is about to wait has looked at the version with this lock.
                 drop(lock(&self.journal));
@@ -218,7 +208,6 @@ impl TableView {
     fn note(&self, batch: &ChangeBatch) {
         let mut journal = lock(&self.journal);
         if !journal.is_watched() {
-            // To wake is a system call, also where nobody waits.
             return;
         }
         for (prefix, target) in &batch.ipv4 {
@@ -227,8 +216,6 @@ impl TableView {
         for (prefix, target) in &batch.ipv6 {
             journal.add((*prefix).into(), target.clone());
         }
-        drop(journal);
-        self.changed.notify_all();
     }
 
     fn open<'l>(

@@ -59,6 +59,11 @@ impl PathRank {
         lacks_next_hop | u64::from(!preference) << 24 | u64::from(path_length.min(0xffff)) << 8
     }
 
+    /// Compared word by word, it is what the rank says: for those who keep it where two words fit.
+    pub fn words(self) -> [u64; 2] {
+        [self.first, self.last]
+    }
+
     #[inline]
     pub(crate) fn lacks_next_hop(self) -> bool {
         self.first & Self::LACKS_NEXT_HOP != 0

@@ -37,7 +37,7 @@ fn read(
             Ok(Some((prefix, best))) => {
                 let value = best.map(|best| match best.as_path().and_then(|path| path.next_hop) {
                     Some(next_hop) => read.names.intern(&next_hop.to_string()),
-                    None => read.names.intern(best.as_name().unwrap_or_default()),
+                    None => read.names.intern(&best.as_name().unwrap_or_default()),
                 });
                 read.updates.push((prefix, value));
             }

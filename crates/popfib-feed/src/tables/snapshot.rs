@@ -34,6 +34,7 @@ use crate::freshness::PathStatus;
 use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::table_view::BestPathChangeOf;
 use crate::target::Target;
+use crate::target_book::TargetKind;
 
 const FIRST: &str = "# popfibd snapshot 1";
 
@@ -234,24 +235,28 @@ impl fmt::Debug for Snapshot {
 
 /// The comment line that describes a value.
 fn comment_of(target: &Target) -> SnapshotComment {
-    if let Some(bytes) = target.path_bytes() {
-        let mut hex = String::with_capacity(bytes.len() * 2);
-        for byte in bytes {
-            let _ = write!(hex, "{byte:02x}");
+    let hops = match target.kind() {
+        TargetKind::Path(bytes) => {
+            let mut hex = String::with_capacity(bytes.len() * 2);
+            for byte in bytes {
+                let _ = write!(hex, "{byte:02x}");
+            }
+            return SnapshotComment::Path(hex);
         }
-        return SnapshotComment::Path(hex);
-    }
-    match target.as_hops().as_deref() {
-        Some(NetlinkHops::Through(hops)) => {
+        TargetKind::Name(name) => return SnapshotComment::Name(name.into()),
+        TargetKind::Object(id, objects) => objects.hops(id),
+        TargetKind::Hops(hops) => hops,
+    };
+    match hops {
+        NetlinkHops::Through(hops) => {
             let parts = |hop: &NetlinkHop| (hop.gateway, hop.interface, hop.weight);
             SnapshotComment::Hops(hops.iter().map(parts).collect())
         }
-        Some(NetlinkHops::Blackhole) => SnapshotComment::Blackhole,
-        Some(NetlinkHops::Unreachable) => SnapshotComment::Unreachable,
-        Some(NetlinkHops::Prohibit) => SnapshotComment::Prohibit,
-        Some(NetlinkHops::Throw) => SnapshotComment::Throw,
-        Some(NetlinkHops::Unknown(id)) => SnapshotComment::Unknown(*id),
-        None => SnapshotComment::Name(target.as_name().unwrap_or_default().to_owned()),
+        NetlinkHops::Blackhole => SnapshotComment::Blackhole,
+        NetlinkHops::Unreachable => SnapshotComment::Unreachable,
+        NetlinkHops::Prohibit => SnapshotComment::Prohibit,
+        NetlinkHops::Throw => SnapshotComment::Throw,
+        NetlinkHops::Unknown(id) => SnapshotComment::Unknown(id),
     }
 }
 

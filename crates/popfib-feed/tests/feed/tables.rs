@@ -281,29 +281,3 @@ fn a_table_has_another_version_whenever_readers_see_something_else() {
     tables.publish(now, false);
     look(&tables, 1);
 }
-
-#[test]
-fn who_waits_for_changes_of_a_table_hears_of_them() {
-    let now = Instant::now();
-    let mut tables = Tables::new(limits());
-    let id = tables.connected("router", now);
-    take(&mut tables, id, at("10.1.0.0/16"), Some("a"), now);
-    let view = tables.view("main").unwrap();
-    let next = view.watch();
-    // Nothing has happened yet.
-    view.wait_for_changes(next, Duration::from_millis(1));
-    let waiting = std::thread::spawn({
-        let view = view.clone();
-        move || {
-            let begin = Instant::now();
-            view.wait_for_changes(next, Duration::from_secs(60));
-            assert!(begin.elapsed() < Duration::from_secs(50));
-            let mut changes = Vec::new();
-            view.changes(next, 10, &mut changes);
-            changes.len()
-        }
-    });
-    tables.publish(now, false);
-    assert_eq!(waiting.join().unwrap(), 1);
-    view.unwatch();
-}

@@ -85,6 +85,7 @@ extern "C" {
 typedef struct popfib_table popfib_table;
 typedef struct popfib_reader popfib_reader;
 typedef struct popfib_image popfib_image;
+typedef struct popfib_table_set popfib_table_set;
 typedef struct popfib_watcher popfib_watcher;
 typedef struct popfib_records popfib_records;
 typedef struct popfib_record_builder popfib_record_builder;
@@ -435,6 +436,23 @@ int popfib_image_select(popfib_image *image, const char *name);
  * -E2BIG: as for popfib_create(). -ENODATA: an image of prefixes alone (`popfib compile --keep prefixes`), or a size that
  * an image without routes does not have. -ENOMEM: there is no memory for that size. */
 int popfib_image_table(const popfib_image *image, const struct popfib_config *config, popfib_table **table);
+
+/* Makes one set of all tables of an image, of the routes of config->family: for lookups each of which is in a table of its
+ * own, such as those of a burst of packets of many VRFs. A table has the number by which popfib_image_table_name() knows it;
+ * one without routes of this family has no match. The set does not change and needs neither readers nor the image, whose equal
+ * parts it has once. direct_bits must be 0, allocate and release NULL, flags 0 or POPFIB_BALANCED. Free it by
+ * popfib_table_set_free().
+ * [any] While no table of the image is selected. -EINVAL, -ENOTSUP, -E2BIG, -ENOMEM: as for popfib_create(). -ENODATA: an image
+ * without routes. */
+int popfib_image_table_set(const popfib_image *image, const struct popfib_config *config, popfib_table_set **set);
+
+/* Frees a set; does nothing for NULL. [any] While no other thread is in a function of this set. */
+void popfib_table_set_free(popfib_table_set *set);
+
+/* Looks up `n` addresses, as popfib_lookup_bulk(), each in the table whose number is at the same place of `tables`, and writes
+ * the next hops that this table has; 0 if there is no route, or no such table. `tables` must not overlap `next_hops`.
+ * [any] As popfib_lookup_bulk(). */
+int popfib_lookup_many_bulk(const popfib_table_set *set, const uint32_t *tables, const void *addresses, uint32_t *next_hops, size_t n);
 
 /* ---------------------------------------------------------------- watchers
  *

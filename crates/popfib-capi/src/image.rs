@@ -42,6 +42,11 @@ impl CImage {
         Box::into_raw(Box::new(Self { image, table }))
     }
 
+    /// All of its tables.
+    pub(crate) fn tables(&self) -> &[ImageTable] {
+        self.image.tables()
+    }
+
     /// The table that functions use.
     pub(crate) fn table(&self) -> Result<&ImageTable> {
         self.table.as_ref().ok_or(Errno::NO_ENTRY)
@@ -303,7 +308,7 @@ unsafe extern "C" fn popfib_image_table_name(
     border(|| {
         // SAFETY: null or live, and no table is selected meanwhile, as the caller promises.
         let image = unsafe { required(image)? };
-        let table = image.image.tables().get(index).ok_or(Errno::NO_ENTRY)?;
+        let table = image.tables().get(index).ok_or(Errno::NO_ENTRY)?;
         let text = table.name();
         // SAFETY: null or places, as the caller promises.
         unsafe {

@@ -1,6 +1,6 @@
 //! popfib for C and C++: the shared and the static library whose functions `include/popfib.h` documents.
 //!
-//! `table.rs`, `walk.rs`, `reader.rs`, `groups.rs`, `image.rs`, `watcher.rs`, `records.rs`, `record_builder.rs` and `kernel.rs` have the functions that C calls. They turn
+//! `table.rs`, `walk.rs`, `reader.rs`, `groups.rs`, `image.rs`, `table_set.rs`, `watcher.rs`, `records.rs`, `record_builder.rs` and `kernel.rs` have the functions that C calls. They turn
 //! pointers into references and values and stop panics, both by `border.rs`, and pass the call on. What differs by family
 //! is generic code behind the traits of `engine.rs`, which `typed.rs` implements once for tables that
 //! change (`live.rs`) and those of images (`image_table.rs`). A call costs one indirect call more than in Rust. Rejected: a
@@ -28,6 +28,7 @@ mod reader;
 mod record_builder;
 mod records;
 mod table;
+mod table_set;
 mod typed;
 mod walk;
 mod watcher;

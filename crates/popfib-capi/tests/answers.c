@@ -128,6 +128,63 @@ static void check_table(popfib_table *table)
     }
 }
 
+enum { MANY = 5000 };
+
+/* Both tables at once: the answers are those of each by itself, and numbers of no table have none. */
+static void check_table_set(popfib_image *image)
+{
+    static uint32_t ids[MANY], addresses[MANY], next_hops[MANY];
+    struct popfib_config config = POPFIB_CONFIG_INIT(POPFIB_IPV4);
+    popfib_table *tables[2];
+    popfib_table_set *set;
+    for (uint32_t n = 0; n < 2; n++) {
+        RETURNS(0, popfib_image_select(image, n == 0 ? "a" : "b"));
+        RETURNS(0, popfib_image_table(image, &config, &tables[n]));
+    }
+    for (uint32_t at = 0; at < MANY; at++) {
+        ids[at] = at % 5 == 4 ? UINT32_MAX : at % 5 == 3 ? 2 : (at * 2654435761u) >> 31;
+        addresses[at] = at % 3 == 0 ? 10 | at << 8 : at * 2654435761u; /* the first byte is the lowest */
+    }
+    for (uint32_t flags = 0; flags <= POPFIB_BALANCED; flags += POPFIB_BALANCED) {
+        config.flags = flags;
+        RETURNS(0, popfib_image_table_set(image, &config, &set));
+        for (size_t n = 1; n <= MANY; n += 833) {
+            RETURNS(0, popfib_lookup_many_bulk(set, ids, addresses, next_hops, n));
+            for (size_t at = 0; at < n; at++) {
+                uint32_t expected = ids[at] < 2 ? popfib_lookup(tables[ids[at]], (const uint8_t *)&addresses[at]) : 0;
+                CHECK(next_hops[at] == expected && (at % 3 != 0 || ids[at] > 1 || expected == 8 + 2 * ids[at]));
+            }
+        }
+        RETURNS(0, popfib_lookup_many_bulk(set, NULL, NULL, NULL, 0));
+        RETURNS(-EINVAL, popfib_lookup_many_bulk(NULL, ids, addresses, next_hops, 1));
+        RETURNS(-EINVAL, popfib_lookup_many_bulk(set, NULL, addresses, next_hops, 1));
+        RETURNS(-EINVAL, popfib_lookup_many_bulk(set, ids, NULL, next_hops, 1));
+        RETURNS(-EINVAL, popfib_lookup_many_bulk(set, ids, addresses, NULL, 1));
+        RETURNS(-EINVAL, popfib_lookup_many_bulk(set, ids, addresses, ids + 1, 2));
+        RETURNS(-EINVAL, popfib_lookup_many_bulk(set, ids, ids, next_hops, SIZE_MAX));
+        popfib_table_set_free(set);
+    }
+    config.flags = POPFIB_KEEP_PREFIXES;
+    RETURNS(-EINVAL, popfib_image_table_set(image, &config, &set));
+    CHECK(set == NULL);
+    config.flags = 0;
+    RETURNS(-EINVAL, popfib_image_table_set(NULL, &config, &set));
+    RETURNS(-EINVAL, popfib_image_table_set(image, NULL, &set));
+    RETURNS(-EINVAL, popfib_image_table_set(image, &config, NULL));
+    config.direct_bits = 18;
+    RETURNS(-EINVAL, popfib_image_table_set(image, &config, &set));
+    /* The image has no routes of this family, and so has no table. */
+    struct popfib_config ipv6 = POPFIB_CONFIG_INIT(POPFIB_IPV6);
+    RETURNS(0, popfib_image_table_set(image, &ipv6, &set));
+    RETURNS(0, popfib_lookup_many_bulk(set, ids, addresses, next_hops, MANY / 4));
+    for (size_t at = 0; at < MANY / 4; at++)
+        CHECK(next_hops[at] == 0);
+    popfib_table_set_free(set);
+    popfib_table_set_free(NULL);
+    popfib_free(tables[0]);
+    popfib_free(tables[1]);
+}
+
 /* An image of several tables: the one that is selected by its name answers. */
 static void check_two_tables(const char *path)
 {
@@ -150,6 +207,7 @@ static void check_two_tables(const char *path)
         popfib_free(table);
     }
     RETURNS(-ENODATA, popfib_image_records(image, &records));
+    check_table_set(image);
     popfib_image_free(image);
 }
 

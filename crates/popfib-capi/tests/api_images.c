@@ -225,6 +225,9 @@ static void test_whole_images(void)
     RETURNS(0, popfib_image_table(image, &config, &table));
     popfib_free(table);
     config.flags = 0;
+    popfib_table_set *set;
+    RETURNS(-ENODATA, popfib_image_table_set(image, &config, &set));
+    CHECK(set == NULL);
     popfib_image_free(image);
 
     struct {

@@ -105,6 +105,7 @@ pub use image::error::ImageError;
 pub use image::open::Image;
 pub use image::write::ImageWriter;
 pub use live::live_fib::LiveFib;
+pub use live::live_set::LiveFibSet;
 pub use live::map::LiveMap;
 pub use live::map::ip_map::LiveIpMap;
 pub use longest::LongestFib;

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use popfib::image::Keep;
 use popfib::{
-    Address, CompileError, Fib, FibSet, Image, ImageError, ImageWriter, Kernel, LiveFib, LiveMap,
-    LongestFib, NextHop, Options, Prefix, Rib, Size,
+    Address, CompileError, Fib, FibSet, Image, ImageError, ImageWriter, Kernel, LiveFib,
+    LiveFibSet, LiveMap, LongestFib, NextHop, Options, Prefix, Rib, Size,
 };
 
 /// Routes of a table.
@@ -245,6 +245,58 @@ fn reader_beside_changes(options: Options) {
     drop(reader);
     table.reclaim();
     assert_eq!((table.check(), table.bytes().waiting), (Ok(()), 0));
+}
+
+/// The same of tables that share blocks, and of which one goes at times.
+#[test]
+fn a_reader_beside_changes_of_many_tables() {
+    let mut random = Random(8);
+    let prefixes: Vec<Prefix<u8>> = (0..ROUTES).map(|_| random.prefix()).collect();
+    let highest = NextHop::MIN.saturating_add(ROUTES as u32);
+    let mut set = LiveFibSet::<u8>::new(highest, Options::default()).expect("fits");
+    let mut reader = set.reader().expect("memory");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let kernel = Kernel::by_name("portable").expect("everywhere");
+            while !stop.load(Ordering::Relaxed) {
+                let mut guard = reader.pin();
+                for prefix in &prefixes {
+                    let (addresses, mut answers) = ([prefix.first(); 4], [0; 4]);
+                    guard.lookup_batch_with(kernel, &[0, 1, 2, 3], &addresses, &mut answers);
+                    for answer in answers {
+                        let route = answer.checked_sub(1);
+                        let route = route.map(|index| prefixes[index as usize]);
+                        assert!(route.is_none_or(|route| route.contains(addresses[0])));
+                    }
+                    guard.quiescent();
+                }
+            }
+        });
+        for change in 0..CHANGES {
+            let index = random.below(prefixes.len());
+            let next_hop = NextHop::MIN.saturating_add(index as u32);
+            for table in [0, 1, 2 + change as u32 / 8 % 2] {
+                if random.below(4) == 0 {
+                    set.withdraw(table, prefixes[index]).expect("fits");
+                } else {
+                    set.announce(table, prefixes[index], next_hop)
+                        .expect("fits");
+                }
+            }
+            if change % 5 == 0 {
+                let copy = set.rib(0).cloned().unwrap_or_default();
+                set.insert(random.below(4) as u32, copy).expect("fits");
+                set.remove(random.below(4) as u32).expect("memory");
+            }
+            // Words are used again at once.
+            set.reclaim();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    drop(reader);
+    set.reclaim();
+    assert_eq!((set.check(), set.bytes().waiting), (Ok(()), 0));
 }
 
 /// The same of a live map: each value is its prefix's, alive, whatever was dropped and written meanwhile.

@@ -9,6 +9,7 @@ mod args;
 mod bench;
 mod evaluate;
 mod info;
+mod live_tables;
 mod many;
 mod png;
 mod program;

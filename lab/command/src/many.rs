@@ -9,13 +9,15 @@ use clap::Args;
 use popfib::{Fib, FibSet, NextHop, Options, Prefix, Rib, Size};
 use popfib_eval::{BURST, Random, Spread, TrafficAddress, Zipf, cores, pin, skewed_next_hops};
 
+use crate::live_tables;
 use crate::program::{Failure, Verdict, print};
 use crate::table::{Family, TableArgs};
 
 /// Measure lookups in many tables of one set, and the bytes that they take.
 ///
 /// Rates are in million lookups per second on one core: median, lowest and highest round; the ratio is to the whole
-/// table alone. Answers are compared before anything is measured.
+/// table alone. Answers are compared before anything is measured. Then changes of the same tables are timed, while another
+/// core looks up.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -61,12 +63,13 @@ pub(crate) struct ManyArgs {
 
 pub(crate) fn run(args: &ManyArgs) -> Result<Verdict, Failure> {
     let table = args.table.load()?;
-    if let Some(core) = args.pin.or(cores()?.last().copied()) {
-        pin(core)?;
-    }
+    let cores = cores()?;
+    let core = args.pin.or(cores.last().copied());
+    core.map_or(Ok(()), pin)?;
+    let other = cores.into_iter().find(|other| Some(*other) != core);
     match args.family {
-        Family::Ipv4 => compare(args, &skewed_next_hops(&table.ribs.ipv4, 500, 1))?,
-        Family::Ipv6 => compare(args, &skewed_next_hops(&table.ribs.ipv6, 500, 1))?,
+        Family::Ipv4 => compare(args, &skewed_next_hops(&table.ribs.ipv4, 500, 1), other)?,
+        Family::Ipv6 => compare(args, &skewed_next_hops(&table.ribs.ipv6, 500, 1), other)?,
     }
     Ok(Verdict::Good)
 }
@@ -110,7 +113,11 @@ fn traffic<A: TrafficAddress>(
         .unzip()
 }
 
-fn compare<A: TrafficAddress>(args: &ManyArgs, whole: &Rib<A>) -> Result<(), Failure> {
+fn compare<A: TrafficAddress>(
+    args: &ManyArgs,
+    whole: &Rib<A>,
+    other: Option<usize>,
+) -> Result<(), Failure> {
     let all: Vec<Prefix<A>> = whole.iter().map(|(prefix, _)| prefix).collect();
     if all.is_empty() {
         return Err("the table has no routes of this family".into());
@@ -175,7 +182,9 @@ fn compare<A: TrafficAddress>(args: &ManyArgs, whole: &Rib<A>) -> Result<(), Fai
         ribs.len(),
         ribs.iter().map(Rib::len).sum::<usize>()
     ))?;
-    copies(whole, &mut random)
+    copies(whole, &mut random)?;
+    live_tables::changes(&ribs, args.next_hops, other, &mut random)?;
+    live_tables::copies(whole, &mut random)
 }
 
 /// Measures all in turn, round by round, and prints a line for each.

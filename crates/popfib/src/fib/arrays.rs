@@ -73,6 +73,10 @@ pub(crate) struct FibView<'a> {
 }
 
 impl FibView<'_> {
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.root) + size_of_val(self.arena)
+    }
+
     /// The size that the arrays are of.
     pub(crate) fn size(&self) -> Size {
         match self.is_flat {
@@ -135,10 +139,20 @@ impl<Al: Allocator> FibArrays<Al> {
         arena_len: usize,
         alloc: Al,
     ) -> Result<Self, OutOfMemory> {
-        assert_eq!(view.root.len(), 1 << view.root_bits);
+        Self::grown(view, view.root_bits, arena_len, alloc)
+    }
+
+    /// A copy of the arrays whose root has `2^root_bits` words and whose arena has `arena_len`, those to spare zero.
+    pub(crate) fn grown(
+        view: FibView<'_>,
+        root_bits: u8,
+        arena_len: usize,
+        alloc: Al,
+    ) -> Result<Self, OutOfMemory> {
+        assert!(view.root.len() <= 1 << root_bits);
         assert!(arena_len >= view.arena.len());
         // One after the other, each from a cache line on, which aligns words.
-        let arena_at = size_of_val(view.root).next_multiple_of(64);
+        let arena_at = (size_of::<FibWord>() << root_bits).next_multiple_of(64);
         let bytes = arena_at.saturating_add(arena_len.saturating_mul(size_of::<FibWord>()));
         let memory = Block::zeroed_in(bytes, alloc)?;
         let (root, arena) = (memory.at(0), memory.at(arena_at));
@@ -151,7 +165,7 @@ impl<Al: Allocator> FibArrays<Al> {
             root,
             arena,
             arena_len,
-            root_bits: view.root_bits,
+            root_bits,
             page_bits: view.page_bits,
             value_bits: view.value_bits,
             is_flat: view.is_flat,
@@ -179,6 +193,10 @@ impl<Al: Allocator> FibArrays<Al> {
             is_flat: view.is_flat,
             memory: ArraysMemory::Shared(owner, alloc),
         }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.view().bytes()
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@ use super::arena::Arena;
 use super::arrays::{FibView, MAX_DIRECT_BITS, as_words, root_bits};
 use super::encode::{BlockEncoding, OneValueBlock};
 use super::flat_block::{FlatBlock, runs_and_leaves};
-use super::index::BlockIndex;
+use super::index::{BlockHash, BlockIndex};
 use super::layout::NODE;
 use crate::address::Address;
 use crate::compile_error::CompileError;
@@ -257,16 +257,17 @@ impl<Al: Allocator + Clone> FibBlockStore<Al> {
     /// The pointer to the flat block of these entries: to one that is there, or a new one.
     fn store_flat(&mut self, block: &FlatBlock, entries: &[u32; 64]) -> Result<u32, CompileError> {
         let words = block.words();
+        let hash = BlockHash::of(words.iter().copied());
         let mut room = None;
         if let Some(index) = &self.flat {
-            match index.find_in(self.arena.words(), words, block.pointer(0)) {
+            match index.find_in(hash, self.arena.words(), words, block.pointer(0)) {
                 Ok(pointer) => return Ok(pointer),
                 Err(at) => room = at,
             }
         }
         let pointer = block.pointer(self.place(words)?);
         if let Some(index) = &mut self.flat {
-            index.note(room, pointer);
+            index.note(room, hash, pointer);
         }
         // A block of equal entries is a leaf of the root.
         let (runs, leaves) = runs_and_leaves(entries);

@@ -66,14 +66,13 @@ pub(crate) fn flat<A: Address, Al: Allocator + Clone>(
     debug_assert!(A::WIDTH > 32 || root_bits > 0 && root_bits + STRIDE <= A::WIDTH);
     let max_words = (max_bytes / size_of::<u32>()).saturating_sub(1 << root_bits);
     let max_words = max_words.min(MAX_WORDS);
-    // Twice as many places as there may be blocks, but for tests of long keys without a limit.
-    let bits = if A::WIDTH > 32 {
-        let blocks = (max_words >> STRIDE).max(1);
-        (blocks.ilog2() as u8 + 2).min(20)
+    // As many as there may be, but for tests of long keys without a limit.
+    let blocks = if A::WIDTH > 32 {
+        (max_words >> STRIDE).clamp(1, 1 << 19)
     } else {
-        root_bits + 1
+        1 << root_bits
     };
-    let index = BlockIndex::new_in(bits, alloc.clone())?;
+    let index = BlockIndex::new_in(blocks, alloc.clone())?;
     match compile::of_form::<A, Al>(rib, options, form, max_words, Some(index), alloc) {
         Ok(compiled) => Ok(Some(compiled)),
         Err(CompileError::Words { .. }) => Ok(None),

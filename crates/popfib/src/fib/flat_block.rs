@@ -53,7 +53,6 @@ impl FlatBlock {
     }
 
     /// The entries, pointers.
-    #[cfg(test)]
     pub(crate) fn entries(&self) -> [u32; 64] {
         if !self.is_half {
             return self.words;

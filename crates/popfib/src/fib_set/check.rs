@@ -13,12 +13,12 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use hashbrown::HashSet;
 
-use super::compile::len;
+use super::block::{first_pointer, len};
 use crate::address::{Address, STRIDE};
 use crate::fib::CheckError;
 use crate::fib::arrays::{FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS};
-use crate::fib::encode::{BlockEncoding, HEAD};
-use crate::fib::layout::{FLAT, HALF, NODE, place};
+use crate::fib::encode::HEAD;
+use crate::fib::layout::{FLAT, NODE, place};
 
 /// Verifies all invariants. O(tables + arena): no block is visited twice.
 pub(super) fn check<A: Address>(view: FibView<'_>, tables: usize) -> Result<(), CheckError> {
@@ -81,7 +81,7 @@ impl TablesChecker<'_> {
     }
 }
 
-/// What the block that `pointer` leads to holds.
+/// The pointers that the block has that `pointer` leads to.
 fn block(view: FibView<'_>, pointer: u32) -> Result<Vec<u32>, CheckError> {
     let nowhere = CheckError::Pointer { pointer };
     let at = place(pointer);
@@ -91,18 +91,12 @@ fn block(view: FibView<'_>, pointer: u32) -> Result<Vec<u32>, CheckError> {
     }
     let words = rest.get(..len(pointer, view.value_bits, |word| rest[word].load(Relaxed)));
     let words = words.ok_or(nowhere)?;
-    if pointer & FLAT != 0 {
-        let words = words.iter().map(|word| word.load(Relaxed));
-        let is_half = pointer & HALF != 0;
-        // Halves are next hops.
-        return Ok(words.filter(|_| !is_half).collect());
-    }
-    if words[0].load(Relaxed) & 1 == 0 {
+    if pointer & FLAT == 0 && words[0].load(Relaxed) & 1 == 0 {
         return Err(CheckError::Block { place: at as u32 });
     }
-    let word = |word: u32| view.arena[word as usize].load(Relaxed);
-    let block = BlockEncoding::read(pointer, view.value_bits, word);
-    Ok(block.values().to_vec())
+    // The rest is next hops.
+    let pointers = words[first_pointer(pointer, words.len())..].iter();
+    Ok(pointers.map(|word| word.load(Relaxed)).collect())
 }
 
 /// The words of all blocks below the pointer of a table; 0 if there is no such table. The invariants hold.
@@ -123,7 +117,7 @@ pub(super) fn words_below(view: FibView<'_>, table: u32) -> usize {
 mod tests {
     use super::*;
     use crate::fib::arrays::words;
-    use crate::fib::layout::WIDE;
+    use crate::fib::layout::{HALF, WIDE};
 
     /// A set of tables of 16-bit keys, whose arena is the idle block and `blocks`.
     fn check_u16(tables: &[u32], blocks: &[u32]) -> Result<(), CheckError> {

@@ -3,27 +3,24 @@
 use allocator_api2::vec::Vec;
 
 use super::FibSet;
+use super::block::{SetBlock, len, only_leaf};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
 use crate::fib::Options;
 use crate::fib::arena::Arena;
 use crate::fib::arrays::{FibView, MAX_DIRECT_BITS, MAX_WORDS, as_words};
 use crate::fib::compile::{check_next_hops, fill_page, pointer};
-use crate::fib::encode::{BlockEncoding, MAX_BLOCK, OneValueBlock, block_len};
-use crate::fib::flat_block::FlatBlock;
-use crate::fib::index::BlockIndex;
-use crate::fib::layout::{FLAT, HALF, NODE, flat_len, place};
-use crate::fold::{Fold, Slot, Store, Vertex};
+use crate::fib::encode::{BlockEncoding, OneValueBlock};
+use crate::fib::index::{BlockHash, BlockIndex};
+use crate::fib::layout::place;
+use crate::fold::{Fold, Slot, Store};
 use crate::memory::{self, Allocator};
 use crate::next_hop::MAX_NEXT_HOP;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
-/// From this length on a block of pointers is flat, if that is asked for: it takes twice the words at most.
-const LONG: usize = 34;
-
 /// From this number of routes on all blocks of IPv4 tables down to the 24th bit are flat, if that is asked for, as those of a Fib are.
-const LARGE: usize = 1 << 16;
+pub(crate) const LARGE: usize = 1 << 16;
 
 /// The arrays of new tables.
 pub(super) struct CompiledTables<Al: Allocator> {
@@ -61,7 +58,7 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
     let is_flat = options.is_balanced();
     let mut blocks = TableBlocks {
         arena: Arena::new_in(MAX_WORDS, alloc.clone())?,
-        index: BlockIndex::new_in(10, alloc.clone())?,
+        index: BlockIndex::new_in(0, alloc.clone())?,
         value_bits,
         is_flat,
     };
@@ -72,24 +69,14 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
             return Err(CompileError::Tables { max: max as u32 });
         }
         memory::grow(&mut root, 1)?;
-        let (vertex, default) = rib.root_vertex();
-        // No nodes where there are no routes.
-        let has_routes = rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_some();
-        let mut fold = Fold::new_in(
+        let aggregation = options.is_aggregating();
+        root.push(table(
             rib,
-            options.is_aggregating(),
-            MAX_NEXT_HOP,
-            blocks,
+            aggregation,
+            is_flat,
+            &mut blocks,
             alloc.clone(),
-        );
-        root.push(if !has_routes {
-            default
-        } else if is_flat && A::WIDTH == 32 && rib.len() >= LARGE {
-            large(&mut fold, vertex, default, alloc.clone())?
-        } else {
-            pointer(fold.node(vertex, default)?)
-        });
-        blocks = fold.store;
+        )?);
     }
     let tables = root.len();
     let entries = tables.max(1).next_power_of_two();
@@ -104,13 +91,37 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
     })
 }
 
-/// The pointer of an IPv4 table all of whose blocks down to the 24th bit are flat.
-fn large<'r, A: Address, Al: Allocator + Clone>(
-    fold: &mut Fold<'r, A, TableBlocks<Al>, Al>,
-    vertex: Vertex<'r, A>,
-    default: u32,
+/// Where the blocks of tables go.
+pub(crate) trait TableStore: Store<Node = u32> {
+    /// The pointer to this block: to one that is there, or a new one.
+    ///
+    /// # Errors
+    /// As [`Store::store`].
+    fn share(&mut self, block: &SetBlock) -> Result<u32, CompileError>;
+}
+
+/// The pointer of a table of these routes, whose blocks go to `blocks`. IPv4 tables of many routes have flat ones down to the 24th bit
+/// where such are asked for.
+pub(crate) fn table<A: Address, Al: Allocator + Clone>(
+    rib: &Rib<A, impl Allocator + Clone>,
+    aggregation: bool,
+    is_flat: bool,
+    blocks: impl TableStore,
     alloc: Al,
 ) -> Result<u32, CompileError> {
+    let (vertex, default) = rib.root_vertex();
+    // No nodes where there are no routes.
+    if rib.surroundings(Prefix::clamped(A::MIN, 0)).1.is_none() {
+        return Ok(default);
+    }
+    let mut fold = Fold::new_in(rib, aggregation, MAX_NEXT_HOP, blocks, alloc.clone());
+    if !(is_flat && A::WIDTH == 32 && rib.len() >= LARGE) {
+        return fold.node(vertex, default).map(pointer);
+    }
+    let share_flat = |blocks: &mut _, slots: &[u32; 64]| match only_leaf(slots) {
+        Some(leaf) => Ok(leaf),
+        None => TableStore::share(blocks, &SetBlock::flat(slots)),
+    };
     let mut entries = Vec::new_in(alloc);
     memory::reserve(&mut entries, 1 << (MAX_DIRECT_BITS - STRIDE))?;
     entries.resize(1 << (MAX_DIRECT_BITS - STRIDE), 0);
@@ -120,12 +131,12 @@ fn large<'r, A: Address, Al: Allocator + Clone>(
         };
         let mut entries = [0; 64];
         fill_page(fold, vertex, leaf, &mut entries)?;
-        fold.store.share_flat(&entries)
+        share_flat(&mut fold.store, &entries)
     })?;
     while entries.len() > 1 {
         for at in 0..entries.len() / 64 {
             let slots = entries.as_chunks::<64>().0[at];
-            entries[at] = fold.store.share_flat(&slots)?;
+            entries[at] = share_flat(&mut fold.store, &slots)?;
         }
         entries.truncate(entries.len() / 64);
     }
@@ -141,48 +152,40 @@ struct TableBlocks<Al: Allocator> {
 }
 
 impl<Al: Allocator + Clone> TableBlocks<Al> {
-    /// The pointer to a flat block of these slots, or the next hop that all of them are.
-    fn share_flat(&mut self, slots: &[u32; 64]) -> Result<u32, CompileError> {
-        if slots[0] & NODE == 0 && slots.iter().all(|slot| *slot == slots[0]) {
-            return Ok(slots[0]);
-        }
-        let block = FlatBlock::of(slots);
-        self.share(block.words(), block.pointer(0))
-    }
-
     /// The pointer to a block of these words, whose bits beside the place are `kind`: to one that is there, or a new one.
-    fn share(&mut self, words: &[u32], kind: u32) -> Result<u32, CompileError> {
-        let room = match self.index.find_in(self.arena.words(), words, kind) {
+    fn share_words(&mut self, words: &[u32], kind: u32) -> Result<u32, CompileError> {
+        let hash = BlockHash::of(words.iter().copied());
+        let (arena, value_bits) = (self.arena.words(), self.value_bits);
+        self.index.reserve(|pointer| {
+            let rest = &arena[place(pointer)..];
+            let len = len(pointer, value_bits, |at| rest[at]);
+            BlockHash::of(rest[..len].iter().copied())
+        })?;
+        let room = match self.index.find_in(hash, arena, words, kind) {
             Ok(pointer) => return Ok(pointer),
             Err(room) => room,
         };
         let at = self.arena.alloc(words.len())?;
-        let arena = self.arena.words();
-        arena[at..][..words.len()].copy_from_slice(words);
+        self.arena.words()[at..][..words.len()].copy_from_slice(words);
         let pointer = kind | at as u32;
-        self.index.note(room, pointer);
-        let value_bits = self.value_bits;
-        self.index.grow(|pointer| {
-            let rest = &arena[place(pointer)..];
-            &rest[..len(pointer, value_bits, |at| rest[at])]
-        })?;
+        self.index.note(room, hash, pointer);
         Ok(pointer)
     }
 }
 
-impl<Al: Allocator + Clone> Store for TableBlocks<Al> {
+impl<Al: Allocator + Clone> TableStore for &mut TableBlocks<Al> {
+    fn share(&mut self, block: &SetBlock) -> Result<u32, CompileError> {
+        self.share_words(block.words(), block.kind)
+    }
+}
+
+impl<Al: Allocator + Clone> Store for &mut TableBlocks<Al> {
     /// A pointer.
     type Node = u32;
 
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
-        let slots = slots.map(pointer);
-        let block = BlockEncoding::of(&slots, self.value_bits);
-        if self.is_flat && block.is_wide() && block.len() >= LONG {
-            return self.share_flat(&slots);
-        }
-        let mut words = [0; MAX_BLOCK];
-        block.write(&mut words);
-        self.share(&words[..block.len()], block.pointer(0))
+        let block = BlockEncoding::of(&slots.map(pointer), self.value_bits);
+        self.share(&SetBlock::of(&block, self.is_flat))
     }
 
     fn store_one(
@@ -193,15 +196,6 @@ impl<Al: Allocator + Clone> Store for TableBlocks<Al> {
         around: u32,
     ) -> Result<u32, CompileError> {
         let block = OneValueBlock::new(self.value_bits, (first, count), pointer(slot), around);
-        self.share(block.words(), block.pointer(0))
+        self.share_words(block.words(), block.pointer(0))
     }
-}
-
-/// The length in words of the block that `pointer` leads to; `word` reads the block.
-pub(super) fn len(pointer: u32, value_bits: u8, word: impl Fn(usize) -> u32) -> usize {
-    if pointer & FLAT != 0 {
-        return flat_len(if pointer & HALF != 0 { 16 } else { 32 });
-    }
-    let runs = u64::from(word(0)) | u64::from(word(1)) << 32;
-    block_len(pointer, value_bits, runs)
 }

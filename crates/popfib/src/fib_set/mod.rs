@@ -5,16 +5,19 @@
 //! first on, so all lookups of a burst are at the same depth, whatever their tables. Where a block has many values it is flat
 //! (`layout.rs`), if the options ask for the higher rate.
 
+pub(crate) mod block;
 mod check;
-mod compile;
+pub(crate) mod compile;
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
 
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
-use crate::fib::arrays::FibArrays;
+use crate::fib::arrays::{FibArrays, FibView};
 use crate::fib::lookup::lookup_in_table;
 use crate::fib::{CheckError, Options};
 use crate::memory::{Allocator, Global};
@@ -45,7 +48,7 @@ use crate::rib::Rib;
 pub struct FibSet<A: Address, Al: Allocator = Global> {
     /// The root holds the pointer of each table, and zeros after the last.
     arrays: FibArrays<Al>,
-    len: usize,
+    len: AtomicUsize,
     types: PhantomData<fn(A)>,
 }
 
@@ -80,15 +83,30 @@ impl<A: Address, Al: Allocator + Clone> FibSet<A, Al> {
         alloc: Al,
     ) -> Result<Self, CompileError> {
         let mut compiled = compile::compile(ribs.into_iter(), options, alloc.clone())?;
-        Ok(Self {
-            arrays: FibArrays::copy_of(compiled.view(), alloc)?,
-            len: compiled.tables,
-            types: PhantomData,
-        })
+        let arrays = FibArrays::copy_of(compiled.view(), alloc)?;
+        Ok(Self::of(arrays, compiled.tables))
     }
 }
 
 impl<A: Address, Al: Allocator> FibSet<A, Al> {
+    /// The set of these arrays, which has the invariants of `check.rs`.
+    pub(crate) fn of(arrays: FibArrays<Al>, len: usize) -> Self {
+        Self {
+            arrays,
+            len: AtomicUsize::new(len),
+            types: PhantomData,
+        }
+    }
+
+    pub(crate) fn view(&self) -> FibView<'_> {
+        self.arrays.view()
+    }
+
+    /// Tables below `len` may have a pointer from now on; the root is as long.
+    pub(crate) fn lengthen(&self, len: usize) {
+        self.len.fetch_max(len, Relaxed);
+    }
+
     /// The next hop of the longest prefix of this table that contains `address`; 0 if there is none, or no such table.
     #[inline]
     pub fn lookup(&self, table: u32, address: A) -> u32 {
@@ -121,20 +139,19 @@ impl<A: Address, Al: Allocator> FibSet<A, Al> {
         kernel.lookup_tables(self.arrays.view(), tables, addresses, next_hops);
     }
 
-    /// The number of tables.
+    /// The number of tables. All numbers of tables are lower.
     pub fn len(&self) -> usize {
-        self.len
+        self.len.load(Relaxed)
     }
 
     /// Whether there are no tables.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Bytes of all tables: their pointers and blocks.
     pub fn bytes(&self) -> usize {
-        let view = self.arrays.view();
-        size_of_val(view.root) + size_of_val(view.arena)
+        self.arrays.bytes()
     }
 
     /// Bytes of the blocks that this table leads to, those that it shares with others among them; 0 if there is no such table.
@@ -149,7 +166,7 @@ impl<A: Address, Al: Allocator> FibSet<A, Al> {
     /// # Errors
     /// The first invariant found broken; never for tables that were compiled.
     pub fn check(&self) -> Result<(), CheckError> {
-        check::check::<A>(self.arrays.view(), self.len)
+        check::check::<A>(self.arrays.view(), self.len())
     }
 }
 

@@ -21,7 +21,7 @@ use super::{Epochs, Reader};
 use crate::address::Address;
 use crate::batch::Kernel;
 use crate::compile_error::CompileError;
-use crate::fib::arrays::FibView;
+use crate::fib::arrays::{FibArrays, FibView};
 use crate::fib::{CheckError, Options, check, lookup};
 use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::{MAX_NEXT_HOP, NextHop};
@@ -61,6 +61,46 @@ pub struct LiveFib<A: Address, Al: Allocator + Clone = Global> {
 
 /// Changes that are made one by one, however few routes there are.
 const FEW: usize = 8;
+
+/// Sets the route of `prefix`, if the Fib can `follow` from one next hop to the other; returns the one that it replaces.
+pub(super) fn announce<A: Address, Al: Allocator + Clone>(
+    rib: &mut Rib<A, Al>,
+    prefix: Prefix<A>,
+    next_hop: NextHop,
+    follow: impl FnOnce(&Rib<A, Al>, Option<NextHop>, Option<NextHop>) -> Result<(), CompileError>,
+) -> Result<Option<NextHop>, CompileError> {
+    let old = rib.try_insert(prefix, next_hop)?;
+    if old == Some(next_hop) {
+        return Ok(old);
+    }
+    if let Err(error) = follow(rib, old, Some(next_hop)) {
+        match old {
+            Some(old) => rib.insert(prefix, old),
+            None => rib.remove(prefix),
+        };
+        return Err(error);
+    }
+    Ok(old)
+}
+
+/// Removes the route of `prefix`, if the Fib can `follow`; returns its next hop.
+pub(super) fn withdraw<A: Address, Al: Allocator + Clone>(
+    rib: &mut Rib<A, Al>,
+    prefix: Prefix<A>,
+    follow: impl FnOnce(&Rib<A, Al>, Option<NextHop>, Option<NextHop>) -> Result<(), CompileError>,
+) -> Result<Option<NextHop>, CompileError> {
+    // So that the route can come back if the Fib can't follow.
+    rib.reserve_removal()?;
+    let Some(old) = rib.remove_and_stay(prefix) else {
+        return Ok(None);
+    };
+    if let Err(error) = follow(rib, Some(old), None) {
+        rib.insert(prefix, old);
+        return Err(error);
+    }
+    rib.compact_if_sparse();
+    Ok(Some(old))
+}
 
 /// Changes in prefix order, and of several for one prefix the last alone.
 pub(crate) fn last_of_each<P: Copy + Ord, T>(
@@ -157,18 +197,9 @@ impl<A: Address, Al: Allocator + Clone> LiveFib<A, Al> {
             });
         }
         self.fib.fetch(prefix);
-        let old = self.rib.try_insert(prefix, next_hop)?;
-        if old == Some(next_hop) {
-            return Ok(old);
-        }
-        if let Err(error) = self.fib.follow(&self.rib, prefix, old, Some(next_hop)) {
-            match old {
-                Some(old) => self.rib.insert(prefix, old),
-                None => self.rib.remove(prefix),
-            };
-            return Err(error);
-        }
-        Ok(old)
+        announce(&mut self.rib, prefix, next_hop, |rib, old, new| {
+            self.fib.follow(rib, prefix, old, new)
+        })
     }
 
     /// Removes the route of exactly `prefix` and returns its next hop; `None`
@@ -180,17 +211,9 @@ impl<A: Address, Al: Allocator + Clone> LiveFib<A, Al> {
     /// has changed then.
     pub fn withdraw(&mut self, prefix: Prefix<A>) -> Result<Option<NextHop>, CompileError> {
         self.fib.fetch(prefix);
-        // So that the route can come back if the Fib can't follow.
-        self.rib.reserve_removal()?;
-        let Some(old) = self.rib.remove_and_stay(prefix) else {
-            return Ok(None);
-        };
-        if let Err(error) = self.fib.follow(&self.rib, prefix, Some(old), None) {
-            self.rib.insert(prefix, old);
-            return Err(error);
-        }
-        self.rib.compact_if_sparse();
-        Ok(Some(old))
+        withdraw(&mut self.rib, prefix, |rib, old, new| {
+            self.fib.follow(rib, prefix, old, new)
+        })
     }
 
     /// Makes several changes as one batch: a next hop to set, or `None` to remove the route. If several are for
@@ -353,22 +376,19 @@ impl<A: Address, Al: Allocator + Clone> LiveFib<A, Al> {
 
     /// The Fib's memory. O(blocks and arrays that wait for readers).
     pub fn bytes(&self) -> LiveBytes {
-        let view = self.view();
         LiveBytes {
-            arrays: size_of_val(view.root) + size_of_val(view.arena),
+            arrays: self.view().bytes(),
             free: self.fib.space.free_words() * size_of::<u32>(),
             waiting: self.fib.home.waiting_words() * size_of::<u32>(),
-            older: self.fib.home.shared.older_bytes(),
+            older: self.fib.home.shared.older_bytes(FibArrays::bytes),
             writer: self.fib.shared_bytes() + self.fib.home.journal_bytes(),
         }
     }
 
     /// Heap bytes, without those of the Rib. O(arrays that wait for readers).
     pub(crate) fn heap_bytes(&self) -> usize {
-        let view = self.view();
-        let arrays = size_of_val(view.root) + size_of_val(view.arena);
-        let older = self.fib.home.shared.older_bytes();
-        arrays + older + self.fib.shared_bytes() + self.fib.home.journal_bytes()
+        let older = self.fib.home.shared.older_bytes(FibArrays::bytes);
+        self.view().bytes() + older + self.fib.shared_bytes() + self.fib.home.journal_bytes()
     }
 
     /// Verifies every invariant of the layout that lookups rely on.

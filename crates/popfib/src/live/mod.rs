@@ -13,11 +13,13 @@ mod epochs;
 mod home;
 mod limbo;
 pub(crate) mod live_fib;
+pub(crate) mod live_set;
 pub(crate) mod map;
 mod membarrier;
 mod mirror;
 mod reader;
 mod seat;
+mod set_reader;
 mod shared;
 
 pub(crate) use epochs::Epochs;
@@ -28,3 +30,4 @@ pub use live_fib::LiveBytes;
 pub use map::{IpMapGuard, IpMapReader, IpMapSweep, MapGuard, MapReader, Sweep};
 pub use mirror::Mirror;
 pub use reader::{Guard, Reader};
+pub use set_reader::{FibSetGuard, FibSetReader};

@@ -191,6 +191,73 @@ fn model_of_words_that_are_used_again() {
     });
 }
 
+/// Two tables whose blocks are in one arena, and the places of these.
+struct Tables {
+    entries: [AtomicUsize; 2],
+    words: Vec<Watched>,
+}
+
+/// A block of two tables goes with the last of them, and its place becomes another's.
+#[test]
+fn model_of_tables_that_share_a_block() {
+    loom::model(|| {
+        let words = IDLE_BLOCK.len() + 2 * LEN;
+        let tables = Tables {
+            entries: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            words: (0..words).map(|_| Watched::new(0)).collect(),
+        };
+        let mut space: Space = Space::new(words, IDLE_BLOCK.len());
+        space.reserve(&Global).unwrap();
+        // The place of a new block of equal words.
+        let build = |tables: &Tables, space: &mut Space, value| {
+            let place = space.alloc(&tables.words, LEN)? as usize;
+            for word in &tables.words[place..][..LEN] {
+                word.set(value);
+            }
+            Some(place)
+        };
+        let both = build(&tables, &mut space, 1).expect("there is room");
+        for entry in &tables.entries {
+            entry.store(both, Ordering::Release);
+        }
+        let shared = GenerationsHandle::new(tables, Kept).expect("memory");
+        let mut seat = ReaderSeat::new(shared.clone()).expect("memory");
+        let reader = thread::spawn(move || {
+            seat.enter();
+            for (table, allowed) in [(1, [1, 2]), (0, [1, 3])] {
+                // SAFETY: the reader is inside.
+                let tables = unsafe { seat.current() };
+                let at = tables.entries[table].load(Ordering::Acquire);
+                let found = [tables.words[at].get(), tables.words[at + 1].get()];
+                let is_known = |value| found == [value; 2];
+                assert!(at == 0 || allowed.into_iter().any(is_known), "{found:?}");
+                seat.go_on();
+            }
+            seat.leave();
+        });
+        // SAFETY: this is the writer.
+        let tables = unsafe { shared.current() };
+        // The first table goes, and the second has the block alone; then that gets another.
+        tables.entries[0].store(0, Ordering::Release);
+        let second = build(tables, &mut space, 2).expect("there is room");
+        tables.entries[1].store(second, Ordering::Release);
+        let mut limbo = Limbo::new_in(Global);
+        limbo.reserve(1).expect("memory");
+        let mut retired = allocator_api2::vec::Vec::new();
+        retired.push(both);
+        limbo.append(&mut retired);
+        for _ in 0..2 {
+            limbo.collect(&shared.epochs, |at| {
+                space.free(&tables.words, at as u32, LEN as u32);
+            });
+        }
+        if let Some(third) = build(tables, &mut space, 3) {
+            tables.entries[0].store(third, Ordering::Release);
+        }
+        reader.join().expect("no panic");
+    });
+}
+
 /// The pairs of a live map, and the number that the Fib answers.
 struct Numbered {
     number: AtomicUsize,

@@ -46,21 +46,6 @@ impl<Al: Allocator + Clone> Generations<FibArrays<Al>, Al> {
         // SAFETY: the caller's.
         unsafe { self.current() }.view()
     }
-
-    /// Bytes of the older arrays that wait for readers. Only the writer calls this.
-    pub(super) fn older_bytes(&self) -> usize {
-        // SAFETY: only the writer frees generations, and it is here.
-        let older = |at: *mut Generation<_>| unsafe { (*at).older.load(Ordering::Relaxed) };
-        let mut at = older(self.current.load(Ordering::Relaxed));
-        let mut bytes = 0;
-        while !at.is_null() {
-            // SAFETY: as above.
-            let view = unsafe { (*at).content.view() };
-            bytes += size_of_val(view.root) + size_of_val(view.arena);
-            at = older(at);
-        }
-        bytes
-    }
 }
 
 impl<T, Al: Allocator + Clone> Generations<T, Al> {
@@ -91,6 +76,20 @@ impl<T, Al: Allocator + Clone> Generations<T, Al> {
         // SAFETY: only the writer frees generations, and it is here.
         unsafe { (*older).ended.store(ended, Ordering::Relaxed) };
         Ok(())
+    }
+
+    /// Bytes of the older content that waits for readers. Only the writer calls this.
+    pub(super) fn older_bytes(&self, bytes_of: impl Fn(&T) -> usize) -> usize {
+        // SAFETY: only the writer frees generations, and it is here.
+        let older = |at: *mut Generation<_>| unsafe { (*at).older.load(Ordering::Relaxed) };
+        let mut at = older(self.current.load(Ordering::Relaxed));
+        let mut bytes = 0;
+        while !at.is_null() {
+            // SAFETY: as above.
+            bytes += bytes_of(unsafe { &(*at).content });
+            at = older(at);
+        }
+        bytes
     }
 
     /// Whether older content waits for readers. Only the writer calls this.

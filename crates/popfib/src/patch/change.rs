@@ -17,10 +17,12 @@ mod entries;
 mod flat;
 mod pages;
 mod simple;
+mod tables;
 
 use allocator_api2::vec::Vec;
 use core::sync::atomic::Ordering;
 
+use super::counted::CountedBlocks;
 use super::shared::SharedBlocks;
 use super::space::Space;
 use super::{BlockPlace, SwitchedWord};
@@ -29,7 +31,8 @@ use crate::compile_error::CompileError;
 use crate::fib::arrays::FibView;
 use crate::fib::compile;
 use crate::fib::encode::{BlockEncoding, HEAD, MAX_BLOCK, OneValueBlock, slot};
-use crate::fib::layout::{NODE, PLACE};
+use crate::fib::flat_block::FlatBlock;
+use crate::fib::layout::{FLAT, NODE, PLACE};
 use crate::fold::{Fold, STRIDE, Slot, Store};
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::MAX_NEXT_HOP;
@@ -45,7 +48,7 @@ const MAX_PAGE: usize = 1 << 8;
 
 /// What a patch is going to do; kept between patches for its memory.
 #[derive(Debug)]
-pub(super) struct PatchLog<Al: Allocator> {
+pub(crate) struct PatchLog<Al: Allocator> {
     /// Root entries and what they become.
     pub(super) root: Vec<SwitchedWord, Al>,
     /// Words of the arena (entries of pages, values of wide blocks) and what they become.
@@ -57,7 +60,7 @@ pub(super) struct PatchLog<Al: Allocator> {
 }
 
 impl<Al: Allocator + Clone> PatchLog<Al> {
-    pub(super) fn new_in(alloc: &Al) -> Self {
+    pub(crate) fn new_in(alloc: &Al) -> Self {
         Self {
             root: Vec::new_in(alloc.clone()),
             arena: Vec::new_in(alloc.clone()),
@@ -88,7 +91,7 @@ enum PointersTo {
 }
 
 /// A patch in the making.
-pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
+pub(crate) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) rib: &'a Rib<A, Al>,
     pub(super) view: FibView<'p>,
     pub(super) aggregation: bool,
@@ -96,6 +99,10 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
     pub(super) log: &'p mut PatchLog<Al>,
     /// The flat blocks, if the table has such.
     pub(super) shared: Option<&'p mut SharedBlocks<Al>>,
+    /// The blocks of all tables, if this is one of many.
+    pub(crate) tables: Option<&'p mut CountedBlocks<Al>>,
+    /// Of these, whether the blocks on the way down are this table's alone as yet.
+    is_own: bool,
     /// What is inherited from the changed route, or without it, from now on.
     pub(super) next_hop: u32,
     /// Whether nobody looks at the table: what keeps its length is changed where it is.
@@ -105,7 +112,7 @@ pub(super) struct Patch<'p, 'a, A: Address, Al: Allocator + Clone> {
 }
 
 impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
-    pub(super) fn new(
+    pub(crate) fn new(
         rib: &'a Rib<A, Al>,
         view: FibView<'p>,
         aggregation: bool,
@@ -120,6 +127,8 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             space,
             log,
             shared: None,
+            tables: None,
+            is_own: true,
             next_hop,
             is_unshared: false,
             below: Vec::new_in(rib.allocator().clone()),
@@ -223,14 +232,23 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         let value_bits = self.view.value_bits;
         let place = Some((prefix, depth));
         if prefix.len() > end {
-            let (at, old) = slot(pointer, value_bits, chunk as u32, |at| self.word(at));
+            let is_own = self.is_own(pointer);
+            let (at, old) = match pointer & FLAT {
+                0 => slot(pointer, value_bits, chunk as u32, |at| self.word(at)),
+                _ => self.flat_slot(pointer, chunk as u32),
+            };
             let new = self.descend(old, prefix, vertex, end, PointersTo::Blocks)?;
             if new == old {
                 return Ok(pointer);
             }
             if old & new & NODE != 0 {
-                push(&mut self.log.arena, (at, new))?;
-                return Ok(pointer);
+                if self.tables.is_none() {
+                    push(&mut self.log.arena, (at, new))?;
+                    return Ok(pointer);
+                }
+                if let Some(new) = self.switch_shared(pointer, chunk as u32, (at, new), is_own)? {
+                    return Ok(new);
+                }
             }
             if let Some(new) = self.put(pointer, chunk as u32, 1, new)? {
                 return Ok(new);
@@ -341,12 +359,18 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             return Ok(pointer);
         }
         let retired = (pointer & PLACE, old.len() as u32);
+        let is_shared = self.tables.is_some();
         if self.is_leaf(new.values(), place) {
-            push(&mut self.log.retired, retired)?;
+            if !is_shared {
+                push(&mut self.log.retired, retired)?;
+            }
             return Ok(new.values()[0]);
         }
         if new == old {
             return Ok(pointer);
+        }
+        if is_shared {
+            return self.store_shared(new, pointer & FLAT != 0);
         }
         if old.is_wide() && new.is_wide() && new.runs() == old.runs() {
             let first = (pointer & PLACE) + HEAD as u32;
@@ -403,8 +427,15 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         let mut words = [0; MAX_BLOCK];
         let words = &mut words[..encoding.len()];
         encoding.write(words);
-        let place = self.write_new(words)?;
-        Ok(encoding.pointer(place))
+        self.store_words(words, encoding.pointer(0))
+    }
+
+    /// The pointer to a block of these words, whose bits beside the place are `kind`: to a new one, or of many tables one that is there.
+    fn store_words(&mut self, words: &[u32], kind: u32) -> Result<u32, CompileError> {
+        if let Some(tables) = &mut self.tables {
+            return tables.share(self.view, self.space, words, kind);
+        }
+        Ok(kind | self.write_new(words)?)
     }
 
     /// Writes `words` where no reader looks yet; returns the place.
@@ -435,6 +466,10 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     }
 
     fn read(&self, pointer: u32) -> BlockEncoding {
+        if pointer & FLAT != 0 {
+            let block = FlatBlock::read(pointer, |at| self.word(at as u32));
+            return BlockEncoding::of(&block.entries(), self.view.value_bits);
+        }
         BlockEncoding::read(pointer, self.view.value_bits, |at| self.word(at))
     }
 
@@ -463,7 +498,11 @@ impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
 
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
         let slots = slots.map(compile::pointer);
-        self.store_new(&BlockEncoding::of(&slots, self.view.value_bits))
+        let block = BlockEncoding::of(&slots, self.view.value_bits);
+        if self.tables.is_some() {
+            return self.store_shared(&block, false);
+        }
+        self.store_new(&block)
     }
 
     fn store_one(
@@ -475,7 +514,6 @@ impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
     ) -> Result<u32, CompileError> {
         let slots = (first, count);
         let block = OneValueBlock::new(self.view.value_bits, slots, compile::pointer(slot), around);
-        let place = self.write_new(block.words())?;
-        Ok(block.pointer(place))
+        self.store_words(block.words(), block.pointer(0))
     }
 }

@@ -15,6 +15,7 @@
 
 mod change;
 mod compact;
+pub(crate) mod counted;
 mod entry;
 mod shared;
 mod space;
@@ -34,7 +35,7 @@ use crate::memory::{Allocator, Global, OutOfMemory};
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
-use change::{Patch, PatchLog};
+pub(crate) use change::{Patch, PatchLog};
 use shared::SharedBlocks;
 use spacious::{compile_spacious, is_too_large, least_spare, spacious};
 

@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 
 use crate::fib::arrays::{FibView, FibWord, LINE};
 use crate::fib::flat_block::FlatBlock;
-use crate::fib::index::BlockIndex;
+use crate::fib::index::{BlockHash, BlockIndex};
 use crate::fib::layout::place;
 use crate::memory::{self, Allocator, OutOfMemory};
 
@@ -33,6 +33,10 @@ pub(super) fn read(arena: &[FibWord], pointer: u32) -> FlatBlock {
     FlatBlock::read(pointer, |at| arena[at].load(Ordering::Relaxed))
 }
 
+fn hash(block: &FlatBlock) -> BlockHash {
+    BlockHash::of(block.words().iter().copied())
+}
+
 fn line(pointer: u32) -> usize {
     place(pointer) / LINE
 }
@@ -47,8 +51,8 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
             return Ok(None);
         }
         let mut shared = Self {
-            // Twice as many places as there can be blocks, one for each entry of the root.
-            index: BlockIndex::new_in(view.root_bits + 1, alloc.clone())?,
+            // At most one for each entry of the root.
+            index: BlockIndex::new_in(view.root.len(), alloc.clone())?,
             counts: Vec::new_in(alloc.clone()),
             noted: Vec::new_in(alloc.clone()),
             left: Vec::new_in(alloc.clone()),
@@ -62,7 +66,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
             if *count == 1 {
                 let block = read(view.arena, pointer);
                 if let Err(at) = shared.find(view.arena, &block) {
-                    shared.index.note(at, pointer);
+                    shared.index.note(at, hash(&block), pointer);
                 }
             }
         }
@@ -85,7 +89,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     /// The pointer to this block, or, if it is not found, where it can be noted.
     pub(super) fn find(&self, arena: &[FibWord], block: &FlatBlock) -> Result<u32, Option<usize>> {
         let words = block.words();
-        self.index.find(words, |pointer| {
+        self.index.find(hash(block), |pointer| {
             let place = place(pointer);
             let there = arena[place..].iter();
             let there = there.map(|word| word.load(Ordering::Relaxed));
@@ -103,9 +107,9 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     }
 
     /// Notes the pointer to a block that this change stores; reserved.
-    pub(super) fn note(&mut self, at: Option<usize>, pointer: u32) {
+    pub(super) fn note(&mut self, at: Option<usize>, block: &FlatBlock, pointer: u32) {
         self.noted.push(pointer);
-        self.index.note(at, pointer);
+        self.index.note(at, hash(block), pointer);
     }
 
     /// Counts the `changed` entries of the root as what they become, and lists the blocks that none leads to any more.
@@ -161,7 +165,7 @@ impl<Al: Allocator + Clone> SharedBlocks<Al> {
     }
 
     fn forget(&mut self, arena: &[FibWord], pointer: u32) {
-        self.index.forget(read(arena, pointer).words(), pointer);
+        self.index.forget(hash(&read(arena, pointer)), pointer);
     }
 
     /// Bytes of what the writer knows.

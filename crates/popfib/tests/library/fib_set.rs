@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::common::failing::Failing;
 use crate::common::random::Random;
-use popfib::{Address, CompileError, FibSet, NextHop, Options, Prefix, Rib, Size};
+use popfib::{Address, CompileError, FibSet, LiveFibSet, NextHop, Options, Prefix, Rib, Size};
 
 fn rib<A: Address>(random: &mut Random, routes: usize) -> Rib<A> {
     (0..routes)
@@ -140,4 +140,103 @@ fn a_large_table_of_equal_blocks() {
         let expected = rib.lookup(address).map_or(0, NextHop::get);
         assert_eq!(set.lookup(0, address), expected, "{address:#x}");
     }
+}
+
+/// Each way to change live tables, with each of its allocations refused: all tables stay as they were.
+#[test]
+fn memory_refused_leaves_live_tables_as_they_were() {
+    let memory = Failing::new();
+    let mut failures = 0;
+    for size in [Size::Smallest, Size::Balanced] {
+        let highest = NextHop::new(16).expect("not 0");
+        let options = Options::default().size(size);
+        let make = |(): &mut ()| LiveFibSet::<u32, _>::new_in(highest, options.clone(), &memory);
+        let (mut set, failed) = memory.until_it_succeeds(&mut (), make, |(), _| {
+            assert_eq!(memory.bytes(), 0, "all is given back");
+        });
+        failures += failed;
+        let mut random = Random(9);
+        let addresses: Vec<u32> = (0..200).map(|_| random.next() as u32).collect();
+        let all = |set: &LiveFibSet<u32, _>| -> Vec<u32> {
+            let pairs = (0..6).flat_map(|table| addresses.iter().map(move |a| (table, *a)));
+            pairs
+                .map(|(table, address)| set.lookup(table, address))
+                .collect()
+        };
+        for round in 0..60 {
+            let table = random.below(5) as u32;
+            let prefix = random.prefix();
+            let next_hop = NextHop::new(1 + random.below(16) as u32).expect("not 0");
+            let (before, lens) = (
+                all(&set),
+                (0..6)
+                    .map(|at| set.rib(at).map(Rib::len))
+                    .collect::<Vec<_>>(),
+            );
+            let routes = rib::<u32>(&mut random, 40);
+            let change = |set: &mut LiveFibSet<u32, _>| match round % 5 {
+                0 => {
+                    let mut copy = Rib::new_in(&memory);
+                    for (prefix, next_hop) in routes.iter() {
+                        copy.try_insert(prefix, next_hop)?;
+                    }
+                    set.insert(table, copy).map(drop)
+                }
+                1 => {
+                    let first = set.rib(table).and_then(Rib::first);
+                    first.map_or(Ok(()), |(prefix, _)| set.withdraw(table, prefix).map(drop))
+                }
+                2 if round % 4 == 0 => set.remove(table).map(drop).map_err(CompileError::from),
+                _ => set.announce(table, prefix, next_hop).map(drop),
+            };
+            let ((), failed) = memory.until_it_succeeds(&mut set, change, |set, error| {
+                assert!(matches!(error, CompileError::OutOfMemory(_)), "{error}");
+                assert_eq!(set.check(), Ok(()));
+                assert_eq!(all(set), before);
+                assert!(
+                    (0..6)
+                        .map(|at| set.rib(at).map(Rib::len))
+                        .eq(lens.iter().copied())
+                );
+            });
+            failures += failed;
+            for (at, address) in (0..5).flat_map(|at| addresses.iter().map(move |a| (at, *a))) {
+                let expected = set.rib(at).and_then(|rib| rib.lookup(address));
+                assert_eq!(set.lookup(at, address), expected.map_or(0, NextHop::get));
+            }
+        }
+        drop(set);
+        assert_eq!(memory.bytes(), 0, "all is given back");
+    }
+    assert!(failures > 300, "{failures}");
+}
+
+#[test]
+fn live_tables_refuse_what_they_cannot_hold() {
+    let highest = |number| NextHop::new(number).expect("not 0");
+    let too_high = |next_hop, max| CompileError::NextHop { next_hop, max };
+    let refused = LiveFibSet::<u32>::new(highest(1 << 31), Options::default());
+    assert_eq!(refused.err(), Some(too_high(1 << 31, (1 << 31) - 1)));
+    let mut set = LiveFibSet::<u32>::new(highest(9), Options::default()).expect("fits");
+    let prefix: Prefix<u32> = "10.0.0.0/8".parse().expect("valid");
+    let refused = set.announce(0, prefix, highest(10));
+    assert_eq!(refused, Err(too_high(10, 9)));
+    let rib: Rib<u32> = [(prefix, highest(10))].into_iter().collect();
+    assert_eq!(set.insert(0, rib).map(drop), Err(too_high(10, 9)));
+    let max = FibSet::<u32>::MAX_TABLES as u32;
+    let refused = set.announce(max, prefix, highest(1));
+    assert_eq!(refused, Err(CompileError::Tables { max }));
+    assert!(set.rib(0).is_none() && matches!(set.remove(0), Ok(None)));
+    assert_eq!(set.withdraw(5, prefix), Ok(None));
+    // A route that is gone is none too high.
+    let mut rib = Rib::new();
+    rib.insert(prefix, highest(10));
+    rib.insert(prefix, highest(9));
+    assert_eq!(set.insert(3, rib).map(drop), Ok(()));
+    assert_eq!((set.lookup(3, 10 << 24), set.len()), (9, 4));
+    assert_eq!(set.announce(3, prefix, highest(8)), Ok(Some(highest(9))));
+    // A reader sees the last state when the writer is gone.
+    let mut reader = set.reader().expect("memory").try_clone().expect("memory");
+    drop(set);
+    assert_eq!(reader.pin().lookup(3, 10 << 24), 8);
 }

@@ -84,7 +84,7 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
         }
         let pointer = block.pointer(self.write_new(block.words())?);
         if let Some(shared) = &mut self.shared {
-            shared.note(at, pointer);
+            shared.note(at, &block, pointer);
         }
         Ok(pointer)
     }

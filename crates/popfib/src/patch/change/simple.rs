@@ -7,7 +7,7 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::cpu::counted;
 use crate::fib::encode::{self, MAX_PUT, block_len};
-use crate::fib::layout::PLACE;
+use crate::fib::layout::{FLAT, PLACE};
 use crate::memory::Allocator;
 
 impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
@@ -31,6 +31,9 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
         count: u32,
         value: u32,
     ) -> Result<Option<u32>, CompileError> {
+        if pointer & FLAT != 0 {
+            return Ok(None);
+        }
         let (bits, place) = (self.view.value_bits, pointer & PLACE);
         let mut words = [0; MAX_PUT];
         let word = |at| self.word(at);
@@ -39,6 +42,9 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
             return Ok(None);
         };
         let words = &words[..len];
+        if self.tables.is_some() {
+            return self.store_words(words, pointer & !PLACE).map(Some);
+        }
         let runs = u64::from(self.word(place)) | u64::from(self.word(place + 1)) << 32;
         let old_len = block_len(pointer, bits, runs);
         // The last step of a patch: nothing fails after it, so what is written here never has to be forgotten.

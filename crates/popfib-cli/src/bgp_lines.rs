@@ -14,6 +14,10 @@ use crate::output::{AsText, StandardOutput};
 use crate::rows::{RowField, RowForm};
 use crate::screen::PREFIX;
 
+/// The members of a path.
+pub(crate) const NAMES: &str = "prefix peer peer_as time id as_path origin_as origin next_hop local_preference med \
+                                communities atomic aggregator";
+
 /// Bars separate the fields of a line.
 pub(crate) const FORM: RowForm = RowForm {
     separator: Some('|'),

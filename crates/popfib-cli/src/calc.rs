@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::args::ReadArgs;
 use crate::diff::AddressCount;
+use crate::forms::FormArgs;
 use crate::output::{AsText, StandardOutput};
 use crate::rows::{LEFT, RowField, RowForm};
 use crate::screen::{HEADING, PREFIX};
@@ -35,9 +36,8 @@ pub(crate) struct CalcArgs {
     #[arg(value_name = "PREFIX", required = true)]
     prefixes: Vec<String>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 #[derive(Serialize)]
@@ -78,11 +78,13 @@ pub(crate) fn run(args: &CalcArgs) -> Result<Verdict, Failure> {
         .iter()
         .map(|text| table::prefixes_of_text(text, HELP, &read));
     let prefixes = prefixes.collect::<Result<Vec<_>, _>>()?.concat();
-    let mut output = StandardOutput::of_rows(RowForm::tabs(&[LEFT, LEFT]));
+    let names = "prefix netmask wildcard first last addresses halves special reverse";
+    let rows = RowForm::tabs(&[LEFT, LEFT]);
+    let mut output = StandardOutput::of_form(rows, args.form, names)?;
     for (index, prefix) in prefixes.into_iter().enumerate() {
         let line = popfib::by_family!(prefix, |prefix| line(prefix, &special)?);
-        if args.json {
-            output.json(&line)?;
+        if !output.is_text() {
+            output.record(&line)?;
             continue;
         }
         if index > 0 {

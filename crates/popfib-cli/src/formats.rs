@@ -6,6 +6,7 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use serde::Serialize;
 
+use crate::forms::FormArgs;
 use crate::output::StandardOutput;
 use crate::rows::{Alignment, RowForm};
 
@@ -23,9 +24,8 @@ Examples:
 JSON, one object a line: reads (table, updates or addresses), name and
 description.")]
 pub(crate) struct FormatsArgs {
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 #[derive(Serialize)]
@@ -37,15 +37,16 @@ struct FormatsLine {
 
 pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
     let columns = &[Alignment::Left(9), Alignment::Left(14)];
-    let mut output = StandardOutput::of_rows(RowForm::fixed(columns));
+    let names = "reads name description";
+    let mut output = StandardOutput::of_form(RowForm::fixed(columns), args.form, names)?;
     let tables = Format::all().map(|format| ("table", format.name(), format.description()));
     let updates =
         UpdateFormat::all().map(|format| ("updates", format.name(), format.description()));
     let addresses =
         AddressFormat::all().map(|format| ("addresses", format.name(), format.description()));
     for (reads, name, description) in tables.chain(updates).chain(addresses) {
-        if args.json {
-            output.json(&FormatsLine {
+        if !output.is_text() {
+            output.record(&FormatsLine {
                 reads,
                 name,
                 description,

@@ -16,6 +16,8 @@ pub(crate) struct FormArgs {
     json: bool,
 
     /// The same as --to csv
+    ///
+    /// The columns are the members of the JSON below; what lies inside another member has both names, with a dot.
     #[arg(hide_short_help = true, long, conflicts_with_all = ["to", "json"])]
     csv: bool,
 }

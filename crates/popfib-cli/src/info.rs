@@ -16,6 +16,7 @@ use popfib_table::{Column, FamilyTable, Records, Table, TableError};
 use serde::Serialize;
 
 use crate::args::{FileArgs, TableArgs, is_embedded};
+use crate::forms::FormArgs;
 use crate::image::OpenedImage;
 use crate::output::StandardOutput;
 use crate::rows::{Alignment, RowForm};
@@ -47,9 +48,8 @@ pub(crate) struct InfoArgs {
     #[arg(long)]
     lengths: bool,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     #[command(flatten)]
     table: FileArgs,
@@ -204,7 +204,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
         ipv6: FamilyInfo::of(table.ipv6(), is_image)?,
     };
     drop(bar);
-    info.print(args.json, args.lengths)
+    info.print(args.form, args.lengths)
 }
 
 impl FamilyInfo {
@@ -240,11 +240,15 @@ impl FamilyInfo {
 }
 
 impl InfoReport {
-    /// Prints it as text, with the routes of each prefix length if `by_length`, or JSON.
-    fn print(&self, json: bool, by_length: bool) -> Result<Verdict, Failure> {
-        let mut output = StandardOutput::of_rows(NAMED);
-        if json {
-            output.json(self)?;
+    /// Prints it as text, with the routes of each prefix length if `by_length`, or as a record.
+    fn print(&self, form: FormArgs, by_length: bool) -> Result<Verdict, Failure> {
+        const NAMES: &str = "\
+            ipv4.routes ipv4.next_hops ipv4.nodes ipv4.leaves ipv4.direct_bits ipv4.bytes ipv4.compile_ms ipv4.rib_bytes \
+            ipv4.share ipv4.lengths ipv6.routes ipv6.next_hops ipv6.nodes ipv6.leaves ipv6.direct_bits ipv6.bytes \
+            ipv6.compile_ms ipv6.rib_bytes ipv6.share ipv6.lengths image sources columns";
+        let mut output = StandardOutput::of_form(NAMED, form, NAMES)?;
+        if !output.is_text() {
+            output.record(self)?;
         } else {
             text(&mut output, self)?;
             if by_length {

@@ -7,7 +7,9 @@ use popfib_program::program::Verdict;
 use serde::Serialize;
 
 use crate::args;
+use crate::forms::FormArgs;
 use crate::output::StandardOutput;
+use crate::rows::RowForm;
 
 /// List the kernels, which look up many addresses at a time.
 ///
@@ -22,9 +24,8 @@ Examples:
 #[command(after_long_help = "
 JSON, one object a line: kernel, available, chosen.")]
 pub(crate) struct KernelsArgs {
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 }
 
 #[derive(Serialize)]
@@ -36,12 +37,12 @@ struct KernelsLine {
 
 pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
     let best = args::kernel()?;
-    let mut output = StandardOutput::new();
+    let mut output = StandardOutput::of_form(RowForm::TABS, args.form, "kernel available chosen")?;
     for &name in Kernel::ALL_NAMES {
         let kernel = Kernel::by_name(name).ok();
         let (available, chosen) = (kernel.is_some(), kernel == Some(best));
-        if args.json {
-            output.json(&KernelsLine {
+        if !output.is_text() {
+            output.record(&KernelsLine {
                 kernel: name,
                 available,
                 chosen,

@@ -138,7 +138,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
     match cli.command {
         PopfibCommand::Lookup(args) => lookup::run(args),
         PopfibCommand::Annotate(args) => annotate::run(args),
-        PopfibCommand::Grep(args) => grep::run(&args),
+        PopfibCommand::Grep(args) => grep::run(args),
         PopfibCommand::Count(args) => count::run(args),
         PopfibCommand::Info(args) => info::run(&args),
         PopfibCommand::Verify(args) => verify::run(&args),

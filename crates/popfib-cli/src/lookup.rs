@@ -19,13 +19,12 @@ use popfib_formats::{Escaped, LoadOptions, prefixes_of_text};
 use popfib_program::failure::{Failure, MASKS, as_number, instead_of};
 use popfib_program::program::Verdict;
 use popfib_table::{Cell, Scalar, Table};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::forms::{Form, FormArgs};
 use crate::live::FollowSocket;
-use crate::output::{AsText, StandardOutput};
-use crate::records::{self, NEXT_HOP, NamedCell};
+use crate::output::StandardOutput;
+use crate::records::{self, AnswerRecord, NEXT_HOP, NamedCell};
 use crate::rows::RowField;
 use crate::screen::{PREFIX, VALUE};
 use crate::stream::mapped::MappedMisses;
@@ -101,23 +100,6 @@ impl fmt::Display for AddressOrPrefix {
     }
 }
 
-/// The answer to an argument, as JSON.
-struct LookupLine<'a> {
-    asked: AddressOrPrefix,
-    prefix: Option<IpPrefix>,
-    cells: &'a [NamedCell<'a>],
-}
-
-impl Serialize for LookupLine<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("address", &AsText(self.asked))?;
-        map.serialize_entry("prefix", &self.prefix.map(AsText))?;
-        records::members(&mut map, self.cells)?;
-        map.end()
-    }
-}
-
 pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     // All arguments are read before the first is answered: nothing half done.
     let mut asked = args
@@ -168,10 +150,10 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
             let cells = cells.map(|(name, text)| (&name[..], text.as_deref().map(cell)));
             let cells: Vec<NamedCell<'_>> = cells.collect();
             if index == 0 {
-                let names: Vec<&str> = cells.iter().map(|(name, _)| *name).collect();
-                write_heading(&mut output, &names, form)?;
+                let names = cells.iter().map(|(name, _)| *name);
+                output.begin(args.form, ["address", "prefix"].into_iter().chain(names))?;
             }
-            write_answer(&mut output, *asked, prefix, &cells, form)?;
+            write_answer(&mut output, *asked, prefix, &cells)?;
         }
         output.flush()?;
         return Ok(Verdict::Good);
@@ -181,7 +163,10 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         Some(records) => records::names(records, 0..records.columns().len()),
         None => vec![NEXT_HOP],
     };
-    write_heading(&mut output, &names, form)?;
+    output.begin(
+        args.form,
+        ["address", "prefix"].iter().chain(&names).copied(),
+    )?;
     let mapped = MappedMisses::default();
     for asked in asked {
         let (prefix, number) = longest_match(&table, asked)?;
@@ -198,7 +183,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         };
         let cells = names.iter().enumerate();
         let cells: Vec<_> = cells.map(|(column, name)| (*name, cell(column))).collect();
-        write_answer(&mut output, asked, prefix, &cells, form)?;
+        write_answer(&mut output, asked, prefix, &cells)?;
     }
     output.flush()?;
     mapped.note();
@@ -299,47 +284,24 @@ pub(crate) fn is_asked(argument: &OsStr) -> bool {
     })
 }
 
-/// Prints what the columns of answers are called, if the form has a heading.
-pub(crate) fn write_heading(
-    output: &mut StandardOutput,
-    names: &[&str],
-    form: Form,
-) -> Result<(), Failure> {
-    match form {
-        Form::Csv => output.csv(&[&["address", "prefix"], names].concat()),
-        _ => Ok(()),
-    }
-}
-
 /// Prints the answer to an argument.
 pub(crate) fn write_answer(
     output: &mut StandardOutput,
     asked: AddressOrPrefix,
     prefix: Option<IpPrefix>,
     cells: &[NamedCell<'_>],
-    form: Form,
 ) -> Result<(), Failure> {
-    if form == Form::JsonLines {
-        return output.json(&LookupLine {
-            asked,
-            prefix,
-            cells,
-        });
-    }
-    let (names, cells): (Vec<_>, Vec<_>) = cells.iter().copied().unzip();
-    let text = |cell: Cell<'_>| match form {
-        Form::Csv => cell.to_text().into_owned(),
-        _ => Escaped(&cell.to_string()).to_string(),
-    };
     let prefix = prefix.map(|prefix| prefix.to_string());
-    let cells = cells.into_iter().map(|cell| cell.map(text));
-    let answer = [Some(asked.to_string()), prefix].into_iter().chain(cells);
-    let none = if form == Form::Csv { "" } else { NONE };
-    let texts = answer.map(|text| text.unwrap_or_else(|| none.to_owned()));
-    let texts: Vec<String> = texts.collect();
-    if form == Form::Csv {
-        return output.csv(&texts);
+    if !output.is_text() {
+        let head = vec![("address", Some(asked.to_string())), ("prefix", prefix)];
+        return AnswerRecord { head, cells }.write(output);
     }
+    let names: Vec<_> = cells.iter().map(|(name, _)| *name).collect();
+    let text = |cell: Cell<'_>| Escaped(&cell.to_string()).to_string();
+    let cells = cells.iter().map(|(_, cell)| cell.map(text));
+    let answer = [Some(asked.to_string()), prefix].into_iter().chain(cells);
+    let texts = answer.map(|text| text.unwrap_or_else(|| NONE.to_owned()));
+    let texts: Vec<String> = texts.collect();
     write_texts(output, &names, texts.iter().map(String::as_str))
 }
 

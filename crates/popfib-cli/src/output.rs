@@ -1,5 +1,6 @@
 //! Texts, rows and JSON in, standard output out, with its errors kept.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
 
@@ -10,7 +11,9 @@ pub(crate) use popfib_program::message::{AsText, error, tell};
 pub(crate) use popfib_program::note;
 use popfib_program::{progress, terminal_text};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
+use crate::forms::{Form, FormArgs};
 use crate::rows::{RowField, RowForm, RowWriter};
 use crate::screen::{HEADING, Screen};
 
@@ -21,6 +24,9 @@ pub(crate) struct StandardOutput {
     buffer: BufWriter<StdoutBesideBar>,
     screen: Screen,
     rows: RowWriter,
+    /// The form of records, and the columns that those of CSV have.
+    form: Form,
+    columns: Vec<String>,
 }
 
 impl StandardOutput {
@@ -40,6 +46,59 @@ impl StandardOutput {
             buffer: BufWriter::with_capacity(64 * 1024, target),
             screen,
             rows: RowWriter::new(form, screen),
+            form: Form::Text,
+            columns: Vec::new(),
+        }
+    }
+
+    /// The same, or records in the form that is asked for, with these members: of members of a member with a dot.
+    pub(crate) fn of_form(rows: RowForm, form: FormArgs, members: &str) -> Result<Self, Failure> {
+        let mut output = Self::of_rows(rows);
+        output.begin(form, members.split(' '))?;
+        Ok(output)
+    }
+
+    /// Records follow in the form that is asked for.
+    pub(crate) fn begin<'n>(
+        &mut self,
+        form: FormArgs,
+        members: impl IntoIterator<Item = &'n str>,
+    ) -> Result<(), Failure> {
+        self.form = form.form();
+        self.columns = members.into_iter().map(str::to_owned).collect();
+        match self.form {
+            Form::Csv => self.csv(&self.columns.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether rows are written, and no records.
+    pub(crate) fn is_text(&self) -> bool {
+        self.form == Form::Text
+    }
+
+    /// Writes a record: an object of JSON, or a row of CSV with its members; one without such a member has an empty cell.
+    pub(crate) fn record(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let columns = std::mem::take(&mut self.columns);
+        let written = self.record_of(value, || {
+            let json = serde_json::to_string(value).unwrap_or_default();
+            let members = members(&json);
+            let cells = columns.iter().map(|column| cell(&members, column));
+            cells.map(Option::unwrap_or_default).collect()
+        });
+        self.columns = columns;
+        written
+    }
+
+    /// The same of a value whose texts in a row are no members of it.
+    pub(crate) fn record_of(
+        &mut self,
+        value: &impl Serialize,
+        cells: impl FnOnce() -> Vec<String>,
+    ) -> Result<(), Failure> {
+        match self.form {
+            Form::Csv => self.csv(&cells()),
+            _ => self.json(value),
         }
     }
 
@@ -131,6 +190,22 @@ impl StandardOutput {
         self.settle()?;
         self.buffer.flush().map_err(Failure::Output)
     }
+}
+
+/// The members of an object, none of anything else.
+fn members(json: &str) -> HashMap<String, &RawValue> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// The member at this path as a cell of CSV: texts as they are, nothing for null, lists as JSON.
+fn cell(members: &HashMap<String, &RawValue>, path: &str) -> Option<String> {
+    if let Some(value) = members.get(path) {
+        let text = value.get();
+        let text = serde_json::from_str(text).unwrap_or_else(|_| Some(text.to_owned()));
+        return Some(text.unwrap_or_default());
+    }
+    let (name, rest) = path.split_once('.')?;
+    cell(&self::members(members.get(name)?.get()), rest)
 }
 
 /// Writes the rows that are still kept, which after an error are those before it.

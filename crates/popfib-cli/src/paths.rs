@@ -11,7 +11,8 @@ use popfib_program::progress;
 use serde::Serialize;
 
 use crate::args::{DumpArgs, ReadArgs, is_stdin};
-use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
+use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM, NAMES};
+use crate::forms::FormArgs;
 use crate::output::{AsText, StandardOutput};
 use crate::path_conditions::PathConditions;
 use crate::places::PlaceArgs;
@@ -60,15 +61,15 @@ pub(crate) struct PathsArgs {
     #[arg(long)]
     mask: bool,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     #[command(flatten)]
     dump: DumpArgs,
 }
 
-/// What the lines of `--moas` look like.
+/// The members of what `--moas` prints, and what its lines look like.
+pub(crate) const MOAS_NAMES: &str = "prefix origins";
 pub(crate) const MOAS_FORM: RowForm = RowForm {
     separator: Some(' '),
     ..RowForm::TABS
@@ -79,11 +80,10 @@ pub(crate) fn write_moas(
     output: &mut StandardOutput,
     prefix: IpPrefix,
     origins: &[String],
-    json: bool,
 ) -> Result<(), Failure> {
-    if json {
+    if !output.is_text() {
         let prefix = AsText(prefix);
-        return output.json(&MoasLine { prefix, origins });
+        return output.record(&MoasLine { prefix, origins });
     }
     let origins = origins.join(" ");
     output.led_by(PREFIX, &prefix, &[&origins])
@@ -115,11 +115,10 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     };
     let mut source = open_paths(input, &options, wanted)?;
     let mut report = PathsReport {
-        json: args.json,
-        output: StandardOutput::of_rows(match args.moas {
-            true => MOAS_FORM,
-            false => FORM,
-        }),
+        output: match args.moas {
+            true => StandardOutput::of_form(MOAS_FORM, args.form, MOAS_NAMES)?,
+            false => StandardOutput::of_form(FORM, args.form, NAMES)?,
+        },
         is_found: false,
         origins: args.moas.then(|| (None, Vec::new())),
     };
@@ -140,7 +139,6 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
 
 /// Prints paths, or with `--moas` collects the origins of each prefix, whose paths follow one another in a dump.
 struct PathsReport {
-    json: bool,
     output: StandardOutput,
     is_found: bool,
     /// With `--moas`, the prefix at hand and its origins so far.
@@ -163,8 +161,8 @@ impl PathsReport {
             return Ok(());
         }
         self.is_found = true;
-        if self.json {
-            return self.output.json(&BgpPathLine::new(path, path.seconds));
+        if !self.output.is_text() {
+            return self.output.record(&BgpPathLine::new(path, path.seconds));
         }
         let head = BgpdumpHead {
             record_type: match path.id {
@@ -185,7 +183,7 @@ impl PathsReport {
         };
         if let Some(prefix) = prefix.take().filter(|_| origins.len() > 1) {
             self.is_found = true;
-            write_moas(&mut self.output, prefix, origins, self.json)?;
+            write_moas(&mut self.output, prefix, origins)?;
         }
         origins.clear();
         Ok(())

@@ -11,6 +11,7 @@ use popfib_program::progress;
 use serde::Serialize;
 
 use crate::args::DumpArgs;
+use crate::forms::FormArgs;
 use crate::output::StandardOutput;
 use crate::rows::{LEFT, RIGHT, RowForm};
 use crate::table::{note_skipped, take_all};
@@ -26,9 +27,8 @@ Examples:
 #[command(after_long_help = "
 JSON, one object a line: index, address, as, ipv4_routes, ipv6_routes.")]
 pub(crate) struct PeersArgs {
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     #[command(flatten)]
     dump: DumpArgs,
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
         .into());
     }
     let columns = &[RIGHT, LEFT, LEFT, RIGHT, RIGHT];
-    let mut output = StandardOutput::of_rows(RowForm::tabs(columns));
+    let names = "index address as ipv4_routes ipv6_routes";
+    let mut output = StandardOutput::of_form(RowForm::tabs(columns), args.form, names)?;
     for (index, peer) in source.peers().iter().enumerate() {
         let line = PeersLine {
             index,
@@ -76,8 +77,8 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
             ipv4_routes: peer.ipv4_routes,
             ipv6_routes: peer.ipv6_routes,
         };
-        if args.json {
-            output.json(&line)?;
+        if !output.is_text() {
+            output.record(&line)?;
         } else {
             output.cells(&[
                 &index,

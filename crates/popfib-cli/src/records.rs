@@ -5,9 +5,11 @@ use std::fmt::{self, Display};
 
 use popfib_formats::Escaped;
 use popfib_formats::text::CellJson;
+use popfib_program::failure::Failure;
 use popfib_table::{Cell, Column, Records, Scalar};
-use serde::ser::SerializeMap;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::output::StandardOutput;
 use crate::table;
 
 /// What the only column of a table is called if it has no name.
@@ -55,6 +57,34 @@ impl<'a> CellText<'a> {
 impl Display for CellText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Escaped(&self.0).fmt(f)
+    }
+}
+
+/// What was asked and found, by its names, and the values of columns.
+pub(crate) struct AnswerRecord<'a> {
+    pub(crate) head: Vec<(&'static str, Option<String>)>,
+    pub(crate) cells: &'a [NamedCell<'a>],
+}
+
+impl Serialize for AnswerRecord<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, text) in &self.head {
+            map.serialize_entry(name, text)?;
+        }
+        members(&mut map, self.cells)?;
+        map.end()
+    }
+}
+
+impl AnswerRecord<'_> {
+    pub(crate) fn write(&self, output: &mut StandardOutput) -> Result<(), Failure> {
+        output.record_of(self, || {
+            let head = self.head.iter().map(|(_, text)| text.clone());
+            let text = |cell: Cell<'_>| cell.to_text().into_owned();
+            let cells = self.cells.iter().map(|(_, cell)| cell.map(text));
+            head.chain(cells).map(Option::unwrap_or_default).collect()
+        })
     }
 }
 

@@ -13,13 +13,13 @@ use popfib_formats::{LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_table::{Records, Ribs};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, may_be_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
-use crate::output::{AsText, StandardOutput, note};
+use crate::forms::{Form, FormArgs};
+use crate::output::{StandardOutput, note};
 use crate::places::{PlaceArgs, Relation, set_of};
-use crate::records::{self, CellText, NamedCell};
+use crate::records::{self, AnswerRecord, CellText, NamedCell};
 use crate::rows::{RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
@@ -80,9 +80,8 @@ pub(crate) struct RoutesArgs {
     #[arg(long, value_enum)]
     family: Option<FamilyArg>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     #[command(flatten)]
     table: FileArgs,
@@ -239,29 +238,9 @@ impl RouteRecords {
     }
 }
 
-/// A route as JSON, or that there is none.
-struct RoutesLine<'a> {
-    query: Option<IpPrefix>,
-    prefix: Option<IpPrefix>,
-    cells: &'a [NamedCell<'a>],
-}
-
-impl Serialize for RoutesLine<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(query) = self.query {
-            map.serialize_entry("query", &AsText(query))?;
-        }
-        map.serialize_entry("prefix", &self.prefix.map(AsText))?;
-        records::members(&mut map, self.cells)?;
-        map.end()
-    }
-}
-
 /// Prints routes.
 struct RoutesReport<'a> {
     records: &'a RouteRecords,
-    json: bool,
     output: StandardOutput,
     /// Whether a route was printed.
     is_found: bool,
@@ -277,12 +256,12 @@ impl RoutesReport<'_> {
         self.is_found |= route.is_some();
         let (prefix, to) = route.unzip();
         let cells = self.records.cells(to);
-        if self.json {
-            return self.output.json(&RoutesLine {
-                query,
-                prefix,
-                cells: &cells,
-            });
+        if !self.output.is_text() {
+            let text = |prefix: IpPrefix| prefix.to_string();
+            let query = query.map(|query| ("query", Some(text(query))));
+            let head = query.into_iter().chain([("prefix", prefix.map(text))]);
+            let (head, cells) = (head.collect(), &cells[..]);
+            return AnswerRecord { head, cells }.write(&mut self.output);
         }
         let prefix: &dyn Display = match &prefix {
             Some(prefix) => prefix,
@@ -317,7 +296,7 @@ impl RoutesReport<'_> {
 pub(crate) fn run(mut args: RoutesArgs) -> Result<Verdict, Failure> {
     let is_asked = args.places.are_given() || !args.conditions.is_empty();
     let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
-    if asked.is_built_in() && !args.json {
+    if asked.is_built_in() && args.form.form() == Form::Text {
         args.table.read.show_names();
         asked.read.clone_from(&args.table.read);
     }
@@ -343,14 +322,18 @@ pub(crate) fn run(mut args: RoutesArgs) -> Result<Verdict, Failure> {
     let mut table = table::load(&asked, options)?;
     let records = RouteRecords::new(args, &mut table)?;
     let conditions = RouteConditions::new(args)?;
+    // Several values, which may have blanks in them, are separated by tabs.
+    let rows = RowForm {
+        separator: Some(if records.columns.len() > 1 { '\t' } else { ' ' }),
+        ..RowForm::TABS
+    };
+    let cells = records.cells(None).into_iter().map(|(name, _)| name);
+    let query = args.each.then_some("query");
+    let mut output = StandardOutput::of_rows(rows);
+    output.begin(args.form, query.into_iter().chain(["prefix"]).chain(cells))?;
     let mut report = RoutesReport {
         records: &records,
-        json: args.json,
-        // Several values, which may have blanks in them, are separated by tabs.
-        output: StandardOutput::of_rows(RowForm {
-            separator: Some(if records.columns.len() > 1 { '\t' } else { ' ' }),
-            ..RowForm::TABS
-        }),
+        output,
         is_found: false,
     };
     if args.each {

@@ -24,6 +24,7 @@ use popfib_table::rpki::{Validity, Vrp, Vrps};
 use serde::Serialize;
 
 use crate::args::{FILE, FileArgs, ReadArgs, TableArgs, at_most_one_stdin, is_built_in, is_stdin};
+use crate::forms::FormArgs;
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
 use crate::rows::{Alignment, RowForm};
@@ -72,9 +73,8 @@ pub(crate) struct RovArgs {
     #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
     state: Vec<RovState>,
 
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     #[command(flatten)]
     table: FileArgs,
@@ -123,6 +123,20 @@ impl ValueEnum for RovState {
     }
 }
 
+impl RovArgs {
+    /// The names of what is printed of a route, or of all.
+    fn names(&self) -> &'static str {
+        match (&self.vrps_before, &self.state[..]) {
+            (Some(_), _) => "prefix origin before after",
+            (None, [_, ..]) => "prefix origin state vrps",
+            (None, []) => {
+                "ipv4.routes ipv4.valid ipv4.invalid_as ipv4.invalid_length ipv4.not_found \
+                 ipv6.routes ipv6.valid ipv6.invalid_as ipv6.invalid_length ipv6.not_found"
+            }
+        }
+    }
+}
+
 /// How many routes of a family are in which state.
 #[derive(Default, Serialize)]
 struct RovCounts {
@@ -163,7 +177,7 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
         let prefix = text.parse::<IpPrefix>();
         let prefix = prefix.map_err(|error| format!("'{}': {error}", text.escape_debug()))?;
         let vrps = read_vrps(&args.vrps, &args.table.read)?;
-        return announcement::print(prefix, asn, &vrps, args.json);
+        return announcement::print(prefix, asn, &vrps, args.form);
     }
     let mut vrps_files = [&args.vrps].into_iter().chain(&args.vrps_before);
     let is_asked = vrps_files.any(|file| is_stdin(file));
@@ -187,7 +201,7 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
     let origins = ValueOrigins::of(&table.records);
     let mut report = RovReport {
         args,
-        output: StandardOutput::new(),
+        output: StandardOutput::of_form(RowForm::TABS, args.form, args.names())?,
         printed: 0,
         left_out: 0,
     };
@@ -338,9 +352,9 @@ impl RovReport<'_> {
     ) -> Result<(), Failure> {
         self.printed += 1;
         let deciding = vrps.deciding(prefix, origin, state);
-        if self.args.json {
+        if !self.output.is_text() {
             let vrps = deciding.map(VrpCell::of);
-            return self.output.json(&RovRouteLine {
+            return self.output.record(&RovRouteLine {
                 prefix: AsText(A::ip_prefix(prefix)),
                 origin: text,
                 state: RovState(state).name(),
@@ -380,8 +394,8 @@ impl RovReport<'_> {
             return Ok(());
         }
         self.printed += 1;
-        if self.args.json {
-            return self.output.json(&RovChangeLine {
+        if !self.output.is_text() {
+            return self.output.record(&RovChangeLine {
                 prefix: AsText(prefix),
                 origin,
                 before: before.name(),
@@ -412,8 +426,8 @@ impl RovReport<'_> {
         if !self.args.state.is_empty() {
             return Ok(Verdict::good_if(self.printed > 0));
         }
-        if self.args.json {
-            self.output.json(summary)?;
+        if !self.output.is_text() {
+            self.output.record(summary)?;
             return Ok(Verdict::Good);
         }
         let columns = &[

@@ -24,7 +24,9 @@ use serde::Serialize;
 
 use crate::args::{FamilyArg, ReadArgs, at_most_one_stdin};
 use crate::destination::{Destination, DestinationArgs};
+use crate::forms::FormArgs;
 use crate::output::{AsText, StandardOutput, note};
+use crate::rows::RowForm;
 use crate::screen::PREFIX;
 use crate::table;
 
@@ -185,9 +187,8 @@ Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
         /// Addresses of one family
         #[arg(long, value_enum)]
         family: Option<FamilyArg>,
-        /// Print one JSON object a line
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        form: FormArgs,
         #[command(flatten)]
         read: ReadArgs,
     },
@@ -306,11 +307,11 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
             list,
             others,
             family,
-            json,
+            form,
             read,
         } => {
             let files: Vec<_> = [list].into_iter().chain(others).cloned().collect();
-            return coverage(&load(&files, read)?, *family, *json);
+            return coverage(&load(&files, read)?, *family, *form);
         }
     };
     let destination = common.destination.open()?;
@@ -419,14 +420,19 @@ struct CoverageCounts {
 }
 
 /// Prints how much of each prefix of the first list is in the others.
-fn coverage(lists: &[SetList], family: Option<FamilyArg>, json: bool) -> Result<Verdict, Failure> {
-    let mut output = StandardOutput::new();
+fn coverage(
+    lists: &[SetList],
+    family: Option<FamilyArg>,
+    form: FormArgs,
+) -> Result<Verdict, Failure> {
+    let names = "prefix covered";
+    let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
     let mut counts = CoverageCounts::default();
     if family != Some(FamilyArg::Ipv6) {
-        coverage_of_family::<u32>(lists, json, &mut output, &mut counts)?;
+        coverage_of_family::<u32>(lists, &mut output, &mut counts)?;
     }
     if family != Some(FamilyArg::Ipv4) {
-        coverage_of_family::<u128>(lists, json, &mut output, &mut counts)?;
+        coverage_of_family::<u128>(lists, &mut output, &mut counts)?;
     }
     output.flush()?;
     let CoverageCounts { whole, part, none } = counts;
@@ -440,7 +446,6 @@ fn coverage(lists: &[SetList], family: Option<FamilyArg>, json: bool) -> Result<
 
 fn coverage_of_family<A: popfib::family::Family>(
     lists: &[SetList],
-    json: bool,
     output: &mut StandardOutput,
     counts: &mut CoverageCounts,
 ) -> Result<(), Failure> {
@@ -452,9 +457,9 @@ fn coverage_of_family<A: popfib::family::Family>(
             Coverage::None => ("none", &mut counts.none),
         };
         *count += 1;
-        if json {
+        if !output.is_text() {
             let prefix = AsText(A::ip_prefix(prefix));
-            output.json(&CoverageLine { prefix, covered })?;
+            output.record(&CoverageLine { prefix, covered })?;
         } else {
             output.led_by(PREFIX, &prefix, &[&covered])?;
         }

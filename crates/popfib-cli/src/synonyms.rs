@@ -25,16 +25,19 @@ pub(crate) fn meant(typed: &[OsString], wrong: &str) -> Option<String> {
     let typed: Vec<&str> = typed.skip(1).collect::<Option<_>>()?;
     let ways = rows().filter_map(|(way, command)| {
         let (command, unfilled) = filled(command, &typed, rest(way, &typed, wrong)?);
-        Some(((Reverse(way.len()), unfilled), command))
+        Some((
+            (Reverse(way.len()), unfilled),
+            (way.ends_with('*'), command),
+        ))
     });
-    let (_, command) = ways.min_by_key(|(order, _)| *order)?;
+    let (_, (is_one_more, command)) = ways.min_by_key(|(order, _)| *order)?;
     if command.contains('`') {
         return Some(format!("{wrong}: {command}"));
     }
-    let what = if wrong.starts_with('-') {
-        "option"
-    } else {
-        "command"
+    let what = match wrong.starts_with('-') {
+        true => "option",
+        false if is_one_more => "argument",
+        false => "command",
     };
     Some(format!("no {what} '{wrong}' here; type `popfib {command}`"))
 }
@@ -42,6 +45,10 @@ pub(crate) fn meant(typed: &[OsString], wrong: &str) -> Option<String> {
 /// The words that were typed beside those of `way`, those of its last one first; `None` if that is not what was typed.
 fn rest<'t>(way: &str, typed: &[&'t str], wrong: &str) -> Option<Vec<&'t str>> {
     let words: Vec<&str> = way.split(' ').collect();
+    if let Some(command) = way.strip_suffix(" *") {
+        let is_one_more = typed.first() == Some(&command) && !wrong.starts_with('-');
+        return is_one_more.then(|| typed[1..].to_vec());
+    }
     let is_wrong = |word: &&str| *word == wrong;
     if typed.starts_with(&words) {
         return words
@@ -153,7 +160,7 @@ mod tests {
     #[test]
     fn every_row_leads_to_a_command() {
         for (way, command) in rows() {
-            let wrong = way.split(' ').rfind(|word| word.starts_with('-'));
+            let wrong = way.split(' ').rfind(|word| word.starts_with(['-', '*']));
             let is_set = way.starts_with("set ");
             let word = wrong.or(way.split(' ').nth(usize::from(is_set))).unwrap();
             let above = Cli::command();
@@ -219,6 +226,11 @@ mod tests {
                 "`popfib grep --where value=AS15169 a.log`",
             ),
             ("grep -vx 8.8.8.8", "-x", "`popfib grep` without it"),
+            (
+                "convert a.txt b.csv",
+                "b.csv",
+                "`popfib convert a.txt -o b.csv`",
+            ),
         ] {
             let line = meant(&words(&format!("popfib {typed}")), wrong).unwrap();
             assert!(line.ends_with(told), "{typed}: {line}");

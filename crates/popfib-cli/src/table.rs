@@ -9,12 +9,11 @@ use std::path::Path;
 use popfib::IpPrefix;
 use popfib_formats::text::counted;
 use popfib_formats::{
-    ColumnSelection, FromFile, Input, LoadOptions, Loaded, ReadError, SPECIAL_TABLE_NAME,
-    folder_files,
+    ColumnSelection, FromFile, Input, LoadOptions, Loaded, ReadError, folder_files,
 };
 #[cfg(not(feature = "parquet"))]
 use popfib_program::failure::NO_PARQUET;
-use popfib_program::failure::{Failure, as_number, has_options_of, readings};
+use popfib_program::failure::{Failure, as_number, has_options_of, meant, readings};
 use popfib_program::progress;
 use popfib_table::Column;
 
@@ -138,7 +137,6 @@ fn literal(path: &Path) -> Option<Input> {
 
 /// What searches for what was meant by a word that is no address.
 fn searched(word: &str) -> Option<String> {
-    const SPECIAL: [&str; 5] = ["private", "special", "bogon", "bogons", "reserved"];
     let is_country = word.len() == 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     match as_number(word) {
         Some(number) => Some(format!(
@@ -150,9 +148,7 @@ fn searched(word: &str) -> Option<String> {
         None if word.starts_with("AS-") => Some(format!(
             "`bgpq4 {word}` lists the prefixes of an AS set, for -f LIST"
         )),
-        None => SPECIAL
-            .contains(&word)
-            .then(|| format!("-t {SPECIAL_TABLE_NAME} searches for special-purpose addresses")),
+        None => None,
     }
 }
 
@@ -174,7 +170,7 @@ pub(crate) fn prefixes_of_text(
                 return reason;
             }
             let searched = searched(item).filter(|_| has_options_of("--where --table"));
-            let help = searched.or_else(|| readings(item));
+            let help = searched.or_else(|| meant(item)).or_else(|| readings(item));
             format!(
                 "{reason}; {}",
                 help.unwrap_or_else(|| help_of_all.to_owned())

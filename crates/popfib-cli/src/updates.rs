@@ -19,10 +19,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, at_most_one_stdin, is_stdin};
-use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM};
+use crate::bgp_lines::{BgpPathLine, BgpdumpHead, FORM, NAMES};
+use crate::forms::FormArgs;
 use crate::output::{AsText, StandardOutput, note};
 use crate::path_conditions::PathConditions;
-use crate::paths::{MOAS_FORM, write_moas};
+use crate::paths::{MOAS_FORM, MOAS_NAMES, write_moas};
 use crate::places::PlaceArgs;
 use crate::table::{note_skipped, take_all};
 
@@ -74,9 +75,8 @@ pub(crate) struct UpdatesArgs {
     #[arg(long)]
     mask: bool,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     /// Format of the updates [default: recognised by content]
     #[arg(long, value_name = "NAME")]
@@ -109,7 +109,10 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
         args,
         wanted: args.places.wanted(&read, is_stdin_taken)?,
         has_conditions: args.places.are_given() || args.conditions.are_given() || args.moas,
-        output: StandardOutput::of_rows(if args.moas { MOAS_FORM } else { FORM }),
+        output: match args.moas {
+            true => StandardOutput::of_form(MOAS_FORM, args.form, MOAS_NAMES)?,
+            false => StandardOutput::of_form(FORM, args.form, &format!("type {NAMES} old new"))?,
+        },
         origins: BTreeMap::new(),
         path: BgpPath::default(),
         is_found: false,
@@ -121,7 +124,7 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
     for (prefix, origins) in std::mem::take(&mut report.origins) {
         if origins.len() > 1 {
             report.is_found = true;
-            write_moas(&mut report.output, prefix, &origins, args.json)?;
+            write_moas(&mut report.output, prefix, &origins)?;
         }
     }
     report.output.flush()?;
@@ -244,9 +247,9 @@ impl UpdatesReport<'_> {
             return Ok(());
         }
         self.is_found = true;
-        if self.args.json {
+        if !self.output.is_text() {
             let time = number(time)?;
-            return self.output.json(&match is_withdrawn {
+            return self.output.record(&match is_withdrawn {
                 false => UpdatesLine::Announce(BgpPathLine::new(path, time)),
                 true => UpdatesLine::Withdraw {
                     prefix: AsText(path.prefix),
@@ -279,9 +282,9 @@ impl UpdatesReport<'_> {
             old,
             new,
         } = session;
-        if self.args.json {
+        if !self.output.is_text() {
             let time = number(time)?;
-            return self.output.json(&UpdatesLine::State {
+            return self.output.record(&UpdatesLine::State {
                 peer,
                 peer_as,
                 time,

@@ -64,9 +64,9 @@ impl SqlTable {
                 _ => in_sql(&error.to_string()),
             }
         })?;
-        for note in &mut loaded.notes {
-            *note = in_sql(note);
-        }
+        let notes = loaded.absent.iter().chain(&loaded.notes);
+        let notes = notes.chain(&loaded.unread).map(|note| in_sql(note));
+        loaded.notes = notes.collect();
         Ok(loaded.into())
     }
 

@@ -18,9 +18,7 @@ use crate::values::ColumnSelection;
 pub type LookupTable = Loaded<Table>;
 
 impl From<RouteTable> for LookupTable {
-    fn from(mut table: RouteTable) -> Self {
-        table.notes.splice(..0, table.absent.take());
-        table.notes.extend(table.unread.take());
+    fn from(table: RouteTable) -> Self {
         table.map(|routes| match routes.tables.is_empty() {
             true => Table::of_records(routes.ribs, routes.records),
             false => Table::of_set(routes.tables, routes.records),

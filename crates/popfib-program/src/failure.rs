@@ -221,6 +221,22 @@ pub fn parse_asn(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "an AS number, please: 64500 or AS64500".to_owned())
 }
 
+/// What people call the table of special-purpose addresses, and what asks it.
+const SPECIAL: &[&str] = &["private", "bogon", "bogons", "reserved", "rfc1918"];
+const ASKS_SPECIAL: &str = "--table special has special-purpose addresses";
+
+/// What was meant by a word that is no address and no file: a length, or a table.
+pub fn meant(word: &str) -> Option<String> {
+    let length = word
+        .strip_prefix('/')
+        .and_then(|bits| bits.parse::<u8>().ok());
+    if length.is_some() {
+        return Some(format!("`popfib set split {word} PREFIX` splits a prefix"));
+    }
+    let is_special = SPECIAL.contains(&word) && has_options_of(ASKS_SPECIAL);
+    is_special.then(|| ASKS_SPECIAL.to_owned())
+}
+
 /// The commands that answer for an address, a prefix or an AS number, if `file` is one and no file: somebody left out the command.
 pub fn instead_of(file: &str) -> Option<String> {
     if let Some(number) = as_number(file) {
@@ -229,7 +245,7 @@ pub fn instead_of(file: &str) -> Option<String> {
         ));
     }
     let Ok(masked) = IpPrefix::parse_masked(file) else {
-        return readings(file);
+        return meant(file).or_else(|| readings(file));
     };
     let masked = masked.to_string();
     let asked = match file.parse::<IpPrefix>() {

@@ -192,7 +192,9 @@ impl GrepArgs {
     }
 }
 
-pub(crate) fn run(args: &GrepArgs) -> Result<Verdict, Failure> {
+pub(crate) fn run(mut args: GrepArgs) -> Result<Verdict, Failure> {
+    args.tables.without_values();
+    let args = &args;
     let (patterns, input) = patterns(args)?;
     let lists = args.file.iter().filter(|file| is_stdin(file)).count();
     input.check(lists + args.tables.on_stdin(), &args.tables.read)?;

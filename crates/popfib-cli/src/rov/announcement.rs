@@ -10,7 +10,9 @@ use popfib_table::rpki::{Validity, Vrp, Vrps};
 use serde::Serialize;
 
 use super::{RovState, VrpCell};
+use crate::forms::FormArgs;
 use crate::output::{AsText, StandardOutput};
+use crate::rows::RowForm;
 use crate::screen::PREFIX;
 
 /// The announcement and its state as JSON.
@@ -36,7 +38,7 @@ pub(super) fn print(
     prefix: IpPrefix,
     asn: u32,
     vrps: &VrpTable,
-    json: bool,
+    form: FormArgs,
 ) -> Result<Verdict, Failure> {
     let (state, vrps) = match prefix {
         IpPrefix::V4(prefix) => validate(prefix, asn, &vrps.ipv4),
@@ -53,9 +55,10 @@ pub(super) fn print(
         },
         vrps,
     };
-    let mut output = StandardOutput::new();
-    if json {
-        output.json(&answer)?;
+    let names = "prefix origin state reason vrps";
+    let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
+    if !output.is_text() {
+        output.record(&answer)?;
     } else {
         output.led_by(PREFIX, &prefix, &[&format_args!("AS{asn}"), &answer.state])?;
         for CoveringVrp { vrp, mismatch } in &answer.vrps {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anstyle::Style;
 use clap::Args;
 use popfib::algebra;
 use popfib_formats::Escaped;
@@ -13,7 +12,7 @@ use serde::Serialize;
 
 use super::{SetList, load, prefixes};
 use crate::args::{FamilyArg, ReadArgs};
-use crate::forms::{Form, FormArgs};
+use crate::forms::FormArgs;
 use crate::output::StandardOutput;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;
@@ -64,11 +63,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
         compare::<u128>(&lists, &mut compared);
     }
     drop(bar);
-    match args.form.form() {
-        Form::JsonLines => print_json(&names, &compared)?,
-        Form::Csv => print_csv(&rows(&names, &compared, args.shares))?,
-        _ => print_rows(&rows(&names, &compared, args.shares))?,
-    }
+    print(args, &names, &compared)?;
     Ok(Verdict::Good)
 }
 
@@ -92,38 +87,32 @@ fn compare<A: popfib::family::Family>(lists: &[SetList], to: &mut Vec<ComparedLi
     }
 }
 
-/// The heading, and the fields of each list.
-fn rows(names: &[String], compared: &[ComparedList], shares: bool) -> Vec<Vec<String>> {
-    let heading = ["list", "family", "prefixes", "addresses", "unique"];
-    let heading = heading.iter().map(|name| (*name).to_owned());
-    let mut rows = vec![heading.chain(names.iter().cloned()).collect()];
+/// Prints a row for each list, under a heading.
+fn print(args: &CompareArgs, names: &[String], compared: &[ComparedList]) -> Result<(), Failure> {
+    let mut output = StandardOutput::of_rows(RowForm::tabs(&[LEFT, LEFT]).then(RIGHT));
+    let heading = ["list", "family", "prefixes", "addresses", "unique"].into_iter();
+    let heading: Vec<_> = heading.chain(names.iter().map(String::as_str)).collect();
+    output.begin(args.form, heading.iter().copied())?;
+    if output.is_text() {
+        let heading: Vec<_> = heading.into_iter().map(Escaped).collect();
+        output.row(heading.iter().map(|name| RowField::styled(HEADING, name)))?;
+    }
     for row in compared {
-        let part = |count: u128| match shares {
+        let part = |count: u128| match args.shares {
             true => format!("{:.2}", 100.0 * share(count, row.addresses)),
             false => count.to_string(),
         };
         let counts = [row.unique].into_iter().chain(row.shared.iter().copied());
         let fields = [names[row.list].clone(), row.family.to_owned()].into_iter();
         let fields = fields.chain([row.prefixes.to_string(), row.addresses.to_string()]);
-        rows.push(fields.chain(counts.map(part)).collect());
-    }
-    rows
-}
-
-fn print_rows(rows: &[Vec<String>]) -> Result<(), Failure> {
-    let mut output = StandardOutput::of_rows(RowForm::tabs(&[LEFT, LEFT]).then(RIGHT));
-    for (index, row) in rows.iter().enumerate() {
-        let style = if index == 0 { HEADING } else { Style::new() };
-        let fields: Vec<_> = row.iter().map(|field| Escaped(field)).collect();
-        output.row(fields.iter().map(|field| RowField::styled(style, field)))?;
-    }
-    output.flush()
-}
-
-fn print_csv(rows: &[Vec<String>]) -> Result<(), Failure> {
-    let mut output = StandardOutput::new();
-    for row in rows {
-        output.csv(row)?;
+        let fields: Vec<String> = fields.chain(counts.map(part)).collect();
+        match output.is_text() {
+            true => {
+                let fields: Vec<_> = fields.iter().map(|field| Escaped(field)).collect();
+                output.row(fields.iter().map(|field| RowField::new(field)))?;
+            }
+            false => output.record_of(&line(names, row), || fields)?,
+        }
     }
     output.flush()
 }
@@ -155,24 +144,20 @@ struct SetCompareShared<'a> {
     share: f64,
 }
 
-fn print_json(names: &[String], compared: &[ComparedList]) -> Result<(), Failure> {
-    let mut output = StandardOutput::new();
-    for row in compared {
-        let others = names.iter().zip(&row.shared).enumerate();
-        let others = others.filter(|(index, _)| *index != row.list);
-        let shared = others.map(|(_, (list, &count))| SetCompareShared {
-            list,
-            addresses: count,
-            share: share(count, row.addresses),
-        });
-        output.json(&SetCompareLine {
-            list: &names[row.list],
-            family: row.family,
-            prefixes: row.prefixes,
-            addresses: row.addresses,
-            unique: row.unique,
-            shared: shared.collect(),
-        })?;
+fn line<'n>(names: &'n [String], row: &ComparedList) -> SetCompareLine<'n> {
+    let others = names.iter().zip(&row.shared).enumerate();
+    let others = others.filter(|(index, _)| *index != row.list);
+    let shared = others.map(|(_, (list, &count))| SetCompareShared {
+        list,
+        addresses: count,
+        share: share(count, row.addresses),
+    });
+    SetCompareLine {
+        list: &names[row.list],
+        family: row.family,
+        prefixes: row.prefixes,
+        addresses: row.addresses,
+        unique: row.unique,
+        shared: shared.collect(),
     }
-    output.flush()
 }

@@ -12,8 +12,9 @@ use popfib_program::program::Verdict;
 use serde::Serialize;
 
 use crate::args::{self, ReadArgs};
+use crate::forms::FormArgs;
 use crate::output::{AsText, StandardOutput};
-use crate::rows::RowField;
+use crate::rows::{RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
 
@@ -27,9 +28,8 @@ pub(super) struct OverlapsArgs {
     #[arg(long, value_enum)]
     family: Option<args::FamilyArg>,
 
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -53,24 +53,21 @@ pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
     };
     table::one_column(&options)?;
     let list = table::read(table::open_list(&args.file, &read)?, &read, &options)?;
-    let mut output = StandardOutput::new();
+    let names = "prefix value covered_by covered_by_value";
+    let mut output = StandardOutput::of_form(RowForm::TABS, args.form, names)?;
     let mut is_any = false;
     if args.family != Some(args::FamilyArg::Ipv6) {
-        is_any |= print::<u32>(&list, args.json, &mut output)?;
+        is_any |= print::<u32>(&list, &mut output)?;
     }
     if args.family != Some(args::FamilyArg::Ipv4) {
-        is_any |= print::<u128>(&list, args.json, &mut output)?;
+        is_any |= print::<u128>(&list, &mut output)?;
     }
     output.flush()?;
     Ok(Verdict::good_if(is_any))
 }
 
 /// Prints those of one family; returns whether there are any.
-fn print<A: Family>(
-    list: &RouteTable,
-    json: bool,
-    output: &mut StandardOutput,
-) -> Result<bool, Failure> {
+fn print<A: Family>(list: &RouteTable, output: &mut StandardOutput) -> Result<bool, Failure> {
     // Of a list, all values are empty.
     fn shown(value: &str) -> Escaped<'_> {
         Escaped(if value.is_empty() { "-" } else { value })
@@ -96,9 +93,9 @@ fn print<A: Family>(
                     covered_by: AsText(A::ip_prefix(outer)),
                     covered_by_value: &outer_value,
                 };
-                match json {
-                    true => output.json(&line)?,
-                    false => output.row([
+                match output.is_text() {
+                    false => output.record(&line)?,
+                    true => output.row([
                         RowField::styled(PREFIX, &prefix),
                         RowField::styled(VALUE, &shown(&value)),
                         RowField::styled(PREFIX, &outer),

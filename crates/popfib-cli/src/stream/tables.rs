@@ -94,7 +94,8 @@ pub(crate) fn files() -> Arg {
         .conflicts_with_all(["tables", "live"])
         .help("Tables or images to read; the same as --table")
         .long_help(
-            "Tables or images to read; the same as --table\n\nWithout either, a pipe or file on standard input is the table.",
+            "Tables or images to read; the same as --table\n\nOptions of a table are about all of them if none stands between them. \
+             Without either, a pipe or file on standard input is the table.",
         )
 }
 
@@ -122,7 +123,17 @@ impl FromArgMatches for TablesArgs {
         let places = match matches.try_get_many::<String>(FILES) {
             Ok(Some(files)) if !is_default(matches) => {
                 given.tables = files.cloned().collect();
-                places(matches, FILES)
+                let places = places(matches, FILES);
+                let is_between = |option| {
+                    let given = self::places(matches, option).into_iter();
+                    let (first, last) = (places[0], places[places.len() - 1]);
+                    given.into_iter().any(|at| (first..last).contains(&at))
+                };
+                // After all files, and none between them: they are about all.
+                match OF_A_TABLE.into_iter().any(is_between) {
+                    true => places,
+                    false => vec![usize::MAX; places.len()],
+                }
             }
             // The tables are the whole input. All options are about the one on standard input, which is after them.
             Ok(Some(_)) if given.tables.is_empty() && given.live.is_none() => {
@@ -234,6 +245,13 @@ impl TablesArgs {
     /// Whether a table is named, in place of the built-in one.
     pub(crate) fn is_given(&self) -> bool {
         !self.given.tables.is_empty() || self.given.live.is_some()
+    }
+
+    /// What values mean does not matter where no condition asks.
+    pub(crate) fn without_values(&mut self) {
+        for (read, conditions) in self.reads.iter_mut().zip(&self.conditions) {
+            read.is_list = conditions.is_empty();
+        }
     }
 
     /// Whether a table is needed: one is named, or options say how to read it.

@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use self::probes::ProbeArgs;
 use crate::args::{FileArgs, TableArgs, kernel};
+use crate::forms::FormArgs;
 use crate::image::with_routes;
 use crate::output::{StandardOutput, note};
 use crate::rows::{Alignment, RowForm};
@@ -55,9 +56,8 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     probes: ProbeArgs,
 
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArgs,
 
     #[command(flatten)]
     table: FileArgs,
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
     let table = with_routes(loaded, "verify it")?;
     let ipv4 = family::<u32>(&table, args)?;
     let ipv6 = family::<u128>(&table, args)?;
-    print(ipv4, ipv6, args.json)
+    print(ipv4, ipv6, args.form)
 }
 
 /// Checks one family of a table against its routes.
@@ -133,15 +133,20 @@ impl VerifyCount {
 }
 
 /// Prints the counts of both families.
-pub(crate) fn print(ipv4: VerifyCount, ipv6: VerifyCount, json: bool) -> Result<Verdict, Failure> {
+pub(crate) fn print(
+    ipv4: VerifyCount,
+    ipv6: VerifyCount,
+    form: FormArgs,
+) -> Result<Verdict, Failure> {
     let columns = &[
         Alignment::Left(6),
         Alignment::Right(10),
         Alignment::Right(10),
     ];
-    let mut output = StandardOutput::of_rows(RowForm::fixed(columns));
-    if json {
-        output.json(&VerifyReport { ipv4, ipv6 })?;
+    let names = "ipv4.addresses ipv4.mismatches ipv6.addresses ipv6.mismatches";
+    let mut output = StandardOutput::of_form(RowForm::fixed(columns), form, names)?;
+    if !output.is_text() {
+        output.record(&VerifyReport { ipv4, ipv6 })?;
     } else {
         output.heading(&["", "addresses", "mismatches"])?;
         for (name, count) in [("IPv4", ipv4), ("IPv6", ipv6)] {

@@ -16,7 +16,7 @@ use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use crate::args::FileArgs;
-use crate::forms::{Form, FormArgs};
+use crate::forms::FormArgs;
 use crate::lookup;
 use crate::output::StandardOutput;
 use crate::records::NEXT_HOP;
@@ -109,9 +109,8 @@ itself, or id), matches, ipv4 and ipv6, each with routes."
         #[command(flatten)]
         pin: PinArgs,
 
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        form: FormArgs,
     },
     /// Print the longest match of addresses, as programs find it
     ///
@@ -143,9 +142,8 @@ Examples:
         #[command(flatten)]
         probes: ProbeArgs,
 
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        form: FormArgs,
 
         #[command(flatten)]
         table: FileArgs,
@@ -164,9 +162,8 @@ JSON, one object a line: packets, bytes, number, value (null for no match)."
         #[command(flatten)]
         pin: PinArgs,
 
-        /// Print one JSON object a line
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        form: FormArgs,
     },
 }
 
@@ -189,19 +186,19 @@ pub(crate) fn run(args: XdpArgs) -> Result<Verdict, Failure> {
             let map = PinnedMap::open_or_create(&pin.pin.join(&pin.map)).map_err(failure)?;
             contents::load(&map, &table, matches, ids.as_deref())
         }
-        XdpAction::Show { pin, json } => show(&pin, json),
+        XdpAction::Show { pin, form } => show(&pin, form),
         XdpAction::Lookup {
             pin,
             form,
             addresses,
-        } => look_up(&pin, form.form(), &addresses),
+        } => look_up(&pin, form, &addresses),
         XdpAction::Verify {
             pin,
             probes,
-            json,
+            form,
             table,
-        } => verify::run(&pin.table()?, &table, probes, json),
-        XdpAction::Stats { pin, json } => stats(&pin, json),
+        } => verify::run(&pin.table()?, &table, probes, form),
+        XdpAction::Stats { pin, form } => stats(&pin, form),
     }
 }
 
@@ -223,7 +220,7 @@ struct XdpFamily {
     routes: usize,
 }
 
-fn show(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
+fn show(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
     let table = pin.table()?;
     let family = |kind| XdpFamily {
         routes: table.routes(kind),
@@ -243,9 +240,10 @@ fn show(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
         ipv6: family(FibKind::Ipv6),
     };
     let columns = &[Alignment::Left(12), Alignment::Left(1)];
-    let mut output = StandardOutput::of_rows(RowForm::fixed(columns));
-    if json {
-        output.json(&report)?;
+    let names = "pin generation bytes values value matches ipv4.routes ipv6.routes";
+    let mut output = StandardOutput::of_form(RowForm::fixed(columns), form, names)?;
+    if !output.is_text() {
+        output.record(&report)?;
     } else {
         let rows: [(&str, &dyn std::fmt::Display); 8] = [
             ("pin", &report.pin),
@@ -272,7 +270,7 @@ fn show(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-fn look_up(pin: &PinArgs, form: Form, addresses: &[String]) -> Result<Verdict, Failure> {
+fn look_up(pin: &PinArgs, form: FormArgs, addresses: &[String]) -> Result<Verdict, Failure> {
     let asked = addresses.iter().map(|text| {
         let asked = lookup::parse(text, false)?;
         let reason = || format!("{asked}: programs look up addresses, not prefixes");
@@ -280,8 +278,8 @@ fn look_up(pin: &PinArgs, form: Form, addresses: &[String]) -> Result<Verdict, F
     });
     let asked = asked.collect::<Result<Vec<_>, _>>()?;
     let table = pin.table()?;
-    let mut output = StandardOutput::new();
-    lookup::write_heading(&mut output, &[NEXT_HOP], form)?;
+    let names = "address prefix next_hop";
+    let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
     for (asked, address) in asked {
         let prefix = table.longest_match(address).map(|(prefix, _)| prefix);
         let text = match table.lookup(address) {
@@ -289,7 +287,7 @@ fn look_up(pin: &PinArgs, form: Form, addresses: &[String]) -> Result<Verdict, F
             number => Some(text(&table, number)),
         };
         let cell = text.as_deref().map(|text| Cell::Scalar(Scalar::Text(text)));
-        lookup::write_answer(&mut output, asked, prefix, &[(NEXT_HOP, cell)], form)?;
+        lookup::write_answer(&mut output, asked, prefix, &[(NEXT_HOP, cell)])?;
     }
     output.flush()?;
     Ok(Verdict::Good)
@@ -310,7 +308,7 @@ struct XdpCount {
     value: Option<String>,
 }
 
-fn stats(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
+fn stats(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
     let counts = pin.pin.join(format!("{}_counts", pin.map));
     let counts = PinnedCounts::open(&counts)
         .and_then(|counts| counts.read())
@@ -321,14 +319,15 @@ fn stats(pin: &PinArgs, json: bool) -> Result<Verdict, Failure> {
     let number_of: HashMap<_, _> = numbers
         .map(|number| (table.value(number), number))
         .collect();
-    let mut output = StandardOutput::new();
+    let names = "packets bytes number value";
+    let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
     for (number, packets, bytes) in counts {
         let value = (number > 0).then(|| match number_of.get(&number) {
             Some(found) => text(&table, *found),
             None => number.to_string(),
         });
-        if json {
-            output.json(&XdpCount {
+        if !output.is_text() {
+            output.record(&XdpCount {
                 packets,
                 bytes,
                 number,

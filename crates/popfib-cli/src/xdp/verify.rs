@@ -10,6 +10,7 @@ use popfib_program::progress;
 use popfib_table::Table;
 
 use crate::args::{FileArgs, TableArgs};
+use crate::forms::FormArgs;
 use crate::image::with_routes;
 use crate::table;
 use crate::verify::probes::ProbeArgs;
@@ -20,7 +21,7 @@ pub(super) fn run(
     mapped: &MappedTable,
     args: &FileArgs,
     probes: ProbeArgs,
-    json: bool,
+    form: FormArgs,
 ) -> Result<Verdict, Failure> {
     let args = TableArgs::clone(args).or_stdin(false);
     let loaded = table::load(&args, args.read.options())?;
@@ -28,7 +29,7 @@ pub(super) fn run(
     let numbers = numbers(mapped, &table);
     let ipv4 = family::<u32>(mapped, &table, &numbers, probes)?;
     let ipv6 = family::<u128>(mapped, &table, &numbers, probes)?;
-    verify::print(ipv4, ipv6, json)
+    verify::print(ipv4, ipv6, form)
 }
 
 /// The number in the table of each number in the map, by their values. A value that the table lacks has a number that nothing has.

@@ -96,23 +96,34 @@ fn nft_takes_its_sets() {
     assert_eq!(read_back("lists-nft-list", &taken("nft", &output)), wanted);
 }
 
-/// What popfib refuses nft refuses, too.
+/// What popfib refuses as a name the program refuses, too.
 #[test]
-fn words_of_nft_are_no_names() {
-    let mut script = String::new();
-    for word in ["drop", "accept", "ip", "set", "list", "xt", "gc-interval"] {
-        let output = run_with(
-            &["convert", "-", "--to", "nftables", "--name", word],
-            PREFIXES.as_bytes(),
-        );
-        let refused = "a word of the language, and no name there";
-        assert!(stderr(&output).contains(refused), "{word}");
-        script += &format!("! sed s/popfib_or/{word}/ $1 | nft -c -f - 2>/dev/null; ");
-    }
-    let written = list("nftables", &["--name", "popfib_or"]);
-    let script = format!("nft -c -f $1; {script}");
-    if let Some(output) = on_its_own("nft", &format!("set -e; {script}"), &written) {
-        taken("nft", &output);
+fn words_of_a_language_are_no_names() {
+    let of_nft = "drop accept ip set list xt gc-interval";
+    let of_bird = "accept filter protocol net RTS_BGP bgp_path as zero";
+    for (program, form, words, check) in [
+        ("nft", "nftables", of_nft, "nft -c -f -"),
+        ("bird", "bird", of_bird, "bird -p -c /dev/stdin"),
+    ] {
+        let written = list(form, &["--name", "popfib_or"]);
+        let mut script = format!("set -e; {check} < $1; ");
+        for word in words.split(' ') {
+            let args = ["convert", "-", "--to", form, "--name", word];
+            let output = run_with(&args, PREFIXES.as_bytes());
+            let refused = "a word of the language, and no name there; ";
+            assert!(stderr(&output).contains(refused), "{word}");
+            // Not the suffix of IPv6, with which it is one.
+            let named = format!("sed 's/popfib_or\\>/{word}/' $1");
+            script += &format!("! {named} | {check} 2>/dev/null; ");
+        }
+        // BIRD wants a protocol.
+        let text = fs::read_to_string(&written).unwrap();
+        let rest =
+            ["", "router id 192.0.2.1;\nprotocol device {}\n"][usize::from(program == "bird")];
+        let whole = file(&format!("lists-words-{program}"), text + rest);
+        if let Some(output) = on_its_own(program, &script, &whole) {
+            taken(program, &output);
+        }
     }
 }
 

@@ -114,7 +114,10 @@ fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Res
             .split_whitespace()
             .any(|word| Some(word) == given)
         {
-            return Err(format!("{name}: a word of the language, and no name there"));
+            let other = format!("{}_list", given.unwrap_or_default());
+            return Err(format!(
+                "{name}: a word of the language, and no name there; {other} is one"
+            ));
         }
         // The name of IPv6's list may get a suffix, which has to fit, too.
         let longest = match list.is_apart && !table.ribs.ipv6.is_empty() {

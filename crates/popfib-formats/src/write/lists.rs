@@ -130,7 +130,7 @@ pub(super) static JUNOS_ROUTE_FILTER: WriteEntry = form(
     },
 );
 
-// A set of BIRD is of one family; its names have no signs but `_`.
+// A set of BIRD is of one family; its names have no signs but `_`. The words are those that 2.0.12 refuses.
 pub(super) static BIRD: WriteEntry = form(
     "bird",
     "prefix sets of BIRD; the IPv6 set has the suffix _v6",
@@ -142,7 +142,7 @@ pub(super) static BIRD: WriteEntry = form(
         name: Some(NameRule {
             longest: 63,
             signs: "",
-            words: "",
+            words: include_str!("bird_words.txt"),
         }),
         bounds: Some(|out, len, low, high, _| {
             if (low, high) != (len, len) {

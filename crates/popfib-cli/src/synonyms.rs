@@ -46,7 +46,7 @@ pub(crate) fn meant(typed: &[OsString], wrong: &str) -> Option<String> {
 fn rest<'t>(way: &str, typed: &[&'t str], wrong: &str) -> Option<Vec<&'t str>> {
     let words: Vec<&str> = way.split(' ').collect();
     if let Some(command) = way.strip_suffix(" *") {
-        let is_one_more = typed.first() == Some(&command) && !wrong.starts_with('-');
+        let is_one_more = typed.first() == Some(&command) && !wrong.starts_with(['-', '[']);
         return is_one_more.then(|| typed[1..].to_vec());
     }
     let is_wrong = |word: &&str| *word == wrong;

@@ -84,6 +84,14 @@ pub(crate) const LAST: &[&str] = &[
     "to",
 ];
 
+/// Of the names of an end of a range those that are of nothing else: `start`, `from` and the like may be a date, or a host's.
+pub(crate) fn explicit(names: &'static [&'static str]) -> &'static [&'static str] {
+    let common = names
+        .iter()
+        .position(|name| matches!(*name, "start" | "end"));
+    &names[..common.unwrap_or(names.len())]
+}
+
 /// What holds the value, the most telling first.
 pub(crate) const VALUE: &[&str] = &[
     "nexthop",

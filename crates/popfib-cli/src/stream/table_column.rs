@@ -1,7 +1,7 @@
 //! `--table-column`: rows that name the table of their addresses in, the number of a table for each address out.
 //!
 //! The addresses of a batch are looked up in all of the tables in one call, however many these are
-//! ([`TableSet`](popfib_table::TableSet)).
+//! ([`TableSet`]).
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -11,7 +11,7 @@ use popfib::IpPrefix;
 use super::fields::CsvFields;
 use crate::error::{no_name, quote};
 use crate::masks::{self, Length};
-use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
+use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, explicit, rank};
 use crate::ranges::{is_prefix, is_range};
 use crate::values::{ColumnSelection, ValueBook};
 use crate::words::may_be_element;
@@ -182,11 +182,19 @@ impl CsvLayout {
         }
     }
 
-    /// The number and the name of each column that says nothing of the addresses: as the heading has it, or its number, from 1.
+    /// The number and the name of each column that the addresses are not read from: as the heading has it, or its number, from 1.
+    /// Those that say the same again have no more than these: `start_ip` and a netmask beside a prefix. What is called `ip`,
+    /// `start` or `network` there may be an address in it, a date or a name.
     fn others(&self, fields: &CsvFields) -> impl Iterator<Item = (usize, String)> {
         let has_heading = self.heading.is_some();
-        let is_place = move |n| self.source.uses(n) || has_heading && is_place(fields.get(n));
-        let others = (0..fields.len()).filter(move |&n| !is_place(n));
+        let is_again = move |n| {
+            let name = fields.get(n);
+            let ends = [FIRST, LAST].map(|names| explicit(names));
+            has_heading
+                && (ends.iter().any(|names| rank(name, names).is_some())
+                    || Length::named(name).is_some())
+        };
+        let others = (0..fields.len()).filter(move |&n| !self.source.uses(n) && !is_again(n));
         others.map(move |n| match fields.get(n).trim() {
             name if has_heading && !name.is_empty() => (n, name.to_owned()),
             _ => (n, (n + 1).to_string()),

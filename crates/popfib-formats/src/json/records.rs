@@ -32,7 +32,7 @@ use crate::grammar::{Grammar, document, lines};
 use crate::input::head_lines;
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
-use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, rank};
+use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, explicit, rank};
 use crate::ranges::is_prefix;
 use crate::registry::Capability::{ManyValues, PrefixColumn};
 use crate::rows::{RouteRows, RowValue};
@@ -110,11 +110,8 @@ pub(super) fn range_ends(object: &RecordNode<'_>) -> Option<[String; 2]> {
     let RecordNode::Map(members) = object else {
         return None;
     };
-    // Those whose names are `start`, `from` or the like may be two hosts of a log.
-    let end = |names: &[&str]| {
-        let names = names
-            .split(|name| matches!(*name, "start" | "end"))
-            .next()?;
+    let end = |names| {
+        let names = explicit(names);
         let is_address = |node: &RecordNode<'_>| match node {
             RecordNode::Scalar(_, text) => text.parse::<IpAddr>().is_ok(),
             _ => false,
@@ -266,8 +263,19 @@ impl Grammar for PrefixObjects {
                     RecordNode::Map(members) => members,
                     _ => Vec::new(),
                 };
-                let has_prefix = members.iter().any(|(key, _)| rank(key, PREFIX).is_some());
-                members.retain(|(key, _)| !is_place(key, has_prefix));
+                // What the prefix was read from is no column, whatever else is called so.
+                let is_named = self.range.is_none();
+                let by_name: [(bool, RankOfName); 2] = [
+                    (is_named && self.prefix.is_none(), prefix_rank),
+                    (is_named && self.length.is_none(), length_rank),
+                ];
+                for (_, rank) in by_name.iter().filter(|(is_used, _)| *is_used) {
+                    let ranked = members.iter().enumerate();
+                    let ranked = ranked.filter_map(|(at, (key, _))| Some((rank(key)?, at)));
+                    if let Some((_, at)) = ranked.min() {
+                        members.remove(at);
+                    }
+                }
                 let chosen = [&self.prefix, &self.length].into_iter().flatten();
                 let chosen = chosen.chain(self.range.iter().flatten());
                 // Only if all columns are read: whoever asks for this member by its name gets it.
@@ -304,12 +312,17 @@ impl Grammar for PrefixObjects {
     }
 }
 
-/// Whether a member says which addresses its object is about, so that it is no column: an address does if nothing is
-/// called a prefix.
-fn is_place(key: &str, has_prefix: bool) -> bool {
-    rank(key, PREFIX).is_some()
-        || Length::named(key).is_some()
-        || !has_prefix && rank(key, ADDRESS).is_some()
+/// How good a name is for a part of an object; 0 is the best.
+type RankOfName = fn(&str) -> Option<usize>;
+
+/// Of the member that has the prefix: an address does if nothing is called a prefix.
+fn prefix_rank(name: &str) -> Option<usize> {
+    rank(name, PREFIX).or_else(|| rank(name, ADDRESS).map(|rank| PREFIX.len() + rank))
+}
+
+/// Of the member that has its length.
+fn length_rank(name: &str) -> Option<usize> {
+    Length::named(name).map(|(rank, _)| rank)
 }
 
 /// What a member that was looked for holds. Null is told from nothing: the value of this object is not known, while
@@ -430,9 +443,8 @@ impl<'de> Deserialize<'de> for MemberName {
             }
 
             fn visit_str<E>(self, name: &str) -> Result<MemberName, E> {
-                let address = || rank(name, ADDRESS).map(|rank| PREFIX.len() + rank);
                 Ok(MemberName {
-                    prefix: rank(name, PREFIX).or_else(address),
+                    prefix: prefix_rank(name),
                     value: rank(name, VALUE),
                     length: Length::named(name),
                     is_type: name == "type",

@@ -1,5 +1,10 @@
 //! Tests by the library's interface in one program: each of its own would have the library once more.
 
 mod changed_images;
+mod join;
+mod multi_rib;
+mod records;
 mod rpki;
+mod table;
+mod table_set;
 mod watcher;

@@ -119,22 +119,24 @@ impl LaneGroup<VECTORS, true> {
         }
         // SAFETY: as this function's: all blocks are of one kind, or the lanes with those of the other are idle.
         unsafe {
-            if any_flat == 0 {
-                return self.step::<A, Vpopcntdq>(view, Vpopcntdq::new());
-            }
             if any_runs == 0 {
                 return self.step_flat_or_half::<A>(view);
             }
             let mut flat = *self;
-            for (pointer, flat) in self.pointers.iter_mut().zip(&mut flat.pointers) {
-                let is_flat = on(*pointer) & _mm512_test_epi32_mask(*pointer, all(FLAT));
-                *flat = _mm512_maskz_mov_epi32(is_flat, *pointer);
-                *pointer = _mm512_maskz_mov_epi32(!is_flat, *pointer);
+            if any_flat != 0 {
+                for (pointer, flat) in self.pointers.iter_mut().zip(&mut flat.pointers) {
+                    let is_flat = on(*pointer) & _mm512_test_epi32_mask(*pointer, all(FLAT));
+                    *flat = _mm512_maskz_mov_epi32(is_flat, *pointer);
+                    *pointer = _mm512_maskz_mov_epi32(!is_flat, *pointer);
+                }
+                flat.step_flat_or_half::<A>(view);
             }
-            flat.step_flat_or_half::<A>(view);
+            // Called in one place, so that it is inlined.
             self.step::<A, Vpopcntdq>(view, Vpopcntdq::new());
-            for (pointer, flat) in self.pointers.iter_mut().zip(flat.pointers) {
-                *pointer = _mm512_or_si512(*pointer, flat);
+            if any_flat != 0 {
+                for (pointer, flat) in self.pointers.iter_mut().zip(flat.pointers) {
+                    *pointer = _mm512_or_si512(*pointer, flat);
+                }
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Several paths for one prefix, against a map of maps; and what is reported
 //! about the best of them, against a Rib that follows the reports.
 
-#[path = "../../popfib/tests/common/random.rs"]
+#[path = "../../../popfib/tests/common/random.rs"]
 mod random;
-#[path = "../../popfib/tests/common/rounds.rs"]
+#[path = "../../../popfib/tests/common/rounds.rs"]
 mod rounds;
 
 use std::cmp::Ordering;

@@ -1,7 +1,7 @@
 //! Records in images: what was put in comes out, and no bytes make records that panic.
 
 #[allow(dead_code)]
-#[path = "../../popfib/tests/library/image/forms.rs"]
+#[path = "../../../popfib/tests/library/image/forms.rs"]
 mod forms;
 
 use forms::{repair, sections};

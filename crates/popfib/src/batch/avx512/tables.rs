@@ -111,33 +111,30 @@ impl LaneGroup<VECTORS, true> {
     )]
     #[inline]
     unsafe fn step_mixed<A: Address>(&mut self, view: FibView<'_>) {
+        // Lanes with a flat block apart; answers stay here.
         let (mut any_runs, mut any_flat) = (0, 0);
-        for pointer in self.pointers {
-            let is_flat = _mm512_test_epi32_mask(pointer, all(FLAT));
-            any_runs |= on(pointer) & !is_flat;
-            any_flat |= on(pointer) & is_flat;
+        let mut flat = *self;
+        for (pointer, flat) in self.pointers.iter_mut().zip(&mut flat.pointers) {
+            let is_flat = on(*pointer) & _mm512_test_epi32_mask(*pointer, all(FLAT));
+            any_runs |= on(*pointer) & !is_flat;
+            any_flat |= is_flat;
+            *flat = _mm512_maskz_mov_epi32(is_flat, *pointer);
+            *pointer = _mm512_maskz_mov_epi32(!is_flat, *pointer);
         }
-        // SAFETY: as this function's: all blocks are of one kind, or the lanes with those of the other are idle.
+        // SAFETY: as this function's: lanes with blocks of the other kind are idle.
         unsafe {
-            if any_runs == 0 {
-                return self.step_flat_or_half::<A>(view);
-            }
-            let mut flat = *self;
             if any_flat != 0 {
-                for (pointer, flat) in self.pointers.iter_mut().zip(&mut flat.pointers) {
-                    let is_flat = on(*pointer) & _mm512_test_epi32_mask(*pointer, all(FLAT));
-                    *flat = _mm512_maskz_mov_epi32(is_flat, *pointer);
-                    *pointer = _mm512_maskz_mov_epi32(!is_flat, *pointer);
-                }
                 flat.step_flat_or_half::<A>(view);
             }
             // Called in one place, so that it is inlined.
-            self.step::<A, Vpopcntdq>(view, Vpopcntdq::new());
-            if any_flat != 0 {
-                for (pointer, flat) in self.pointers.iter_mut().zip(flat.pointers) {
-                    *pointer = _mm512_or_si512(*pointer, flat);
-                }
+            if any_runs != 0 {
+                self.step::<A, Vpopcntdq>(view, Vpopcntdq::new());
+            } else {
+                self.rest = flat.rest;
             }
+        }
+        for (pointer, flat) in self.pointers.iter_mut().zip(flat.pointers) {
+            *pointer = _mm512_or_si512(*pointer, flat);
         }
     }
 

@@ -189,7 +189,7 @@ impl CsvLayout {
         let has_heading = self.heading.is_some();
         let is_again = move |n| {
             let name = fields.get(n);
-            let ends = [FIRST, LAST].map(|names| explicit(names));
+            let ends = [FIRST, LAST].map(explicit);
             has_heading
                 && (ends.iter().any(|names| rank(name, names).is_some())
                     || Length::named(name).is_some())

@@ -1,5 +1,9 @@
 //! Tests by the library's interface in one program: each of its own would have the library once more.
 
+#[allow(dead_code)]
+#[path = "../../../popfib/tests/common/random.rs"]
+mod random;
+
 mod changed_images;
 mod join;
 mod multi_rib;

@@ -1,8 +1,6 @@
 //! Several paths for one prefix, against a map of maps; and what is reported
 //! about the best of them, against a Rib that follows the reports.
 
-#[path = "../../../popfib/tests/common/random.rs"]
-mod random;
 #[path = "../../../popfib/tests/common/rounds.rs"]
 mod rounds;
 
@@ -11,8 +9,9 @@ use std::collections::BTreeMap;
 
 use popfib::{Address, NextHop, Prefix, Rib};
 use popfib_table::multi_rib::{BestChange, MultiRib, Path};
-use random::Random;
 use rounds::rounds;
+
+use crate::random::Random;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FromPeer {

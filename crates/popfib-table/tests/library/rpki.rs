@@ -1,13 +1,10 @@
 //! Route origin validation against a linear scan that follows RFC 6811 word by word, over random
 //! VRPs and all routes of narrow keys, and the cases of its examples.
 
-#[allow(dead_code)]
-#[path = "../../../popfib/tests/common/random.rs"]
-mod random;
-
 use popfib::{Address, Prefix};
 use popfib_table::rpki::{Validity, Vrp, VrpError, Vrps};
-use random::Random;
+
+use crate::random::Random;
 
 /// RFC 6811, section 2, and the two kinds of invalid.
 fn scan<A: Address>(vrps: &[Vrp<A>], route: Prefix<A>, origin: Option<u32>) -> Validity {

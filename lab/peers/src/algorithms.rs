@@ -63,7 +63,11 @@ pub(crate) fn algorithms() -> Vec<Algorithm> {
             ..popfib(name.into(), options, Kernel::best())
         });
     }
-    all.push(other("planb", Kind::PlanB));
+    let has_vectors = Kernel::list().any(|kernel| kernel.name() == "avx512");
+    all.push(Algorithm {
+        kernel: if has_vectors { "avx512" } else { "scalar" },
+        ..other("planb", Kind::PlanB)
+    });
     all.push(other("prefix-trie", Kind::PrefixTrie));
     all.push(other("treebitmap", Kind::TreeBitmap));
     all

@@ -13,7 +13,7 @@
 use std::mem;
 
 use popfib::{IpPrefix, NextHop};
-use popfib_table::Dictionary;
+use popfib_table::{Dictionary, TableSet};
 
 use crate::account::Account;
 use crate::as_path;
@@ -206,7 +206,7 @@ impl RouteRows {
     fn is_chosen(&self) -> bool {
         let is_main = self.table.is_empty();
         self.chosen.as_ref().is_none_or(|chosen| match is_main {
-            true => matches!(chosen.as_str(), "main" | "default" | "254"),
+            true => TableSet::MAIN.contains(&chosen.as_str()),
             false => *chosen == self.table,
         })
     }

@@ -279,6 +279,10 @@ fn is_control(c: char) -> bool {
     c.is_control() && c != '\t'
 }
 
+/// As many bytes of a file as [`kind`] looks at, so that what it says does not hang on how many more
+/// are there.
+pub(crate) const KIND_BYTES: usize = 12;
+
 /// What a file is that begins with `head` and is no text, and what to do about it.
 pub(crate) fn kind(head: &[u8]) -> Option<&'static str> {
     const KNOWN: [(&[u8], &str); 8] = [
@@ -300,6 +304,7 @@ pub(crate) fn kind(head: &[u8]) -> Option<&'static str> {
             "zstd data where text is expected: unpack it first, as by `zstd -dc`",
         ),
     ];
+    let head = &head[..head.len().min(KIND_BYTES)];
     const UTF16: &str =
         "text in UTF-16: convert it to UTF-8 first, as by `iconv -f UTF-16 -t UTF-8`";
     let known = KNOWN.iter().find(|(magic, _)| head.starts_with(magic));

@@ -4,7 +4,7 @@
 //! addresses are looked for in each (`finder`). That may be done by other threads while the next block is read
 //! ([`AddressSource::next_block`]).
 
-use memchr::{memchr_iter, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::batch::AddressBatch;
 use super::choice::{LineMembers, PlaceChoice};
@@ -14,7 +14,7 @@ use super::options::{AddressOptions, LinePart};
 use super::source::{AddressEntry, AddressSource};
 use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
-use crate::lines::kind;
+use crate::lines::{KIND_BYTES, kind};
 
 pub(super) static TEXT: AddressEntry = AddressEntry {
     name: "text",
@@ -77,11 +77,10 @@ impl LineAddresses {
     /// As many as say what is no text, or the first line if that is shorter: the same however the
     /// input comes in pieces.
     fn first_bytes(&mut self) -> &[u8] {
-        const ENOUGH: usize = 8;
-        let first_line = |head: &[u8]| head.iter().position(|&byte| byte == b'\n');
-        let is_enough = |head: &[u8]| head.len() >= ENOUGH || first_line(head).is_some();
+        let first_line = |head: &[u8]| memchr(b'\n', head);
+        let is_enough = |head: &[u8]| head.len() >= KIND_BYTES || first_line(head).is_some();
         let head = self.input.peek(is_enough);
-        &head[..first_line(head).unwrap_or(ENOUGH).min(head.len())]
+        &head[..first_line(head).unwrap_or(head.len())]
     }
 
     /// Reads whole lines into `batch`, neither counted nor cut; false at the end.

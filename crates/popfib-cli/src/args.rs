@@ -45,7 +45,7 @@ pub(crate) struct TableArgs {
 
     /// Use the table of a running `popfibd`
     ///
-    /// SOCKET is its Unix socket, or http://HOST:PORT; --vrf names one of its tables.
+    /// SOCKET is its Unix socket, or http:// or https://HOST:PORT; --vrf names one of its tables.
     #[arg(long, value_name = "SOCKET", conflicts_with = "table")]
     pub(crate) live: Option<PathBuf>,
 

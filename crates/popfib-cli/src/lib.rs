@@ -47,6 +47,8 @@ mod set;
 mod stream;
 mod synonyms;
 mod table;
+#[cfg(feature = "tls")]
+mod tls;
 mod updates;
 mod verify;
 mod watch;

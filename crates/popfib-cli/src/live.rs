@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use popfib::IpPrefix;
-use popfib_program::failure::Failure;
+use popfib_program::failure::{Failure, NO_TLS};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::args::ReadArgs;
 use crate::image::OpenedImage;
 use crate::output::note;
+#[cfg(feature = "tls")]
+use crate::tls;
 
 /// How many addresses are asked for at a time.
 const AHEAD: usize = 10_000;
@@ -38,7 +40,7 @@ fn connect(_: &Path) -> io::Result<Box<dyn ReadWrite>> {
 /// Where a `popfibd` answers, and which of its tables is meant.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowSocket {
-    /// The path of its socket, or `http://HOST:PORT`.
+    /// The path of its socket, or `http://HOST:PORT`, or `https:`.
     place: PathBuf,
     table: Option<String>,
     /// All, if there are none.
@@ -113,23 +115,36 @@ impl FollowSocket {
             .place
             .to_str()
             .and_then(|place| place.split_once("://"));
-        let stream: io::Result<Box<dyn ReadWrite>> = match url {
-            None => connect(&self.place),
-            Some(("http", host)) => {
+        let nobody = |error| self.failed(format_args!("{error}; {ANSWERS}"));
+        let stream: Box<dyn ReadWrite> = match url {
+            None => connect(&self.place).map_err(nobody)?,
+            Some(("https", _)) if cfg!(not(feature = "tls")) => {
+                return Err(self.failed(format_args!("this popfib was {NO_TLS}")));
+            }
+            Some((scheme @ ("http" | "https"), host)) => {
                 let host = host.trim_end_matches('/');
                 let has_port = host
                     .rsplit_once(':')
                     .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+                let port = if scheme == "https" { 443 } else { 80 };
                 let address = if has_port {
                     host.to_owned()
                 } else {
-                    format!("{host}:80")
+                    format!("{host}:{port}")
                 };
-                TcpStream::connect(address).map(|stream| Box::new(stream) as _)
+                let stream = TcpStream::connect(&address).map_err(nobody)?;
+                match scheme {
+                    #[cfg(feature = "tls")]
+                    "https" => {
+                        let name = address.rsplit_once(':').map_or("", |(name, _)| name);
+                        let secured = tls::connect(name.trim_matches(['[', ']']), stream);
+                        Box::new(secured.map_err(|reason| self.failed(reason))?)
+                    }
+                    _ => Box::new(stream),
+                }
             }
-            Some(_) => return Err(self.failed("only http:// and sockets are asked")),
+            Some(_) => return Err(self.failed("only http://, https:// and sockets are asked")),
         };
-        let stream = stream.map_err(|error| self.failed(format_args!("{error}; {ANSWERS}")))?;
         Ok(BufReader::new(stream))
     }
 

@@ -21,6 +21,8 @@ use super::metrics;
 use super::questions::{BodyForm, QuestionError, Questions};
 use super::session::ClientSession;
 use super::state::{FollowState, Health};
+#[cfg(feature = "tls")]
+use super::tls::HttpTls;
 
 /// How much of a body is read before its answer begins: who sends less may send all of it before reading.
 const AHEAD: usize = 1 << 20;
@@ -43,12 +45,14 @@ pub(super) enum Trust {
 }
 
 /// What the listener asks of its clients.
-#[derive(Debug, Default)]
+#[derive(PartialEq)]
 pub(super) struct HttpAccess {
     /// Names of this host besides its addresses.
     pub(super) hosts: Vec<String>,
     /// Requests have one of them, if there are any.
     pub(super) tokens: Vec<String>,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Option<HttpTls>,
 }
 
 impl HttpAccess {

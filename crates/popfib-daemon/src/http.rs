@@ -17,13 +17,15 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use popfib_program::failure::Failure;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Runtime};
+#[cfg(feature = "tls")]
+use tokio::time::timeout;
 use tokio::time::{Instant, timeout_at};
 
 use super::accept::{ListenerThread, accept};
 use super::api::{self, HttpAccess, Trust};
 use super::state::{CountedClient, FollowState};
 
-/// The time for the head of a request, which is also that of silence before it, and the time for a request with its answer.
+/// The time for the head of a request, which is also that of silence before it and of agreeing on TLS, and the time for a request with its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 const EXCHANGE: Duration = Duration::from_secs(30);
 /// The maximum number of connections to the listener.
@@ -51,11 +53,15 @@ fn runtime() -> io::Result<&'static Runtime> {
 pub(super) fn listen(
     state: &Arc<FollowState>,
     address: SocketAddr,
-    access: HttpAccess,
+    access: &Arc<HttpAccess>,
 ) -> Result<ListenerThread, Failure> {
-    let trust = Trust::Network(Arc::new(access));
+    let trust = Trust::Network(access.clone());
     let failed = |error| format!("--http {address}: {error}");
     let runtime = runtime().map_err(failed)?;
+    #[cfg(feature = "tls")]
+    let what = access.tls.as_ref().map_or("HTTP", |_| "HTTPS");
+    #[cfg(not(feature = "tls"))]
+    let what = "HTTP";
     let (accepting, state) = (state, state.clone());
     let each = move |client: TcpStream, _| {
         let (state, trust) = (state.clone(), trust.clone());
@@ -66,12 +72,23 @@ pub(super) fn listen(
             };
             let _ = client.set_nonblocking(true);
             let _ = client.set_nodelay(true);
-            if let Ok(client) = tokio::net::TcpStream::from_std(client) {
-                serve(&state, client, &trust).await;
+            let Ok(client) = tokio::net::TcpStream::from_std(client) else {
+                return;
+            };
+            #[cfg(feature = "tls")]
+            if let Trust::Network(access) = &trust
+                && let Some(tls) = &access.tls
+            {
+                // Who does not speak TLS is no error.
+                if let Ok(Ok(client)) = timeout(PATIENCE, tls.accept(client)).await {
+                    serve(&state, client, &trust).await;
+                }
+                return;
             }
+            serve(&state, client, &trust).await;
         });
     };
-    Ok(accept(accepting, "HTTP", address, each).map_err(failed)?)
+    Ok(accept(accepting, what, address, each).map_err(failed)?)
 }
 
 /// Answers the requests of a client of the Unix socket, of which this was read before.

@@ -40,6 +40,8 @@ mod snapshot;
 mod socket;
 mod state;
 mod threads;
+#[cfg(feature = "tls")]
+mod tls;
 mod updates;
 mod watch;
 

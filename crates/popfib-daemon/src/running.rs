@@ -2,6 +2,7 @@
 //! the parts that differ.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -11,6 +12,7 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 
 use super::accept::ListenerThread;
+use super::api::HttpAccess;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
 use super::bpf::BpfThread;
 use super::files::ServedFile;
@@ -28,7 +30,7 @@ pub(super) struct RunningParts {
     fpm: Option<RouterListener>,
     bmp: Option<RouterListener>,
     socket: Option<SocketFile>,
-    http: Option<ListenerThread>,
+    http: Option<((SocketAddr, Arc<HttpAccess>), ListenerThread)>,
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     bpf: Vec<(String, super::bpf::BpfThread)>,
     files: Vec<(PathBuf, JoinHandle<Verdict>)>,
@@ -93,21 +95,20 @@ impl RunningParts {
             self.socket = keep(opened, failed)?;
             self.now.socket = to.socket.clone().filter(|_| self.socket.is_some());
         }
-        let http = |settings: &Settings| {
-            (
-                settings.http,
-                settings.http_host.clone(),
-                settings.http_tokens.clone(),
-            )
-        };
-        if http(&before) != http(to) {
-            self.http = None;
-            let opened = to.http.map(|address| {
-                let access = to.http_access()?;
-                http::listen(state, address, access)
-            });
-            self.http = keep(opened, failed)?;
-            self.now.http = to.http.filter(|_| self.http.is_some());
+        // Tokens and certificates are others in the files of before.
+        let http = to
+            .http
+            .map(|address| Ok((address, to.http_access()?.into())));
+        match keep(http, failed)? {
+            // One that cannot be read leaves the listener as it is.
+            None if to.http.is_some() => {}
+            None => self.http = None,
+            Some(http) if self.http.as_ref().is_some_and(|(now, _)| *now == http) => {}
+            Some(http) => {
+                self.http = None;
+                let opened = Some(http::listen(state, http.0, &http.1));
+                self.http = keep(opened, failed)?.map(|listener| (http, listener));
+            }
         }
         self.files.retain(|(path, _)| to.updates.contains(path));
         // A file that is named twice is read twice.

@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use clap::Args;
 use popfib_feed::Limits;
-use popfib_program::failure::Failure;
+use popfib_program::failure::{Failure, NO_TLS};
 use serde::Deserialize;
 
 use super::api::HttpAccess;
 use super::files::FileSettings;
+#[cfg(feature = "tls")]
+use super::tls::HttpTls;
 use super::{listen, updates};
 
 /// The maximum size of a settings file.
@@ -139,6 +141,18 @@ pub(super) struct Settings {
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "http")]
     pub(super) http_tokens: Option<PathBuf>,
 
+    /// File with the certificate of this host: HTTP with TLS
+    ///
+    /// In PEM, those of its issuers after it. It is for a popfibd with the feature tls.
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "http")]
+    pub(super) http_certificate: Option<PathBuf>,
+
+    /// File with the private key of that certificate
+    ///
+    /// In PEM, without a passphrase.
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "http")]
+    pub(super) http_key: Option<PathBuf>,
+
     /// When routes that a reconnection did not announce go, in seconds
     ///
     /// After a reconnection, routes that were not announced again are removed this many seconds after the last one that was.
@@ -190,6 +204,8 @@ impl Default for Settings {
             http: None,
             http_host: Vec::new(),
             http_tokens: None,
+            http_certificate: None,
+            http_key: None,
             idle: limits.idle.as_secs(),
             max_paths: limits.max_paths,
             max_peer_paths: limits.max_peer_paths,
@@ -237,6 +253,12 @@ impl Settings {
         if self.snapshot_every == Some(0) {
             return Err("a snapshot every 0 seconds".into());
         }
+        if self.http_certificate.is_some() != self.http_key.is_some() {
+            return Err("--http-certificate and --http-key need each other".into());
+        }
+        if self.http_certificate.is_some() && cfg!(not(feature = "tls")) {
+            return Err(format!("--http-certificate: this popfibd was {NO_TLS}"));
+        }
         #[cfg(all(target_os = "linux", feature = "xdp"))]
         if super::bpf::is_given_twice(&self.bpf) {
             let reason =
@@ -258,8 +280,17 @@ impl Settings {
                 return Err(failed(&"there is no token in it"));
             }
         }
-        let hosts = self.http_host.clone();
-        Ok(HttpAccess { hosts, tokens })
+        #[cfg(feature = "tls")]
+        let tls = match (&self.http_certificate, &self.http_key) {
+            (Some(certificate), Some(key)) => Some(HttpTls::read(certificate, key)?),
+            _ => None,
+        };
+        Ok(HttpAccess {
+            hosts: self.http_host.clone(),
+            tokens,
+            #[cfg(feature = "tls")]
+            tls,
+        })
     }
 
     /// The files that are served, by the names of their tables.

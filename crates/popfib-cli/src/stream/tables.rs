@@ -56,7 +56,7 @@ struct GivenArgs {
 
     /// Use the table of a running `popfibd`
     ///
-    /// SOCKET is its Unix socket, or http://HOST:PORT; --vrf names one of its tables.
+    /// SOCKET is its Unix socket, or http:// or https://HOST:PORT; --vrf names one of its tables.
     #[arg(long, value_name = "SOCKET", conflicts_with = "tables")]
     live: Option<PathBuf>,
 

@@ -227,6 +227,13 @@ fn without_parquet_the_way_to_it_is_told() {
     }
 }
 
+#[test]
+#[cfg(not(feature = "tls"))]
+fn without_tls_the_way_to_it_is_told() {
+    let wanted = "https://localhost: this popfib was built without TLS; `--features tls` of `cargo install` builds it in";
+    assert_eq!(bad(&run(&["info", "--live", "https://localhost"])), wanted);
+}
+
 /// Whoever else writes to the same standard error, a log of several programs, does not come between.
 #[test]
 #[cfg(unix)]

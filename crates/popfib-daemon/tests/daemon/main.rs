@@ -19,6 +19,8 @@ mod reports;
 mod restart;
 mod routers;
 mod soak;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

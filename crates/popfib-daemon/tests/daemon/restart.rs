@@ -275,6 +275,10 @@ fn settings_that_are_wrong_are_one_line_with_their_place() {
             "updates = [\"-\"]\nsocket = \"x\"\nsnapshot-every = 0\n",
             ": a snapshot every 0 seconds",
         ),
+        (
+            "updates = [\"-\"]\nhttp = \"127.0.0.1:0\"\nhttp-key = \"x\"\n",
+            ": --http-certificate and --http-key need each other",
+        ),
     ] {
         let path = file("follow-wrong.toml", text);
         let output = run_daemon(&["--config", &path, "--check"]);

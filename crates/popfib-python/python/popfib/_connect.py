@@ -86,5 +86,5 @@ class Connection:
 
 
 def connect(url: str, *, table: str | None = None, token: str | None = None, timeout: float = 30) -> Connection:
-    """A table of the ``popfibd`` that answers at ``http://HOST:PORT``, or at the Unix socket of that path."""
+    """A table of the ``popfibd`` that answers at ``http://HOST:PORT``, ``https://HOST:PORT``, or at the Unix socket of that path."""
     return Connection(url, table=table, token=token, timeout=timeout)

@@ -153,7 +153,7 @@ pub(crate) fn form<A: Address>(
     options: &Options,
     highest: u32,
 ) -> Result<(u8, u8, u8), CompileError> {
-    let direct_bits = direct_bits::<A>(options.asked_direct_bits(), rib.len())?;
+    let direct_bits = direct_bits::<A>(options, rib.len())?;
     let root_bits = root_bits::<A>(direct_bits);
     check_next_hops::<A>(rib)?;
     let bound = rib.next_hop_bound().max(highest).min(MAX_NEXT_HOP);
@@ -180,23 +180,24 @@ pub(crate) fn fill_page<'r, A: Address, S: Store<Node = u32>, Al: Allocator>(
     )
 }
 
-/// The direct bits that were asked for, or those that suit the number of routes.
+/// The direct bits that were asked for, or those that suit the number of routes and the size.
 pub(crate) fn direct_bits<A: Address>(
-    asked: Option<u8>,
+    options: &Options,
     routes: usize,
 ) -> Result<u8, CompileError> {
     let max = MAX_DIRECT_BITS.min(A::WIDTH);
-    let Some(direct_bits) = asked else {
-        // A root table costs at most 16 bytes a route. For keys up to 32 bits
-        // multiples of six only: they put /24, where most IPv4 routes end, at the
-        // end of a block (paper, section 4.3). Longer keys have pages below
-        // 16 bits, and 24 puts /36, /42 and /48 at the end of a block.
-        let suited = match (routes, A::WIDTH > 32) {
+    let Some(direct_bits) = options.asked_direct_bits() else {
+        // A root table costs at most 64 bytes a route while it is small enough for the fastest cache,
+        // then 16; where more memory may be taken, 1 KiB. For keys up to 32 bits multiples of six
+        // only: they put /24, where most IPv4 routes end, at the end of a block (paper, section 4.3).
+        // Longer keys have pages below 16 bits, and 24 puts /36, /42 and /48 at the end of a block.
+        let suited = match (routes, options.is_balanced()) {
             (0..16, _) => 0,
-            (16..1024, _) => 6,
-            (1024..16_384, _) | (16_384..65_536, false) => 12,
-            (_, false) => 18,
-            (_, true) => 24,
+            (16..256, _) => 6,
+            (256..1000, _) | (1000..16_384, false) => 12,
+            _ if A::WIDTH > 32 => 24,
+            (16_384..65_536, false) => 12,
+            _ => 18,
         };
         return Ok(suited.min(max));
     };

@@ -27,7 +27,7 @@ fn is_asked<A: Address>(
     rib: &Rib<A, impl Allocator + Clone>,
     options: &Options,
 ) -> Result<bool, CompileError> {
-    let direct_bits = compile::direct_bits::<A>(options.asked_direct_bits(), rib.len())?;
+    let direct_bits = compile::direct_bits::<A>(options, rib.len())?;
     let end = MAX_DIRECT_BITS.min(A::WIDTH);
     let suits = if A::WIDTH > 32 {
         direct_bits == end

@@ -30,8 +30,9 @@ impl Options {
     /// more than 32 bits the part after the first 16 bits exists only where
     /// there are routes.
     ///
-    /// `None` follows the number of routes: 0, 6, 12 and, from 65,536 routes on,
-    /// 18; for keys of more than 32 bits 0, 6, 12 and, from 16,384 on, 24.
+    /// `None` follows the number of routes: 0, from 16 routes on 6, from 256 on 12, and from 65,536
+    /// on 18; for keys of more than 32 bits from 16,384 on 24. [`Size::Balanced`] has these last from
+    /// 1,000 routes on.
     #[must_use]
     pub fn direct_bits(mut self, direct_bits: Option<u8>) -> Self {
         self.direct_bits = direct_bits;

@@ -232,8 +232,8 @@ fn a_flat_table_that_becomes_too_large_has_runs() {
         }
         sizes.push(table.view().size());
     };
-    announce(&mut table, 60_000, 24);
-    announce(&mut table, 10_000, 24);
+    announce(&mut table, 900, 24);
+    announce(&mut table, 70_000, 24);
     // Each of these needs a whole block and one below it.
     announce(&mut table, 100_000, 28);
     assert_eq!(sizes, [Size::Smallest, Size::Balanced, Size::Smallest]);

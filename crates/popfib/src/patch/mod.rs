@@ -369,9 +369,8 @@ impl<A: Address, H: Home> FollowingFib<A, H> {
 
     /// Whether the arrays suit the number of routes.
     fn is_suited(&self, routes: usize) -> bool {
-        let asked = self.options.asked_direct_bits();
         let direct_bits = self.direct_bits();
-        let suited = |routes| compile::direct_bits::<A>(asked, routes) == Ok(direct_bits);
+        let suited = |routes| compile::direct_bits::<A>(&self.options, routes) == Ok(direct_bits);
         // Fewer direct bits only when there are far fewer routes, lest the
         // table be compiled again and again at the border.
         if !(suited(routes) || suited(routes * 2)) {

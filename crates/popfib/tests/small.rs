@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use popfib::image::Keep;
 use popfib::{
     Address, CompileError, Fib, FibSet, Image, ImageError, ImageWriter, Kernel, LiveFib,
-    LiveFibSet, LiveMap, LongestFib, NextHop, Options, Prefix, Rib, Size,
+    LiveFibSet, LiveMap, LongestFib, NextHop, Options, Prefix, PrefixMap, Rib, Size,
 };
 
 /// Routes of a table.
@@ -188,6 +188,31 @@ fn every_part_agrees_on_ipv4() {
 fn every_part_agrees_on_long_keys() {
     every_part::<u64>(4);
     every_part::<u128>(5);
+}
+
+/// First lookups of many threads at once, after changes without a lookup: one of them compiles, and all are right.
+#[test]
+fn first_lookups_of_a_map() {
+    let mut random = Random(7);
+    for _ in 0..if cfg!(miri) { 2 } else { 200 } {
+        let routes = routes::<u32>(&mut random);
+        let mut map = PrefixMap::<u32, u32>::new();
+        for (prefix, next_hop) in &routes {
+            map.insert(*prefix, next_hop.get());
+        }
+        let addresses = borders(&routes);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for address in &addresses {
+                        let found = map.lookup(*address).copied();
+                        assert_eq!(found.unwrap_or(0), search(&routes, *address));
+                    }
+                });
+            }
+        });
+        assert_eq!(map.check(), Ok(()));
+    }
 }
 
 /// Changes of a live table.

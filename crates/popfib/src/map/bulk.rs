@@ -150,23 +150,21 @@ impl<A: Address, V, S: Stores<V>, const N: usize> From<[(Prefix<A>, V); N]> for 
     }
 }
 
-/// Many changes of a map. When this is dropped the Fib answers again.
+/// Many changes of a map. When this is dropped, a map that had no routes has its Fib.
 pub(super) struct BulkChange<'a, A: Address, V, S: Stores<V>> {
     pub(super) map: &'a mut PrefixMap<A, V, S>,
     /// The routes of a map that had none, as long as they come in order; they are not in its Rib yet.
     in_order: Option<RibBuilder<A>>,
-    /// Patches that cost less than a compilation.
-    patches: usize,
+    had_routes: bool,
 }
 
 impl<'a, A: Address, V, S: Stores<V>> BulkChange<'a, A, V, S> {
     pub(super) fn new(map: &'a mut PrefixMap<A, V, S>) -> Self {
-        let patches = map.routes.patches();
-        let in_order = map.routes.rib.is_empty().then(RibBuilder::new);
+        let had_routes = !map.routes.rib.is_empty();
         Self {
             map,
-            in_order,
-            patches,
+            in_order: (!had_routes).then(RibBuilder::new),
+            had_routes,
         }
     }
 
@@ -182,7 +180,7 @@ impl<'a, A: Address, V, S: Stores<V>> BulkChange<'a, A, V, S> {
         match self.map.insert_route(prefix, value) {
             Ok(InsertOutcome::InPlace(value)) => Some(value),
             Ok(InsertOutcome::Route { old, new }) => {
-                self.follow(prefix, old, Some(new));
+                self.map.routes.follow(prefix, old, Some(new));
                 old.map(|old| S::remove(&mut self.map.pairs, old))
             }
             Err(error) => error.abort(),
@@ -191,9 +189,8 @@ impl<'a, A: Address, V, S: Stores<V>> BulkChange<'a, A, V, S> {
 
     pub(super) fn remove(&mut self, prefix: Prefix<A>) -> Option<V> {
         self.end_order();
-        self.map.routes.prepare(prefix);
         let number = self.map.routes.rib.remove(prefix)?;
-        self.follow(prefix, Some(number), None);
+        self.map.routes.follow(prefix, Some(number), None);
         Some(S::remove(&mut self.map.pairs, number))
     }
 
@@ -203,22 +200,18 @@ impl<'a, A: Address, V, S: Stores<V>> BulkChange<'a, A, V, S> {
             self.map.routes.rib = routes.finish();
         }
     }
-
-    fn follow(&mut self, prefix: Prefix<A>, old: Option<NextHop>, new: Option<NextHop>) {
-        let patches = &mut self.patches;
-        self.map
-            .routes
-            .follow_one_of_many(patches, prefix, old, new);
-    }
 }
 
 impl<A: Address, V, S: Stores<V>> Drop for BulkChange<'_, A, V, S> {
     fn drop(&mut self) {
         self.end_order();
         self.map.tidy();
-        if self.map.routes.settle() {
+        if self.map.routes.fib.peek().is_none() {
             self.map.pairs.shrink();
             self.map.routes.rib.shrink();
+        }
+        if !self.had_routes {
+            self.map.routes.compile();
         }
     }
 }

@@ -3,7 +3,6 @@
 use alloc::vec;
 
 use super::PrefixMap;
-use super::defer::ASK;
 use super::follow::FollowedRib;
 use super::ip_map::IpMap;
 use super::pairs::{PairSlots, Pairs};
@@ -11,6 +10,7 @@ use super::stores::Stores;
 use crate::address::Address;
 use crate::fib::{CheckError, check};
 use crate::next_hop::NextHop;
+use crate::patch::Home;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
 
@@ -32,18 +32,12 @@ impl<A: Address, V, S: Stores<V>> PrefixMap<A, V, S> {
 impl<A: Address> FollowedRib<A> {
     /// Whether the Poptrie is well formed.
     pub(super) fn check(&self) -> Result<(), CheckError> {
-        let fib = self.fib.as_ref();
-        fib.map_or(Ok(()), |fib| check::check::<A>(fib.view()))
+        let fib = self.fib.peek();
+        fib.map_or(Ok(()), |fib| check::check::<A>(fib.home.view()))
     }
 
-    /// Whether the answer is that of the Rib, or to ask it.
     pub(super) fn is_right(&self, address: A, expected: u32) -> bool {
-        match (self.answer(address), &self.fib) {
-            // Only where changes wait, or all the time.
-            (ASK, Some(fib)) => fib.is_marked(address),
-            (ASK, None) => true,
-            (answer, _) => answer == expected,
-        }
+        self.answer(address) == expected
     }
 }
 

@@ -18,7 +18,7 @@ use crate::prefix::IpPrefix::{self, V4, V6};
 
 /// A map from IP prefixes of both families to values, with lookups by longest match.
 ///
-/// Always ready for fast lookups, with no compile step; it consists of one [`PrefixMap`] for each family.
+/// Always ready for lookups, without a call that compiles; it consists of one [`PrefixMap`] for each family.
 /// [`shared`](IpMap::shared) makes a map that stores equal values once; in one by [`new`](IpMap::new) each route has a
 /// value of its own, of any type, at a third to two thirds of the lookup rate and up to twice the memory.
 ///

@@ -6,6 +6,7 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::PrefixMap;
+use super::lazy::LazyFib;
 use super::pairs::{PairSlice, Pairs};
 use super::storage::{Own, Storage};
 use super::stores::Stores;
@@ -113,7 +114,7 @@ impl<'a, A: Address, V> Iterator for IterMut<'a, A, V> {
 impl<A: Address, V, S: Stores<V>> IntoIter<A, V, S> {
     fn new(mut map: PrefixMap<A, V, S>) -> Self {
         // Nobody will look up any more.
-        map.routes.fib = None;
+        map.routes.fib = LazyFib::new();
         Self {
             left: map.len(),
             map,

@@ -7,7 +7,6 @@
 use core::fmt;
 
 use super::check::are_right_around;
-use super::defer::ASK;
 use super::follow::FollowedRib;
 use crate::address::Address;
 use crate::compile_error::CompileError;
@@ -23,7 +22,7 @@ const PART: usize = 1 << 12;
 /// A map from prefixes of one family to next hops, with lookups by longest match, for callers that number their
 /// values themselves.
 ///
-/// Like a [`PrefixMap`](crate::PrefixMap) it is always ready for fast lookups, with no compile step. Instead
+/// Like a [`PrefixMap`](crate::PrefixMap) it is always ready for lookups, without a call that compiles. Instead
 /// of values it stores the caller's numbers, up to [`MAX`](Self::MAX), and its batches are several times as
 /// fast if there are many.
 ///
@@ -78,7 +77,7 @@ impl<A: Address> NextHopMap<A> {
         rib.renumber(|len, next_hop| next_hop * LongestFib::<A>::LENGTHS + u32::from(len));
         let mut map = Self::new();
         map.0.rib = rib;
-        map.0.settle();
+        map.0.compile();
         Ok(map)
     }
 
@@ -111,11 +110,7 @@ impl<A: Address> NextHopMap<A> {
     /// The longest prefix that contains `address`, and its next hop.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
-        let number = match self.0.answer(address) {
-            ASK => self.0.ask(address),
-            number => number,
-        };
-        LongestFib::<A>::matched(address, number)
+        LongestFib::<A>::matched(address, self.0.answer(address))
     }
 
     /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
@@ -180,7 +175,6 @@ impl<A: Address> NextHopMap<A> {
         next_hop: NextHop,
     ) -> Result<Option<NextHop>, CompileError> {
         let new = LongestFib::<A>::number(prefix, next_hop)?;
-        self.0.prepare(prefix);
         let old = self.0.rib.try_insert(prefix, new)?;
         self.0.follow(prefix, old, Some(new));
         Ok(old.map(|old| route((prefix, old)).1))
@@ -188,7 +182,6 @@ impl<A: Address> NextHopMap<A> {
 
     /// Removes the route of exactly `prefix`; returns its next hop. Never fails for lack of memory.
     pub fn remove(&mut self, prefix: Prefix<A>) -> Option<NextHop> {
-        self.0.prepare(prefix);
         let old = self.0.rib.remove(prefix)?;
         self.0.follow(prefix, Some(old), None);
         Some(route((prefix, old)).1)
@@ -202,17 +195,12 @@ impl<A: Address> NextHopMap<A> {
         &mut self,
         routes: impl IntoIterator<Item = (Prefix<A>, NextHop)>,
     ) -> Result<(), CompileError> {
-        let mut patches = self.0.patches();
-        let mut insert = |(prefix, next_hop)| {
-            let new = LongestFib::<A>::number(prefix, next_hop)?;
-            self.0.prepare(prefix);
-            let old = self.0.rib.try_insert(prefix, new)?;
-            self.0
-                .follow_one_of_many(&mut patches, prefix, old, Some(new));
-            Ok(())
-        };
+        let is_first = self.is_empty();
+        let mut insert = |(prefix, next_hop)| self.insert(prefix, next_hop).map(|_| ());
         let inserted = routes.into_iter().try_for_each(&mut insert);
-        self.0.settle();
+        if is_first {
+            self.0.compile();
+        }
         inserted
     }
 

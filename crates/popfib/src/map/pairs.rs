@@ -11,14 +11,13 @@ use allocator_api2::vec::Vec;
 use core::marker::PhantomData;
 use core::num::NonZeroU8;
 
-use super::defer::ASK;
 use super::free::FreeNumbers;
 use super::storage::Storage;
 use crate::address::Address;
 use crate::cpu::prefetch;
 use crate::fib::block::HugePages;
 use crate::memory::{self, OutOfMemory};
-use crate::next_hop::NextHop;
+use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 use crate::prefix::Prefix;
 
 /// A value, and the length of the prefixes that it is a pair with.
@@ -189,7 +188,7 @@ impl<V, S: Storage, M: PairSlots<V>> Pairs<V, S, M> {
         if self.free.count() > 0 {
             return Ok(());
         }
-        if self.end() >= ASK as usize {
+        if self.end() >= MAX_NEXT_HOP as usize {
             return Err(OutOfMemory::new(usize::MAX));
         }
         self.slots.grow()?;

@@ -13,7 +13,6 @@
 //! and which blocks become free, and if the arena has no room the whole patch is
 //! forgotten.
 
-mod entries;
 mod flat;
 mod pages;
 mod simple;

@@ -34,6 +34,13 @@ pub(super) fn filled<A: PeerFamily, M: Map<A>>(routes: &Routes<A>) -> M {
     map
 }
 
+/// A map that was filled and has answered once.
+pub(super) fn answering<A: PeerFamily, M: Map<A>>(routes: &Routes<A>) -> M {
+    let map = filled::<A, M>(routes);
+    std::hint::black_box(map.value(A::MIN));
+    map
+}
+
 /// What makes an answer count: nothing of it can be left out.
 #[inline(always)]
 pub(super) fn used<A: Address>(address: A, len: u8, value: u32) -> u64 {

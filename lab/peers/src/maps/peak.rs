@@ -11,7 +11,7 @@ use popfib::{Prefix, PrefixMap};
 use popfib_eval::Random;
 
 use super::Routes;
-use super::contestants::{Bitmap, Map, Trie, filled};
+use super::contestants::{Bitmap, Map, Trie, answering};
 use crate::algorithms::PeerFamily;
 use crate::exchange::Failure;
 
@@ -67,10 +67,10 @@ pub(crate) fn print<A: PeerFamily>(values: &str, build: &str, count: usize) -> R
     match (build, values) {
         ("collect", "shared") => collected::<A, Shared>(routes),
         ("collect", _) => collected::<A, Own>(routes),
-        ("insert", "shared") => changed(filled::<A, PrefixMap<A, u32, Shared>>(routes), routes),
-        ("insert", _) => changed(filled::<A, PrefixMap<A, u32, Own>>(routes), routes),
-        ("prefix-trie", _) => changed(filled::<A, Trie<A>>(routes), routes),
-        ("treebitmap", _) => changed(filled::<A, Bitmap<A>>(routes), routes),
+        ("insert", "shared") => changed(answering::<A, PrefixMap<A, u32, Shared>>(routes), routes),
+        ("insert", _) => changed(answering::<A, PrefixMap<A, u32, Own>>(routes), routes),
+        ("prefix-trie", _) => changed(answering::<A, Trie<A>>(routes), routes),
+        ("treebitmap", _) => changed(answering::<A, Bitmap<A>>(routes), routes),
         _ => return Err(format!("there is no map `{build}`").into()),
     }
     println!("{}", status("VmHWM:")?.saturating_sub(before));

@@ -2,7 +2,7 @@
 //!
 //! A change makes the entries that its prefix reaches again from the Rib, looks for their blocks among those that are there, by hash
 //! and content, or stores new ones, and switches the root. `patch/shared.rs` counts what leads to each block. Tables of long keys,
-//! whose flat blocks lie below each other, are not flat while their routes change, and maps never are.
+//! whose flat blocks lie below each other, are not flat while their routes change.
 
 use allocator_api2::vec::Vec;
 
@@ -11,9 +11,9 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::compile;
 use crate::fib::flat_block::FlatBlock;
-use crate::fib::layout::FLAT_PLACE;
+use crate::fib::layout::{FLAT_PLACE, NODE, PLACE};
 use crate::fold::Fold;
-use crate::memory::{self, Allocator};
+use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::MAX_NEXT_HOP;
 use crate::patch::shared;
 use crate::prefix::Prefix;
@@ -108,5 +108,17 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
             push(&mut self.log.retired, retired)?;
         }
         Ok(())
+    }
+
+    /// Logs that nothing leads to `pointer` any more.
+    fn retire(&mut self, pointer: u32) -> Result<(), OutOfMemory> {
+        if pointer & NODE == 0 {
+            return Ok(());
+        }
+        let block = self.read(pointer);
+        for below in block.values() {
+            self.retire(*below)?;
+        }
+        push(&mut self.log.retired, (pointer & PLACE, block.len() as u32))
     }
 }

@@ -55,6 +55,7 @@ def test_vectors(name, option):
     functions = []
     for n, form in enumerate(FORMS):
         functions += [(f"value_{n}", form, "Nullable(String)", option), (f"prefix_{n}", form, "Nullable(String)", option + " --answer prefix")]
+        functions += [(f"covering_{n}", form, "Array(Tuple(prefix String, value Nullable(String)))", option + " --answer covering")]
     with Engine(functions, POPFIB) as engine:
         (engine.files / "routes.txt").write_text(as_text(routes), encoding="utf-8")
         subprocess.run([POPFIB, "compile", "--table", "routes.txt", "-o", "routes.fib"], cwd=engine.files, check=True, stderr=subprocess.DEVNULL)
@@ -63,13 +64,16 @@ def test_vectors(name, option):
         for n, (form, (family, column)) in enumerate(FORMS.items()):
             where = f"length(hex) = {2 * family}" if family else "true"
             engine.query(f"CREATE OR REPLACE TABLE a ENGINE = Memory AS SELECT id, {column} AS a FROM q WHERE {where}")
-            rows = engine.query(f"SELECT id, value_{n}(a), prefix_{n}(a) FROM a ORDER BY id")
+            rows = engine.query(f"SELECT id, value_{n}(a), prefix_{n}(a), arrayMap(each -> (each.prefix, each.value), covering_{n}(a)) FROM a ORDER BY id")
             assert len(rows) > 20
-            for id, value, prefix in rows:
+            for id, value, prefix, all_routes in rows:
                 covering = questions[id][2] if not ("Nullable" in form and id % 7 == 6) else []
                 expected = routes[covering[-1]] if covering else [None, None]
                 same = prefix == expected[0] or ipaddress.ip_network(prefix) == ipaddress.ip_network(expected[0])
                 assert same and value == expected[1], (form, id, value, prefix, expected)
+                assert [[ipaddress.ip_network(each[0]), each[1]] for each in all_routes] == [
+                    [ipaddress.ip_network(routes[route][0]), routes[route][1]] for route in covering
+                ], (form, id, all_routes)
 
 
 def test_what_is_no_address():

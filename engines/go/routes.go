@@ -3,10 +3,13 @@ package popfib
 // The sections of routes in; all routes in their order out.
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
 	"net/netip"
+	"sort"
 )
 
 // routeArrays are the routes of one family; nil if the image has none.
@@ -110,4 +113,32 @@ func (t *Table) All() iter.Seq2[netip.Prefix, Record] {
 			}
 		}
 	}
+}
+
+// ErrNoRoutes is the error of [Table.Supernets] where the image has not kept its routes.
+var ErrNoRoutes = errors.New("the image has no routes: make it with `popfib compile --keep routes`, the default")
+
+// Supernets goes through the routes that cover the prefix, itself included, the shortest first. Those of an
+// address are of netip.PrefixFrom(address, address.BitLen()). O(width * log routes).
+func (t *Table) Supernets(prefix netip.Prefix) (iter.Seq2[netip.Prefix, Record], error) {
+	if !t.HasRoutes() {
+		return nil, ErrNoRoutes
+	}
+	routes := t.v6.routes
+	if prefix.Addr().Is4() {
+		routes = t.v4.routes
+	}
+	return func(yield func(netip.Prefix, Record) bool) {
+		// None of the zero Prefix, which has -1 bits.
+		for bits := range prefix.Bits() + 1 {
+			cover, _ := prefix.Addr().Prefix(bits)
+			at, found := sort.Find(routes.len(), func(at int) int {
+				other := routes.prefix(at)
+				return cmp.Or(cover.Addr().Compare(other.Addr()), cover.Bits()-other.Bits())
+			})
+			if found && !yield(cover, Record{t, u32(routes.nextHops, at*4)}) {
+				return
+			}
+		}
+	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -86,6 +87,7 @@ func askVectors(t *testing.T, table *Table, vector vectorTable) {
 				t.Fatalf("%s: %s, not %s", address, prefix, route[0])
 			}
 		}
+		askSupernets(t, table, vector, address, q.covering)
 		if address.Is6() {
 			zoned, _ := table.Lookup(address.WithZone("eth0"))
 			if zoned != record {
@@ -117,6 +119,39 @@ func askVectors(t *testing.T, table *Table, vector vectorTable) {
 		t.Fatal("the zero address is matched")
 	}
 	askRoutes(t, table, vector)
+}
+
+// askSupernets compares the routes that cover an address.
+func askSupernets(t *testing.T, table *Table, vector vectorTable, address netip.Addr, covering []int) {
+	t.Helper()
+	found, err := table.Supernets(netip.PrefixFrom(address, address.BitLen()))
+	if !table.HasRoutes() {
+		if !errors.Is(err, ErrNoRoutes) {
+			t.Fatalf("%v", err)
+		}
+		return
+	}
+	for prefix, record := range found {
+		if len(covering) == 0 {
+			t.Fatalf("%s: %s covers it", address, prefix)
+		}
+		route := vector.routes[covering[0]]
+		if prefix != netip.MustParsePrefix(route[0]) || record.String() != route[1] {
+			t.Fatalf("%s: %s %q, not %q", address, prefix, record, route)
+		}
+		// Those of a route are what covers it, and itself.
+		last, _ := table.Supernets(prefix)
+		var end netip.Prefix
+		for end = range last {
+		}
+		if end != prefix {
+			t.Fatalf("%s is not the last that covers %s", end, prefix)
+		}
+		covering = covering[1:]
+	}
+	if len(covering) > 0 {
+		t.Fatalf("%s: %v is missing", address, covering)
+	}
 }
 
 func askRoutes(t *testing.T, table *Table, vector vectorTable) {
@@ -153,6 +188,10 @@ func askRoutes(t *testing.T, table *Table, vector vectorTable) {
 	}
 	for range table.All() {
 		break
+	}
+	none, _ := table.Supernets(netip.Prefix{})
+	for prefix := range none {
+		t.Fatalf("%s covers the zero prefix", prefix)
 	}
 }
 

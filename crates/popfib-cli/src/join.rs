@@ -88,6 +88,10 @@ pub(crate) struct JoinArgs {
     #[arg(hide_short_help = true, long)]
     leading_zeros: bool,
 
+    /// Give IPv4-mapped addresses the answers of IPv4
+    #[arg(hide_short_help = true, long)]
+    mapped: bool,
+
     /// Maximum size of decompressed data, in bytes
     #[arg(hide_short_help = true, long, value_name = "BYTES", default_value_t = Input::DEFAULT_MAX_SIZE)]
     max_size: u64,
@@ -125,6 +129,7 @@ pub(crate) fn run(args: &JoinArgs) -> Result<Verdict, Failure> {
         skip_invalid: args.skip_invalid,
         mask: args.mask,
         leading_zeros: args.leading_zeros,
+        mapped: args.mapped,
     };
     // The bar of a file ends when the next file is opened.
     let mut bar = None;

@@ -58,6 +58,8 @@ pub struct JoinFiles {
     pub mask: bool,
     /// Whether bytes of IPv4 with leading zeros are read as decimal numbers.
     pub leading_zeros: bool,
+    /// Whether IPv4-mapped addresses have the answers of IPv4.
+    pub mapped: bool,
 }
 
 impl JoinFiles {
@@ -171,6 +173,7 @@ impl JoinFiles {
             skip_invalid: self.skip_invalid,
             mask: self.mask,
             leading_zeros: self.leading_zeros,
+            mapped: self.mapped,
             ..LoadOptions::new()
         }
     }

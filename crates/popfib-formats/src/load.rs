@@ -78,10 +78,6 @@ impl Routes {
 
     /// Gives IPv4-mapped addresses the routes of IPv4, where they have none of their own.
     fn map_ipv4(&mut self) {
-        let mapped = |prefix: Prefix<u32>| {
-            let bits = 0xffff << 32 | u128::from(prefix.address());
-            Prefix::new(bits, 96 + prefix.len()).expect("the host bits of a prefix are clear")
-        };
         let others = self
             .others
             .iter()
@@ -265,11 +261,20 @@ impl FromFile for Vec<IpPrefix> {
         (list.skipped, list.notes) =
             read_all(name, &progress, &mut *source, &options, |_, route| {
                 prefixes.push(route.prefix);
+                if let (true, IpPrefix::V4(prefix)) = (options.mapped, route.prefix) {
+                    prefixes.push(IpPrefix::V6(mapped(prefix)));
+                }
                 Ok(())
             })?;
         list.applied = source.applied();
         Ok(list)
     }
+}
+
+/// The IPv4-mapped addresses of those of a prefix.
+fn mapped(prefix: Prefix<u32>) -> Prefix<u128> {
+    let bits = 0xffff << 32 | u128::from(prefix.address());
+    Prefix::new(bits, 96 + prefix.len()).expect("the host bits of a prefix are clear")
 }
 
 /// The routes of `input`, after its updates if the options name any.
@@ -287,7 +292,10 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
 pub fn load_text(input: Input, options: &LoadOptions) -> Result<TableBuilder, ReadError> {
     let (name, progress) = (input.name().to_owned(), input.progress());
     let mut source = TextTable::of(input, options);
-    let table = insert_all(name, &progress, &mut source, options)?.0.content;
+    let mut table = insert_all(name, &progress, &mut source, options)?.0.content;
+    if options.mapped {
+        table.map_ipv4();
+    }
     let texts = mem::take(source.values()).into_texts();
     Ok(TableBuilder::from_parts(table.ribs, texts))
 }

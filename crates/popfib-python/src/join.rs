@@ -16,7 +16,7 @@ use crate::store::{path_of, save_image, warn};
 /// Join tables, images and folders of lists into one image.
 #[pyfunction]
 #[pyo3(signature = (tables, output, /, *, columns = None, prefixes = false, fill = false, skip_invalid = false, mask = false,
-    leading_zeros = false))]
+    leading_zeros = false, mapped = false))]
 #[expect(clippy::too_many_arguments)] // keywords of Python
 pub(crate) fn join(
     py: Python<'_>,
@@ -28,6 +28,7 @@ pub(crate) fn join(
     skip_invalid: bool,
     mask: bool,
     leading_zeros: bool,
+    mapped: bool,
 ) -> PyResult<()> {
     let mut named = Vec::new();
     for item in tables.items()?.iter() {
@@ -42,6 +43,7 @@ pub(crate) fn join(
         skip_invalid,
         mask,
         leading_zeros,
+        mapped,
     };
     let cancel = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&cancel);

@@ -266,6 +266,9 @@ def test_mapped_addresses(tmp_path):
     assert as_they_are.lookup_many(asked, output="list") == [None, "own", "a", None]
     mapped.save(tmp_path / "t.fib")
     assert popfib.open(tmp_path / "t.fib").lookup_many(asked, output="list") == ["a", "own", "a", None]
+    (tmp_path / "t.txt").write_text(text)
+    popfib.join({"t": tmp_path / "t.txt"}, tmp_path / "joined.fib", mapped=True)
+    assert popfib.open(tmp_path / "joined.fib").lookup_many(asked, output="list") == ["a", "own", "a", None]
 
 
 def test_the_built_in_table_of_one_address():

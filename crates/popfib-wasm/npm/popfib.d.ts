@@ -56,15 +56,15 @@ export class Table<R = Row> {
 
   /**
    * The table in a text (a route a line, `PREFIX VALUE`, or a list of prefixes) or in an image. If an image has several tables,
-   * `table` is the name of one.
+   * `table` is the name of one. `mapped` gives IPv4-mapped addresses the routes of IPv4 in a text; an image has been compiled so or not.
    *
    * Rejects with an `Error` of one line: for a wrong line of a text, an image that is cut or damaged, bytes that are no image, or a
    * table that the image does not have.
    */
-  static from<R = Row>(source: Source, options?: { table?: string }): Promise<Table<R>>;
+  static from<R = Row>(source: Source, options?: { table?: string; mapped?: boolean }): Promise<Table<R>>;
 
   /** The table in a file, in Node. Rejects like `from`, with the path in the message, and with the error of a file that can't be read. */
-  static open<R = Row>(path: string | URL, options?: { table?: string }): Promise<Table<R>>;
+  static open<R = Row>(path: string | URL, options?: { table?: string; mapped?: boolean }): Promise<Table<R>>;
 
   /** The number of routes. */
   readonly size: number;
@@ -95,6 +95,9 @@ export class Table<R = Row> {
    */
   longestMatch(address: Address): Match | null;
 
+  /** All routes that cover an address, the shortest first. Throws like `longestMatch`. */
+  supernets(address: Address): Match[];
+
   /**
    * Looks up many addresses: IPv4 as numbers in a `Uint32Array`, IPv6 as bytes in a `Uint8Array`, 16 for each in network
    * order, or an array of any addresses. Each answer is the number of a record; 0 if no prefix contains the address. Equal
@@ -117,7 +120,7 @@ export class Table<R = Row> {
  *
  * Rejects like `Table.from`.
  */
-export function compile(text: Source): Promise<Uint8Array>;
+export function compile(text: Source, options?: { mapped?: boolean }): Promise<Uint8Array>;
 
 /** What has the newest table of a file that is published again and again. */
 export interface Watcher<R = Row> {
@@ -141,5 +144,5 @@ export interface Watcher<R = Row> {
  */
 export function watch<R = Row>(
   path: string | URL,
-  options?: { table?: string; interval?: number; onReload?: () => void; onError?: (error: Error) => void },
+  options?: { table?: string; mapped?: boolean; interval?: number; onReload?: () => void; onError?: (error: Error) => void },
 ): Promise<Watcher<R>>;

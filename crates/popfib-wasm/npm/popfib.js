@@ -205,10 +205,20 @@ function noAddress(address, at) {
   return new TypeError(`${shown} is no address${at === undefined ? "" : ` (at ${at})`}`);
 }
 
-export async function compile(text) {
+/** Throws if the module says that there is no answer. */
+function check(number, address) {
+  if (number === -1) {
+    throw noAddress(address);
+  }
+  if (number < 0) {
+    throw new Error("the image was compiled without its routes: make it with `popfib compile --keep routes`, the default");
+  }
+}
+
+export async function compile(text, options) {
   const bytes = bytesOf(text);
   const instance = await Instance.make();
-  instance.take([bytes], ({ compile }) => compile());
+  instance.take([bytes], ({ compile }) => compile(Boolean(options?.mapped)));
   return instance.output().slice();
 }
 
@@ -317,7 +327,7 @@ export class Table {
   }
 
   static async from(source, options) {
-    const { table } = options ?? {};
+    const { table, mapped } = options ?? {};
     if (table !== undefined && typeof table !== "string") {
       throw new TypeError("table is the name of a table, a string");
     }
@@ -325,8 +335,11 @@ export class Table {
     if (typeof source === "string" && /^[\w.~/\\-]*[./\\][\w.~/\\-]*[a-z_]\w*$/i.test(source)) {
       throw new Error(`table: ${JSON.stringify(source.slice(0, 60))} has no route: Table.from takes the contents of a file, Table.open its path`);
     }
+    if (mapped && isImage(bytes)) {
+      throw new Error("table: an image has IPv4-mapped addresses if `popfib compile --mapped` made it; mapped is for texts");
+    }
     // By another instance, since the memory that compiling takes stays the instance's.
-    const image = isImage(bytes) ? bytes : await compile(bytes).catch((error) => {
+    const image = isImage(bytes) ? bytes : await compile(bytes, { mapped }).catch((error) => {
       // A heading, JSON, or what is no text.
       const isOther = /is not text/.test(error.message) || /^([{[]|"?[a-z_]\w*"?[,;\t])/i.test(decoder.decode(bytes.slice(0, 100)));
       throw isOther ? new Error(`${error.message}; ${OTHERS}`, { cause: error }) : error;
@@ -412,13 +425,18 @@ export class Table {
     const ipv4 = ipv4Of(address);
     const { exports } = this.#instance;
     const number = ipv4 >= 0 ? exports.longest_match(ipv4) : this.#instance.cell(address).longest_match_cell();
-    if (number === -1) {
-      throw noAddress(address);
-    }
-    if (number < 0) {
-      throw new Error("the image was compiled without its routes, which are needed here");
-    }
-    return number === 0 ? null : { prefix: this.#instance.text(), number, value: this.value(number) };
+    check(number, address);
+    return number === 0 ? null : this.#match(this.#instance.text(), number);
+  }
+
+  supernets(address) {
+    check(this.#instance.cell(address).supernets_cell(), address);
+    const lines = this.#instance.text().split("\n").slice(0, -1);
+    return lines.map((line) => line.split("\t")).map(([prefix, number]) => this.#match(prefix, Number(number)));
+  }
+
+  #match(prefix, number) {
+    return { prefix, number, value: this.value(number) };
   }
 
   lookupMany(addresses, options) {

@@ -137,13 +137,13 @@ pub extern "C" fn output_len() -> usize {
     with(|state| state.output.len())
 }
 
-/// Compiles the text that is the input into an image, the output.
+/// Compiles the text that is the input into an image, the output. `mapped`: IPv4-mapped addresses have the routes of IPv4.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]
-pub extern "C" fn compile() -> bool {
+pub extern "C" fn compile(mapped: bool) -> bool {
     with(|state| {
         let text = std::mem::take(&mut state.input);
-        let image = table::compile(text);
+        let image = table::compile(text, mapped);
         state.put(image)
     })
 }
@@ -212,6 +212,25 @@ pub extern "C" fn longest_match_cell() -> i32 {
         let address = table::cell(&mut &*state.input);
         state.longest_match(address)
     })
+}
+
+/// Puts all routes that cover the address in the first cell into the output, as [`JsTable::supernets`] has them; returns what
+/// [`longest_match_cell`] does, or 0.
+// SAFETY: as for `input`.
+#[unsafe(no_mangle)]
+pub extern "C" fn supernets_cell() -> i32 {
+    with(
+        |state| match (table::cell(&mut &*state.input), &state.table) {
+            (Some(address), Some(table)) => match table.supernets(address) {
+                Ok(lines) => {
+                    state.output = lines.into_bytes();
+                    0
+                }
+                Err(_) => -2,
+            },
+            _ => -1,
+        },
+    )
 }
 
 /// The number of records, which is also the highest of their numbers; 0 if the image has none.

@@ -14,13 +14,15 @@ use popfib_table::{AddressColumn, Column, FamilyTable, Records, TableError, chec
 /// The name of the text in errors: `table:7: ...`.
 const NAME: &str = "table";
 
-/// An image of the routes in `text`, a route a line.
+/// An image of the routes in `text`, a route a line. `mapped`: IPv4-mapped addresses have the routes of IPv4.
 ///
 /// # Errors
 /// The line that is wrong, and why.
-pub(crate) fn compile(text: Vec<u8>) -> Result<Vec<u8>, String> {
+pub(crate) fn compile(text: Vec<u8>, mapped: bool) -> Result<Vec<u8>, String> {
     let input = Input::plain(NAME, Cursor::new(text));
-    let table = load_text(input, &LoadOptions::new()).map_err(|error| error.to_string())?;
+    let mut options = LoadOptions::new();
+    options.mapped = mapped;
+    let table = load_text(input, &options).map_err(|error| error.to_string())?;
     let mut image = ImageWriter::new(0);
     let written = image.table(NAME, &[]).map_err(TableError::from);
     written
@@ -99,6 +101,18 @@ impl JsTable {
             Some(Ok(None)) => JsMatch::Nothing,
             Some(Ok(Some((prefix, number)))) => JsMatch::Route(prefix.to_string(), number.get()),
         }
+    }
+
+    /// The routes that cover an address, the shortest first: a line each, of prefix, tab and number.
+    ///
+    /// # Errors
+    /// The image was compiled without its routes.
+    pub(crate) fn supernets(&self, address: IpAddr) -> Result<String, TableError> {
+        let mut lines = String::new();
+        self.table.supernets(address.into(), |(prefix, number)| {
+            lines += &format!("{prefix}\t{}\n", number.get());
+        })?;
+        Ok(lines)
     }
 
     /// The records; `None` for an image without records.
@@ -183,6 +197,7 @@ mod tests {
             JsMatch::NoRoutes
         ));
         assert!(matches!(table.longest_match(Some(other)), JsMatch::Nothing));
+        assert!(table.supernets(inside).is_err());
         let mut numbers = [9; 3];
         let cells = b"\x84\x0a\x01\x01\x01\x03::1\x84\x0a\x01\x01\x01";
         assert_eq!(table.lookup_cells(cells, &mut numbers), 0);

@@ -34,6 +34,8 @@ export async function askAll({ Table, compile }, vectors) {
           const match = table.longestMatch(key);
           same(match, prefix ? { prefix, number: match?.number, value } : null, `${name}: ${key}`);
           same(table.value(match?.number ?? 0), value, `${name}: ${key}`);
+          const covering = questions[n][2].map((route) => [routes[route][0], valueOf(routes[route])]);
+          same(table.supernets(key).map((route) => [route.prefix, route.value]), covering, `${name}: ${key}`);
           same(table.get(key), prefix ? { value } : null, `${name}: ${key}`);
         }
       }
@@ -52,7 +54,7 @@ export async function askAll({ Table, compile }, vectors) {
   }
   const all = await Table.from("0.0.0.0/0 any\n::/0 any\n");
   for (const address of vectors.invalid) {
-    for (const ask of [() => all.lookup(address), () => all.longestMatch(address), () => all.lookupMany(["::", address])]) {
+    for (const ask of [() => all.lookup(address), () => all.longestMatch(address), () => all.supernets(address), () => all.lookupMany(["::", address])]) {
       let message = "no error";
       try {
         ask();

@@ -29,6 +29,17 @@ test("the answers of every engine", async () => {
   assert.ok((await askAll(popfib, vectors)) > 10_000);
 });
 
+test("IPv4-mapped addresses have the routes of IPv4 where that is asked for", async () => {
+  const text = "10.0.0.0/8 a\n10.1.0.0/16 b\n::ffff:10.1.0.0/112 c\n";
+  const [plain, mapped] = await Promise.all([Table.from(text), Table.from(text, { mapped: true })]);
+  assert.deepEqual(["::ffff:10.2.0.1", "::ffff:10.1.0.1", "10.1.0.1"].map((address) => plain.lookup(address)), [null, "c", "b"]);
+  assert.deepEqual(["::ffff:10.2.0.1", "::ffff:10.1.0.1", "10.1.0.1"].map((address) => mapped.lookup(address)), ["a", "c", "b"]);
+  assert.deepEqual(mapped.supernets("::ffff:10.1.0.1").map(({ prefix }) => prefix), ["::ffff:10.0.0.0/104", "::ffff:10.1.0.0/112"]);
+  const image = await compile(text, { mapped: true });
+  assert.equal((await Table.from(image)).lookup("::ffff:10.2.0.1"), "a");
+  await assert.rejects(Table.from(image, { mapped: true }), { message: /`popfib compile --mapped` made it/ });
+});
+
 test("an answer of a list without values is not taken for none", async () => {
   const list = await Table.from("10.0.0.0/8\n2001:db8::/32\n");
   for (const [address, expected] of [["10.1.2.3", true], ["2001:db8::1", true], ["11.0.0.0", null]]) {

@@ -83,6 +83,8 @@ enum ClickhouseAnswer {
     Value,
     /// The matching prefix, Nullable(String)
     Prefix,
+    /// All routes that cover the address, the shortest first, Array(Tuple(prefix String, value Nullable(String)))
+    Covering,
     /// The value as a number, for example an AS number, Nullable(UInt32)
     Uint32,
     /// The value as a number, Nullable(Int64)
@@ -116,7 +118,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
             Follower::of_socket(socket, &args.table.read, with_prefixes, make)?
         }
         // Not of files: of the processes of one query, each would change at its own time.
-        None => (make(Arc::new(load(&args.table, with_prefixes)?))?, None),
+        None => (make(Arc::new(load(&args.table, args.answer)?))?, None),
     };
     let mut output = StandardOutput::new();
     if let Some(name) = &args.xml {
@@ -139,13 +141,15 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-/// Reads the table that the options name.
-fn load(args: &TableArgs, with_prefixes: bool) -> Result<Table, Failure> {
+/// Reads the table that the options name, which has what the answer needs.
+fn load(args: &TableArgs, answer: Option<ClickhouseAnswer>) -> Result<Table, Failure> {
     let loaded: LookupTable = table::load(args, args.read.options())?;
-    match with_prefixes && !loaded.has_prefixes() {
-        true => Err(without_routes(&loaded.name, "name the matched prefix")),
-        false => Ok(loaded.named()?.content),
-    }
+    let lacks = match answer {
+        Some(ClickhouseAnswer::Prefix) if !loaded.has_prefixes() => "name the matched prefix",
+        Some(ClickhouseAnswer::Covering) if !loaded.content.has_routes() => "name all that cover",
+        _ => return Ok(loaded.named()?.content),
+    };
+    Err(without_routes(&loaded.name, lacks))
 }
 
 /// A table as a function: a column of addresses in, a column of answers out.
@@ -153,6 +157,7 @@ struct ClickhouseFunction {
     table: Arc<Table>,
     kernel: Kernel,
     type_name: String,
+    is_covering: bool,
     /// The columns of the answer; none if the answer is the prefix.
     columns: Vec<ClickhouseColumn>,
     /// The numbers of the answers of the block at hand.
@@ -169,10 +174,15 @@ impl ClickhouseFunction {
             }
             _ => (Vec::new(), "Nullable(String)".to_owned()),
         };
+        let is_covering = args.answer == Some(ClickhouseAnswer::Covering);
         Ok(Self {
             table,
             kernel,
-            type_name,
+            type_name: match is_covering {
+                true => format!("Array(Tuple(`prefix` String, `value` {type_name}))"),
+                false => type_name,
+            },
+            is_covering,
             columns,
             numbers: Vec::new(),
             bytes: Vec::new(),
@@ -183,6 +193,10 @@ impl ClickhouseFunction {
     /// The block of the answers to these addresses.
     fn answer(&mut self, addresses: &AddressColumn) -> Result<&[u8], Failure> {
         self.numbers.clear();
+        if self.is_covering {
+            self.write_covering(addresses)?;
+            return Ok(self.out.bytes());
+        }
         self.numbers.resize(addresses.len(), 0);
         self.look_up(addresses.ipv4())?;
         self.look_up(addresses.ipv6())?;
@@ -205,6 +219,32 @@ impl ClickhouseFunction {
             true => family.value_numbers(kernel, addresses, numbers),
             false => family.match_numbers(kernel, addresses, numbers),
         })
+    }
+
+    /// Writes an array of prefixes and values for each address, in the order of their rows.
+    fn write_covering(&mut self, addresses: &AddressColumn) -> Result<(), Failure> {
+        let (mut ends, mut prefixes) = (Vec::new(), Vec::new());
+        let mut text = [0; PrefixText::ROOM];
+        for found in addresses.iter() {
+            if let Some((address, _)) = found {
+                self.table.supernets(address.into(), |(prefix, number)| {
+                    let len = PrefixText::write(prefix, &mut text);
+                    // The length takes one byte.
+                    prefixes.push(len as u8);
+                    prefixes.extend_from_slice(&text[..len]);
+                    self.numbers.push(number.get());
+                })?;
+            }
+            ends.extend_from_slice(&(self.numbers.len() as u64).to_le_bytes());
+        }
+        self.out.clear();
+        native::begin(addresses.len(), &self.type_name, &mut self.out);
+        self.out.put(&ends);
+        self.out.put(&prefixes);
+        for column in &self.columns {
+            column.write(&self.numbers, &mut self.bytes, &mut self.out);
+        }
+        Ok(())
     }
 
     /// Writes the column of matched prefixes.
@@ -242,9 +282,7 @@ fn columns(
         let value_type = match args.answer {
             Some(ClickhouseAnswer::Uint32) => ClickhouseType::UInt32,
             Some(ClickhouseAnswer::Int64) => ClickhouseType::Int64,
-            Some(ClickhouseAnswer::Value | ClickhouseAnswer::Prefix) | None => {
-                ClickhouseType::String
-            }
+            Some(_) | None => ClickhouseType::String,
         };
         let column = ClickhouseColumn::nullable(records, records.value_column(), value_type)?;
         let type_name = column.type_name.clone();

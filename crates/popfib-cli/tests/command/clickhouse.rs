@@ -321,10 +321,30 @@ fn images_are_tables_and_may_lack_prefixes() {
         ask(&[&prefix[..], &[&image]].concat(), &asked),
         answers(&[Some("10.1.2.3/32"), None])
     );
-    let output = run_with(&[&["clickhouse"], &prefix[..], &[&bare]].concat(), &asked);
-    assert!(
-        bad(&output).contains("without the routes to name the matched prefix; `popfib compile`")
-    );
+    // Ends of arrays, and then prefixes, and values with those that are null.
+    let covering = ask(&["--answer", "covering", "--table", &image], &asked);
+    let routes = [
+        ("10.0.0.0/8", "east"),
+        ("10.1.0.0/16", "192.0.2.1"),
+        ("10.1.2.3/32", "64500"),
+    ];
+    let values = [
+        [3_u64.to_le_bytes(), 3_u64.to_le_bytes()].concat(),
+        routes.iter().flat_map(|route| text(route.0)).collect(),
+        vec![0; routes.len()],
+        routes.iter().flat_map(|route| text(route.1)).collect(),
+    ];
+    let type_name = "Array(Tuple(`prefix` String, `value` Nullable(String)))";
+    assert_eq!(covering, block("result", type_name, 2, values.concat()));
+    for (answer, lacks) in [
+        ("prefix", "name the matched prefix"),
+        ("covering", "name all that cover"),
+    ] {
+        let args = ["clickhouse", "--answer", answer, "--table", &bare];
+        let output = run_with(&args, &asked);
+        let expected = format!("without the routes to {lacks}; `popfib compile`");
+        assert!(bad(&output).contains(&expected), "{}", stderr(&output));
+    }
 }
 
 #[test]

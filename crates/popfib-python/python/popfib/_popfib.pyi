@@ -560,6 +560,7 @@ def join(
     skip_invalid: bool = False,
     mask: bool = False,
     leading_zeros: bool = False,
+    mapped: bool = False,
 ) -> None: ...
 @overload
 def default_table(

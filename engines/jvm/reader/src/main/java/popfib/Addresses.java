@@ -21,12 +21,19 @@ final class Addresses {
     /** The longest match of the address that a text is; {@link PopfibTable#MALFORMED} if it is none. */
     static long match(PopfibTable table, CharSequence text) {
         long ipv4 = parse4(text, 0);
-        return ipv4 >= 0 ? table.match((int) ipv4) : ask6(table, text, true);
+        return ipv4 >= 0 ? table.match((int) ipv4) : ask6(table, text, true, null);
     }
 
     static int lookup(PopfibTable table, CharSequence text) {
         long ipv4 = parse4(text, 0);
-        return ipv4 >= 0 ? table.lookup((int) ipv4) : (int) ask6(table, text, false);
+        return ipv4 >= 0 ? table.lookup((int) ipv4) : (int) ask6(table, text, false, null);
+    }
+
+    /** The address that a text is, in network order; null if it is none. */
+    static byte[] bytes(CharSequence text) {
+        long ipv4 = parse4(text, 0);
+        long[] halves = {0, ipv4};
+        return ipv4 < 0 && ask6(null, text, false, halves) < 0 ? null : bytes(ipv4 >= 0, halves[0], halves[1]);
     }
 
     /** The IPv4 address from here to the end; negative if it is none. */
@@ -63,8 +70,8 @@ final class Addresses {
         return at == end ? address : -1;
     }
 
-    /** The answer for the IPv6 address that a text is: a record, or a match. */
-    private static long ask6(PopfibTable table, CharSequence text, boolean isMatch) {
+    /** The answer for the IPv6 address that a text is: a record, or a match; or its halves, where there is room for them. */
+    private static long ask6(PopfibTable table, CharSequence text, boolean isMatch, long[] halves) {
         int end = text.length();
         if (end < 2 || end > 45 || text.charAt(0) == ':' && text.charAt(1) != ':') {
             return PopfibTable.MALFORMED;
@@ -130,6 +137,11 @@ final class Addresses {
             high |= shift >= 64 ? headLow << shift - 64 : headHigh << shift | headLow >>> 64 - shift;
             low |= shift >= 64 ? 0 : headLow << shift;
         }
+        if (halves != null) {
+            halves[0] = high;
+            halves[1] = low;
+            return 0;
+        }
         return isMatch ? table.match(high, low) : table.lookup(high, low);
     }
 
@@ -148,12 +160,17 @@ final class Addresses {
         return bytes[from] << 24 | (bytes[from + 1] & 0xFF) << 16 | (bytes[from + 2] & 0xFF) << 8 | bytes[from + 3] & 0xFF;
     }
 
-    static InetAddress inet(boolean isIPv4, long high, long low) {
+    private static byte[] bytes(boolean isIPv4, long high, long low) {
         byte[] bytes = new byte[isIPv4 ? 4 : 16];
         for (int n = 0; n < bytes.length; n++) {
             int shift = 8 * (bytes.length - 1 - n);
             bytes[n] = (byte) (shift < 64 ? low >>> shift : high >>> shift - 64);
         }
+        return bytes;
+    }
+
+    static InetAddress inet(boolean isIPv4, long high, long low) {
+        byte[] bytes = bytes(isIPv4, high, low);
         try {
             // InetAddress.getByAddress would turn a mapped address into one of IPv4.
             return isIPv4 ? Inet4Address.getByAddress(bytes) : Inet6Address.getByAddress(null, bytes, -1);

@@ -342,21 +342,17 @@ public final class PopfibTable {
     }
 
     /**
-     * The record of a match.
-     *
+     * {@return the number of the record of a match, {@link #NO_MATCH} or {@link #MALFORMED}}
      * @param match what {@code match} returned
-     * @return the number of the record, {@link #NO_MATCH} or {@link #MALFORMED}
      */
     public static int recordOf(long match) {
         return match < 0 ? (int) match : (int) (match >>> LENGTH_BITS);
     }
 
     /**
-     * The length of the prefix of a match.
+     * {@return the length of the prefix of a match; -1 if there is none, or the image has no prefixes}
      *
      * @param match what {@code match} returned
-     * @return the length; -1 if there is no match, or if the image has no prefixes
-     *     ({@link #hasPrefixes()})
      */
     public static int lengthOf(long match) {
         int length = (int) match & NO_LENGTH;
@@ -371,46 +367,75 @@ public final class PopfibTable {
      * @throws IllegalStateException if the image has no prefixes ({@link #hasPrefixes()})
      */
     public Route route(InetAddress address) {
-        byte[] bytes = address.getAddress();
-        boolean isIPv4 = bytes.length == 4;
-        long high = isIPv4 ? 0 : Addresses.half(bytes, 0);
-        long low = isIPv4 ? Addresses.quarter(bytes, 0) & 0xFFFF_FFFFL : Addresses.half(bytes, 8);
-        long match = isIPv4 ? match((int) low) : match(high, low);
-        if (match == NO_MATCH) {
-            return null;
-        }
-        if (lengthOf(match) < 0) {
-            throw new IllegalStateException("the image has no prefixes: make it with `popfib compile --keep prefixes`");
-        }
-        return Route.of(isIPv4, high, low, lengthOf(match), recordOf(match));
+        return route(address.getAddress());
     }
 
     /**
-     * Whether matches have the lengths of prefixes ({@code popfib compile --keep routes}, the default,
-     * or {@code --keep prefixes}).
+     * The same of an address in network order.
      *
-     * @return whether they have
+     * @param address 4 bytes for IPv4, 16 for IPv6
+     * @return the route; null if there is none, or if there are neither 4 nor 16 bytes
+     * @throws IllegalStateException if the image has no prefixes
+     */
+    public Route route(byte[] address) {
+        long match = match(address);
+        if (match >= 0 && lengthOf(match) < 0) {
+            throw new IllegalStateException("the image has no prefixes: make it with `popfib compile --keep prefixes`");
+        }
+        return match < 0 ? null : Route.of(address, lengthOf(match), recordOf(match));
+    }
+
+    /**
+     * The same of an address as text.
+     *
+     * @param address the address
+     * @return the route; null if there is none, or if the text is no address
+     * @throws IllegalStateException if the image has no prefixes
+     */
+    public Route route(CharSequence address) {
+        byte[] bytes = Addresses.bytes(address);
+        return bytes == null ? null : route(bytes);
+    }
+
+    /**
+     * The routes that cover a route, itself included, the shortest first: of {@code table.route(address)}
+     * all that contain the address.
+     *
+     * @param route the route; null, which nothing covers
+     * @return the routes
+     * @throws IllegalStateException if the image has not kept its routes ({@link #hasRoutes()})
+     */
+    public List<Route> supernets(Route route) {
+        if (!hasRoutes()) {
+            throw new IllegalStateException("the image has no routes: make it with `popfib compile --keep routes`, the default");
+        }
+        Routes routes = route == null ? null : (route.isIPv4() ? v4 : v6).routes();
+        return routes == null ? List.of() : routes.supernets(route);
+    }
+
+    /**
+     * {@return whether a text is an address, as lookups take it}
+     *
+     * @param text the text
+     */
+    public static boolean isAddress(CharSequence text) {
+        return Addresses.bytes(text) != null;
+    }
+
+    /**
+     * {@return whether matches have the lengths of prefixes} {@code popfib compile} keeps them by
+     * {@code --keep routes}, the default, and {@code --keep prefixes}.
      */
     public boolean hasPrefixes() {
         return v4.longest() != null || v6.longest() != null;
     }
 
-    /**
-     * Whether the image has kept all routes, which {@link #routes()} goes through
-     * ({@code popfib compile --keep routes}, the default).
-     *
-     * @return whether it has
-     */
+    /** {@return whether the image has kept all routes: {@code popfib compile --keep routes}, the default} */
     public boolean hasRoutes() {
         return v4.routes() != null || v6.routes() != null;
     }
 
-    /**
-     * All routes, those of IPv4 first, in the order of their prefixes. There are none if the image has
-     * not kept them, which {@link #hasRoutes()} says.
-     *
-     * @return the routes
-     */
+    /** {@return all routes, those of IPv4 first, in the order of their prefixes; none if the image has not kept them} */
     public Iterable<Route> routes() {
         return () -> Routes.iterator(v4.routes(), v6.routes());
     }
@@ -425,20 +450,12 @@ public final class PopfibTable {
         return v6.fib().routes;
     }
 
-    /**
-     * How many records there are. They are numbered from 1 to this.
-     *
-     * @return the number; 0 for a table whose routes lead to numbers alone
-     */
+    /** {@return the highest number of a record; 0 for a table whose routes lead to numbers alone} */
     public int records() {
         return records == Records.NONE ? 0 : records.count;
     }
 
-    /**
-     * The names and types of all columns of the records.
-     *
-     * @return the columns in their order; none for a table without records
-     */
+    /** {@return the names and types of all columns in their order; none for a table without records} */
     public List<ColumnType> columns() {
         return records.types();
     }

@@ -31,7 +31,14 @@ public record Route(boolean isIPv4, long high, long low, int length, int record)
         return Addresses.text(isIPv4, high, low) + "/" + length;
     }
 
-    /** The route of the first {@code length} bits of an address. */
+    /** The route of the first {@code length} bits of an address of 4 or 16 bytes. */
+    static Route of(byte[] address, int length, int record) {
+        return address.length == 4
+                ? of(true, 0, Addresses.quarter(address, 0) & 0xFFFF_FFFFL, length, record)
+                : of(false, Addresses.half(address, 0), Addresses.half(address, 8), length, record);
+    }
+
+    /** The same of an address as two numbers. */
     static Route of(boolean isIPv4, long high, long low, int length, int record) {
         int bits = isIPv4 ? length + 96 : length;
         return new Route(isIPv4, high & highMask(bits), low & lowMask(bits), length, record);

@@ -1,6 +1,8 @@
 package popfib;
 
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 
 /** The sections of routes of one family in; all routes in their order out. */
@@ -84,5 +86,32 @@ final class Routes {
 
     private Route route(int at) {
         return new Route(isIPv4, high(at), low(at), lengths.at(at) & 0xFF, nextHops.word(at << 2));
+    }
+
+    /** The routes that cover this one, itself included, the shortest first. */
+    List<Route> supernets(Route of) {
+        List<Route> found = new ArrayList<>();
+        for (int length = 0; length <= of.length(); length++) {
+            Route cover = Route.of(isIPv4, of.high(), of.low(), length, 0);
+            int first = 0;
+            for (int end = lengths.length(); first < end; ) {
+                int middle = first + end >>> 1;
+                if (compare(middle, cover) < 0) {
+                    first = middle + 1;
+                } else {
+                    end = middle;
+                }
+            }
+            if (first < lengths.length() && compare(first, cover) == 0) {
+                found.add(route(first));
+            }
+        }
+        return found;
+    }
+
+    private int compare(int at, Route other) {
+        int order = Long.compareUnsigned(high(at), other.high());
+        order = order != 0 ? order : Long.compareUnsigned(low(at), other.low());
+        return order != 0 ? order : (lengths.at(at) & 0xFF) - other.length();
     }
 }

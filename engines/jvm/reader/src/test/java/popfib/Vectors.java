@@ -22,8 +22,13 @@ record Vectors(Map<String, Table> tables, List<String> invalid) {
         }
     }
 
-    /** An address, its bytes, and the route that is its longest match; null if there is none. */
-    record Question(String text, byte[] bytes, List<String> route) {}
+    /** An address, its bytes, and the routes that cover it, the shortest first. */
+    record Question(String text, byte[] bytes, List<List<String>> covering) {
+        /** The route that is its longest match; null if there is none. */
+        List<String> route() {
+            return covering.isEmpty() ? null : covering.get(covering.size() - 1);
+        }
+    }
 
     @SuppressWarnings("unchecked")
     static Vectors read() throws IOException {
@@ -35,7 +40,7 @@ record Vectors(Map<String, Table> tables, List<String> invalid) {
             for (List<Object> question : (List<List<Object>>) table.get("questions")) {
                 List<Number> covering = (List<Number>) question.get(2);
                 questions.add(new Question((String) question.get(0), HexFormat.of().parseHex((String) question.get(1)),
-                        covering.isEmpty() ? null : routes.get(covering.get(covering.size() - 1).intValue())));
+                        covering.stream().map(number -> routes.get(number.intValue())).toList()));
             }
             tables.put(name, new Table(routes, questions));
         });

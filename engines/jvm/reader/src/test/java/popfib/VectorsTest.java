@@ -106,6 +106,15 @@ final class VectorsTest {
                 mapped++;
                 assertEquals(table.lookup(made.getAddress()), table.lookup(made), question.text());
             }
+            if (table.hasRoutes()) {
+                List<List<String>> covering = new ArrayList<>();
+                for (Route route : table.supernets(table.route(bytes))) {
+                    covering.add(List.of(route.prefix(), table.text(route.record())));
+                }
+                assertEquals(question.covering(), covering, question.text());
+            } else {
+                assertThrows(IllegalStateException.class, () -> table.supernets(null));
+            }
             if (question.route() == null) {
                 assertEquals(PopfibTable.NO_MATCH, record, question.text());
                 assertEquals(PopfibTable.NO_MATCH, match, question.text());
@@ -121,6 +130,7 @@ final class VectorsTest {
                 Route route = table.route(address);
                 assertEquals(record, route.record());
                 assertEquals(question.route().get(0), route.prefix(), question.text());
+                assertEquals(route, table.route(question.text()), question.text());
                 assertEquals(isIPv4 ? 4 : 16, route.address().getAddress().length);
             } else {
                 assertEquals(-1, PopfibTable.lengthOf(match));
@@ -174,6 +184,8 @@ final class VectorsTest {
         for (String text : invalid) {
             assertEquals(PopfibTable.MALFORMED, table.lookup(text), text);
             assertEquals(PopfibTable.MALFORMED, table.match(text), text);
+            assertFalse(PopfibTable.isAddress(text), text);
+            assertNull(table.route(text), text);
             assertEquals(PopfibTable.MALFORMED, PopfibTable.recordOf(table.match(text)), text);
         }
         for (int length = 0; length < 20; length++) {

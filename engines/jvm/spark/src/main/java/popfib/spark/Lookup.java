@@ -1,10 +1,12 @@
 package popfib.spark;
 
 import java.io.Serializable;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import org.apache.spark.SparkContext;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
@@ -13,36 +15,57 @@ import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
-import org.apache.spark.util.LongAccumulator;
 import popfib.PopfibTable;
+import popfib.Route;
 
 /**
- * What a call of a function looks up: the value or the record, in which table, and what becomes of invalid addresses. The
+ * What a call of a function answers, by which table, and what becomes of invalid addresses. The
  * driver makes it when a query is planned; each task has a copy, which keeps the table that it takes first.
  */
 public final class Lookup implements Serializable {
     private static final long serialVersionUID = 1;
 
-    private final String function;
+    private final Answer answer;
+    /** Null if it needs no table. */
     private final String name;
     private final boolean isStrict;
-    /** What of the table is wanted; null: the value of a record, as text. */
-    private final StructType record;
-    private final LongAccumulator invalid;
+    private final DataType type;
 
     private transient Taken taken;
 
-    /** What a task has taken: a table, and of it either one column or those of the record. */
+    /** What a task has taken: a table, and of it either the values as text or the columns of the record. */
     private record Taken(PopfibTable table, SparkColumn value, SparkColumn[] columns) {}
 
-    Lookup(String function, String name, boolean isRecord, boolean isStrict) {
-        this.function = function;
+    /** What a function answers, and of which type that is; null: the record, whose type is the table's. */
+    enum Answer {
+        VALUE("popfib_lookup", DataTypes.StringType),
+        RECORD("popfib_record", null),
+        PREFIX("popfib_prefix", DataTypes.StringType),
+        ALL("popfib_all", DataTypes.createArrayType(DataTypes.createStructType(List.of(
+                DataTypes.createStructField("prefix", DataTypes.StringType, false),
+                DataTypes.createStructField("value", DataTypes.StringType, true))), false)),
+        IS_ADDRESS("popfib_is_address", DataTypes.BooleanType);
+
+        final String function;
+        private final DataType type;
+
+        Answer(String function, DataType type) {
+            this.function = function;
+            this.type = type;
+        }
+    }
+
+    Lookup(Answer answer, String name, boolean isStrict) {
+        this.answer = answer;
         this.name = name;
         this.isStrict = isStrict;
         // Also without need of its columns: a table that is not there shall be an error before anything runs.
-        StructType type = TableFile.atPlanning(name).type();
-        record = isRecord ? type : null;
-        invalid = InvalidAddresses.counter(SparkContext.getOrCreate());
+        SparkTable now = name == null ? null : TableFile.atPlanning(name);
+        if (answer == Answer.PREFIX && !now.table.hasPrefixes() || answer == Answer.ALL && !now.table.hasRoutes()) {
+            throw new IllegalArgumentException(answer.function + ": " + name
+                    + " has not kept its routes: make it with `popfib compile --keep routes`, the default");
+        }
+        type = answer == Answer.RECORD ? now.type() : answer.type;
     }
 
     static boolean takes(DataType address) {
@@ -51,16 +74,16 @@ public final class Lookup implements Serializable {
     }
 
     DataType type() {
-        return record == null ? DataTypes.StringType : record;
+        return type;
     }
 
     String function() {
-        return function;
+        return answer.function;
     }
 
     /** Those after the address, as in SQL. */
     String arguments() {
-        return "'" + name + "'" + (isStrict ? ", 'error'" : "");
+        return name == null ? "" : ", '" + name + "'" + (isStrict ? ", 'error'" : "");
     }
 
     /**
@@ -70,8 +93,11 @@ public final class Lookup implements Serializable {
      * @return what {@link #type} says; null without a match
      */
     public Object of(UTF8String address) {
-        Taken taken = taken();
         long ipv4 = Ipv4Text.parse(address.getBaseObject(), address.getBaseOffset(), address.numBytes());
+        if (name == null) {
+            return ipv4 >= 0 || PopfibTable.isAddress(new Utf8Text(address));
+        }
+        Taken taken = taken();
         int found = ipv4 >= 0 ? taken.table.lookup((int) ipv4) : taken.table.lookup(new Utf8Text(address));
         return answer(taken, found, address);
     }
@@ -83,6 +109,9 @@ public final class Lookup implements Serializable {
      * @return what {@link #type} says; null without a match
      */
     public Object of(byte[] address) {
+        if (name == null) {
+            return address.length == 4 || address.length == 16;
+        }
         Taken taken = taken();
         return answer(taken, taken.table.lookup(address), address);
     }
@@ -94,9 +123,13 @@ public final class Lookup implements Serializable {
      * @return what {@link #type} says; null without a match
      */
     public Object of(long address) {
-        Taken taken = taken();
         int bits = (int) address;
-        int found = Integer.toUnsignedLong(bits) == address ? taken.table.lookup(bits) : PopfibTable.MALFORMED;
+        boolean isAddress = Integer.toUnsignedLong(bits) == address;
+        if (name == null) {
+            return isAddress;
+        }
+        Taken taken = taken();
+        int found = isAddress ? taken.table.lookup(bits) : PopfibTable.MALFORMED;
         return answer(taken, found, address);
     }
 
@@ -104,29 +137,42 @@ public final class Lookup implements Serializable {
         Taken taken = this.taken;
         if (taken == null) {
             SparkTable now = TableFile.inTask(name);
-            this.taken = taken = new Taken(now.table, now.value, record == null ? null : now.columns(record));
+            this.taken = taken = new Taken(now.table, now.value,
+                    answer == Answer.RECORD ? now.columns((StructType) type) : null);
         }
         return taken;
     }
 
     private Object answer(Taken taken, int found, Object address) {
         if (found > 0) {
-            return record == null ? taken.value.get(found) : new RecordRow(taken.columns, found);
+            return switch (answer) {
+                case RECORD -> new RecordRow(taken.columns, found);
+                case PREFIX -> UTF8String.fromString(route(taken.table, address).prefix());
+                case ALL -> new GenericArrayData(taken.table.supernets(route(taken.table, address)).stream()
+                        .map(route -> new GenericInternalRow(new Object[] {
+                            UTF8String.fromString(route.prefix()), taken.value.get(route.record())
+                        })).toArray());
+                default -> taken.value.get(found);
+            };
         }
-        if (found == PopfibTable.MALFORMED) {
-            if (isStrict) {
-                throw new IllegalArgumentException(function + ": " + text(address) + " is not an address");
-            }
-            invalid.add(1);
+        if (found == PopfibTable.MALFORMED && isStrict) {
+            throw new IllegalArgumentException(answer.function + ": " + text(address) + " is not an address");
         }
         return null;
+    }
+
+    private static Route route(PopfibTable table, Object address) {
+        if (address instanceof UTF8String) {
+            return table.route(new Utf8Text((UTF8String) address));
+        }
+        return table.route(address instanceof byte[] bytes ? bytes
+                : ByteBuffer.allocate(4).putInt(((Long) address).intValue()).array());
     }
 
     private static String text(Object address) {
         return address instanceof byte[] ? "X'" + HexFormat.of().formatHex((byte[]) address) + "'" : "'" + address + "'";
     }
 
-    /** Without what counts: equal lookups have equal answers. */
     @Override
     public boolean equals(Object other) {
         return other instanceof Lookup && ((Lookup) other).key().equals(key());
@@ -138,7 +184,7 @@ public final class Lookup implements Serializable {
     }
 
     private List<Object> key() {
-        return Arrays.asList(function, name, isStrict, record);
+        return Arrays.asList(answer, name, isStrict, type);
     }
 
     @Override

@@ -61,10 +61,11 @@ public final class LookupExpression extends UnaryExpression implements Serializa
     @Override
     public ExprCode doGenCode(CodegenContext context, ExprCode result) {
         String reference = context.addReferenceObj("lookup", lookup, Lookup.class.getName());
-        String type = CodeGenerator.javaType(dataType());
+        String type = CodeGenerator.boxedType(dataType());
+        String found = context.freshName("found");
         return nullSafeCodeGen(context, result, value -> String.format(
-                "%1$s = (%2$s) %3$s.of(%4$s); %5$s = %1$s == null;",
-                result.value(), type, reference, value, result.isNull()));
+                "%1$s %2$s = (%1$s) %3$s.of(%4$s); %5$s = %2$s == null; if (!%5$s) { %6$s = %2$s; }",
+                type, found, reference, value, result.isNull(), result.value()));
     }
 
     @Override
@@ -79,7 +80,7 @@ public final class LookupExpression extends UnaryExpression implements Serializa
 
     @Override
     public String sql() {
-        return lookup.function() + "(" + address.sql() + ", " + lookup.arguments() + ")";
+        return lookup.function() + "(" + address.sql() + lookup.arguments() + ")";
     }
 
     @Override

@@ -1,6 +1,5 @@
 package popfib.spark;
 
-import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSessionExtensions;
 import org.apache.spark.sql.SparkSessionExtensionsProvider;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
@@ -16,7 +15,7 @@ import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
- * The functions of SQL: {@code popfib_lookup}, {@code popfib_record}, {@code popfib_invalid}. Spark finds this class by the
+ * The functions of SQL: {@code popfib_lookup} and its like. Spark finds this class by the
  * jar's list of services and calls it for each session, so that a jar on the class path is all that a user needs.
  *
  * <p>They are expressions and not user-defined functions (UDF) for two reasons. The type of {@code popfib_record} depends on the
@@ -26,43 +25,45 @@ import scala.runtime.BoxedUnit;
  * here has Scala's {@code Seq} in the signature of a method that it overrides or of a constructor that it calls.
  */
 public final class PopfibExtensions implements SparkSessionExtensionsProvider {
+    private static final String INVALID = " Invalid addresses give null, or an error if the last argument is 'error'.";
+
     /** Spark calls it. */
     public PopfibExtensions() {}
 
     @Override
     public BoxedUnit apply(SparkSessionExtensions extensions) {
-        inject(extensions, "popfib_lookup", usage("value"), arguments -> lookup("popfib_lookup", false, arguments));
-        inject(extensions, "popfib_record", usage("record"), arguments -> lookup("popfib_record", true, arguments));
-        String invalid = "_FUNC_() - Returns how many addresses lookups of this application have found to be invalid.";
-        inject(extensions, "popfib_invalid", invalid, none -> {
-            if (none.size() > 0) {
-                throw new IllegalArgumentException("popfib_invalid has no arguments");
-            }
-            return new Literal(InvalidAddresses.counter(SparkContext.getOrCreate()).value(), DataTypes.LongType);
-        });
+        inject(extensions, Lookup.Answer.VALUE, usage("value"));
+        inject(extensions, Lookup.Answer.RECORD, usage("record"));
+        inject(extensions, Lookup.Answer.PREFIX, usage("prefix"));
+        inject(extensions, Lookup.Answer.ALL, "_FUNC_(address, table[, invalid]) - Returns prefix and value of every route that covers"
+                + " the address, the shortest first." + INVALID);
+        inject(extensions, Lookup.Answer.IS_ADDRESS, "_FUNC_(address) - Returns whether the address is one, null of null.");
         return BoxedUnit.UNIT;
     }
 
     private static String usage(String what) {
         return "_FUNC_(address, table[, invalid]) - Returns the " + what + " of the longest match of the address in the table, null"
-                + " without one. Invalid addresses give null, or an error if the last argument is 'error'.";
+                + " without one." + INVALID;
     }
 
-    private static void inject(
-            SparkSessionExtensions extensions, String name, String usage, Function1<Seq<Expression>, Expression> make) {
+    private static void inject(SparkSessionExtensions extensions, Lookup.Answer answer, String usage) {
         String owner = PopfibExtensions.class.getName();
-        ExpressionInfo info = new ExpressionInfo(owner, null, name, usage, "", "", "", "misc_funcs", "0.1.0", "", "");
-        extensions.injectFunction(new Tuple3<>(new FunctionIdentifier(name), info, make));
+        ExpressionInfo info = new ExpressionInfo(owner, null, answer.function, usage, "", "", "", "misc_funcs", "0.1.0", "", "");
+        Function1<Seq<Expression>, Expression> make = arguments -> lookup(answer, arguments);
+        extensions.injectFunction(new Tuple3<>(new FunctionIdentifier(answer.function), info, make));
     }
 
     /** The expression of a call, whose arguments have their types already. */
-    private static Expression lookup(String function, boolean isRecord, Seq<Expression> arguments) {
+    private static Expression lookup(Lookup.Answer answer, Seq<Expression> arguments) {
+        String function = answer.function;
+        boolean hasTable = answer != Lookup.Answer.IS_ADDRESS;
         int count = arguments.size();
-        if (count < 2 || count > 3) {
-            throw new IllegalArgumentException(
-                    function + " has two or three arguments, address, table and 'null' or 'error', not " + count);
+        if (hasTable ? count < 2 || count > 3 : count != 1) {
+            throw new IllegalArgumentException(function + (hasTable
+                    ? " has two or three arguments, address, table and 'null' or 'error', not " : " has one argument, the address, not ")
+                    + count);
         }
-        String table = constant(function, "table", arguments.apply(1));
+        String table = hasTable ? constant(function, "table", arguments.apply(1)) : null;
         String invalid = count < 3 ? "null" : constant(function, "last argument", arguments.apply(2));
         if (!invalid.equals("null") && !invalid.equals("error")) {
             throw new IllegalArgumentException(
@@ -74,7 +75,7 @@ public final class PopfibExtensions implements SparkSessionExtensionsProvider {
             throw new IllegalArgumentException("the address of " + function + " is of type " + type.sql()
                     + "; it can be STRING, BINARY of 4 or 16 bytes, or INT or BIGINT for IPv4");
         }
-        Lookup lookup = new Lookup(function, table, isRecord, invalid.equals("error"));
+        Lookup lookup = new Lookup(answer, table, invalid.equals("error"));
         return type instanceof NullType ? new Literal(null, lookup.type()) : new LookupExpression(address, lookup);
     }
 

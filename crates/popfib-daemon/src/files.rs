@@ -19,7 +19,7 @@ use super::answers::NEXT_HOP;
 use super::threads;
 
 /// How a table of a file is read, as the settings say.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct FileSettings {
     pub(super) file: Option<PathBuf>,
@@ -34,23 +34,7 @@ pub(super) struct FileSettings {
     mask: bool,
     fill: bool,
     /// How often to look whether it is another file, in milliseconds.
-    watch_every: u64,
-}
-
-impl Default for FileSettings {
-    fn default() -> Self {
-        Self {
-            file: None,
-            lists: None,
-            format: None,
-            columns: Vec::new(),
-            table: None,
-            skip_invalid: false,
-            mask: false,
-            fill: false,
-            watch_every: 500,
-        }
-    }
+    watch_every: Option<u64>,
 }
 
 impl FileSettings {
@@ -195,7 +179,7 @@ impl ServedFile {
                 .map_err(|reason| failed(reason.into()))?
                 .clone(),
         ];
-        let every = Duration::from_millis(settings.watch_every.max(1));
+        let every = Duration::from_millis(settings.watch_every.unwrap_or(500).max(1));
         let file = paths[0].display().to_string();
         let (of_load, of_news, of_name) = (settings.clone(), file.clone(), name.to_owned());
         let load = move || {

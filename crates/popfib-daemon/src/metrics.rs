@@ -4,8 +4,6 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
-use popfib_feed::info::MessageCounts;
-
 use super::files::ServedFile;
 use super::state::{FollowState, Health};
 
@@ -80,13 +78,24 @@ impl MetricsText {
         let end = if labels.is_empty() { "" } else { "}" };
         let _ = writeln!(self.0, "{end} {value}");
     }
+
+    /// The counts of each of these, whose names are the values of a label.
+    fn counts<'a, T: 'a>(
+        &mut self,
+        label: &str,
+        all: impl Iterator<Item = (&'a str, &'a T)> + Clone,
+        counts: &[(&str, fn(&T) -> u64)],
+    ) {
+        for (name, count) in counts {
+            if all.clone().next().is_some() {
+                self.metric(name);
+            }
+            for (named, of) in all.clone() {
+                self.value(name, &[(label, named)], count(of));
+            }
+        }
+    }
 }
-
-/// One of the counts of the table of a file.
-type FileCount = fn(&ServedFile) -> u64;
-
-/// One of the counts of a feed.
-type FeedCount = fn(&MessageCounts) -> u64;
 
 /// Writes all counts, in the text format of Prometheus: in parts, as there may be many tables.
 pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> {
@@ -132,72 +141,56 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
         to.write_all(std::mem::take(&mut text.0).as_bytes())
     })?;
     let files = state.files.list();
-    let of_files: [(&str, FileCount); 4] = [
-        ("table_age_seconds", |served| {
-            served.current().read.elapsed().as_secs()
-        }),
-        ("table_version", |served| served.current().version),
-        ("table_lookups_total", |served| {
-            served.lookups.load(Ordering::Relaxed)
-        }),
-        ("table_errors_total", |served| served.errors()),
-    ];
-    for (name, value) in of_files {
-        if !files.is_empty() {
-            text.metric(name);
-        }
-        for served in &files {
-            text.value(name, &[("table", &served.name)], value(served));
-        }
-    }
-    let of_feeds: [(&str, FeedCount); 4] = [
-        ("feed_messages_total", |c| c.messages),
-        ("feed_invalid_total", |c| c.invalid),
-        ("feed_other_total", |c| c.other),
-        ("feed_unknown_next_hops_total", |c| c.unknown_next_hops),
-    ];
+    let of_files = files.iter().map(|served| (&*served.name, &**served));
+    text.counts(
+        "table",
+        of_files,
+        &[
+            ("table_age_seconds", |served| {
+                served.current().read.elapsed().as_secs()
+            }),
+            ("table_version", |served| served.current().version),
+            ("table_lookups_total", |served| {
+                served.lookups.load(Ordering::Relaxed)
+            }),
+            ("table_errors_total", ServedFile::errors),
+        ],
+    );
     let feeds = state.feeds();
-    for (name, value) in of_feeds {
-        text.metric(name);
-        for (feed, counts) in &feeds {
-            text.value(name, &[("feed", feed)], value(counts));
-        }
-    }
+    text.counts(
+        "feed",
+        feeds.iter().map(|(feed, counts)| (&**feed, counts)),
+        &[
+            ("feed_messages_total", |c| c.messages),
+            ("feed_invalid_total", |c| c.invalid),
+            ("feed_other_total", |c| c.other),
+            ("feed_unknown_next_hops_total", |c| c.unknown_next_hops),
+        ],
+    );
     #[cfg(all(target_os = "linux", feature = "xdp"))]
-    programs(state, &mut text);
+    {
+        let all = state.bpf.lock();
+        let all = all.unwrap_or_else(std::sync::PoisonError::into_inner);
+        text.counts(
+            "pin",
+            all.iter().map(|(pin, counts)| (&**pin, counts)),
+            &[
+                ("bpf_behind", |c| c.is_behind.into()),
+                ("bpf_refused_total", |c| c.refused),
+                ("bpf_words_total", |c| c.words),
+                ("bpf_tables_total", |c| c.tables),
+                ("bpf_grace_periods_total", |c| c.graces),
+                ("bpf_bytes", |c| c.bytes as u64),
+                ("bpf_unnumbered_values_total", |c| c.unnumbered),
+            ],
+        );
+    }
     let name = "feed_left_out_total";
     text.metric(name);
     for (feed, reason, count) in state.reasons().counts() {
         text.value(name, &[("feed", feed), ("reason", reason)], count);
     }
     to.write_all(text.0.as_bytes())
-}
-
-/// The counts of the tables of BPF programs.
-#[cfg(all(target_os = "linux", feature = "xdp"))]
-fn programs(state: &FollowState, text: &mut MetricsText) {
-    use super::bpf_counts::BpfCounts;
-
-    let all = state.bpf.lock();
-    let all = all.unwrap_or_else(std::sync::PoisonError::into_inner);
-    type ProgramsCount = fn(&BpfCounts) -> u64;
-    let counts: [(&str, ProgramsCount); 7] = [
-        ("bpf_behind", |c| c.is_behind.into()),
-        ("bpf_refused_total", |c| c.refused),
-        ("bpf_words_total", |c| c.words),
-        ("bpf_tables_total", |c| c.tables),
-        ("bpf_grace_periods_total", |c| c.graces),
-        ("bpf_bytes", |c| c.bytes as u64),
-        ("bpf_unnumbered_values_total", |c| c.unnumbered),
-    ];
-    for (name, value) in counts {
-        if !all.is_empty() {
-            text.metric(name);
-        }
-        for (pin, counts) in &*all {
-            text.value(name, &[("pin", pin)], value(counts));
-        }
-    }
 }
 
 /// The value of a label, in quotes.

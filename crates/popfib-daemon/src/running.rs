@@ -25,14 +25,15 @@ use super::{http, updates};
 /// The running parts. Dropping this ends all of them, except the reading of files.
 pub(super) struct RunningParts {
     state: Arc<FollowState>,
-    /// The last settings, without the parts that could not be started.
-    now: Settings,
-    fpm: Option<RouterListener>,
-    bmp: Option<RouterListener>,
-    socket: Option<SocketFile>,
-    http: Option<((SocketAddr, Arc<HttpAccess>), ListenerThread)>,
+    fpm: RunningPart<SocketAddr, RouterListener>,
+    bmp: RunningPart<SocketAddr, RouterListener>,
+    #[cfg(target_os = "linux")]
+    netlink: RunningPart<(), ()>,
+    socket: RunningPart<(PathBuf, Vec<u32>), SocketFile>,
+    http: RunningPart<(SocketAddr, Arc<HttpAccess>), ListenerThread>,
+    /// By folder and table, and the numbers of values.
     #[cfg(all(target_os = "linux", feature = "xdp"))]
-    bpf: Vec<(String, super::bpf::BpfThread)>,
+    bpf: Vec<((String, Option<PathBuf>), BpfThread)>,
     files: Vec<(PathBuf, JoinHandle<Verdict>)>,
 }
 
@@ -41,9 +42,10 @@ impl RunningParts {
     pub(super) fn new(state: &Arc<FollowState>) -> Self {
         Self {
             state: state.clone(),
-            now: Settings::default(),
             fpm: None,
             bmp: None,
+            #[cfg(target_os = "linux")]
+            netlink: None,
             socket: None,
             http: None,
             #[cfg(all(target_os = "linux", feature = "xdp"))]
@@ -59,28 +61,20 @@ impl RunningParts {
         to: &Settings,
         failed: fn(Failure) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let before = std::mem::replace(&mut self.now, to.clone());
         #[cfg(all(target_os = "linux", feature = "xdp"))]
-        self.change_programs(&before, to, failed)?;
+        self.change_programs(to, failed)?;
         let state = &self.state;
         state.tables().set_limits(to.limits());
-        // Closing the old parts first frees their addresses.
-        if before.fpm != to.fpm {
-            self.fpm = None;
-            let opened = to.fpm.map(|address| listen::fpm(state, address));
-            self.fpm = keep(opened, failed)?;
-            self.now.fpm = to.fpm.filter(|_| self.fpm.is_some());
-        }
-        if before.bmp != to.bmp {
-            self.bmp = None;
-            let opened = to.bmp.map(|address| listen::bmp(state, address));
-            self.bmp = keep(opened, failed)?;
-            self.now.bmp = to.bmp.filter(|_| self.bmp.is_some());
-        }
+        let fpm = |address: &SocketAddr| listen::fpm(state, *address);
+        change(&mut self.fpm, to.fpm, failed, fpm)?;
+        let bmp = |address: &SocketAddr| listen::bmp(state, *address);
+        change(&mut self.bmp, to.bmp, failed, bmp)?;
         #[cfg(target_os = "linux")]
-        if to.netlink && !before.netlink {
-            let opened = Some(super::kernel::follow(state));
-            self.now.netlink = keep(opened, failed)?.is_some();
+        {
+            let netlink = to.netlink.then_some(());
+            change(&mut self.netlink, netlink, failed, |()| {
+                super::kernel::follow(state)
+            })?;
         }
         let mut next = Some(0);
         while let Some(from) = next {
@@ -88,38 +82,29 @@ impl RunningParts {
             next = (state.tables()).retain_feeds(from, now, |feed| to.follows(feed));
         }
         self.change_files(to, failed)?;
-        if (&before.socket, before.allowed()) != (&to.socket, to.allowed()) {
-            self.socket = None;
-            let path = to.socket.as_ref();
-            let opened = path.map(|path| socket::listen(state, path, to.allowed()));
-            self.socket = keep(opened, failed)?;
-            self.now.socket = to.socket.clone().filter(|_| self.socket.is_some());
-        }
+        let socket = to.socket.clone().map(|path| (path, to.allow_uid.clone()));
+        change(&mut self.socket, socket, failed, |(path, allowed)| {
+            socket::listen(state, path, allowed)
+        })?;
         // Tokens and certificates are others in the files of before.
         let http = to
             .http
             .map(|address| Ok((address, to.http_access()?.into())));
-        match keep(http, failed)? {
-            // One that cannot be read leaves the listener as it is.
-            None if to.http.is_some() => {}
-            None => self.http = None,
-            Some(http) if self.http.as_ref().is_some_and(|(now, _)| *now == http) => {}
-            Some(http) => {
-                self.http = None;
-                let opened = Some(http::listen(state, http.0, &http.1));
-                self.http = keep(opened, failed)?.map(|listener| (http, listener));
-            }
+        let http = keep(http, failed)?;
+        // A file that cannot be read leaves the listener as it is.
+        if http.is_some() == to.http.is_some() {
+            change(&mut self.http, http, failed, |(address, access)| {
+                http::listen(state, *address, access)
+            })?;
         }
         self.files.retain(|(path, _)| to.updates.contains(path));
         // A file that is named twice is read twice.
         let mut known: Vec<PathBuf> = self.files.iter().map(|(path, _)| path.clone()).collect();
-        self.now.updates = known.clone();
         for path in &to.updates {
             if let Some(at) = known.iter().position(|known| known == path) {
                 known.swap_remove(at);
             } else if let Some(thread) = keep(Some(updates::follow(state, path)), failed)? {
                 self.files.push((path.clone(), thread));
-                self.now.updates.push(path.clone());
             }
         }
         Ok(())
@@ -154,29 +139,25 @@ impl RunningParts {
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     fn change_programs(
         &mut self,
-        before: &Settings,
         to: &Settings,
         failed: fn(Failure) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let has_same_ids = before.bpf_ids == to.bpf_ids;
-        self.bpf
-            .retain(|(text, _)| has_same_ids && to.bpf.contains(text));
-        self.now.bpf = self.bpf.iter().map(|(text, _)| text.clone()).collect();
+        let wanted = to.bpf.iter().map(|text| (text.clone(), to.bpf_ids.clone()));
+        let wanted: Vec<_> = wanted.collect();
+        self.bpf.retain(|(known, _)| wanted.contains(known));
         let ids = to.bpf_ids.as_deref().map(popfib_bpf::read_value_ids);
         let ids = ids.map(|ids| ids.map_err(Failure::from));
         let ids = match keep(ids, failed)? {
             None if to.bpf_ids.is_some() => return Ok(()),
             ids => ids,
         };
-        for text in &to.bpf {
-            if self.now.bpf.contains(text) {
+        for wanted in wanted {
+            if self.bpf.iter().any(|(known, _)| *known == wanted) {
                 continue;
             }
-            let started = BpfThread::start(&self.state, text, ids.as_ref());
-            if let Some(thread) = keep(Some(started), failed)? {
-                self.bpf.push((text.clone(), thread));
-                self.now.bpf.push(text.clone());
-            }
+            let started = BpfThread::start(&self.state, &wanted.0, ids.as_ref());
+            let started = keep(Some(started), failed)?;
+            self.bpf.extend(started.map(|thread| (wanted, thread)));
         }
         Ok(())
     }
@@ -198,6 +179,26 @@ impl RunningParts {
         self.bpf.into_iter().for_each(|(_, thread)| thread.finish());
         verdict
     }
+}
+
+/// A part that runs, and by which settings.
+type RunningPart<S, T> = Option<(S, T)>;
+
+/// Ends a part and starts it again if these are other settings than its own; it fails as in [`RunningParts::change`].
+fn change<S: PartialEq, T>(
+    part: &mut RunningPart<S, T>,
+    to: Option<S>,
+    failed: fn(Failure) -> Result<(), Failure>,
+    start: impl FnOnce(&S) -> Result<T, Failure>,
+) -> Result<(), Failure> {
+    if part.as_ref().map(|(settings, _)| settings) == to.as_ref() {
+        return Ok(());
+    }
+    // Closing the old one first frees its address.
+    *part = None;
+    let started = to.map(|settings| start(&settings).map(|started| (settings, started)));
+    *part = keep(started, failed)?;
+    Ok(())
 }
 
 /// The started part; `None` if it failed and `failed` accepts that.

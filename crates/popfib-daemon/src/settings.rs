@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
 use popfib_feed::Limits;
-use popfib_program::failure::{Failure, NO_TLS};
+use popfib_program::failure::{Failure, NO_TLS, NO_XDP};
 use serde::Deserialize;
 
 use super::api::HttpAccess;
@@ -39,7 +39,6 @@ pub(super) struct Settings {
     /// Follow the routes of this machine's kernel
     ///
     /// In all its tables.
-    #[cfg(target_os = "linux")]
     #[arg(long)]
     pub(super) netlink: bool,
 
@@ -69,7 +68,6 @@ pub(super) struct Settings {
     /// Numeric ids of users that may also use the socket
     ///
     /// Besides this user and root; its permissions then allow everybody, and the user of each client is checked.
-    #[cfg(target_os = "linux")]
     #[arg(hide_short_help = true, long, value_name = "UID", requires = "socket")]
     pub(super) allow_uid: Vec<u32>,
 
@@ -80,7 +78,13 @@ pub(super) struct Settings {
     pub(super) publish: Option<PathBuf>,
 
     /// Minimum time between two writes of the table, in milliseconds
-    #[arg(hide_short_help = true, long, value_name = "MS", default_value_t = Self::default().publish_every, requires = "publish")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "MS",
+        default_value_t = 1000,
+        requires = "publish"
+    )]
     pub(super) publish_every: u64,
 
     /// Table to write
@@ -97,14 +101,12 @@ pub(super) struct Settings {
     /// Keep the table of BPF programs up to date: DIR[=TABLE]
     ///
     /// DIR is a folder of a BPF file system, as that of `popfib xdp load --pin`. Repeat it for other tables.
-    #[cfg(all(target_os = "linux", feature = "xdp"))]
     #[arg(long, value_name = "DIR")]
     pub(super) bpf: Vec<String>,
 
     /// File with a number for each value, for programs: VALUE NUMBER
     ///
     /// As that of `popfib xdp load --ids`. Without it a value is the number that it is, or 0.
-    #[cfg(all(target_os = "linux", feature = "xdp"))]
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "bpf")]
     pub(super) bpf_ids: Option<PathBuf>,
 
@@ -156,19 +158,19 @@ pub(super) struct Settings {
     /// When routes that a reconnection did not announce go, in seconds
     ///
     /// After a reconnection, routes that were not announced again are removed this many seconds after the last one that was.
-    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value_t = Self::default().idle)]
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", default_value_t = Limits::default().idle.as_secs())]
     pub(super) idle: u64,
 
     /// Maximum number of paths in all tables
     ///
     /// More are refused and counted.
-    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Self::default().max_paths)]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Limits::default().max_paths)]
     pub(super) max_paths: usize,
 
     /// Maximum number of paths of one peer in one table
     ///
     /// A peer that announces more is dropped until it comes up again.
-    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Self::default().max_peer_paths)]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = Limits::default().max_peer_paths)]
     pub(super) max_peer_paths: usize,
 
     /// Maximum memory of tables, in MiB [default: no limit]
@@ -179,38 +181,11 @@ pub(super) struct Settings {
 }
 
 impl Default for Settings {
+    /// Those of no option.
     fn default() -> Self {
-        let limits = Limits::default();
-        Self {
-            fpm: None,
-            bmp: None,
-            #[cfg(target_os = "linux")]
-            netlink: false,
-            updates: Vec::new(),
-            table: Vec::new(),
-            tables: BTreeMap::new(),
-            socket: None,
-            #[cfg(target_os = "linux")]
-            allow_uid: Vec::new(),
-            publish: None,
-            publish_every: 1000,
-            publish_table: None,
-            #[cfg(all(target_os = "linux", feature = "xdp"))]
-            bpf: Vec::new(),
-            #[cfg(all(target_os = "linux", feature = "xdp"))]
-            bpf_ids: None,
-            snapshot: None,
-            snapshot_every: None,
-            http: None,
-            http_host: Vec::new(),
-            http_tokens: None,
-            http_certificate: None,
-            http_key: None,
-            idle: limits.idle.as_secs(),
-            max_paths: limits.max_paths,
-            max_peer_paths: limits.max_peer_paths,
-            max_memory: None,
-        }
+        let command = Self::augment_args(Command::new("popfibd"));
+        let given = command.get_matches_from(["popfibd"]);
+        Self::from_arg_matches(&given).expect("no option has to be given")
     }
 }
 
@@ -247,7 +222,7 @@ impl Settings {
             );
         }
         let has_readers = self.serves() || files.is_empty() && self.publish.is_some();
-        if !has_readers && !self.has_programs() {
+        if !has_readers && self.bpf.is_empty() {
             return Err("nobody could read the tables: give --socket, --publish or --http".into());
         }
         if self.snapshot_every == Some(0) {
@@ -258,6 +233,12 @@ impl Settings {
         }
         if self.http_certificate.is_some() && cfg!(not(feature = "tls")) {
             return Err(format!("--http-certificate: this popfibd was {NO_TLS}"));
+        }
+        if cfg!(not(target_os = "linux")) && (self.netlink || !self.allow_uid.is_empty()) {
+            return Err("--netlink and --allow-uid are for Linux".into());
+        }
+        if cfg!(not(all(target_os = "linux", feature = "xdp"))) && !self.bpf.is_empty() {
+            return Err(format!("--bpf: this popfibd was {NO_XDP}"));
         }
         #[cfg(all(target_os = "linux", feature = "xdp"))]
         if super::bpf::is_given_twice(&self.bpf) {
@@ -299,42 +280,14 @@ impl Settings {
         of_options.chain(self.tables.clone()).collect()
     }
 
-    /// Whether BPF programs get a table.
-    #[cfg(all(target_os = "linux", feature = "xdp"))]
-    fn has_programs(&self) -> bool {
-        !self.bpf.is_empty()
-    }
-    #[cfg(not(all(target_os = "linux", feature = "xdp")))]
-    fn has_programs(&self) -> bool {
-        false
-    }
-
     /// Whether routes may arrive as long as the process runs.
     pub(super) fn listens(&self) -> bool {
-        self.fpm.is_some() || self.bmp.is_some() || self.netlink()
+        self.fpm.is_some() || self.bmp.is_some() || self.netlink
     }
 
     /// Whether clients may connect as long as the process runs.
     pub(super) fn serves(&self) -> bool {
         self.socket.is_some() || self.http.is_some()
-    }
-
-    #[cfg(target_os = "linux")]
-    pub(super) fn netlink(&self) -> bool {
-        self.netlink
-    }
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn netlink(&self) -> bool {
-        false
-    }
-
-    #[cfg(target_os = "linux")]
-    pub(super) fn allowed(&self) -> &[u32] {
-        &self.allow_uid
-    }
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn allowed(&self) -> &[u32] {
-        &[]
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -352,7 +305,7 @@ impl Settings {
     pub(super) fn follows(&self, feed: &str) -> bool {
         match feed {
             listen::FPM => self.fpm.is_some(),
-            super::state::KERNEL => self.netlink(),
+            super::state::KERNEL => self.netlink,
             _ if listen::is_router(feed) => self.bmp.is_some(),
             _ => self.updates.iter().any(|path| updates::name(path) == feed),
         }

@@ -46,6 +46,9 @@ bpf_unnumbered_values_total: Values that BPF programs get 0 for.
 prefixes: Prefixes of a table.
 feed_left_out_total: Messages left out by reason.";
 
+/// A count among others of its owner.
+type CountOf<T> = fn(&T) -> u64;
+
 /// A text in Prometheus's format.
 #[derive(Default)]
 struct MetricsText(String);
@@ -84,7 +87,7 @@ impl MetricsText {
         &mut self,
         label: &str,
         all: impl Iterator<Item = (&'a str, &'a T)> + Clone,
-        counts: &[(&str, fn(&T) -> u64)],
+        counts: &[(&str, CountOf<T>)],
     ) {
         for (name, count) in counts {
             if all.clone().next().is_some() {

@@ -78,7 +78,8 @@ pub const KEEPS: &str = "`popfib compile` keeps them unless --keep says less";
 /// Why there is no Parquet, and what helps.
 pub const NO_PARQUET: &str = "this popfib was built without Parquet; `cargo install popfib-cli --features parquet` builds it in";
 /// Why there is nothing of BPF, and what helps.
-pub const NO_XDP: &str = "built without xdp; `--features xdp` of `cargo install` builds it in, on Linux";
+pub const NO_XDP: &str =
+    "built without xdp; `--features xdp` of `cargo install` builds it in, on Linux";
 /// Why there is no TLS, and what helps.
 pub const NO_TLS: &str = "built without TLS; `--features tls` of `cargo install` builds it in";
 

@@ -6,6 +6,7 @@
 use allocator_api2::vec::Vec;
 
 use super::layout::place;
+use crate::cpu::prefetch;
 use crate::memory::{self, Allocator, OutOfMemory};
 
 /// Places of a bucket. If all of both buckets are taken, a block is not noted, and one more like it is stored once more: routes that
@@ -68,6 +69,13 @@ impl<Al: Allocator + Clone> BlockIndex<Al> {
             }
         }
         Err(room)
+    }
+
+    /// Has the buckets of this hash fetched into the cache.
+    pub(crate) fn fetch(&self, hash: BlockHash) {
+        for at in hash.buckets(self.buckets.len()) {
+            prefetch(&self.buckets[at]);
+        }
     }
 
     /// [`find`](Self::find) in the arena that is being filled; `kind` is what the pointer has beside the place.

@@ -6,6 +6,7 @@
 use allocator_api2::boxed::Box;
 use allocator_api2::vec::Vec;
 use core::fmt;
+use core::hint;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -15,6 +16,7 @@ use super::set_reader::FibSetReader;
 use super::shared::GenerationsHandle;
 use crate::address::Address;
 use crate::compile_error::CompileError;
+use crate::cpu::prefetch;
 use crate::fib::Options;
 use crate::fib::arrays::{FibArrays, FibView, FibWord, IDLE_BLOCK, MAX_WORDS, as_words};
 use crate::fib_set::FibSet;
@@ -188,6 +190,7 @@ impl<A: Address, Al: Allocator + Clone> LiveFibSet<A, Al> {
     ) -> Result<Option<NextHop>, CompileError> {
         fits(next_hop.get(), self.highest)?;
         self.make_entry(table)?;
+        self.fetch(table, prefix);
         let known = self.ribs[table as usize].take();
         let is_new = known.is_none();
         let mut rib = match known {
@@ -212,6 +215,7 @@ impl<A: Address, Al: Allocator + Clone> LiveFibSet<A, Al> {
         table: u32,
         prefix: Prefix<A>,
     ) -> Result<Option<NextHop>, CompileError> {
+        self.fetch(table, prefix);
         let Some(mut rib) = self.ribs.get_mut(table as usize).and_then(Option::take) else {
             return Ok(None);
         };
@@ -249,6 +253,14 @@ impl<A: Address, Al: Allocator + Clone> LiveFibSet<A, Al> {
             older: self.shared.older_bytes(FibSet::bytes),
             writer: self.blocks.bytes() + self.space.bytes(),
         }
+    }
+
+    /// Has the blocks on the way to the route of `prefix` fetched into the cache while the Rib, which is as far away, changes.
+    fn fetch(&self, table: u32, prefix: Prefix<A>) {
+        if let Some(rib) = self.rib(table) {
+            prefetch(rib);
+        }
+        hint::black_box(self.lookup(table, prefix.address()));
     }
 
     /// Lets the Fib of a table follow its Rib, in which the route of `prefix` has changed.

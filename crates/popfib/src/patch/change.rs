@@ -230,12 +230,17 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         let end = depth + STRIDE;
         let value_bits = self.view.value_bits;
         let place = Some((prefix, depth));
+        if let Some(tables) = &mut self.tables {
+            tables.pass(pointer);
+        }
         if prefix.len() > end {
-            let is_own = self.is_own(pointer);
             let (at, old) = match pointer & FLAT {
                 0 => slot(pointer, value_bits, chunk as u32, |at| self.word(at)),
                 _ => self.flat_slot(pointer, chunk as u32),
             };
+            let is_own = self.tables.is_some()
+                && old & NODE != 0
+                && self.is_own(pointer, chunk as u32, (at, old));
             let new = self.descend(old, prefix, vertex, end, PointersTo::Blocks)?;
             if new == old {
                 return Ok(pointer);
@@ -245,7 +250,8 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
                     push(&mut self.log.arena, (at, new))?;
                     return Ok(pointer);
                 }
-                if let Some(new) = self.switch_shared(pointer, chunk as u32, (at, new), is_own)? {
+                let slot = chunk as u32;
+                if let Some(new) = self.switch_shared(pointer, slot, (at, old), new, is_own)? {
                     return Ok(new);
                 }
             }

@@ -24,8 +24,11 @@ use crate::memory::{self, Allocator, OutOfMemory};
 /// Indexes that the blocks are divided among, so that one that grows has few of them.
 const PARTS: usize = 128;
 
+/// The most blocks below each other: keys have up to 128 bits, of which each resolves 6.
+const MAX_LEVELS: usize = 22;
+
 /// The most that [`CountedBlocks::commit`] retires: a block at each level, and what one of them leads to.
-pub(crate) const MAX_RETIRED: usize = 22 + 64;
+pub(crate) const MAX_RETIRED: usize = MAX_LEVELS + 64;
 
 /// What waits until no reader can see it: a pointer that is gone, or, with a length, the place of a block whose pointers another
 /// has taken over.
@@ -38,7 +41,8 @@ pub(super) struct SwitchedBlock {
     /// The word, and what it becomes.
     pub(super) at: u32,
     pub(super) new: u32,
-    /// What the block is found by then, and where it is noted.
+    /// What the block is found by before and then, and where it is noted.
+    pub(super) old_hash: BlockHash,
     pub(super) hash: BlockHash,
     pub(super) room: Option<usize>,
 }
@@ -50,8 +54,10 @@ pub(crate) struct CountedBlocks<Al: Allocator> {
     /// Pointers to the blocks that the change in progress has made, and the words that it asked for.
     built: Vec<u32, Al>,
     pub(crate) asked: usize,
-    /// Whether the change has found a block that leads to others. It may be one that the change replaces, at another place of the table, or
-    /// one above it.
+    /// Pointers to the blocks on the way from the table's pointer to what changes, and whether the change has found one of these, for another
+    /// place of the table.
+    path: [u32; MAX_LEVELS],
+    levels: usize,
     pub(super) has_found: bool,
     pub(super) switched: Option<SwitchedBlock>,
     /// The last block that nothing leads to any more; its count leads to the one before. 0 if there is none.
@@ -102,6 +108,8 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
         Ok(Self {
             parts,
             built: Vec::new_in(alloc),
+            path: [0; MAX_LEVELS],
+            levels: 0,
             has_found: false,
             asked: 0,
             switched: None,
@@ -121,9 +129,26 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
         self.dead_words
     }
 
+    /// Notes the next block on the way to what changes.
+    pub(super) fn pass(&mut self, pointer: u32) {
+        self.path[self.levels] = pointer;
+        self.levels += 1;
+    }
+
+    fn path(&self) -> &[u32] {
+        &self.path[..self.levels]
+    }
+
     /// Whether one pointer alone leads to this block.
     pub(super) fn is_alone(view: FibView<'_>, pointer: u32) -> bool {
         count(view, pointer).load(Relaxed) == 1
+    }
+
+    /// What a block that is there is found by, and has that fetched into the cache.
+    pub(super) fn fetch(&self, view: FibView<'_>, pointer: u32) -> BlockHash {
+        let hash = hash(view, pointer);
+        self.parts[hash.part(PARTS)].fetch(hash);
+        hash
     }
 
     /// The pointer to the block of these words, or the place in the index where it can be noted. `kind` is what the pointer has
@@ -139,13 +164,14 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
     ) -> Result<(BlockHash, Result<u32, Option<usize>>), OutOfMemory> {
         let sought_hash = BlockHash::of(sought.iter().copied());
         let part = &mut self.parts[sought_hash.part(PARTS)];
+        part.fetch(sought_hash);
         part.reserve(|pointer| hash(view, pointer))?;
         let found = part.find(sought_hash, |pointer| {
             let there = view.arena[place(pointer)..].iter();
             let there = there.map(|word| word.load(Relaxed)).take(sought.len());
             pointer == kind | place(pointer) as u32 && there.eq(sought.iter().copied())
         });
-        self.has_found |= found.is_ok() && first_pointer(kind, sought.len()) < sought.len();
+        self.has_found |= found.is_ok_and(|pointer| self.path().contains(&pointer));
         Ok((sought_hash, found))
     }
 
@@ -195,7 +221,7 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
         let (word, new) = match self.switched.take() {
             None => (entry, new),
             Some(block) => {
-                self.forget(view, block.pointer);
+                self.forget(block.old_hash, block.pointer);
                 let part = &mut self.parts[block.hash.part(PARTS)];
                 part.note(block.room, block.hash, block.pointer);
                 (&view.arena[block.at as usize], block.new)
@@ -213,9 +239,9 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
             0 => u32::MAX,
             _ => count(view, pointer).load(Relaxed),
         };
-        // One without pointers may be found below the new one.
-        let is_wide = old & NODE != 0 && !pointers(view, old).is_empty();
-        if self.has_found || !is_wide || counted(old) != 1 || counted(new) != 0 {
+        // Others may have been found below the new one.
+        let is_replaced = self.path().contains(&old) && !self.has_found;
+        if !is_replaced || counted(old) != 1 || counted(new) != 0 {
             self.retain(view, new);
             retire(retired, old);
             return;
@@ -229,7 +255,7 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
         let ends = iter::zip(olds.iter().rev(), news.iter().rev());
         let same = ends.take_while(is_same).count();
         (olds, news) = (&olds[..olds.len() - same], &news[..news.len() - same]);
-        self.forget(view, old);
+        self.forget(hash(view, old), old);
         retired.push((place(old) as u32, words(view, old).0.len() as u32 + 1));
         if let ([old], [new]) = (olds, news) {
             return self.replace(view, old.load(Relaxed), new.load(Relaxed), retired);
@@ -274,7 +300,7 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
         let left = count.load(Relaxed) - 1;
         count.store(left, Relaxed);
         if left == 0 {
-            self.forget(view, pointer);
+            self.forget(hash(view, pointer), pointer);
             count.store(self.dead, Relaxed);
             self.dead = pointer;
             self.dead_words += words.len() + 1;
@@ -285,10 +311,11 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
     pub(crate) fn end(&mut self, view: FibView<'_>, space: &mut Space<Al>) {
         self.switched = None;
         self.has_found = false;
+        self.levels = 0;
         while let Some(pointer) = self.built.pop() {
             let (words, count) = words(view, pointer);
             if count.load(Relaxed) == 0 {
-                self.forget(view, pointer);
+                self.forget(hash(view, pointer), pointer);
                 space.free(view.arena, place(pointer) as u32, words.len() as u32 + 1);
             }
         }
@@ -311,8 +338,7 @@ impl<Al: Allocator + Clone> CountedBlocks<Al> {
         }
     }
 
-    fn forget(&mut self, view: FibView<'_>, pointer: u32) {
-        let hash = hash(view, pointer);
+    fn forget(&mut self, hash: BlockHash, pointer: u32) {
         self.parts[hash.part(PARTS)].forget(hash, pointer);
     }
 }

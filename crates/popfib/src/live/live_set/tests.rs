@@ -146,7 +146,13 @@ fn changes_at_random<A: Address>(width: u8, size: Size, aggregation: bool, steps
     let options = Options::default().size(size).aggregation(aggregation);
     let mut set = LiveFibSet::<A>::new(hop(7), options).expect("fits");
     let mut tables = vec![Routes::new(); 4];
-    let prefixes: Vec<Prefix<A>> = (0..24).map(|_| random.prefix(width)).collect();
+    let prefixes = (0..12).flat_map(|_| {
+        let prefix = random.prefix::<A>(width);
+        // The same in the next slot of the first block, of keys that have two.
+        let next = prefix.address() ^ A::truncate(1 << (u32::from(A::WIDTH).max(6) - 6));
+        [prefix, Prefix::new_masked(next, prefix.len()).expect("as long")]
+    });
+    let prefixes: Vec<Prefix<A>> = prefixes.collect();
     let ends = prefixes
         .iter()
         .flat_map(|prefix| [prefix.first(), prefix.last()]);
@@ -156,7 +162,8 @@ fn changes_at_random<A: Address>(width: u8, size: Size, aggregation: bool, steps
         let guard = reader.pin();
         let table = random.below(4) as u32;
         let at = table as usize;
-        let prefix = prefixes[random.below(24) as usize];
+        let at_prefix = random.below(24) as usize;
+        let prefix = prefixes[at_prefix];
         match random.below(12) {
             0 => {
                 let old = core::mem::take(&mut tables[at]);
@@ -171,8 +178,12 @@ fn changes_at_random<A: Address>(width: u8, size: Size, aggregation: bool, steps
             }
             2..5 => assert_eq!(set.withdraw(table, prefix), Ok(tables[at].remove(&prefix))),
             draw => {
-                // Two tables change alike, mostly.
-                for table in [table, table ^ u32::from(draw < 10)] {
+                // Two tables change alike, mostly, and two parts of a table that are side by side.
+                for (table, prefix) in [
+                    (table, prefix),
+                    (table, prefixes[at_prefix ^ usize::from(draw % 2 == 0)]),
+                    (table ^ u32::from(draw < 10), prefix),
+                ] {
                     let next_hop = hop(1 + random.below(7) as u32);
                     let next_hop = if draw < 8 { hop(7) } else { next_hop };
                     let old = tables[table as usize].insert(prefix, next_hop);
@@ -336,6 +347,49 @@ fn a_block_that_is_found_below_itself() {
     assert_eq!(
         [0, 1 << 14, 1 << 20].map(|address| set.lookup(0, address)),
         [1, 0, 0]
+    );
+    verify(&mut set);
+}
+
+/// A block below the route that changes is found below the one that takes its place.
+#[test]
+fn a_block_that_is_found_below_its_successor() {
+    let mut set = LiveFibSet::<u32>::new(hop(2), Options::default()).expect("fits");
+    // All slots but the second, and all but the first, of a block that ends there.
+    let around = |end: u8| (1..6).map(move |bit| (1 << bit << (32 - end), end - bit));
+    let rest = around(30).chain([(0, 30)]).map(|route| (route, 1));
+    let first = around(18).chain([(1 << 14, 18)]).map(|route| (route, 2));
+    let all = [((0, 12), 1), ((1 << 8, 24), 2)];
+    for ((bits, len), number) in all.into_iter().chain(rest).chain(first) {
+        let prefix = Prefix::new(bits, len).expect("no host bits");
+        set.announce(0, prefix, hop(number)).expect("fits");
+    }
+    verify(&mut set);
+    set.announce(0, Prefix::new(0, 12).expect("no host bits"), hop(2))
+        .expect("fits");
+    let rib = set.rib(0).expect("there");
+    for address in (0..1 << 20).step_by(3) {
+        let expected = rib.lookup(address).map_or(0, NextHop::get);
+        assert_eq!(set.lookup(0, address), expected);
+    }
+    verify(&mut set);
+}
+
+/// Equal parts of a table side by side are one run of one block: a change of one part leaves the other as it is.
+#[test]
+fn equal_parts_side_by_side_change_apart() {
+    let mut set = LiveFibSet::<u32>::new(hop(1), Options::default()).expect("fits");
+    for part in [0, 1 << 26] {
+        let prefix = Prefix::new(part | 1 << 8, 24).expect("no host bits");
+        set.announce(0, prefix, hop(1)).expect("fits");
+    }
+    // What was replaced counts no longer: one pointer leads to the block of both.
+    set.reclaim();
+    set.announce(0, Prefix::new(2 << 8, 24).expect("no host bits"), hop(1))
+        .expect("fits");
+    assert_eq!(
+        [2 << 8, 1 << 26 | 2 << 8].map(|address| set.lookup(0, address)),
+        [1, 0]
     );
     verify(&mut set);
 }

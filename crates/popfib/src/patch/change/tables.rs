@@ -8,9 +8,9 @@
 use super::{Patch, PointersTo};
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fib::encode::{BlockEncoding, HEAD, MAX_BLOCK};
-use crate::fib::layout::{FLAT, HALF, PLACE, WIDE, place};
-use crate::fib_set::block::{SetBlock, only_leaf};
+use crate::fib::encode::{BlockEncoding, MAX_BLOCK};
+use crate::fib::layout::{FLAT, HALF, place};
+use crate::fib_set::block::{self, SetBlock, only_leaf};
 use crate::fib_set::compile::{LARGE, TableStore, table};
 use crate::memory::Allocator;
 use crate::patch::SwitchedWord;
@@ -46,11 +46,30 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
         table(rib, aggregation, is_flat, self, rib.allocator().clone())
     }
 
-    /// Whether the block that `pointer` leads to, on the way down, is this table's alone.
-    pub(super) fn is_own(&mut self, pointer: u32) -> bool {
-        self.is_own = self.is_own
-            && (self.tables.is_none() || CountedBlocks::<Al>::is_alone(self.view, pointer));
-        self.is_own
+    /// Whether the block that `pointer` leads to, on the way down through its `slot` in the word `at`, is this table's alone, at one place.
+    pub(super) fn is_own(&mut self, pointer: u32, slot: u32, (at, old): SwitchedWord) -> bool {
+        let is_own = self.is_own && CountedBlocks::<Al>::is_alone(self.view, pointer);
+        self.is_own = is_own && self.is_one(pointer, slot, (at, old));
+        is_own
+    }
+
+    /// Whether the word `at`, of a block that leads to others, is that of this slot alone.
+    fn is_one(&self, pointer: u32, slot: u32, (at, word): SwitchedWord) -> bool {
+        if pointer & FLAT != 0 {
+            return !self.has_neighbour(slot, (at, word));
+        }
+        let runs = self.runs(pointer);
+        runs >> slot & 1 != 0 && (slot == 63 || runs >> slot & 2 != 0)
+    }
+
+    /// Whether the word before or after that of this slot, which is `at`, is the same.
+    fn has_neighbour(&self, slot: u32, (at, word): SwitchedWord) -> bool {
+        slot > 0 && self.word(at - 1) == word || slot < 63 && self.word(at + 1) == word
+    }
+
+    fn runs(&self, pointer: u32) -> u64 {
+        let start = place(pointer) as u32;
+        u64::from(self.word(start)) | u64::from(self.word(start + 1)) << 32
     }
 
     /// What the block that `pointer` leads to becomes where one of its slots leads to another block, in the word `at`: found, stored, or, if
@@ -59,30 +78,27 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
         &mut self,
         pointer: u32,
         slot: u32,
-        (at, new): SwitchedWord,
+        (at, old): SwitchedWord,
+        new: u32,
         is_own: bool,
     ) -> Result<Option<u32>, CompileError> {
-        let start = pointer & PLACE;
-        if pointer & (FLAT | WIDE) != WIDE {
+        if !self.is_one(pointer, slot, (at, old)) || self.has_neighbour(slot, (at, new)) {
             return Ok(None);
         }
-        let runs = u64::from(self.word(start)) | u64::from(self.word(start + 1)) << 32;
-        let begins = |slot: u32| slot == 64 || runs >> slot & 1 != 0;
-        let joins = slot > 0 && self.word(at - 1) == new || slot < 63 && self.word(at + 1) == new;
-        if !begins(slot) || !begins(slot + 1) || joins {
-            return Ok(None);
-        }
+        let start = place(pointer) as u32;
         let mut words = [0; MAX_BLOCK];
-        let words = &mut words[..HEAD + runs.count_ones() as usize];
+        let len = block::len(pointer, self.view.value_bits, |at| self.word(start + at as u32));
+        let words = &mut words[..len];
         for (word, at) in words.iter_mut().zip(start..) {
             *word = self.word(at);
         }
         words[(at - start) as usize] = new;
-        let kind = pointer & !PLACE;
+        let kind = pointer & !(place(pointer) as u32);
         if is_own
             && let Some(tables) = &mut self.tables
             && !tables.has_found
         {
+            let old_hash = tables.fetch(self.view, pointer);
             let (hash, found) = tables.find(self.view, words, kind)?;
             let Err(room) = found else {
                 return Ok(found.ok());
@@ -91,6 +107,7 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
                 pointer,
                 at,
                 new,
+                old_hash,
                 hash,
                 room,
             });

@@ -150,7 +150,10 @@ fn changes_at_random<A: Address>(width: u8, size: Size, aggregation: bool, steps
         let prefix = random.prefix::<A>(width);
         // The same in the next slot of the first block, of keys that have two.
         let next = prefix.address() ^ A::truncate(1 << (u32::from(A::WIDTH).max(6) - 6));
-        [prefix, Prefix::new_masked(next, prefix.len()).expect("as long")]
+        [
+            prefix,
+            Prefix::new_masked(next, prefix.len()).expect("as long"),
+        ]
     });
     let prefixes: Vec<Prefix<A>> = prefixes.collect();
     let ends = prefixes

@@ -87,7 +87,9 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
         }
         let start = place(pointer) as u32;
         let mut words = [0; MAX_BLOCK];
-        let len = block::len(pointer, self.view.value_bits, |at| self.word(start + at as u32));
+        let len = block::len(pointer, self.view.value_bits, |at| {
+            self.word(start + at as u32)
+        });
         let words = &mut words[..len];
         for (word, at) in words.iter_mut().zip(start..) {
             *word = self.word(at);

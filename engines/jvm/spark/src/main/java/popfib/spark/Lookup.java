@@ -93,11 +93,8 @@ public final class Lookup implements Serializable {
      * @return what {@link #type} says; null without a match
      */
     public Object of(UTF8String address) {
-        long ipv4 = Ipv4Text.parse(address.getBaseObject(), address.getBaseOffset(), address.numBytes());
-        if (name == null) {
-            return ipv4 >= 0 || PopfibTable.isAddress(new Utf8Text(address));
-        }
         Taken taken = taken();
+        long ipv4 = Ipv4Text.parse(address.getBaseObject(), address.getBaseOffset(), address.numBytes());
         int found = ipv4 >= 0 ? taken.table.lookup((int) ipv4) : taken.table.lookup(new Utf8Text(address));
         return answer(taken, found, address);
     }
@@ -109,9 +106,6 @@ public final class Lookup implements Serializable {
      * @return what {@link #type} says; null without a match
      */
     public Object of(byte[] address) {
-        if (name == null) {
-            return address.length == 4 || address.length == 16;
-        }
         Taken taken = taken();
         return answer(taken, taken.table.lookup(address), address);
     }
@@ -123,14 +117,27 @@ public final class Lookup implements Serializable {
      * @return what {@link #type} says; null without a match
      */
     public Object of(long address) {
-        int bits = (int) address;
-        boolean isAddress = Integer.toUnsignedLong(bits) == address;
-        if (name == null) {
-            return isAddress;
-        }
         Taken taken = taken();
-        int found = isAddress ? taken.table.lookup(bits) : PopfibTable.MALFORMED;
+        int bits = (int) address;
+        int found = Integer.toUnsignedLong(bits) == address ? taken.table.lookup(bits) : PopfibTable.MALFORMED;
         return answer(taken, found, address);
+    }
+
+    /**
+     * Whether a value is an address.
+     *
+     * @param address text, bytes or a number
+     * @return whether it is
+     */
+    public boolean isAddress(Object address) {
+        if (address instanceof UTF8String) {
+            return PopfibTable.isAddress(new Utf8Text((UTF8String) address));
+        }
+        if (address instanceof byte[] bytes) {
+            return bytes.length == 4 || bytes.length == 16;
+        }
+        long number = ((Number) address).longValue();
+        return Integer.toUnsignedLong((int) number) == number;
     }
 
     private Taken taken() {
@@ -145,20 +152,23 @@ public final class Lookup implements Serializable {
 
     private Object answer(Taken taken, int found, Object address) {
         if (found > 0) {
-            return switch (answer) {
-                case RECORD -> new RecordRow(taken.columns, found);
-                case PREFIX -> UTF8String.fromString(route(taken.table, address).prefix());
-                case ALL -> new GenericArrayData(taken.table.supernets(route(taken.table, address)).stream()
-                        .map(route -> new GenericInternalRow(new Object[] {
-                            UTF8String.fromString(route.prefix()), taken.value.get(route.record())
-                        })).toArray());
-                default -> taken.value.get(found);
-            };
+            return taken.columns != null ? new RecordRow(taken.columns, found)
+                    : answer == Answer.VALUE ? taken.value.get(found) : ofRoutes(taken, address);
         }
         if (found == PopfibTable.MALFORMED && isStrict) {
             throw new IllegalArgumentException(answer.function + ": " + text(address) + " is not an address");
         }
         return null;
+    }
+
+    /** Apart from {@link #answer}, which is small enough to be compiled into Spark's loop. */
+    private Object ofRoutes(Taken taken, Object address) {
+        Route longest = route(taken.table, address);
+        if (answer == Answer.PREFIX) {
+            return UTF8String.fromString(longest.prefix());
+        }
+        return new GenericArrayData(taken.table.supernets(longest).stream().map(route -> new GenericInternalRow(
+                new Object[] {UTF8String.fromString(route.prefix()), taken.value.get(route.record())})).toArray());
     }
 
     private static Route route(PopfibTable table, Object address) {

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
@@ -49,6 +50,9 @@ public final class LookupExpression extends UnaryExpression implements Serializa
     /** Without compiled code: constants, and where Spark has given up to compile. */
     @Override
     public Object nullSafeEval(Object value) {
+        if (isQuestion()) {
+            return lookup.isAddress(value);
+        }
         if (value instanceof UTF8String) {
             return lookup.of((UTF8String) value);
         }
@@ -58,14 +62,18 @@ public final class LookupExpression extends UnaryExpression implements Serializa
         return lookup.of(((Number) value).longValue());
     }
 
+    /** Whether it is asked if a value is an address. */
+    private boolean isQuestion() {
+        return dataType().equals(DataTypes.BooleanType);
+    }
+
     @Override
     public ExprCode doGenCode(CodegenContext context, ExprCode result) {
         String reference = context.addReferenceObj("lookup", lookup, Lookup.class.getName());
-        String type = CodeGenerator.boxedType(dataType());
-        String found = context.freshName("found");
+        String type = CodeGenerator.javaType(dataType());
+        String code = isQuestion() ? "%1$s = %3$s.isAddress(%4$s);" : "%1$s = (%2$s) %3$s.of(%4$s); %5$s = %1$s == null;";
         return nullSafeCodeGen(context, result, value -> String.format(
-                "%1$s %2$s = (%1$s) %3$s.of(%4$s); %5$s = %2$s == null; if (!%5$s) { %6$s = %2$s; }",
-                type, found, reference, value, result.isNull(), result.value()));
+                code, result.value(), type, reference, value, result.isNull()));
     }
 
     @Override

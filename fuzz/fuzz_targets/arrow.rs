@@ -12,11 +12,11 @@ mod cells;
 mod quote;
 
 use std::ffi::{CString, c_void};
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use arbitrary::Arbitrary;
-use c_data::{ArrowArray, ArrowSchema, OwnedArrow};
-use cells::{ArrowCell, ArrowCellKind, ArrowCells};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use cells::{ArrowCell, ArrowCells, column_type};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -230,14 +230,14 @@ fuzz_target!(|input: Input| {
     // SAFETY: structures of the interface over buffers of the lengths that they state, which outlive them.
     let (schema, array) = unsafe {
         (
-            OwnedArrow::<ArrowSchema>::take(NonNull::from(&mut schema).cast()),
-            OwnedArrow::<ArrowArray>::take(NonNull::from(&mut array.raw).cast()),
+            FFI_ArrowSchema::from_raw((&raw mut schema).cast()),
+            FFI_ArrowArray::from_raw((&raw mut array.raw).cast()),
         )
     };
-    let Ok(kind) = ArrowCellKind::of(&schema) else {
+    let Ok(data_type) = column_type(&schema) else {
         return;
     };
-    let Ok(cells) = ArrowCells::of(&array, &kind) else {
+    let Ok(cells) = ArrowCells::of(&array, &data_type) else {
         return;
     };
     let mut sum = 0_u64;

@@ -7,29 +7,31 @@ use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
 use arrow_array::StringArray;
-use arrow_array::ffi::{self, FFI_ArrowSchema};
+use arrow_array::ffi::{self, FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_data::ArrayData;
+use arrow_schema::DataType;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use super::c_data::{ArrowArray, ArrowSchema, ArrowStream, OwnedArrow};
-use super::cells::{ArrowCellKind, ArrowCells};
+use super::c_data::of_stream;
+use super::cells::{ArrowCells, column_type};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// An array that was taken over, and what its cells are.
+/// An array that was taken over, and its type.
 pub(super) struct ArrowPiece {
-    array: OwnedArrow<ArrowArray>,
-    kind: ArrowCellKind,
+    array: FFI_ArrowArray,
+    data_type: DataType,
 }
 
 impl ArrowPiece {
-    fn new(array: OwnedArrow<ArrowArray>, kind: ArrowCellKind) -> PyResult<Self> {
-        let piece = Self { array, kind };
+    fn new(array: FFI_ArrowArray, data_type: DataType) -> PyResult<Self> {
+        let piece = Self { array, data_type };
         piece.cells()?;
         Ok(piece)
     }
@@ -39,7 +41,7 @@ impl ArrowPiece {
     /// # Errors
     /// `ValueError` if its counts and buffers contradict each other; `new` fails then.
     pub(super) fn cells(&self) -> PyResult<ArrowCells<'_>> {
-        ArrowCells::of(&self.array, &self.kind)
+        ArrowCells::of(&self.array, &self.data_type)
             .map_err(|wrong| PyValueError::new_err(wrong.to_string()))
     }
 }
@@ -51,13 +53,13 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrowPiec
         let (schema, array): (Bound<'_, PyAny>, Bound<'_, PyAny>) = capsules.extract()?;
         let (schema, array) = (pointer(&schema, SCHEMA)?, pointer(&array, ARRAY)?);
         // SAFETY: by the protocol, a capsule of this name holds such a structure, which whoever has the capsule may take.
-        let schema = unsafe { OwnedArrow::<ArrowSchema>::take(schema.cast()) };
+        let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_ptr().cast()) };
         // SAFETY: the same of a capsule of an array.
-        let array = unsafe { OwnedArrow::<ArrowArray>::take(array.cast()) };
-        if schema.is_released() || array.is_released() {
+        let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr().cast()) };
+        if schema.release().is_none() || array.is_released() {
             return Err(value_error!("the Arrow array was taken before"));
         }
-        return Ok(Some(vec![ArrowPiece::new(array, kind(&schema)?)?]));
+        return Ok(Some(vec![ArrowPiece::new(array, addresses(&schema)?)?]));
     }
     if !object.hasattr("__arrow_c_stream__")? {
         return Ok(None);
@@ -65,18 +67,23 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrowPiec
     let capsule = object.call_method0("__arrow_c_stream__")?;
     let stream = pointer(&capsule, STREAM)?;
     // SAFETY: by the protocol, a capsule of this name holds such a structure, which whoever has the capsule may take.
-    let mut stream = unsafe { OwnedArrow::<ArrowStream>::take(stream.cast()) };
-    let schema = stream.schema().map_err(PyValueError::new_err)?;
-    let kind = kind(&schema)?;
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr().cast()) };
+    let (schema, next) = (stream.get_schema(), stream.get_next());
+    let schema = of_stream(&mut stream, schema, FFI_ArrowSchema::empty());
+    let data_type = addresses(&schema.map_err(PyValueError::new_err)?)?;
     let mut pieces = Vec::new();
-    while let Some(array) = stream.array().map_err(PyValueError::new_err)? {
-        pieces.push(ArrowPiece::new(array, kind.clone())?);
+    loop {
+        let array = of_stream(&mut stream, next, FFI_ArrowArray::empty());
+        let array = array.map_err(PyValueError::new_err)?;
+        if array.is_released() {
+            return Ok(Some(pieces));
+        }
+        pieces.push(ArrowPiece::new(array, data_type.clone())?);
     }
-    Ok(Some(pieces))
 }
 
-fn kind(schema: &ArrowSchema) -> PyResult<ArrowCellKind> {
-    ArrowCellKind::of(schema).map_err(|other| {
+fn addresses(schema: &FFI_ArrowSchema) -> PyResult<DataType> {
+    column_type(schema).map_err(|other| {
         type_error!("a column of {other}: addresses are text, integers of 32 or 64 bits (IPv4) or binary of 4 or 16 bytes")
     })
 }

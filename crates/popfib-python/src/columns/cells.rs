@@ -7,7 +7,10 @@
 
 use std::fmt::{self, Display};
 
-use super::c_data::{ArrowArray, ArrowSchema, numbers};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_schema::DataType;
+
+use super::c_data::{self, numbers};
 use crate::quote::Quoted;
 
 /// Why a column, or one of its cells, can't be used.
@@ -36,95 +39,52 @@ impl Display for CellError<'_> {
     }
 }
 
-/// What the cells of a column are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ArrowCellKind {
-    Null,
-    /// Integers of so many bytes, 4 or 8, with a sign or without, each an IPv4 address if it fits.
-    Number {
-        width: usize,
-        is_signed: bool,
-    },
-    /// Packed addresses of so many bytes.
-    Packed(usize),
-    /// Of any length: text or packed addresses, with offsets of 32 or of 64 bits.
-    Bytes {
-        is_text: bool,
-        is_large: bool,
-    },
-    /// The same by views.
-    Views {
-        is_text: bool,
-    },
-    /// Indices of so many bytes, with a sign or without, of cells of another kind.
-    Indices {
-        width: usize,
-        is_signed: bool,
-        words: Box<Self>,
-    },
-}
-
-impl ArrowCellKind {
-    /// The kind of cells that a schema describes.
-    ///
-    /// # Errors
-    /// The name of a type that holds no addresses.
-    pub(crate) fn of(schema: &ArrowSchema) -> Result<Self, String> {
-        let format = schema.format();
-        if let Some(words) = schema.dictionary() {
-            let (width, is_signed) = match format {
-                b"c" | b"C" => (1, format == b"c"),
-                b"s" | b"S" => (2, format == b"s"),
-                b"i" | b"I" => (4, format == b"i"),
-                b"l" | b"L" => (8, format == b"l"),
-                _ => return Err("a dictionary of no integers".to_owned()),
-            };
-            if words.dictionary().is_some() {
-                return Err("a dictionary of dictionaries".to_owned());
+/// The type of a column of addresses.
+///
+/// # Errors
+/// The name of a type that holds no addresses.
+pub(crate) fn column_type(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
+    if schema.release().is_none() {
+        return Err("no type".to_owned());
+    }
+    // Here, since the library would ask for the parts of these.
+    if let Some(nested) = schema.format().strip_prefix('+') {
+        return Err(match nested {
+            "s" => "struct (a table; name one of its columns)",
+            "r" => {
+                "run-end-encoded values (pyarrow.compute.run_end_decode makes plain ones of them)"
             }
-            let words = Box::new(Self::of(words)?);
-            return Ok(Self::Indices {
-                width,
-                is_signed,
-                words,
-            });
+            _ => "lists or other nested values",
         }
-        let is_text = format.ends_with(b"u") || format.ends_with(b"U");
-        Ok(match format {
-            b"n" => Self::Null,
-            b"i" | b"I" | b"l" | b"L" => Self::Number {
-                width: if matches!(format, b"i" | b"I") { 4 } else { 8 },
-                is_signed: matches!(format, b"i" | b"l"),
-            },
-            b"w:4" => Self::Packed(4),
-            b"w:16" => Self::Packed(16),
-            b"u" | b"z" | b"U" | b"Z" => {
-                let is_large = matches!(format, b"U" | b"Z");
-                Self::Bytes { is_text, is_large }
-            }
-            b"vu" | b"vz" => Self::Views { is_text },
-            _ => return Err(name(format)),
-        })
+        .to_owned());
     }
-}
-
-/// The name, for errors, of a type that holds no addresses.
-fn name(format: &[u8]) -> String {
-    match format {
-        b"b" => "bool",
-        b"c" => "int8",
-        b"C" => "uint8",
-        b"s" => "int16",
-        b"S" => "uint16",
-        b"e" | b"f" | b"g" => "floating-point numbers",
-        b"+s" => "struct (a table; name one of its columns)",
-        b"+r" => "run-end-encoded values (pyarrow.compute.run_end_decode makes plain ones of them)",
-        [b'+', ..] => "lists or other nested values",
-        [b't', ..] => "dates or times",
-        [b'd', ..] => "decimals",
-        _ => return format!("Arrow type {}", Quoted(format)),
+    if let Some(words) = schema.dictionary() {
+        let words = column_type(words)?;
+        if matches!(words, DataType::Dictionary(..)) {
+            return Err("a dictionary of dictionaries".to_owned());
+        }
     }
-    .to_owned()
+    let data_type = DataType::try_from(schema)
+        .map_err(|_| format!("Arrow type {}", Quoted(schema.format().as_bytes())))?;
+    match &data_type {
+        DataType::Dictionary(indices, _) if !indices.is_integer() => {
+            Err("a dictionary of no integers".to_owned())
+        }
+        DataType::Dictionary(..)
+        | DataType::Null
+        | DataType::Int32
+        | DataType::UInt32
+        | DataType::Int64
+        | DataType::UInt64
+        | DataType::FixedSizeBinary(4 | 16)
+        | DataType::Utf8
+        | DataType::Binary
+        | DataType::LargeUtf8
+        | DataType::LargeBinary
+        | DataType::Utf8View
+        | DataType::BinaryView => Ok(data_type),
+        other => Err(other.to_string()),
+    }
 }
 
 /// A cell of a column.
@@ -194,40 +154,53 @@ impl<'a> ArrowCells<'a> {
         }
     }
 
-    /// The cells of an array of this kind.
+    /// The cells of an array of that type, which [`column_type`] returned.
     ///
     /// # Errors
     /// [`CellError::Broken`] if its counts and buffers are not those of a column.
-    pub(crate) fn of(array: &'a ArrowArray, kind: &ArrowCellKind) -> Result<Self, CellError<'a>> {
-        let count = |number: i64| usize::try_from(number).map_err(|_| COUNTS);
+    pub(crate) fn of(
+        array: &'a FFI_ArrowArray,
+        data_type: &DataType,
+    ) -> Result<Self, CellError<'a>> {
+        // A negative number became a very high one.
+        let count = |number| match isize::try_from(number) {
+            Ok(_) => Ok(number),
+            Err(_) => Err(COUNTS),
+        };
         let (len, offset) = (count(array.len())?, count(array.offset())?);
         // How many cells the buffers hold, and the bytes of so many elements.
         let all = len.checked_add(offset).ok_or(COUNTS)?;
         let bytes = |count: usize, size: usize| count.checked_mul(size).ok_or(COUNTS);
-        let buffer = |index, len| array.buffer(index, len).ok_or(MISSING);
-        let buffers = count(array.buffer_count())?;
+        let buffer = |index, len| c_data::buffer(array, index, len).ok_or(MISSING);
+        let buffers = count(array.num_buffers())?;
         let expect = |expected| match buffers == expected {
             true => Ok(()),
             false => Err(CellError::Broken("it has not the buffers of its type")),
         };
-        let values = match *kind {
+        let width_of = |integers: &DataType| integers.primitive_width().unwrap_or_default();
+        let fixed = |width| {
+            expect(2)?;
+            buffer(1, bytes(all, width)?)
+        };
+        let is_text = data_type.is_string();
+        let values = match data_type {
             // Offsets of no cells may be missing.
             _ if len == 0 => CellBuffers::Null,
-            ArrowCellKind::Null => CellBuffers::Null,
-            ArrowCellKind::Number { width, is_signed } => {
-                expect(2)?;
+            DataType::Int32 | DataType::UInt32 | DataType::Int64 | DataType::UInt64 => {
+                let width = width_of(data_type);
                 CellBuffers::Number {
-                    bytes: buffer(1, bytes(all, width)?)?,
+                    bytes: fixed(width)?,
                     width,
-                    is_signed,
+                    is_signed: data_type.is_signed_integer(),
                 }
             }
-            ArrowCellKind::Packed(width) => {
-                expect(2)?;
-                CellBuffers::Packed(buffer(1, bytes(all, width)?)?, width)
+            DataType::FixedSizeBinary(width) => {
+                let width = *width as usize;
+                CellBuffers::Packed(fixed(width)?, width)
             }
-            ArrowCellKind::Bytes { is_text, is_large } => {
+            DataType::Utf8 | DataType::Binary | DataType::LargeUtf8 | DataType::LargeBinary => {
                 expect(3)?;
+                let is_large = matches!(data_type, DataType::LargeUtf8 | DataType::LargeBinary);
                 let width = if is_large { 8 } else { 4 };
                 let ends = buffer(1, bytes(all.checked_add(1).ok_or(COUNTS)?, width)?)?;
                 let last = offset_at(ends, is_large, all).ok_or(OUTSIDE)?;
@@ -238,11 +211,11 @@ impl<'a> ArrowCells<'a> {
                     bytes: buffer(2, last)?,
                 }
             }
-            ArrowCellKind::Views { is_text } => {
+            DataType::Utf8View | DataType::BinaryView => {
                 let variadic = buffers.checked_sub(3).ok_or(COUNTS)?;
                 let lens = buffer(buffers - 1, bytes(variadic, 8)?)?;
                 let lens = lens.as_chunks::<8>().0.iter();
-                let lens = lens.map(|len| count(i64::from_ne_bytes(*len)));
+                let lens = lens.map(|len| count(u64::from_ne_bytes(*len) as usize));
                 let data = lens.enumerate().map(|(at, len)| buffer(2 + at, len?));
                 CellBuffers::Views {
                     is_text,
@@ -250,27 +223,25 @@ impl<'a> ArrowCells<'a> {
                     buffers: data.collect::<Result<_, _>>()?,
                 }
             }
-            ArrowCellKind::Indices {
-                width,
-                is_signed,
-                ref words,
-            } => {
-                expect(2)?;
+            DataType::Dictionary(numbers, words) => {
+                let width = width_of(numbers);
+                let indices = fixed(width)?;
                 let dictionary = array.dictionary();
                 let dictionary =
                     dictionary.ok_or(CellError::Broken("its dictionary is missing"))?;
                 CellBuffers::Indices {
                     width,
-                    is_signed,
-                    indices: buffer(1, bytes(all, width)?)?,
+                    is_signed: numbers.is_signed_integer(),
+                    indices,
                     words: Box::new(Self::of(dictionary, words)?),
                 }
             }
+            _ => CellBuffers::Null,
         };
         let validity = match values {
             CellBuffers::Null => None,
-            _ if array.null_count() == 0 || !array.has_buffer(0) => None,
-            _ => Some(buffer(0, all.div_ceil(8))?),
+            _ if array.null_count() == 0 => None,
+            _ => c_data::buffer(array, 0, all.div_ceil(8)),
         };
         Ok(Self {
             len,

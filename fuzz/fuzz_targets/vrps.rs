@@ -8,10 +8,11 @@ use std::io::Cursor;
 
 use libfuzzer_sys::fuzz_target;
 use popfib::Address;
-use popfib_formats::{Input, LoadOptions, Loaded, ReadError, VrpTable};
-use popfib_table::rpki::{Validity, Vrps};
+use popfib::family::ByFamily;
+use popfib_formats::{Input, LoadOptions, Loaded, ReadError};
+use popfib_table::rpki::{FamilyVrps, Validity, Vrps};
 
-fn load(data: &[u8], skip_invalid: bool) -> Result<Loaded<VrpTable>, ReadError> {
+fn load(data: &[u8], skip_invalid: bool) -> Result<Loaded<ByFamily<FamilyVrps>>, ReadError> {
     let input = Input::from_reader("fuzz", Cursor::new(data.to_vec())).max_size(1 << 20);
     let options = LoadOptions {
         skip_invalid,

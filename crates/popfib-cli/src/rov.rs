@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use popfib::family::Family;
+use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::text::counted;
-use popfib_formats::{Escaped, Input, LoadOptions, RouteTable, RouteValue, VrpTable, quote};
+use popfib_formats::{Escaped, Input, LoadOptions, RouteTable, RouteValue, quote};
 use popfib_program::failure::{Failure, parse_asn};
 use popfib_program::program::Verdict;
 use popfib_program::progress;
 use popfib_table::Records;
-use popfib_table::rpki::{Validity, Vrp, Vrps};
+use popfib_table::rpki::{FamilyVrps, Validity, Vrp, Vrps};
 use serde::Serialize;
 
 use crate::args::{FILE, FileArgs, ReadArgs, TableArgs, at_most_one_stdin, is_built_in, is_stdin};
@@ -208,8 +208,8 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
     let old = before.as_ref();
     let bar = progress::is_apart().then(|| progress::step("validating"));
     let summary = RovSummary {
-        ipv4: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv4)?,
-        ipv6: report.family(&table, &origins, &vrps, old, |vrps| &vrps.ipv6)?,
+        ipv4: report.family::<u32>(&table, &origins, &vrps, old)?,
+        ipv6: report.family::<u128>(&table, &origins, &vrps, old)?,
     };
     drop(bar);
     let verdict = report.end(&summary, before.is_some())?;
@@ -218,7 +218,7 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
 }
 
 /// The VRPs in the file at `path`; what was left out of it is noted on standard error.
-pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<VrpTable, Failure> {
+pub(crate) fn read_vrps(path: &Path, args: &ReadArgs) -> Result<ByFamily<FamilyVrps>, Failure> {
     let options = LoadOptions {
         skip_invalid: args.skip_invalid,
         mask: args.mask,
@@ -302,11 +302,10 @@ impl RovReport<'_> {
         &mut self,
         table: &RouteTable,
         origins: &ValueOrigins,
-        vrps: &VrpTable,
-        before: Option<&VrpTable>,
-        of: fn(&VrpTable) -> &Vrps<A>,
+        vrps: &ByFamily<FamilyVrps>,
+        before: Option<&ByFamily<FamilyVrps>>,
     ) -> Result<RovCounts, Failure> {
-        let (vrps, before) = (of(vrps), before.map(of));
+        let (vrps, before) = (A::of(vrps), before.map(A::of));
         let mut counts = RovCounts::default();
         for (prefix, value) in A::of(&table.ribs) {
             let Some(found) = origins.get(value) else {

@@ -97,7 +97,7 @@ pub use table_format::{Format, LoadOptions, UpdateFiles};
 pub use updates::{Change, Update, UpdateFormat, UpdateOptions, UpdateSource, open_updates};
 pub use value_regex::ValueRegex;
 pub use values::{ColumnSelection, ValueBook};
-pub use vrps::{VrpFormat, VrpTable};
+pub use vrps::VrpFormat;
 pub use write::{OutputFile, WriteError, WriteFormat, WriteOptions, write_table};
 
 /// What BGP says of a route beside its prefix: all paths of a collector's dump, the changes of an UPDATE message, the

@@ -198,8 +198,8 @@ impl RouteTable {
     }
 }
 
-/// What a file can become: [`Routes`], a [`Table`](popfib_table::Table) for lookups, prefixes alone, or a
-/// [`VrpTable`](crate::VrpTable).
+/// What a file can become: [`Routes`], a [`Table`](popfib_table::Table) for lookups, prefixes alone, or
+/// [VRPs](popfib_table::rpki::FamilyVrps).
 pub trait FromFile: Sized {
     /// Reads it, as [`load`] does.
     ///

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use popfib::family::Family;
-use popfib::{IpPrefix, Prefix};
+use popfib::Prefix;
+use popfib::family::{ByFamily, Family};
 use popfib_formats::bgp::{Origin, origins};
-use popfib_formats::{LoadOptions, Loaded, VrpTable, load};
-use popfib_table::rpki::Validity;
+use popfib_formats::{LoadOptions, Loaded, load};
+use popfib_table::rpki::{FamilyVrps, Validity, Vrps};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
@@ -21,7 +21,7 @@ use crate::tools::copy;
 /// VRPs, any number for one prefix; by `load_vrps`.
 #[pyclass(name = "Vrps", frozen, module = "popfib")]
 pub(crate) struct PyVrps {
-    vrps: Loaded<VrpTable>,
+    vrps: Loaded<ByFamily<FamilyVrps>>,
 }
 
 type PyVrpRow<'py> = (Bound<'py, PyString>, u8, u32);
@@ -54,27 +54,25 @@ impl PyVrps {
         origin: &Bound<'_, PyAny>,
     ) -> PyResult<&'static str> {
         let origin = as_number(origin)?;
-        let state = match keys::prefix(prefix)? {
-            IpPrefix::V4(prefix) => self.vrps.ipv4.validate(prefix, origin),
-            IpPrefix::V6(prefix) => self.vrps.ipv6.validate(prefix, origin),
-        };
-        Ok(name(state))
+        let vrps = &*self.vrps;
+        let prefix = keys::prefix(prefix)?;
+        Ok(popfib::by_family!(prefix, |prefix: Prefix<A>| name(
+            A::of(vrps).validate(prefix, origin)
+        )))
     }
 
     /// Return the VRPs that cover the prefix: (prefix, maximum length, AS), shortest prefix first.
     #[pyo3(signature = (prefix, /))]
     fn covering<'py>(&self, prefix: &Bound<'py, PyAny>) -> PyResult<Vec<PyVrpRow<'py>>> {
-        let py = prefix.py();
-        match keys::prefix(prefix)? {
-            IpPrefix::V4(prefix) => rows(py, &self.vrps.ipv4, prefix),
-            IpPrefix::V6(prefix) => rows(py, &self.vrps.ipv6, prefix),
-        }
+        let (py, vrps) = (prefix.py(), &*self.vrps);
+        let prefix = keys::prefix(prefix)?;
+        popfib::by_family!(prefix, |prefix: Prefix<A>| rows(py, A::of(vrps), prefix))
     }
 }
 
 fn rows<'py, A: Family>(
     py: Python<'py>,
-    vrps: &popfib_table::rpki::Vrps<A>,
+    vrps: &Vrps<A>,
     prefix: Prefix<A>,
 ) -> PyResult<Vec<PyVrpRow<'py>>> {
     let rows = vrps.covering(prefix).map(|vrp| {
@@ -162,7 +160,7 @@ pub(crate) fn rov<'py>(
 fn validate_all<'py, A: Family>(
     py: Python<'py>,
     map: &NumberMap,
-    vrps: &popfib_table::rpki::Vrps<A>,
+    vrps: &Vrps<A>,
     origins: &[Option<PyResult<Vec<Option<u32>>>>],
     rows: &mut Vec<PyValidatedRoute<'py>>,
 ) -> PyResult<()> {

@@ -7,6 +7,7 @@
 //! The VRPs of a prefix lie side by side in one array, and a Rib holds which part of it is whose. To
 //! validate a route is to walk the covering prefixes of a Rib, O(key width / 6 + VRPs there).
 
+use popfib::family::{Family, PerFamily};
 use popfib::{Address, NextHop, Prefix, Rib};
 use thiserror::Error;
 
@@ -98,6 +99,14 @@ pub enum Validity {
     InvalidLength,
     /// No VRP covers the prefix.
     NotFound,
+}
+
+/// Makes [`ByFamily`](popfib::family::ByFamily) the VRPs of both families.
+#[derive(Clone, Copy, Debug)]
+pub enum FamilyVrps {}
+
+impl PerFamily for FamilyVrps {
+    type Of<A: Family> = Vrps<A>;
 }
 
 /// VRPs of one family, any number for one prefix.

@@ -11,10 +11,10 @@ use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::text::counted;
-use popfib_formats::{Escaped, RouteTable, VrpTable};
+use popfib_formats::{Escaped, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_table::Ribs;
-use popfib_table::rpki::Vrps;
+use popfib_table::rpki::{FamilyVrps, Vrps};
 use serde::Serialize;
 
 use crate::output::{AsText, StandardOutput};
@@ -78,7 +78,7 @@ struct OriginLine<'a> {
 pub(super) fn print(
     old: &RouteTable,
     new: &RouteTable,
-    vrps: Option<&VrpTable>,
+    vrps: Option<&ByFamily<FamilyVrps>>,
     json: bool,
     output: &mut StandardOutput,
 ) -> Result<Option<String>, Failure> {
@@ -101,8 +101,8 @@ pub(super) fn print(
         changed: 0,
         inside: 0,
     };
-    report.family(&old.ribs, &new.ribs, vrps.map(|vrps| &vrps.ipv4))?;
-    report.family(&old.ribs, &new.ribs, vrps.map(|vrps| &vrps.ipv6))?;
+    report.family(&old.ribs, &new.ribs, vrps.map(u32::of))?;
+    report.family(&old.ribs, &new.ribs, vrps.map(u128::of))?;
     let OriginReport {
         changed, inside, ..
     } = report;

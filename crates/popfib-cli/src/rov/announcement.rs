@@ -1,12 +1,11 @@
 //! `popfib rov PREFIX AS`: an announcement and the VRPs in; out come its state and all VRPs that cover it, each with why it does
 //! not allow the announcement.
 
-use popfib::family::Family;
+use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, Prefix};
-use popfib_formats::VrpTable;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
-use popfib_table::rpki::{Validity, Vrp, Vrps};
+use popfib_table::rpki::{FamilyVrps, Validity, Vrp, Vrps};
 use serde::Serialize;
 
 use super::{RovState, VrpCell};
@@ -37,13 +36,14 @@ struct CoveringVrp {
 pub(super) fn print(
     prefix: IpPrefix,
     asn: u32,
-    vrps: &VrpTable,
+    vrps: &ByFamily<FamilyVrps>,
     form: FormArgs,
 ) -> Result<Verdict, Failure> {
-    let (state, vrps) = match prefix {
-        IpPrefix::V4(prefix) => validate(prefix, asn, &vrps.ipv4),
-        IpPrefix::V6(prefix) => validate(prefix, asn, &vrps.ipv6),
-    };
+    let (state, vrps) = popfib::by_family!(prefix, |prefix: Prefix<A>| validate(
+        prefix,
+        asn,
+        A::of(vrps)
+    ));
     let answer = RovAnnouncement {
         prefix: AsText(prefix),
         origin: asn,

@@ -12,7 +12,8 @@ mod json;
 mod row;
 mod text;
 
-use popfib_table::rpki::Vrps;
+use popfib::family::ByFamily;
+use popfib_table::rpki::FamilyVrps;
 
 use crate::error::ReadError;
 use crate::input::Input;
@@ -32,15 +33,6 @@ static FORMATS: &[&VrpEntry] = &[&json::FORMAT, &text::FORMAT, &csv::FORMAT];
 
 formats! { VrpFormat of FORMATS, no_such: "no such form of VRPs" }
 
-/// The VRPs of a file, by family.
-#[derive(Clone, Debug, Default)]
-pub struct VrpTable {
-    /// Those of IPv4 prefixes.
-    pub ipv4: Vrps<u32>,
-    /// Those of IPv6 prefixes.
-    pub ipv6: Vrps<u128>,
-}
-
 /// Its files are JSON with `roas` of `prefix`, `maxLength` and `asn`, or CSV with the
 /// columns `ASN`, `IP Prefix` and `Max Length`, as rpki-client, routinator and StayRTR write them; `prefixAssertions` of SLURM (RFC
 /// 8416), whose filters are counted in a note; configurations of OpenBGPD and BIRD; FRR's `show rpki prefix-table`; or lines of
@@ -49,13 +41,13 @@ pub struct VrpTable {
 /// A VRP without a maximum length has that of its prefix; the same one twice counts once. O(n log n)
 /// time and O(n) memory for n VRPs. With `skip_invalid` a line or object that is no VRP is counted, where
 /// it would otherwise end the load, and of a file that is cut off the beginning is kept.
-impl FromFile for VrpTable {
+impl FromFile for ByFamily<FamilyVrps> {
     fn from_file(mut input: Input, options: &LoadOptions) -> Result<Loaded<Self>, ReadError> {
         let (name, skip_invalid) = (input.name().to_owned(), options.skip_invalid);
         let form = VrpFormat::detect(input.peek(|_| false));
         let mut source = (form.0.open)(input, options)?;
         let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
-        let mut table = Loaded::<VrpTable> {
+        let mut table = Loaded::<Self> {
             name,
             ..Loaded::default()
         };

@@ -3,9 +3,14 @@
 //! The samples have the form of what the manuals of rpki-client(8), routinator and StayRTR document.
 
 use crate::common::{gzip, input};
-use popfib_formats::{Input, LoadOptions, Loaded, ReadError, VrpFormat, VrpTable};
+use popfib::family::ByFamily;
+use popfib_formats::{Input, LoadOptions, Loaded, ReadError, VrpFormat};
+use popfib_table::rpki::FamilyVrps;
 
-fn load_vrps(input: Input, options: &LoadOptions) -> Result<Loaded<VrpTable>, ReadError> {
+fn load_vrps(
+    input: Input,
+    options: &LoadOptions,
+) -> Result<Loaded<ByFamily<FamilyVrps>>, ReadError> {
     popfib_formats::load(input, options)
 }
 
@@ -49,7 +54,7 @@ const CSV_COMPATIBLE: &str = "\
 \"rsync://a/d.roa\",\"0\",\"2001:db8::/32\",\"128\",\"x\"
 ";
 
-fn lines(table: &VrpTable) -> Vec<String> {
+fn lines(table: &ByFamily<FamilyVrps>) -> Vec<String> {
     let v4 = table.ipv4.iter();
     let v4 = v4.map(|v| format!("{}-{} {}", v.prefix(), v.max_length(), v.asn()));
     let v6 = table.ipv6.iter();

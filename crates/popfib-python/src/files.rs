@@ -317,7 +317,7 @@ fn embedded(
 }
 
 /// The columns that a name, a list of names or `"*"` stands for.
-fn of_columns(columns: Option<&Bound<'_, PyAny>>) -> PyResult<ColumnSelection> {
+pub(crate) fn of_columns(columns: Option<&Bound<'_, PyAny>>) -> PyResult<ColumnSelection> {
     let Some(columns) = columns else {
         return Ok(ColumnSelection::Value);
     };
@@ -346,7 +346,7 @@ fn of_routes(
 
 /// The values of records: the objects, or what `decode` makes of them; None for one that is absent. That of a value-less list is True,
 /// so that a match does not look like no match.
-fn values_of_records(
+pub(crate) fn values_of_records(
     py: Python<'_>,
     records: &Records,
     decode: Option<&Bound<'_, PyAny>>,

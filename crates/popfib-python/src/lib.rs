@@ -56,6 +56,7 @@ mod state;
 mod store;
 mod summary;
 mod table;
+mod table_set;
 mod tools;
 mod updates;
 mod values;
@@ -76,6 +77,7 @@ fn _popfib(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Kernel::best();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<table::PyTable>()?;
+    module.add_class::<table_set::PyTableSet>()?;
     module.add_class::<live_table::PyLiveTable>()?;
     module.add_class::<live_table::PySweep>()?;
     module.add_class::<walk::PyRoutes>()?;

@@ -216,11 +216,7 @@ impl PyTable {
     /// values are any objects.
     #[getter]
     fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (image, kind) = self.shared.read(py, |state| {
-            Ok((state.routes.of_records()?.cloned(), state.values.kind()))
-        })?;
-        let records = image.as_ref().and_then(|image| image.table.records());
-        records::schema(py, records, kind)
+        schema(&self.shared, py)
     }
 
     /// The names of the columns of the records.
@@ -370,16 +366,7 @@ impl PyTable {
                 return Err(type_error!("out is for output='indices', without columns"));
             }
             let py = addresses.py();
-            let names: Vec<String> = match names.extract::<&str>() {
-                Ok("*") => self.schema(py)?.keys().extract()?,
-                Ok(_) => {
-                    return Err(type_error!("columns is a list of names, or '*' for all"));
-                }
-                Err(_) => names
-                    .try_iter()?
-                    .map(|name| name?.extract())
-                    .collect::<PyResult<_>>()?,
-            };
+            let names = names_of_columns(&self.shared, names)?;
             let shared = &self.shared;
             let found =
                 columns::lookup_columns(shared, addresses, &names, output, invalid, threads)?;
@@ -514,6 +501,26 @@ impl PyTable {
     fn __clear__(&self) {
         let old = self.shared.try_with(std::mem::take);
         drop(old);
+    }
+}
+
+fn schema<'py>(shared: &SharedState, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let (image, kind) = shared.read(py, |state| {
+        Ok((state.routes.of_records()?.cloned(), state.values.kind()))
+    })?;
+    let records = image.as_ref().and_then(|image| image.table.records());
+    records::schema(py, records, kind)
+}
+
+/// The columns that a list of names, or `"*"` for all, stands for.
+pub(crate) fn names_of_columns(
+    shared: &SharedState,
+    names: &Bound<'_, PyAny>,
+) -> PyResult<Vec<String>> {
+    match names.extract::<&str>() {
+        Ok("*") => schema(shared, names.py())?.keys().extract(),
+        Ok(_) => Err(type_error!("columns is a list of names, or '*' for all")),
+        Err(_) => names.try_iter()?.map(|name| name?.extract()).collect(),
     }
 }
 

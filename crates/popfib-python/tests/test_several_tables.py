@@ -178,3 +178,68 @@ def test_many_random_addresses():
                 # Each value is its prefix.
                 assert answers[name] == answers[f"{name}_prefix"]
                 assert answers[name] == [table.get(a) for a in addresses]
+
+
+VRFS = """\
+10.0.0.0/8 via 192.0.2.1 dev a table red
+2001:db8::/32 via fe80::1 dev a table red
+10.0.0.0/8 via 192.0.2.2 dev a table blue
+10.1.0.0/16 via 192.0.2.3 dev a table blue
+"""
+
+
+def test_a_table_for_each_address(tmp_path):
+    path = tmp_path / "vrfs"
+    path.write_text(VRFS)
+    tables = popfib.TableSet(path)
+    assert tables.names == ["red", "blue"]
+    addresses = ["10.1.2.3", "10.1.2.3", "10.200.0.1", "2001:db8::1", "2001:db8::1", None, "10.1.2.3", "10.1.2.3"]
+    names = ["red", "blue", 1, 0, "blue", "red", "green", None]
+    expected = ["192.0.2.1", "192.0.2.3", "192.0.2.2", "fe80::1"] + [None] * 4
+    for output in "values", "list", "arrow":
+        assert as_list(tables.lookup_many(names, addresses, output=output)) == expected
+    indices = tables.lookup_many(names, addresses, output="indices")
+    assert [index > 0 for index in indices] == [value is not None for value in expected]
+    answers = tables.lookup_many(names, addresses, columns="*", output="list")
+    assert answers == tables.lookup_many(iter(names), addresses, columns=list(answers), output="list")
+    assert list(answers.values()) == [expected]
+    # Other numbers are those of no table.
+    assert tables.lookup_many([2, -1, 2**32 - 1, 2**70], ["10.1.2.3"] * 4, output="list") == [None] * 4
+    assert tables.lookup_many(["red"], ["x"], output="list", invalid="null") == [None]
+    assert tables.lookup_many([], [], output="list") == []
+
+
+@pytest.mark.filterwarnings("ignore:.*routes of other tables")
+def test_random_tables_of_a_file_hold_what_each_says(tmp_path):
+    draw, path = random.Random(73), tmp_path / "routes"
+    routes = {(draw.choice("abc"), random_prefix(draw, draw.choice([4, 6]))): n for n in range(300)}
+    next_hop = lambda prefix, n: f"fe80::{n:x}" if ":" in prefix else f"192.0.{n // 256}.{n % 256}"
+    lines = [f"{prefix} via {next_hop(prefix, n)} dev a table {name}\n" for (name, prefix), n in routes.items()]
+    path.write_text("".join(lines))
+    several, single = popfib.TableSet(path), {name: popfib.load(path, vrf=name) for name in "abc"}
+    keys = probes(draw, [prefix for _, prefix in routes], 3000)
+    names = [draw.choice("abcd") for _ in keys]
+    expected = [single[name].get(key) if name in single else None for name, key in zip(names, keys)]
+    assert several.lookup_many(names, keys, output="list") == expected
+    assert len(set(expected)) > 50
+
+
+def test_what_is_no_column_of_tables(tmp_path):
+    path = tmp_path / "vrfs"
+    path.write_text(VRFS)
+    tables = popfib.TableSet(path)
+    for names, error, reason in [
+        (["red"], ValueError, "1 tables for 2 addresses"),
+        ("red", TypeError, "not one str"),
+        (["red", 1.5], TypeError, "row 1: a table is a name or a number, not float"),
+    ]:
+        with pytest.raises(error, match=reason):
+            tables.lookup_many(names, ["10.0.0.1", "10.0.0.2"])
+    with pytest.raises(ValueError, match="no column"):
+        tables.lookup_many(["red"], ["10.0.0.1"], columns=["x"])
+    for options in {"output": "prefixes"}, {"output": "indices", "columns": "*"}:
+        with pytest.raises(ValueError, match="output='values'"):
+            tables.lookup_many(["red"], ["10.0.0.1"], **options)
+    (tmp_path / "plain.txt").write_text("10.0.0.0/8 a\n")
+    with pytest.raises(ValueError, match="no tables to choose from"):
+        popfib.TableSet(tmp_path / "plain.txt")

@@ -15,6 +15,7 @@ use crate::family::Ribs;
 /// Tables by name, which a [`Table`](crate::Table) has [beside](crate::Table::set) its records. Each is compiled when something is first looked up.
 #[derive(Debug)]
 pub struct TableSet {
+    names: Vec<String>,
     ids: HashMap<String, u32>,
     families: ByFamily<FamilySets>,
 }
@@ -58,9 +59,11 @@ impl TableSet {
     pub const MAIN: [&str; 3] = ["main", "default", "254"];
 
     pub(crate) fn new(tables: Vec<(String, ByFamily<Ribs>)>) -> Self {
-        let (mut ids, mut ipv4, mut ipv6) = (HashMap::new(), Vec::new(), Vec::new());
+        let (mut names, mut ids) = (Vec::new(), HashMap::new());
+        let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
         for (id, (name, ribs)) in (0..).zip(tables) {
-            ids.entry(name).or_insert(id);
+            ids.entry(name.clone()).or_insert(id);
+            names.push(name);
             ipv4.push(ribs.ipv4);
             ipv6.push(ribs.ipv6);
         }
@@ -78,7 +81,16 @@ impl TableSet {
             sets: Default::default(),
         };
         let families = ByFamily { ipv4, ipv6 };
-        Self { ids, families }
+        Self {
+            names,
+            ids,
+            families,
+        }
+    }
+
+    /// The names of the tables, in the order of their numbers.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// The number of the table of this name: tables are numbered from 0 in the order of the file. Expected constant time.

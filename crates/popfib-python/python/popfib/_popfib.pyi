@@ -53,6 +53,7 @@ __all__ = [
     "Routes",
     "Sweep",
     "Table",
+    "TableSet",
     "Vrps",
     "__version__",
     "aggregate",
@@ -351,6 +352,32 @@ class ArrowColumn:
 
 # Keys, ranges, objects of netaddr (whose types are not known here), iterables of these, tables and sets.
 _Addresses: TypeAlias = Any
+
+@final
+class TableSet:
+    def __new__(
+        cls,
+        path: _Path | _File,
+        /,
+        format: str | None = None,
+        *,
+        columns: str | Iterable[str] | None = None,
+        value: str = "next-hop",
+        skip_invalid: bool = False,
+    ) -> TableSet: ...
+    @property
+    def names(self) -> list[str]: ...
+    def lookup_many(
+        self,
+        tables: Iterable[str | int | None],
+        addresses: Any,
+        /,
+        *,
+        columns: Iterable[str] | None = None,
+        output: Literal["values", "indices", "list", "arrow"] = "values",
+        invalid: Literal["raise", "null"] = "raise",
+        threads: int = 1,
+    ) -> Any: ...
 
 @final
 class IPSet:

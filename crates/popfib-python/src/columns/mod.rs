@@ -2,7 +2,8 @@
 //!
 //! `input` finds out what the column is and borrows or imports it. `lookup` answers it in numbers, without the interpreter and
 //! in any number of threads; `live` does for a `LiveTable`. Then `output` makes numpy, Arrow (`dictionary`) or Python objects of
-//! the numbers, `matches` of prefixes, `records` of the columns of records. `contains` says which addresses are in a set, and
+//! the numbers, `matches` of prefixes, `records` of the columns of records. `in_tables` does all that where each address has a table of
+//! its own. `contains` says which addresses are in a set, and
 //! `anonymize` puts others in their place. `arrow` has Arrow's capsules, both ways; `c_data` has what is in the capsules of
 //! others, and `cells` reads it.
 
@@ -12,6 +13,7 @@ mod c_data;
 mod cells;
 mod contains;
 mod dictionary;
+mod in_tables;
 mod input;
 mod live;
 mod lookup;
@@ -130,14 +132,7 @@ pub(crate) fn lookup_columns<'py>(
     invalid: &str,
     threads: isize,
 ) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
-    let form = match ColumnOutput::by_name(output)? {
-        ColumnOutput::Numbers(form) if !matches!(form, NumberOutput::Indices) => form,
-        _ => {
-            return Err(value_error!(
-                "columns=[...] goes with output='values', 'list' or 'arrow'"
-            ));
-        }
-    };
+    let form = ColumnOutput::by_name(output)?.of_columns()?;
     let py = addresses.py();
     let asked = AskedColumn::new(addresses, invalid, threads)?;
     let lookup = asked.lookup()?;
@@ -166,6 +161,21 @@ pub(crate) fn lookup_columns<'py>(
     let columns = columns.zip(indices);
     let columns = columns.map(|(name, index)| Ok((name, of_rows.column(py, form, index)?)));
     columns.collect()
+}
+
+/// See `TableSet.lookup_many` in the package's stubs.
+pub(crate) fn lookup_in_tables<'py>(
+    table: &SharedState,
+    tables: &Bound<'py, PyAny>,
+    addresses: &Bound<'py, PyAny>,
+    columns: Option<&[String]>,
+    output: &str,
+    invalid: &str,
+    threads: isize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let output = ColumnOutput::by_name(output)?;
+    let asked = AskedColumn::new(addresses, invalid, threads)?;
+    asked.lookup()?.in_tables(table, tables, columns, output)
 }
 
 /// See `IPSet.contains` in the package's stubs.
@@ -376,11 +386,18 @@ impl<'py> ColumnLookup<'_, 'py> {
         form: NumberOutput,
         answers: &mut [Q::Answer],
     ) -> PyResult<ValueSnapshot> {
-        let (py, count) = (self.py, answers.len());
-        let (mut known, is_to_read) = self.run::<Q, _>(table, answers, |state| {
-            let is_to_read = form.has_type() && state.values.expect(count);
-            (state.values.known(), is_to_read)
-        })?;
+        let count = answers.len();
+        let known = self.run::<Q, _>(table, answers, |state| form.known(state, count))?;
+        self.read(table, known)
+    }
+
+    /// What numbers stand for, with the texts of values where these are [to be read](NumberOutput::known).
+    fn read(
+        &self,
+        table: &SharedState,
+        (mut known, is_to_read): (ValueSnapshot, bool),
+    ) -> PyResult<ValueSnapshot> {
+        let py = self.py;
         if is_to_read {
             // Not with the lock held: an object that is no text of UTF-8 raises an error.
             known.read(py);

@@ -10,6 +10,7 @@ use super::dictionary;
 use super::matches::{MatchOutput, RowMatch};
 use super::room::{ask_for_memory, out_without_indices};
 use crate::quote::Quoted;
+use crate::state::TableState;
 use crate::values::ValueSnapshot;
 
 /// What the caller asked for.
@@ -37,6 +38,19 @@ impl ColumnOutput {
             }
         })
     }
+
+    /// The form of each column of records.
+    ///
+    /// # Errors
+    /// `ValueError` for what is no form of columns.
+    pub(super) fn of_columns(self) -> PyResult<NumberOutput> {
+        match self {
+            Self::Numbers(form) if !matches!(form, NumberOutput::Indices) => Ok(form),
+            _ => Err(value_error!(
+                "columns=[...] goes with output='values', 'list' or 'arrow'"
+            )),
+        }
+    }
 }
 
 /// What is made of numbers of values.
@@ -53,9 +67,10 @@ pub(super) enum NumberOutput {
 }
 
 impl NumberOutput {
-    /// Whether the column has a type, which all values must have.
-    pub(super) fn has_type(self) -> bool {
-        matches!(self, Self::Arrow)
+    /// What the numbers of so many rows stand for, and whether values are to be read for a column with a type, which all must have.
+    pub(super) fn known(self, state: &TableState, rows: usize) -> (ValueSnapshot, bool) {
+        let is_to_read = matches!(self, Self::Arrow) && state.values.expect(rows);
+        (state.values.known(), is_to_read)
     }
 
     /// The form of a column of prefixes beside one of this form.

@@ -5,6 +5,7 @@ What could end the process runs in one of its own.
 
 from __future__ import annotations
 
+import ctypes
 import random
 import struct
 import subprocess
@@ -168,6 +169,28 @@ def test_structures_that_say_anything(t):
             t.lookup_many(Column(array, buffers, 0))
     with pytest.raises(ValueError, match="its dictionary is missing"):
         t.lookup_many(Column(pa.array(["10.0.0.1"]).dictionary_encode(), dictionary, 0))
+
+
+def test_types_without_a_name(t):
+    """What a producer hands over whose type's text is missing, or is none: nothing that ends the process."""
+
+    class Nameless:
+        def __init__(self, name):
+            self.column = pa.array(["10.0.0.1"])
+            self.name = None if name is None else ctypes.create_string_buffer(name)
+
+        def __arrow_c_array__(self, requested_schema=None):
+            schema, array = self.column.__arrow_c_array__()
+            address = ctypes.c_void_p.from_address(pointer(schema, b"arrow_schema"))
+            address.value = None if self.name is None else ctypes.addressof(self.name)
+            return schema, array
+
+    pa = pytest.importorskip("pyarrow")
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    for name in (None, b"\xff", b"", b"zz"):
+        with pytest.raises(TypeError, match="^a column of "):
+            t.lookup_many(Nameless(name))
 
 
 def test_streams_that_fail(t):

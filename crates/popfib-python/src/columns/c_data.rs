@@ -6,11 +6,11 @@
 //!
 //! Rejected: the import of `arrow-array` (60.1; docs/experiments/doors.md, 291). It reads buffers before it looks at the counts.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{self, NonNull};
 use std::slice;
 
-use arrow_array::ffi::FFI_ArrowArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 
 /// The buffer of that number, which is `len` bytes long by the array's type and counts; `None` if it is missing, or longer than
@@ -32,6 +32,14 @@ pub(crate) fn buffer(array: &FFI_ArrowArray, index: usize, len: usize) -> Option
     }
     // SAFETY: so many bytes that nobody changes, by the promise at `from_raw`; they live as long as the array.
     Some(unsafe { slice::from_raw_parts(start.as_ptr(), len) })
+}
+
+/// Whether a type has a name, without which the library would panic.
+pub(crate) fn has_format(schema: &FFI_ArrowSchema) -> bool {
+    // SAFETY: in the interface's structure that is the first member.
+    let format = unsafe { ptr::from_ref(schema).cast::<*const c_char>().read() };
+    // SAFETY: a string that lives as long as the structure.
+    !format.is_null() && unsafe { CStr::from_ptr(format) }.to_str().is_ok()
 }
 
 /// What a function of a stream writes in the place of `empty`: its schema, or its next array.

@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_schema::DataType;
 
-use super::c_data::{self, numbers};
+use super::c_data::{has_format, numbers, self};
 use crate::quote::Quoted;
 
 /// Why a column, or one of its cells, can't be used.
@@ -44,7 +44,7 @@ impl Display for CellError<'_> {
 /// # Errors
 /// The name of a type that holds no addresses.
 pub(crate) fn column_type(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
-    if schema.release().is_none() {
+    if schema.release().is_none() || !has_format(schema) {
         return Err("no type".to_owned());
     }
     // Here, since the library would ask for the parts of these.

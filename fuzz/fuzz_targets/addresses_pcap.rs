@@ -5,8 +5,10 @@
 use std::io::{Cursor, Read, Result};
 
 use libfuzzer_sys::fuzz_target;
-use popfib_formats::addresses::{PacketSide, PcapAddresses};
-use popfib_formats::{AddressBatch, AddressSource, Input};
+use popfib_formats::addresses::PacketSide;
+use popfib_formats::{
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
+};
 
 struct Pieces(Cursor<Vec<u8>>, usize);
 
@@ -21,7 +23,12 @@ impl Read for Pieces {
 fn read(data: &[u8], piece: usize, side: PacketSide) -> Vec<String> {
     let input = Input::from_reader("t", Pieces(Cursor::new(data.to_vec()), piece));
     let mut seen = Vec::new();
-    let mut source = match PcapAddresses::new(input, side) {
+    let options = AddressOptions {
+        side,
+        ..AddressOptions::default()
+    };
+    let format = AddressFormat::by_name("pcap");
+    let mut source = match AddressFile::open(input, format, &options) {
         Ok(source) => source,
         Err(error) => return vec![error.to_string()],
     };

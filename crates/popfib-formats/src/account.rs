@@ -88,7 +88,7 @@ impl Account {
         match prefixes.find(|prefix| !is_read(prefix)) {
             Some(prefix) => Err(format!(
                 "{}: a prefix where none is expected",
-                quote(prefix.as_bytes())
+                quote(prefix)
             )),
             None => Ok(()),
         }

@@ -21,14 +21,14 @@ use std::net::IpAddr;
 use std::ops::Range;
 
 use crate::addresses::{FoundAddress, find_address};
-use crate::grammar::{Grammar, lines};
+use crate::grammar::{Grammar, RouteRows, lines};
 use crate::masks;
+use crate::names::note_left_out;
 use crate::ranges::AddressSpan;
 use crate::registry::Capability::ValueRegex;
-use crate::rows::RouteRows;
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::value_regex::RegexValues;
-use crate::words::word_at;
+use crate::words::{begins, is_one_of, word_at};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "any",
@@ -62,10 +62,7 @@ impl AnyPrefixes {
 
 impl Grammar for AnyPrefixes {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let is_comment = ["#", "!", ";", "//"];
-        let is_comment = is_comment
-            .iter()
-            .any(|sign| line.trim_start().starts_with(sign));
+        let is_comment = begins!(line.trim_start(), "#" "!" ";" "//");
         let mut flaw = None;
         if let Some(values) = &mut self.values {
             values.advance(line)?;
@@ -106,16 +103,13 @@ impl Grammar for AnyPrefixes {
     }
 
     fn notes(&self) -> Vec<String> {
-        let left_out = |count, why: [&str; 2]| match count {
-            0 => None,
-            1 => Some(format!("1 prefix {} left out", why[0])),
-            n => Some(format!("{n} prefixes {} left out", why[1])),
+        let mut notes = note_left_out(self.without, "prefix", " without a value by `value_regex`");
+        let places = match self.in_comments {
+            1 => " in a comment",
+            _ => " in comments",
         };
-        let notes = [
-            left_out(self.without, ["without a value by `value_regex`"; 2]),
-            left_out(self.in_comments, ["in a comment", "in comments"]),
-        ];
-        notes.into_iter().flatten().collect()
+        notes.extend(note_left_out(self.in_comments, "prefix", places));
+        notes
     }
 }
 
@@ -294,16 +288,9 @@ fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
         ));
     }
     // What may stand between an address and its mask.
-    const MASK: [&str; 6] = [
-        "",
-        "mask",
-        "netmask",
-        "subnet-mask",
-        "wildcard",
-        "wildcard-mask",
-    ];
+    const MASK: &str = "mask netmask subnet-mask wildcard wildcard-mask";
     match masks::pair(first, second.address) {
-        Some(text) if MASK.contains(&between) => {
+        Some(text) if between.is_empty() || is_one_of(MASK, between) => {
             Some((WrittenPrefix::Text(text), second.range.end))
         }
         _ => host,

@@ -48,7 +48,7 @@ pub(crate) trait CandidatePaths: Send {
 
 /// A [`RouteSource`] of the best paths.
 #[derive(Debug)]
-pub(crate) struct BestPaths<P> {
+struct BestPaths<P> {
     paths: P,
     /// The best route so far for the prefix at hand.
     best: Option<PathCandidate>,
@@ -60,18 +60,22 @@ pub(crate) struct BestPaths<P> {
     failed: Option<ReadError>,
 }
 
-impl<P: CandidatePaths> BestPaths<P> {
-    pub(crate) fn new(paths: P, options: &LoadOptions) -> Self {
-        Self {
-            paths,
-            best: None,
-            value: PathValue::default(),
-            read: PathValue::default(),
-            values: PathValues::new(options),
-            failed: None,
-        }
-    }
+/// The source of the best of these paths, for a format to open.
+pub(crate) fn best_paths(
+    paths: impl CandidatePaths + 'static,
+    options: &LoadOptions,
+) -> Result<Box<dyn RouteSource>, ReadError> {
+    Ok(Box::new(BestPaths {
+        paths,
+        best: None,
+        value: PathValue::default(),
+        read: PathValue::default(),
+        values: PathValues::new(options),
+        failed: None,
+    }))
+}
 
+impl<P: CandidatePaths> BestPaths<P> {
     /// Reads on until a prefix is done.
     fn next_prefix(&mut self) -> Result<Option<Route>, ReadError> {
         if let Some(error) = self.failed.take() {

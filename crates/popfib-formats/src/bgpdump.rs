@@ -21,7 +21,7 @@ use std::net::IpAddr;
 use popfib::IpPrefix;
 
 use crate::as_path;
-use crate::best_path::{BestPaths, CandidatePaths, NO_NEXT_HOP, PathCandidate};
+use crate::best_path::{CandidatePaths, NO_NEXT_HOP, PathCandidate, best_paths};
 use crate::bgp_path::{BgpPath, PathSource, PrefixFilter};
 use crate::error::ReadError;
 use crate::input::Input;
@@ -46,12 +46,7 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
     description: "text of bgpdump -m: the best path of each prefix, or a peer's",
     can: &[Peers, Origins, ManyValues],
     detect: is_bgpdump,
-    open: |input, options| {
-        Ok(Box::new(BestPaths::new(
-            BgpdumpTable::new(input, options),
-            options,
-        )))
-    },
+    open: |input, options| best_paths(BgpdumpTable::new(input, options), options),
 };
 
 /// The routes and announcements among the lines, of the peers that are wanted.

@@ -17,10 +17,10 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use crate::best_path::{BestPaths, CandidatePaths, DumpRank, PathCandidate};
+use crate::best_path::{CandidatePaths, DumpRank, PathCandidate, best_paths};
 use crate::bgpdump::{flaw, path_length, write_value};
 use crate::date::parse_seconds;
-use crate::error::{ReadError, quote};
+use crate::error::{ReadError, not};
 use crate::input::{Input, head_lines};
 use crate::lines::Lines;
 use crate::names::note_left_out;
@@ -36,12 +36,7 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
     description: "text of bgpscanner: the best path of each prefix, or a peer's",
     can: &[Peers, Origins],
     detect,
-    open: |input, options| {
-        Ok(Box::new(BestPaths::new(
-            Bgpscanner::new(input, options),
-            options,
-        )))
-    },
+    open: |input, options| best_paths(Bgpscanner::new(input, options), options),
 };
 
 /// What a line begins with.
@@ -124,11 +119,12 @@ impl Bgpscanner {
             self.withdrawals += prefixes.split_ascii_whitespace().count() as u64;
             return Ok(());
         }
-        let not = |what: &str| format!("{}: not {what}", quote(peer.as_bytes()));
         let mut words = peer.split_ascii_whitespace();
         let mut word = || words.next().unwrap_or_default();
-        let address = word().parse().map_err(|_| not("a peer's address"))?;
-        let asn = word().parse().map_err(|_| not("a peer's AS number"))?;
+        let address = word().parse().map_err(|_| not(peer, "a peer's address"))?;
+        let asn = word()
+            .parse()
+            .map_err(|_| not(peer, "a peer's AS number"))?;
         let index = self.peers.index(address, asn).ok_or("too many peers")?;
         let admitted = self
             .filter
@@ -140,12 +136,12 @@ impl Bgpscanner {
             return Ok(());
         }
         if words.next().is_some() {
-            return Err(not("an address and an AS number"));
+            return Err(not(peer, "an address and an AS number"));
         }
         // Of IPv6, the address of the link may follow.
         let (hop, local) = hop.split_once(' ').unwrap_or((hop, ""));
         if !local.is_empty() && local.parse::<IpAddr>().is_err() {
-            return Err(format!("{}: not an address", quote(local.as_bytes())));
+            return Err(not(local, "an address"));
         }
         write_value(self.value, as_path, hop, (address, asn), &mut self.routed)?;
         // Of updates, the last announcement counts.

@@ -178,33 +178,26 @@ trait MemberDecoder: Read + Send + Sized {
     fn stream_mut(&mut self) -> &mut RawStream;
 }
 
-impl MemberDecoder for GzDecoder<RawStream> {
-    fn begin(stream: RawStream) -> Self {
-        Self::new(stream)
-    }
+macro_rules! member_decoder {
+    ($Decoder:ident) => {
+        impl MemberDecoder for $Decoder<RawStream> {
+            fn begin(stream: RawStream) -> Self {
+                Self::new(stream)
+            }
 
-    fn stream(&self) -> &RawStream {
-        self.get_ref()
-    }
+            fn stream(&self) -> &RawStream {
+                self.get_ref()
+            }
 
-    fn stream_mut(&mut self) -> &mut RawStream {
-        self.get_mut()
-    }
+            fn stream_mut(&mut self) -> &mut RawStream {
+                self.get_mut()
+            }
+        }
+    };
 }
 
-impl MemberDecoder for BzDecoder<RawStream> {
-    fn begin(stream: RawStream) -> Self {
-        Self::new(stream)
-    }
-
-    fn stream(&self) -> &RawStream {
-        self.get_ref()
-    }
-
-    fn stream_mut(&mut self) -> &mut RawStream {
-        self.get_mut()
-    }
-}
+member_decoder! { GzDecoder }
+member_decoder! { BzDecoder }
 
 /// The members of a gzip or bzip2 file, and the zeros after the last.
 ///

@@ -14,6 +14,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::str::FromStr;
 
 /// Why a file could not be read, or a line of it.
 ///
@@ -219,9 +220,10 @@ fn is_unprintable(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// The start of `bytes` in quotes, fit to be shown in a message.
-pub fn quote(bytes: &[u8]) -> String {
+/// The start of `text` in quotes, fit to be shown in a message.
+pub fn quote(text: impl AsRef<[u8]>) -> String {
     const SHOWN: usize = 60;
+    let bytes = text.as_ref();
     let head = &bytes[..bytes.len().min(SHOWN)];
     let mut quoted = String::from('"');
     // Writing to a String cannot fail.
@@ -233,10 +235,20 @@ pub fn quote(bytes: &[u8]) -> String {
     quoted
 }
 
+/// The error that `text` is not `what`, such as an address.
+pub(crate) fn not(text: impl AsRef<[u8]>, what: &str) -> String {
+    format!("{}: not {what}", quote(text))
+}
+
+/// The value of `text`, which should be `what`, such as an address.
+pub(crate) fn parsed<T: FromStr>(text: &str, what: &str) -> Result<T, String> {
+    text.parse().map_err(|_| not(text, what))
+}
+
 /// What to say if no column is called `missing`: which names there are, the first twenty of them.
 pub(crate) fn no_name<'n>(missing: &str, there: impl Iterator<Item = &'n str>) -> String {
-    let there = there.take(20).map(|name| quote(name.as_bytes()));
-    let (missing, there) = (quote(missing.as_bytes()), there.collect::<Vec<_>>());
+    let there = there.take(20).map(quote);
+    let (missing, there) = (quote(missing), there.collect::<Vec<_>>());
     format!("no column {missing} in {}", there.join(", "))
 }
 
@@ -259,10 +271,10 @@ mod tests {
     #[test]
     fn quotes_are_short_and_harmless() {
         assert_eq!(quote(b"10.0.0.0/8"), "\"10.0.0.0/8\"");
-        assert_eq!(quote("Zürich".as_bytes()), "\"Zürich\"");
+        assert_eq!(quote("Zürich"), "\"Zürich\"");
         assert_eq!(quote(b"a\x1b[2J\xff"), "\"a\\u{1b}[2J\u{fffd}\"");
-        assert_eq!(quote(&[b'x'; 100]), format!("\"{}...\"", "x".repeat(60)));
-        assert!(quote(&[0; 1 << 20]).len() < 400);
+        assert_eq!(quote([b'x'; 100]), format!("\"{}...\"", "x".repeat(60)));
+        assert!(quote([0; 1 << 20]).len() < 400);
     }
 
     #[test]

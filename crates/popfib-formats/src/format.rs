@@ -78,11 +78,12 @@ pub fn open_routes(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
         let can = |what| format.0.can(what);
         let value = match options.value {
             RouteValue::OriginAs if !can(Capability::Origins) => {
-                let name = format.name();
-                let reason = format!("{name} has no AS paths, so its routes have no origin-as");
-                return Err(ReadError::file(input.name(), reason));
+                let why = "has no AS paths, so its routes have no origin-as";
+                return Err(refused(&input, format, why));
             }
-            RouteValue::Peer if !can(Capability::Peers) => return Err(no_peers(&input, format)),
+            RouteValue::Peer if !can(Capability::Peers) => {
+                return Err(refused(&input, format, NO_PEERS));
+            }
             RouteValue::OriginOrValue if can(Capability::Origins) => RouteValue::OriginAs,
             RouteValue::OriginOrValue => RouteValue::NextHop,
             value => value,
@@ -118,30 +119,24 @@ pub(crate) fn open_with<T>(
         (None, None, Some(column)) => with_column(input.peek(|_| false), column),
         (None, None, None) => Format::detect(input.peek(text_table::FORMAT.detect)),
     };
+    let can = |what| format.0.can(what);
+    let refuse = |why| Err(refused(&input, format, why));
     if (options.prefix_column.is_some() || options.length_column.is_some())
-        && !format.0.can(Capability::PrefixColumn)
+        && !can(Capability::PrefixColumn)
     {
-        let reason = format!("{} has no columns to choose the prefix from", format.name());
-        return Err(ReadError::file(input.name(), reason));
+        return refuse("has no columns to choose the prefix from");
     }
-    if options.value_regex.is_some() && !format.0.can(Capability::ValueRegex) {
-        let reason = format!(
-            "{} has values of its own; `value_regex` is for `format` any",
-            format.name()
-        );
-        return Err(ReadError::file(input.name(), reason));
+    if options.value_regex.is_some() && !can(Capability::ValueRegex) {
+        return refuse("has values of its own; `value_regex` is for `format` any");
     }
-    if matches!(options.columns, ColumnSelection::Named(_)) && !format.0.can(Capability::ManyValues)
-    {
-        let reason = format!("{} has no columns to choose from", format.name());
-        return Err(ReadError::file(input.name(), reason));
+    if matches!(options.columns, ColumnSelection::Named(_)) && !can(Capability::ManyValues) {
+        return refuse("has no columns to choose from");
     }
-    if options.peer.is_some() && !format.0.can(Capability::Peers) {
-        return Err(no_peers(&input, format));
+    if options.peer.is_some() && !can(Capability::Peers) {
+        return refuse(NO_PEERS);
     }
-    if (options.table.is_some() || options.every_table) && !format.0.can(Capability::Tables) {
-        let reason = format!("{} has no tables to choose from", format.name());
-        return Err(ReadError::file(input.name(), reason));
+    if (options.table.is_some() || options.every_table) && !can(Capability::Tables) {
+        return refuse("has no tables to choose from");
     }
     open(input, format)
 }
@@ -158,10 +153,12 @@ fn with_column(head: &[u8], column: &str) -> Format {
     })
 }
 
-/// The error of an option about peers for a format without them.
-fn no_peers(input: &Input, format: Format) -> ReadError {
-    ReadError::file(input.name(), format!("{} has no peers", format.name()))
+/// The error of an option for a format that has nothing of the kind.
+fn refused(input: &Input, format: Format, why: &str) -> ReadError {
+    ReadError::file(input.name(), format!("{} {why}", format.name()))
 }
+
+const NO_PEERS: &str = "has no peers";
 
 #[cfg(test)]
 mod detection;

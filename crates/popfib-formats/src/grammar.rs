@@ -10,8 +10,6 @@
 //! [`document`] put the parts together. So a grammar is a few functions that know nothing of inputs, and most formats share
 //! one way to number lines, to report errors and to go on after them.
 
-use std::fmt;
-
 use crate::account::Account;
 use crate::error::ReadError;
 use crate::input::Input;
@@ -19,10 +17,14 @@ use crate::items::Items;
 use crate::lines::Lines;
 use crate::prompt::Prompt;
 use crate::route::{Route, RouteSource};
-use crate::rows::RouteRows;
 use crate::table_format::LoadOptions;
 use crate::values::ValueBook;
 use crate::words::not_a_route;
+
+// What else a file of a grammar consists of.
+pub(crate) use crate::input::{head_lines, head_text};
+pub(crate) use crate::rows::RouteRows;
+pub(crate) use crate::table_format::TableEntry;
 
 /// What the pieces of one format mean.
 pub(crate) trait Grammar: Send {
@@ -257,13 +259,5 @@ impl<C: Cutter> RouteSource for GrammarSource<C> {
 
     fn says_none(&self) -> bool {
         self.grammar.says_none()
-    }
-}
-
-impl<C> fmt::Debug for GrammarSource<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GrammarSource")
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
     }
 }

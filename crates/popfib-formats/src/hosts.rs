@@ -9,11 +9,8 @@
 
 use std::iter;
 
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
 use crate::words::is_address;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -26,8 +23,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 
 /// Whether the first line is that of the own host, as in every such file.
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .filter_map(|line| std::str::from_utf8(line).ok())
+    head_text(head)
         .map(|line| line.split('#').next().unwrap_or_default().trim())
         .find(|line| !line.is_empty())
         .is_some_and(|line| {
@@ -50,13 +46,13 @@ impl Grammar for Hosts {
             return rows.free_text();
         };
         if !is_address(address) {
-            return Err(format!("{}: not an address", quote(address.as_bytes())));
+            return Err(not(address, "an address"));
         }
         let name = words.next();
-        let name = name.ok_or_else(|| format!("no name after {}", quote(address.as_bytes())))?;
+        let name = name.ok_or_else(|| format!("no name after {}", quote(address)))?;
         // Other names follow, but no other address.
         if let Some(other) = iter::once(name).chain(words).find(|word| is_address(word)) {
-            return Err(format!("{}: a second address", quote(other.as_bytes())));
+            return Err(format!("{}: a second address", quote(other)));
         }
         // The zone of a link-local address is no part of it.
         let prefix = rows.prefix(address.split('%').next().unwrap_or_default())?;

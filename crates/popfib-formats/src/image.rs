@@ -202,7 +202,7 @@ impl ImageRoutes {
         if !value.is_empty()
             && let Err(reason) = check_characters(&value)
         {
-            return Err(format!("{}: {reason}", quote(value.as_bytes())));
+            return Err(format!("{}: {reason}", quote(&*value)));
         }
         Ok(self.values.text(&value))
     }

@@ -340,6 +340,11 @@ pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
+/// The same as text; a line that is none is empty.
+pub(crate) fn head_text(head: &[u8]) -> impl Iterator<Item = &str> {
+    head_lines(head).map(|line| std::str::from_utf8(line).unwrap_or_default())
+}
+
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input")

@@ -19,12 +19,9 @@ use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
-use crate::error::quote;
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::error::{not, parsed, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::is_one_of;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -56,9 +53,8 @@ const ENCAP: &str = "action csum-mode dst endpoint flavors freq geneve_opts head
 
 /// Whether the first line is a destination and a key of a route with its value, as only `ip route` prints them.
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .find(|line| !line.trim_ascii().is_empty())
-        .and_then(|line| std::str::from_utf8(line).ok())
+    head_text(head)
+        .find(|line| !line.trim().is_empty())
         .is_some_and(|line| {
             let mut words = line.split_ascii_whitespace().peekable();
             let typed = words
@@ -87,16 +83,13 @@ pub(crate) struct IpRouteText {
 
 /// A route whose next hops may not all have come.
 struct UnfinishedIpRoute {
-    prefix: IpPrefix,
+    /// The route so far; without a next hop its value is empty.
+    route: MetricRoute,
     /// Whether the destination is `default`, which does not say of which family: the first address tells, else only
     /// IPv6 has `pref`.
     is_default: bool,
     is_ipv6: Option<bool>,
     has_pref: bool,
-    line: u64,
-    metric: u64,
-    table: String,
-    value: Option<String>,
     /// Whether some next hop is dead, and a route without others left out.
     has_dead: bool,
     /// Why it is left out, if it is; and whether its next hop is only a number, `nhid`.
@@ -125,14 +118,19 @@ impl Grammar for IpRouteText {
         let is_default = destination == "default";
         let prefix = if is_default { "0.0.0.0/0" } else { destination };
         let current = self.current.insert(UnfinishedIpRoute {
-            prefix: rows.prefix(prefix)?,
+            route: MetricRoute {
+                line: rows.line(),
+                prefix: rows.prefix(prefix)?,
+                metric: 0,
+                table: String::new(),
+                value: kind
+                    .filter(|&kind| kind != "unicast")
+                    .unwrap_or_default()
+                    .to_owned(),
+            },
             is_default,
             is_ipv6: None,
             has_pref: false,
-            line: rows.line(),
-            metric: 0,
-            table: String::new(),
-            value: kind.filter(|&kind| kind != "unicast").map(str::to_owned),
             has_dead: false,
             left_out: None,
             has_number: false,
@@ -156,25 +154,15 @@ impl IpRouteText {
         let Some(current) = self.current.take() else {
             return;
         };
-        let left_out = match (current.left_out, current.value) {
-            (None, Some(value)) => {
-                return self.best.add(
-                    MetricRoute {
-                        line: current.line,
-                        prefix: current.prefix,
-                        metric: current.metric,
-                        table: current.table,
-                        value,
-                    },
-                    rows,
-                );
-            }
-            (Some(why), _) => why,
+        let route = current.route;
+        let left_out = match current.left_out {
+            None if !route.value.is_empty() => return self.best.add(route, rows),
+            Some(why) => why,
             _ if current.has_dead => " whose next hops are dead",
             _ if current.has_number => " with nhid alone",
-            _ => return rows.no_next_hop(current.line, current.prefix),
+            _ => return rows.no_next_hop(route.line, route.prefix),
         };
-        rows.table(table_name(&current.table));
+        rows.table(table_name(&route.table));
         rows.leave_out_route(left_out);
     }
 }
@@ -193,7 +181,7 @@ impl UnfinishedIpRoute {
         while let Some(word) = words.next() {
             let mut value = || {
                 let value = words.next();
-                value.ok_or_else(|| format!("nothing after {}", quote(word.as_bytes())))
+                value.ok_or_else(|| format!("nothing after {}", quote(word)))
             };
             let is_of_encap = match encap {
                 Some("seg6local") => word == "table" || is_one_of(ENCAP, word),
@@ -223,7 +211,7 @@ impl UnfinishedIpRoute {
                         gateway => (gateway, gateway.contains(':')),
                     };
                     if gateway.parse::<IpAddr>().is_err() {
-                        return Err(format!("{}: not an address", quote(gateway.as_bytes())));
+                        return Err(not(gateway, "an address"));
                     }
                     self.is_ipv6.get_or_insert(is_ipv6);
                     hop = Some(gateway);
@@ -234,11 +222,9 @@ impl UnfinishedIpRoute {
                 }
                 "metric" => {
                     let metric = value()?;
-                    self.metric = metric
-                        .parse()
-                        .map_err(|_| format!("{}: not a metric", quote(metric.as_bytes())))?;
+                    self.route.metric = parsed(metric, "a metric")?;
                 }
-                "table" => value()?.clone_into(&mut self.table),
+                "table" => value()?.clone_into(&mut self.route.table),
                 "nhid" => {
                     value()?;
                     self.has_number = true;
@@ -266,12 +252,12 @@ impl UnfinishedIpRoute {
                 }
                 // `ip -o` has a backslash in place of a line's end.
                 word if is_one_of(FLAGS, word) || word == "\\" || word.starts_with('<') => {}
-                _ => return Err(format!("{}: not a word of a route", quote(word.as_bytes()))),
+                _ => return Err(not(word, "a word of a route")),
             }
         }
         self.take(hop, is_dead);
         if self.is_default && self.is_ipv6.unwrap_or(self.has_pref) {
-            self.prefix = rows.prefix("::/0")?;
+            self.route.prefix = rows.prefix("::/0")?;
         }
         Ok(())
     }
@@ -279,8 +265,8 @@ impl UnfinishedIpRoute {
     /// Takes a next hop; of several the first alive is the value.
     fn take(&mut self, hop: Option<&str>, is_dead: bool) {
         self.has_dead |= is_dead;
-        if let Some(hop) = hop.filter(|_| !is_dead) {
-            self.value.get_or_insert_with(|| hop.to_owned());
+        if let Some(hop) = hop.filter(|_| !is_dead && self.route.value.is_empty()) {
+            hop.clone_into(&mut self.route.value);
         }
     }
 }

@@ -14,7 +14,7 @@
 
 use std::io;
 
-use crate::error::{FilePlace, ReadError, quote};
+use crate::error::{FilePlace, ReadError, not, quote};
 use crate::input::Input;
 
 /// The longest item: a prefix with thousands of paths is well below.
@@ -186,7 +186,7 @@ impl Items {
         match serde_json::from_slice(&self.json) {
             Ok(key) => self.key = key,
             Err(_) => {
-                let reason = format!("{}: not a string", quote(&self.json));
+                let reason = not(&self.json, "a string");
                 return Err(self.stopped(&reason, io::ErrorKind::InvalidData));
             }
         }

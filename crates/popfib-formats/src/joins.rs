@@ -81,7 +81,7 @@ impl JoinFiles {
             let file = path.display().to_string();
             let failed = |reason: String| ReadError::file(&file, reason);
             if self.tables[..index].iter().any(|(known, _)| known == name) {
-                let name = quote(name.as_bytes());
+                let name = quote(name);
                 return Err(failed(format!("two tables are called {name}")));
             }
             if !self.has_short_names() {
@@ -115,7 +115,7 @@ impl JoinFiles {
         if columns.is_empty() || columns.iter().any(|column| is_of(name, column)) {
             return Ok(());
         }
-        let reason = format!("no column of {} is asked for", quote(name.as_bytes()));
+        let reason = format!("no column of {} is asked for", quote(name));
         Err(ReadError::file(&path.display().to_string(), reason))
     }
 
@@ -140,7 +140,7 @@ impl JoinFiles {
                 [] => Err(no_column_message(wanted, table.records())),
                 [only] => Ok(only.to_owned()),
                 _ => {
-                    let wanted = quote(wanted.as_bytes());
+                    let wanted = quote(wanted);
                     Err(format!(
                         "several columns are called {wanted}: {}",
                         found.join(", ")
@@ -205,7 +205,7 @@ impl JoinFiles {
             let file = path.display().to_string();
             let list_name = file_name.split('.').next().unwrap_or(&file_name);
             if lists.has(list_name) {
-                let list_name = quote(list_name.as_bytes());
+                let list_name = quote(list_name);
                 let reason = format!("two lists of one folder are called {list_name}");
                 return Err(ReadError::file(&file, reason));
             }

@@ -214,9 +214,13 @@ impl<'de> Deserialize<'de> for RecordNode<'de> {
     }
 }
 
-/// A scalar of a type that MaxMind databases have, which a column keeps so that it can be written as it was.
-fn maxmind<'a>(of: MaxMindType, value: impl ToString) -> RecordNode<'a> {
-    RecordNode::Scalar(CellKind::MaxMind(of), value.to_string().into())
+/// Methods of a visitor: a number or a truth value, and what kind of scalar that is.
+macro_rules! scalars {
+    ($($visit:ident($of:ty): $kind:expr;)*) => {$(
+        fn $visit<E>(self, value: $of) -> Result<RecordNode<'de>, E> {
+            Ok(RecordNode::Scalar($kind, value.to_string().into()))
+        }
+    )*};
 }
 
 /// Takes what serde finds: of JSON, or of a MaxMind database, whose integers have their own sizes.
@@ -249,50 +253,16 @@ impl<'de> Visitor<'de> for RecordNodeVisitor {
         ))
     }
 
-    fn visit_u16<E>(self, number: u16) -> Result<RecordNode<'de>, E> {
-        Ok(maxmind(MaxMindType::Uint16, number))
-    }
-
-    fn visit_u32<E>(self, number: u32) -> Result<RecordNode<'de>, E> {
-        Ok(maxmind(MaxMindType::Uint32, number))
-    }
-
-    fn visit_i32<E>(self, number: i32) -> Result<RecordNode<'de>, E> {
-        Ok(maxmind(MaxMindType::Int32, number))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<RecordNode<'de>, E> {
-        Ok(maxmind(MaxMindType::Uint64, number))
-    }
-
-    fn visit_u128<E>(self, number: u128) -> Result<RecordNode<'de>, E> {
-        Ok(maxmind(MaxMindType::Uint128, number))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<RecordNode<'de>, E> {
-        Ok(RecordNode::Scalar(
-            CellKind::Integer,
-            number.to_string().into(),
-        ))
-    }
-
-    /// Of the fewest digits that say which it is among those of 32 bits.
-    fn visit_f32<E>(self, number: f32) -> Result<RecordNode<'de>, E> {
-        Ok(maxmind(MaxMindType::Float, number))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<RecordNode<'de>, E> {
-        Ok(RecordNode::Scalar(
-            CellKind::Float,
-            number.to_string().into(),
-        ))
-    }
-
-    fn visit_bool<E>(self, truth: bool) -> Result<RecordNode<'de>, E> {
-        Ok(RecordNode::Scalar(
-            CellKind::Boolean,
-            truth.to_string().into(),
-        ))
+    scalars! {
+        visit_u16(u16): CellKind::MaxMind(MaxMindType::Uint16);
+        visit_u32(u32): CellKind::MaxMind(MaxMindType::Uint32);
+        visit_i32(i32): CellKind::MaxMind(MaxMindType::Int32);
+        visit_u64(u64): CellKind::MaxMind(MaxMindType::Uint64);
+        visit_u128(u128): CellKind::MaxMind(MaxMindType::Uint128);
+        visit_i64(i64): CellKind::Integer;
+        visit_f32(f32): CellKind::MaxMind(MaxMindType::Float);
+        visit_f64(f64): CellKind::Float;
+        visit_bool(bool): CellKind::Boolean;
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordNode<'de>, A::Error> {

@@ -152,7 +152,7 @@ impl RouteTable {
         self.records = built.records;
         if !built.mixed.is_empty() {
             let names = built.mixed.iter().take(20);
-            let names: Vec<_> = names.map(|name| quote(name.as_bytes())).collect();
+            let names: Vec<_> = names.map(quote).collect();
             let note = format!(
                 "values of several types, read as texts, in {}",
                 names.join(", ")
@@ -436,14 +436,16 @@ fn read_all(
     }
     let mut reason = match skipped {
         0 => "there is no route in it".to_owned(),
-        1 => "there is no valid route in it (1 invalid line skipped)".to_owned(),
-        n => format!("there is no valid route in it ({n} invalid lines skipped)"),
+        n => format!(
+            "there is no valid route in it ({} skipped)",
+            counted(n, "invalid line")
+        ),
     };
     if let Some(peer) = options.peer {
         reason.push_str(&format!(" from peer {peer}"));
     }
     if let Some(chosen) = &options.table {
-        reason.push_str(&format!(" from table {}", quote(chosen.as_bytes())));
+        reason.push_str(&format!(" from table {}", quote(chosen)));
     }
     for note in source.applied().iter().chain(&notes) {
         reason.push_str("; ");
@@ -495,7 +497,7 @@ mod tests {
             "list.txt",
         ] {
             let error = of(text, false).unwrap_err();
-            assert!(error.starts_with(&quote(text.as_bytes())), "{error}");
+            assert!(error.starts_with(&quote(text)), "{error}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use popfib::IpPrefix;
 
-use crate::error::quote;
+use crate::error::{not, quote};
 use crate::names::{BARE_LENGTH, LENGTH, WILDCARD, rank, rank_of_end};
 
 /// What says how many bits of an address count.
@@ -58,10 +58,7 @@ impl Length {
             return Ok(address.to_owned());
         }
         if length.is_empty() {
-            return Err(format!(
-                "no mask or length for {}",
-                quote(address.as_bytes())
-            ));
+            return Err(format!("no mask or length for {}", quote(address)));
         }
         if self == Self::Plain {
             return Ok(format!("{address}/{length}"));
@@ -71,7 +68,7 @@ impl Length {
                 "{address}/{}",
                 Ipv4Addr::from_bits(!wildcard.to_bits())
             )),
-            Err(_) => Err(format!("{}: not a wildcard mask", quote(length.as_bytes()))),
+            Err(_) => Err(not(length, "a wildcard mask")),
         }
     }
 }
@@ -144,15 +141,12 @@ pub(crate) fn second_address(first: IpAddr, second: IpAddr) -> Option<String> {
     if width != of {
         return None;
     }
-    let both = quote(format!("{first} {second}").as_bytes());
+    let both = quote(format!("{first} {second}"));
     if begins_as_mask(second) || ones((high, of)).is_some() || low == 0 && high == 0 {
         let prefix = format!("{first}/{second}");
         return Some(match prefix.parse::<IpPrefix>() {
-            Err(e) if low | high != 0 => format!("{}: {e}", quote(prefix.as_bytes())),
-            _ => format!(
-                "a network mask belongs after a slash: {}",
-                quote(prefix.as_bytes())
-            ),
+            Err(e) if low | high != 0 => format!("{}: {e}", quote(prefix)),
+            _ => format!("a network mask belongs after a slash: {}", quote(prefix)),
         });
     }
     let are_low = |bits: u128| bits & bits.wrapping_add(1) == 0;

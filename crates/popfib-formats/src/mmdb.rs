@@ -13,17 +13,14 @@
 //! A record is decoded once, however many networks have it, and databases are of strangers: what a few bytes could make of the
 //! tree or of names is bounded ([`NAME_GROWTH`], the count of networks).
 
-use std::fmt;
 use std::net::IpAddr;
 
 use hashbrown::HashMap;
 use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
 use popfib::image::Source;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_table::CellKind;
+use popfib_table::{CellKind, MaxMindType};
 use self_cell::self_cell;
-use serde::Deserializer;
-use serde::de::{Deserialize, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::date::rfc3339;
 use crate::error::{FilePlace, ReadError};
@@ -291,89 +288,28 @@ fn telling(name: &str) -> Option<usize> {
     TELLING.iter().position(|path| path.join(".") == name)
 }
 
-/// The value of a record; `None` if there is no scalar in it.
+/// The text of the first of [`TELLING`] that a record has, else of its first scalar.
 fn scalar(found: &LookupResult<'_, Vec<u8>>) -> Result<Option<String>, MaxMindDbError> {
     for path in TELLING {
         let keys: Vec<_> = path.iter().map(|key| PathElement::Key(key)).collect();
         // A record of another shape is not at fault: it has no such path.
-        if let Ok(Some(FirstScalar(Some(value)))) = found.decode_path::<FirstScalar>(&keys) {
-            return Ok(Some(value));
-        }
-    }
-    let first = found.decode::<FirstScalar>()?;
-    Ok(first.and_then(|FirstScalar(value)| value))
-}
-
-/// The first scalar in a value, at any depth; blank strings are none.
-struct FirstScalar(Option<String>);
-
-impl<'de> Deserialize<'de> for FirstScalar {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FirstScalarVisitor)
-    }
-}
-
-/// Takes what serde finds in the record.
-struct FirstScalarVisitor;
-
-impl<'de> Visitor<'de> for FirstScalarVisitor {
-    type Value = FirstScalar;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<FirstScalar, E> {
-        Ok(FirstScalar(
-            (!text.trim().is_empty()).then(|| text.to_owned()),
-        ))
-    }
-
-    fn visit_bytes<E>(self, _: &[u8]) -> Result<FirstScalar, E> {
-        Ok(FirstScalar(None))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<FirstScalar, E> {
-        Ok(FirstScalar(Some(number.to_string())))
-    }
-
-    fn visit_u128<E>(self, number: u128) -> Result<FirstScalar, E> {
-        Ok(FirstScalar(Some(number.to_string())))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<FirstScalar, E> {
-        Ok(FirstScalar(Some(number.to_string())))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<FirstScalar, E> {
-        Ok(FirstScalar(Some(number.to_string())))
-    }
-
-    fn visit_bool<E>(self, truth: bool) -> Result<FirstScalar, E> {
-        Ok(FirstScalar(Some(truth.to_string())))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FirstScalar, A::Error> {
-        let mut first = FirstScalar(None);
-        while map.next_key::<IgnoredAny>()?.is_some() {
-            if first.0.is_none() {
-                first = map.next_value()?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(first)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<FirstScalar, A::Error> {
-        let mut first = FirstScalar(None);
-        while first.0.is_none()
-            && let Some(next) = seq.next_element()?
+        if let Ok(Some(node)) = found.decode_path::<RecordNode<'_>>(&keys)
+            && let Some(value) = first_scalar(&node)
         {
-            first = next;
+            return Ok(Some(value.to_owned()));
         }
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(first)
+    }
+    let node = found.decode::<RecordNode<'_>>()?;
+    Ok(node.as_ref().and_then(first_scalar).map(str::to_owned))
+}
+
+/// The first scalar in a record that says something; bytes do not.
+fn first_scalar<'a>(node: &'a RecordNode<'_>) -> Option<&'a str> {
+    match node {
+        RecordNode::Null | RecordNode::Scalar(CellKind::MaxMind(MaxMindType::Bytes), _) => None,
+        RecordNode::Scalar(_, text) => (!text.trim().is_empty()).then_some(text),
+        RecordNode::Map(members) => members.iter().find_map(|(_, node)| first_scalar(node)),
+        RecordNode::Array(elements) => elements.iter().find_map(first_scalar),
     }
 }
 
@@ -423,13 +359,5 @@ impl RouteSource for Mmdb {
         let mut notes = note_left_out(self.without, "network", &which);
         notes.extend(self.leaves.iter().flat_map(RecordLeaves::notes));
         notes
-    }
-}
-
-impl fmt::Debug for Mmdb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mmdb")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn checked(name: &str) -> Result<&str, String> {
     check_length(name.len())?;
     match check_characters(name) {
         Ok(()) => Ok(name),
-        Err(reason) => Err(format!("{}: {reason}", quote(name.as_bytes()))),
+        Err(reason) => Err(format!("{}: {reason}", quote(name))),
     }
 }
 

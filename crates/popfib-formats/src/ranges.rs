@@ -115,7 +115,7 @@ impl AddressSpan {
     #[cold]
     fn other(text: &str, notation: Notation, source: PrefixError) -> Result<Self, NoSpan> {
         let no = |reason: String| NoSpan {
-            reason: format!("{}: {reason}", quote(text.as_bytes())),
+            reason: format!("{}: {reason}", quote(text)),
             source,
         };
         let plain = |source: PrefixError| NoSpan {
@@ -165,14 +165,7 @@ impl AddressSpan {
     /// Its first and its last address.
     pub(crate) fn ends(self) -> (IpAddr, IpAddr) {
         match self {
-            Self::Prefix(IpPrefix::V4(prefix)) => (
-                IpAddr::from(prefix.first().to_be_bytes()),
-                IpAddr::from(prefix.last().to_be_bytes()),
-            ),
-            Self::Prefix(IpPrefix::V6(prefix)) => (
-                IpAddr::from(prefix.first().to_be_bytes()),
-                IpAddr::from(prefix.last().to_be_bytes()),
-            ),
+            Self::Prefix(prefix) => (prefix.first(), prefix.last()),
             Self::Range(first, last) => (first, last),
         }
     }

@@ -63,7 +63,7 @@ macro_rules! format_type {
         pub struct $Format(pub(crate) &'static $FormatEntry);
 
         impl $Format {
-            /// Its name for `--format`.
+            /// Its name for the option that chooses it.
             pub fn name(self) -> &'static str {
                 self.0.name
             }

@@ -17,7 +17,7 @@ use popfib_table::{Dictionary, TableSet};
 
 use crate::account::Account;
 use crate::as_path;
-use crate::error::quote;
+use crate::error::{not, quote};
 use crate::name_rule::checked;
 use crate::names::note_left_out;
 use crate::peers::RouteValue;
@@ -276,7 +276,7 @@ impl RouteRows {
         } else if !mem::replace(&mut self.refused[family], true) {
             let name = |table: &str| match table {
                 "" => "the main table".to_owned(),
-                name => format!("table {}", quote(name.as_bytes())),
+                name => format!("table {}", quote(name)),
             };
             let reason = format!(
                 "routes of {} begin here, after those of {}; a file is one table; `vrf` chooses",
@@ -322,7 +322,7 @@ impl RouteRows {
         let mut origin = String::new();
         match as_path::write_origin_of(path, local_as, &mut origin) {
             Ok(()) => self.route_of(line, prefix, &origin),
-            Err(_) => self.complain(line, format!("{}: not an AS path", quote(path.as_bytes()))),
+            Err(_) => self.complain(line, not(path, "an AS path")),
         }
     }
 
@@ -360,7 +360,7 @@ impl RouteRows {
             (false, true) if !self.may_lack => {
                 let reason = "a value in a list, the first element of which has none";
                 return Err(match value {
-                    RowValue::Text(text) => format!("{reason}: {}", quote(text.as_bytes())),
+                    RowValue::Text(text) => format!("{reason}: {}", quote(text)),
                     RowValue::Record => reason.to_owned(),
                 });
             }
@@ -419,7 +419,7 @@ impl RouteRows {
         let mut notes = self.account.notes();
         let mut left_out = |count, which: &str| notes.extend(note_left_out(count, "route", which));
         if let Some(chosen) = &self.chosen {
-            let chosen = quote(chosen.as_bytes());
+            let chosen = quote(chosen);
             left_out(self.others, &format!(" of other tables than {chosen}"));
         }
         if self.bounded > 0 {

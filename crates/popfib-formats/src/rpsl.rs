@@ -14,9 +14,8 @@
 
 use popfib_table::CellKind;
 
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, head_text, lines};
 use crate::name_rule::MAX_NEXT_HOP_LENGTH;
 use crate::origins::without_as;
 use crate::peers::RouteValue;
@@ -24,7 +23,7 @@ use crate::registry::Capability::{ManyValues, Origins};
 use crate::rows::{RouteRows, RowValue};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::{ColumnSelection, ValueBook};
-use crate::words::looks_like_prefix;
+use crate::words::{is_one_of, looks_like_prefix};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "rpsl",
@@ -35,36 +34,15 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 /// The classes that a registry's file may begin with.
-const CLASSES: [&str; 20] = [
-    "route",
-    "route6",
-    "as-block",
-    "as-set",
-    "aut-num",
-    "domain",
-    "filter-set",
-    "inet-rtr",
-    "inet6num",
-    "inetnum",
-    "irt",
-    "key-cert",
-    "mntner",
-    "organisation",
-    "peering-set",
-    "person",
-    "poem",
-    "role",
-    "route-set",
-    "rtr-set",
-];
+const CLASSES: &str = "route route6 as-block as-set aut-num domain filter-set inet-rtr inet6num inetnum irt key-cert mntner \
+    organisation peering-set person poem role route-set rtr-set";
 
 /// Whether the file begins with an object of a known class and a route comes soon: other files have `name: value`, too.
 fn detect(head: &[u8]) -> bool {
-    let lines = head_lines(head).filter_map(|line| std::str::from_utf8(line).ok());
-    let mut attributes = lines.filter_map(attribute).peekable();
+    let mut attributes = head_text(head).filter_map(attribute).peekable();
     attributes
         .peek()
-        .is_some_and(|(class, _)| CLASSES.contains(class))
+        .is_some_and(|(class, _)| is_one_of(CLASSES, class))
         && attributes.any(|(name, value)| is_route(name) && looks_like_prefix(value))
 }
 
@@ -122,7 +100,7 @@ impl Rpsl {
             return Ok(());
         }
         if self.name == "origin" && value.contains(char::is_whitespace) {
-            return Err(format!("{}: more than an AS", quote(value.as_bytes())));
+            return Err(format!("{}: more than an AS", quote(value)));
         }
         let value = match self.is_origin && self.name == "origin" {
             true => without_as(value),
@@ -168,7 +146,7 @@ impl Grammar for Rpsl {
         if let Some(more) = line.strip_prefix([' ', '\t', '+']) {
             // Long ones are cut where a value would be too long.
             if self.name.is_empty() {
-                return Err(format!("{}: not an attribute", quote(line.as_bytes())));
+                return Err(not(line, "an attribute"));
             }
             let more = more.split('#').next().unwrap_or_default().trim();
             if self.route.is_some()
@@ -183,7 +161,7 @@ impl Grammar for Rpsl {
         let Some((name, value)) = attribute(line) else {
             // What another class has is not looked at, unless it is a prefix.
             return match self.route {
-                Some(_) => Err(format!("{}: not an attribute", quote(line.as_bytes()))),
+                Some(_) => Err(not(line, "an attribute")),
                 None => rows.detail(),
             };
         };

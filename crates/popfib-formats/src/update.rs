@@ -144,45 +144,30 @@ pub struct UpdateOptions {
     pub ends: bool,
 }
 
-/// What an update says, without its texts, which its source holds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UpdateHead {
-    pub(crate) time: Option<u64>,
-    pub(crate) peer: Option<(IpAddr, u32)>,
-    pub(crate) prefix: IpPrefix,
-    pub(crate) path_id: Option<u32>,
-    pub(crate) is_announced: bool,
-}
+impl Update<'static> {
+    /// One that says nothing yet, and whose texts are in its source.
+    pub(crate) const EMPTY: Self = Self {
+        time: None,
+        peer: None,
+        prefix: IpPrefix::V4(Prefix::DEFAULT_ROUTE),
+        path_id: None,
+        attributes: None,
+        change: Change::Withdraw,
+    };
 
-impl Default for UpdateHead {
-    fn default() -> Self {
-        Self {
-            time: None,
-            peer: None,
-            prefix: IpPrefix::V4(Prefix::default()),
-            path_id: None,
-            is_announced: false,
-        }
-    }
-}
-
-impl UpdateHead {
-    /// The whole message.
+    /// The whole message, with the texts of an announcement.
     pub(crate) fn message<'a>(
         self,
         next_hop: &'a str,
         attributes: Option<&'a [u8]>,
     ) -> Message<'a> {
-        Message::Update(Update {
-            time: self.time,
-            peer: self.peer,
-            prefix: self.prefix,
-            path_id: self.path_id,
-            attributes: attributes.filter(|_| self.is_announced),
-            change: match self.is_announced {
-                true => Change::Announce(next_hop),
-                false => Change::Withdraw,
+        Message::Update(match self.change {
+            Change::Announce(_) => Update {
+                attributes,
+                change: Change::Announce(next_hop),
+                ..self
             },
+            Change::Withdraw => self,
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::lines::Lines;
 use crate::mrt::{BgpChange, pack_path};
 use crate::names::note_left_out;
 use crate::peers::Peer;
-use crate::update::{Message, PeerGate, Session, UpdateHead, UpdateOptions, UpdateSource};
+use crate::update::{Change, Message, PeerGate, Session, Update, UpdateOptions, UpdateSource};
 
 /// What a line says.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ pub(crate) struct UpdatesOfLines {
     next: usize,
     peer: Option<usize>,
     /// The change that was handed out last: its next hop, and with that the attributes of the path, packed.
-    head: UpdateHead,
+    head: Update<'static>,
     next_hop: String,
     attributes: Vec<u8>,
     left_out: BTreeMap<UpdateKind, u64>,
@@ -84,13 +84,13 @@ pub(crate) struct UpdatesOfLines {
 
 impl UpdatesOfLines {
     /// Makes the source of a format, whose comments begin with one of these bytes.
-    pub(crate) fn new(
+    pub(crate) fn open(
         input: Input,
         options: &UpdateOptions,
         comments: &'static [u8],
         read: ReadLine,
-    ) -> Self {
-        Self {
+    ) -> Result<Box<dyn UpdateSource>, ReadError> {
+        Ok(Box::new(Self {
             lines: Lines::up_to(MAX_LINE, input),
             comments,
             read,
@@ -99,11 +99,11 @@ impl UpdatesOfLines {
             line: LineUpdates::default(),
             next: 0,
             peer: None,
-            head: UpdateHead::default(),
+            head: Update::EMPTY,
             next_hop: String::new(),
             attributes: Vec::new(),
             left_out: BTreeMap::new(),
-        }
+        }))
     }
 
     /// Takes a line, whose changes wait to be handed out then.
@@ -156,12 +156,16 @@ impl UpdatesOfLines {
             let _ = write!(self.next_hop, "{next_hop}");
         }
         self.gate.count(line.time, self.peer, change.prefix);
-        self.head = UpdateHead {
+        self.head = Update {
             time: line.time,
             peer: line.peer,
             prefix: change.prefix,
             path_id: change.id,
-            is_announced: change.next_hop.is_some() || line.name.is_some(),
+            attributes: None,
+            change: match change.next_hop.is_some() || line.name.is_some() {
+                true => Change::Announce(""),
+                false => Change::Withdraw,
+            },
         };
         Ok(())
     }

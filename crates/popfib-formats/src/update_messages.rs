@@ -38,9 +38,7 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
             line if is_command(line.as_bytes()) => read_command(line, mask, to),
             line => read_json(line, mask, to),
         };
-        Ok(Box::new(UpdatesOfLines::new(
-            input, options, COMMENTS, read,
-        )))
+        UpdatesOfLines::open(input, options, COMMENTS, read)
     },
 };
 
@@ -54,9 +52,7 @@ pub(crate) const COMMANDS: UpdateEntry = UpdateEntry {
             line if line.starts_with('{') => read_json(line, mask, to),
             line => read_command(line, mask, to),
         };
-        Ok(Box::new(UpdatesOfLines::new(
-            input, options, COMMENTS, read,
-        )))
+        UpdatesOfLines::open(input, options, COMMENTS, read)
     },
 };
 

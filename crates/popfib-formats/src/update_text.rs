@@ -14,7 +14,7 @@ use std::str;
 use popfib::IpPrefix;
 
 use crate::date::parse_seconds;
-use crate::error::quote;
+use crate::error::{not, parsed, quote};
 use crate::input::head_lines;
 use crate::masks::second_address;
 use crate::mrt::BgpChange;
@@ -30,14 +30,7 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     description: "text, one update a line: A PREFIX NEXTHOP, W PREFIX",
     can: &[Peers],
     detect: |head| first_fields(head).is_some_and(|[first, ..]| is_change(first)),
-    open: |input, options| {
-        Ok(Box::new(UpdatesOfLines::new(
-            input,
-            options,
-            COMMENTS,
-            read::<false>,
-        )))
-    },
+    open: |input, options| UpdatesOfLines::open(input, options, COMMENTS, read::<false>),
 };
 
 pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
@@ -49,14 +42,7 @@ pub(crate) const GOBGPDUMP: UpdateEntry = UpdateEntry {
             parse_seconds(time).is_some() && is_change(change) && peer.parse::<IpAddr>().is_ok()
         })
     },
-    open: |input, options| {
-        Ok(Box::new(UpdatesOfLines::new(
-            input,
-            options,
-            COMMENTS,
-            read::<true>,
-        )))
-    },
+    open: |input, options| UpdatesOfLines::open(input, options, COMMENTS, read::<true>),
 };
 
 /// What comments begin with.
@@ -102,16 +88,15 @@ fn read<const WITH_PEER: bool>(
             .ok_or_else(|| format!("no {what} in this line"))
     };
     if WITH_PEER {
-        let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
         let text = field("time")?;
         to.time = Some(parse_seconds(text).ok_or_else(|| not(text, "a time"))?);
         let text = field("peer")?;
         // Neither form names the AS of the peer: 0 stands for it.
-        to.peer = Some((text.parse().map_err(|_| not(text, "an address"))?, 0));
+        to.peer = Some((parsed(text, "an address")?, 0));
     }
     let change = field("A or W")?;
     if !is_change(change) {
-        return Err(format!("{}: neither A nor W", quote(change.as_bytes())));
+        return Err(format!("{}: neither A nor W", quote(change)));
     }
     let host = field("prefix")?;
     let prefix = parse_prefix(host, mask)?;
@@ -122,7 +107,7 @@ fn read<const WITH_PEER: bool>(
     if let Some(name) = next_hop {
         checked(name)?;
         if !is_token(name) {
-            return Err(format!("more than a next hop: {}", quote(name.as_bytes())));
+            return Err(format!("more than a next hop: {}", quote(name)));
         }
         // An address without a length, and another: a mask or the end of a range would make a wrong host route.
         if let (Ok(host), Ok(next_hop)) = (host.parse(), name.parse())
@@ -135,10 +120,10 @@ fn read<const WITH_PEER: bool>(
     if let Some(origin) = fields.next_if(|_| WITH_PEER && next_hop.is_some())
         && !is_as_list(origin)
     {
-        return Err(format!("{}: not an origin AS", quote(origin.as_bytes())));
+        return Err(not(origin, "an origin AS"));
     }
     if let Some(more) = fields.next() {
-        return Err(format!("more than an update: {}", quote(more.as_bytes())));
+        return Err(format!("more than an update: {}", quote(more)));
     }
     to.name = next_hop.map(str::to_owned);
     to.changes.push(BgpChange {

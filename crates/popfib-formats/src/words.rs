@@ -2,8 +2,17 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::error::quote;
+use crate::error::{not, quote};
 use crate::ranges::{AddressSpan, Notation, is_prefix};
+
+/// Whether a text begins with one of these words.
+macro_rules! begins {
+    ($text:expr, $($start:literal)+) => {{
+        let text: &str = $text;
+        false $(|| text.starts_with($start))+
+    }};
+}
+pub(crate) use begins;
 
 /// Whether `word` is an address, possibly with a zone (`fe80::1%eth0`).
 pub(crate) fn is_address(word: &str) -> bool {
@@ -16,7 +25,7 @@ pub(crate) fn is_address(word: &str) -> bool {
 pub(crate) fn next_hop(word: &str) -> Result<&str, String> {
     let (address, zone) = word.split_once('%').unwrap_or((word, ""));
     if looks_like_prefix(address) && !is_address(address) {
-        return Err(format!("{}: not an address", quote(word.as_bytes())));
+        return Err(not(word, "an address"));
     }
     let is_link_local = address
         .get(..2)
@@ -30,14 +39,7 @@ pub(crate) fn next_hop(word: &str) -> Result<&str, String> {
 
 /// Whether a line is one that routers print above any listing: the load, the time, a warning.
 pub(crate) fn is_preamble(text: &str) -> bool {
-    const KNOWN: [&str; 5] = [
-        "Load for ",
-        "Time source is ",
-        "No time source",
-        "WARNING",
-        "%",
-    ];
-    is_date(text) || KNOWN.iter().any(|start| text.starts_with(start))
+    is_date(text) || begins!(text, "Load for " "Time source is " "No time source" "WARNING" "%")
 }
 
 /// Whether `word` is the address that stands for none.
@@ -107,7 +109,7 @@ pub(crate) fn one_element(text: &str, second: usize) -> Result<(), String> {
 pub(crate) fn two_elements(text: &str) -> String {
     format!(
         "two prefixes, or a prefix and its value? `format` any takes all, `format` text or csv the first: {}",
-        quote(text.as_bytes())
+        quote(text)
     )
 }
 
@@ -152,13 +154,12 @@ pub(crate) fn with_classful_len(text: &str) -> String {
 
 /// Whether a line is the date that IOS XR puts before its answers: `Wed Nov 25 12:00:00.000 UTC`.
 pub(crate) fn is_date(line: &str) -> bool {
-    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
-    DAYS.iter().any(|day| line.starts_with(day))
+    begins!(line, "Mon " "Tue " "Wed " "Thu " "Fri " "Sat " "Sun ")
 }
 
 /// The error of a line that is nothing known.
 pub(crate) fn not_a_route(line: &str) -> String {
-    format!("{}: not a route", quote(line.trim().as_bytes()))
+    not(line.trim(), "a route")
 }
 
 /// The word of `line` at or after byte `from`, and where it begins.

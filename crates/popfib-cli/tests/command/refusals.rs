@@ -180,9 +180,17 @@ fn literals(source: &str) -> impl Iterator<Item = Literal> {
             raw
         } else if let Some(quoted) = rest.strip_prefix('"') {
             let length = text(quoted);
+            let spoken = spoken(&quoted[..length]);
+            // What `not(text, what)` and `parsed(text, what)` say.
+            let call = before.rsplit(['"', ';', '{']).next().unwrap_or_default();
+            let is_denied = call.contains("not(") || call.contains("parsed(");
+            let is_denied = is_denied && call.trim_end().ends_with(',');
             found.push(Literal {
                 line: before.matches('\n').count() + 1,
-                text: spoken(&quoted[..length]),
+                text: match is_denied {
+                    true => format!("{{}}: not {spoken}"),
+                    false => spoken,
+                },
                 before: before[before.len().saturating_sub(40)..].to_owned(),
             });
             length + 2

@@ -135,7 +135,7 @@ impl PlaceChoice {
         };
         let mut parts: Vec<_> = parts.into_iter().filter_map(rank).collect();
         parts.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let mut names = parts.iter().map(|((.., name), _)| quote(name.as_bytes()));
+        let mut names = parts.iter().map(|((.., name), _)| quote(name));
         let Some(name) = names.next() else {
             return false;
         };

@@ -12,8 +12,6 @@
 //! If no column is asked for, it is found by its content: that of the first address. All rows before have none in any
 //! column, so that nothing has to be read ahead.
 
-use std::fmt;
-
 use memchr::memchr_iter;
 
 use super::batch::AddressBatch;
@@ -76,7 +74,7 @@ const BYTE_ORDER_MARK_LEN: usize = 3;
 /// Quoting is that of RFC 4180; lines end in LF, CR LF or CR. The first row is
 /// a header if a column is given by name, or if no cell of it holds an address. A
 /// cell without an address, or that is not there, is one without. The column is that of the first address if none is given.
-pub struct CsvAddresses {
+struct CsvAddresses {
     window: InputWindow,
     /// The record at hand.
     record: CsvRecord,
@@ -115,7 +113,7 @@ impl CsvAddresses {
     ///
     /// # Errors
     /// If it cannot be read, or there is no such column.
-    pub fn new(input: Input, delimiter: u8, options: &AddressOptions) -> Result<Self, ReadError> {
+    fn new(input: Input, delimiter: u8, options: &AddressOptions) -> Result<Self, ReadError> {
         let columns = &options.columns;
         let mut source = Self {
             window: InputWindow::new(input, MAX_ROW),
@@ -145,7 +143,7 @@ impl CsvAddresses {
         if !source.read_record()? || (source.take_declaration() && !source.read_record()?) {
             for column in columns {
                 if let ColumnId::Name(name) = column {
-                    let reason = format!("no column {}: the file is empty", quote(name.as_bytes()));
+                    let reason = format!("no column {}: the file is empty", quote(name));
                     return Err(ReadError::file(source.window.name(), reason));
                 }
             }
@@ -379,11 +377,7 @@ impl CsvAddresses {
         if self.record.count() > names.len() {
             names.push("...".to_owned());
         }
-        let reason = format!(
-            "no column {}; there are {}",
-            quote(name.as_bytes()),
-            names.join(", ")
-        );
+        let reason = format!("no column {}; there are {}", quote(name), names.join(", "));
         ReadError::file(self.window.name(), reason)
     }
 }
@@ -480,16 +474,6 @@ fn ends_in_quotes(row: &[u8], delimiter: u8) -> bool {
     }
 }
 
-impl fmt::Debug for CsvAddresses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CsvAddresses")
-            .field("window", &self.window)
-            .field("columns", &self.columns)
-            .finish_non_exhaustive()
-    }
-}
-
-/// `row` without the line ends before and after it.
 #[inline]
 fn trim_line_ends(mut row: &[u8]) -> &[u8] {
     while let [b'\n' | b'\r', rest @ ..] = row {

@@ -117,7 +117,6 @@ fn holds_records(members: &[u8]) -> Option<bool> {
 const BLOCK: usize = 256 << 10;
 
 /// An [`AddressSource`] of objects that are elements of arrays or spread over lines; each is a row, in one line.
-#[derive(Debug)]
 struct SpreadObjects {
     items: Items,
     are_records: bool,

@@ -37,15 +37,12 @@ mod window;
 
 pub use crate::ipv4::address as leading_ipv4;
 pub use batch::AddressBatch;
-pub use csv::CsvAddresses;
 pub use find::{FoundAddress, find_address};
 pub use finder::{AddressFinder, line_part};
 pub use format::AddressFile;
 pub use link::PacketSide;
 pub use options::{AddressOptions, AddressPick, ColumnId, LinePart};
 pub use parse::{parse_address, parse_ipv4_at, parse_ipv6};
-pub use pcap::PcapAddresses;
-pub use raw::RawAddresses;
 pub use record::CsvRecord;
 pub use source::{AddressFormat, AddressSource, CsvDialect};
 pub use span::{FoundSpan, find_span};

@@ -53,7 +53,7 @@ pub enum AddressPick {
 }
 
 /// What to read of a file, beside its format.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AddressOptions {
     /// The columns of a CSV or TSV file, or the one of a Parquet file. If there are none, that of the first address in CSV
     /// and TSV, the first column of Parquet.
@@ -81,20 +81,8 @@ pub struct AddressOptions {
     pub exclude_sources: Vec<IpAddr>,
 }
 
-impl Default for AddressOptions {
+impl Default for AddressPick {
     fn default() -> Self {
-        Self {
-            columns: Vec::new(),
-            delimiter: None,
-            is_table: false,
-            parts: Vec::new(),
-            chooses: false,
-            pick: AddressPick::Nth(1),
-            not_in: None,
-            comments: false,
-            unmap: false,
-            side: PacketSide::default(),
-            exclude_sources: Vec::new(),
-        }
+        Self::Nth(1)
     }
 }

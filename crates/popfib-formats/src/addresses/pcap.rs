@@ -8,7 +8,6 @@
 //! reading goes on after it; a block that is damaged ends the file, as nobody knows where the next one begins.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::IpAddr;
 
 use pcap_parser::nom::{Err as Nom, IResult};
@@ -19,6 +18,7 @@ use pcap_parser::{
 
 use super::batch::AddressBatch;
 use super::link::{self, LinkType, NoAddress, PacketEnds, PacketSide};
+use super::options::AddressOptions;
 use super::source::{AddressEntry, AddressSource};
 use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
@@ -41,10 +41,7 @@ pub(super) static FORMAT: AddressEntry = AddressEntry {
     description: "pcap and pcapng: the destination of each packet, its source, or both",
     can: &[Packets],
     detect: |head| MAGICS.iter().any(|magic| head.starts_with(magic)),
-    open: |input, options| {
-        let packets = PcapAddresses::new(input, options.side)?;
-        Ok(Box::new(packets.excluding(options.exclude_sources.clone())))
-    },
+    open: |input, options| Ok(Box::new(PcapAddresses::new(input, options)?)),
 };
 
 /// The longest packet or block. Captures cut packets at 256 KiB; other blocks of
@@ -67,7 +64,7 @@ const PACKET_BLOCK: u32 = 2;
 ///
 /// Ethernet (VLAN tags, PPPoE and MPLS skipped), bare IP, PPP, Linux's "any" device in both forms,
 /// and loopback. Packets that are not IP are counted by their kind and left out.
-pub struct PcapAddresses {
+struct PcapAddresses {
     window: InputWindow,
     side: PacketSide,
     exclude_sources: Vec<IpAddr>,
@@ -111,7 +108,7 @@ impl PcapAddresses {
     ///
     /// # Errors
     /// If it cannot be read, is no pcap or pcapng file, or of a link type that is not supported.
-    pub fn new(input: Input, side: PacketSide) -> Result<Self, ReadError> {
+    fn new(input: Input, options: &AddressOptions) -> Result<Self, ReadError> {
         let mut window = InputWindow::new(input, MAX_BLOCK);
         while window.data().len() < 24 && window.fill(FilePlace::Byte(0))? {}
         let no_pcap = |window: &InputWindow| ReadError::file(window.name(), "this is no pcap file");
@@ -148,21 +145,14 @@ impl PcapAddresses {
         };
         Ok(Self {
             window,
-            side,
-            exclude_sources: Vec::new(),
+            side: options.side,
+            exclude_sources: options.exclude_sources.clone(),
             kind,
             packets: 0,
             not_ip: BTreeMap::new(),
             excluded: 0,
             error: None,
         })
-    }
-
-    /// Leaves out packets that come from one of `sources`.
-    #[must_use]
-    pub fn excluding(mut self, sources: Vec<IpAddr>) -> Self {
-        self.exclude_sources = sources;
-        self
     }
 
     /// Goes to the next packet that matters, which was so long; `None` at the end, or if `may_wait`
@@ -237,7 +227,7 @@ impl PcapAddresses {
                     if self.window.fill(place)? {
                         continue;
                     }
-                    let rest = data_len(&self.window);
+                    let rest = self.window.data().len();
                     if !self.window.is_at_end() {
                         return Err(self.damaged());
                     }
@@ -276,17 +266,14 @@ fn block_len(data: &[u8], is_big_endian: bool) -> Option<u32> {
     let (block_type, rest) = data.split_first_chunk()?;
     let len = *rest.first_chunk()?;
     // A section says after the length which order that is in.
-    (*block_type != SECTION_HEADER).then(|| {
-        if is_big_endian {
-            u32::from_be_bytes(len)
-        } else {
-            u32::from_le_bytes(len)
-        }
-    })
+    (*block_type != SECTION_HEADER).then(|| number(len, is_big_endian))
 }
 
-fn data_len(window: &InputWindow) -> usize {
-    window.data().len()
+fn number(bytes: [u8; 4], is_big_endian: bool) -> u32 {
+    match is_big_endian {
+        true => u32::from_be_bytes(bytes),
+        false => u32::from_le_bytes(bytes),
+    }
 }
 
 fn unsupported(link_type: i32) -> String {
@@ -340,11 +327,8 @@ fn content(
         // What was before enhanced packets: two bytes of each number in the first word, then the time and both lengths.
         Block::Unknown(block) if block.block_type == PACKET_BLOCK => {
             let word = |at: usize| {
-                let bytes = *block.data.get(at..)?.first_chunk()?;
-                Some(match is_big_endian {
-                    true => u32::from_be_bytes(bytes),
-                    false => u32::from_le_bytes(bytes),
-                })
+                let bytes = block.data.get(at..)?.first_chunk()?;
+                Some(number(*bytes, *is_big_endian))
             };
             let (Some(first), Some(len), Some(length)) = (word(0), word(12), word(16)) else {
                 return BlockContent::NoAddress(NoAddress::Damaged("cut off before its data"));
@@ -413,14 +397,5 @@ impl AddressSource for PcapAddresses {
         let kinds: Vec<_> = kinds.chain(others).collect();
         let which = format!(" without an IP address ({})", kinds.join(", "));
         note_left_out(self.not_ip.values().sum(), "packet", &which)
-    }
-}
-
-impl fmt::Debug for PcapAddresses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PcapAddresses")
-            .field("window", &self.window)
-            .field("packets", &self.packets)
-            .finish_non_exhaustive()
     }
 }

@@ -15,7 +15,7 @@ pub(super) static IPV4: AddressEntry = AddressEntry {
     description: "records of 4 bytes in network order; never recognised, has to be named",
     can: &[FixedRecords],
     detect: |_| false,
-    open: |input, _| Ok(Box::new(RawAddresses::ipv4(input))),
+    open: |input, _| open(input, false),
 };
 
 pub(super) static IPV6: AddressEntry = AddressEntry {
@@ -23,34 +23,19 @@ pub(super) static IPV6: AddressEntry = AddressEntry {
     description: "records of 16 bytes in network order; never recognised, has to be named",
     can: &[FixedRecords],
     detect: |_| false,
-    open: |input, _| Ok(Box::new(RawAddresses::ipv6(input))),
+    open: |input, _| open(input, true),
 };
 
 /// An [`AddressSource`] of records in network order. Never recognised by
 /// content: any bytes could be some.
-#[derive(Debug)]
-pub struct RawAddresses {
+struct RawAddresses {
     window: InputWindow,
     is_ipv6: bool,
 }
 
-impl RawAddresses {
-    /// Records of 4 bytes.
-    pub fn ipv4(input: Input) -> Self {
-        Self::new(input, false)
-    }
-
-    /// Records of 16 bytes.
-    pub fn ipv6(input: Input) -> Self {
-        Self::new(input, true)
-    }
-
-    fn new(input: Input, is_ipv6: bool) -> Self {
-        Self {
-            window: InputWindow::new(input, 16),
-            is_ipv6,
-        }
-    }
+fn open(input: Input, is_ipv6: bool) -> Result<Box<dyn AddressSource>, ReadError> {
+    let window = InputWindow::new(input, 16);
+    Ok(Box::new(RawAddresses { window, is_ipv6 }))
 }
 
 impl AddressSource for RawAddresses {

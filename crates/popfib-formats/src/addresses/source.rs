@@ -51,7 +51,7 @@ impl<'a> CsvDialect<'a> {
 }
 
 /// A stream of addresses, in the order of its file.
-pub trait AddressSource: std::fmt::Debug + Send {
+pub trait AddressSource: Send {
     /// Replaces what is in `batch` by the next addresses, about
     /// [`AddressBatch::FULL`] of them at the most; false at the end.
     ///

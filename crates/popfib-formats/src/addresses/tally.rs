@@ -96,7 +96,7 @@ impl PartsTally {
                 )),
             },
             LinePart::Path(path) => {
-                let path = quote(path.as_bytes());
+                let path = quote(path);
                 match self.object.get() {
                     Some(object) => {
                         let there = json_path::paths(object, 20).join(", ");

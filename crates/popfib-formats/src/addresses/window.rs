@@ -7,8 +7,6 @@
 //! ```
 //! What is taken is overwritten when the room becomes short, and not before: many short reads do not move the same bytes each time.
 
-use std::fmt;
-
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 
@@ -101,14 +99,5 @@ impl InputWindow {
             }
         }
         Ok(!self.at_end)
-    }
-}
-
-impl fmt::Debug for InputWindow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InputWindow")
-            .field("input", &self.input)
-            .field("offset", &self.offset)
-            .finish_non_exhaustive()
     }
 }

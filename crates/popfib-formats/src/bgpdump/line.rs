@@ -12,7 +12,7 @@ use crate::as_path;
 use crate::best_path::NO_NEXT_HOP;
 use crate::bgp_path::BgpPath;
 use crate::date::parse_seconds;
-use crate::error::{ReadError, quote};
+use crate::error::{ReadError, not, parsed, quote};
 use crate::input::head_lines;
 use crate::lines::Lines;
 use crate::name_rule::checked;
@@ -55,7 +55,7 @@ pub(super) fn next_hop(text: &str) -> Result<&str, String> {
     match text.parse::<IpAddr>() {
         Ok(_) => Ok(text),
         Err(_) if text.is_empty() => Err(NO_NEXT_HOP.to_owned()),
-        Err(_) => Err(format!("{}: not an address", quote(text.as_bytes()))),
+        Err(_) => Err(not(text, "an address")),
     }
 }
 
@@ -91,7 +91,6 @@ pub(super) fn parse(line: &[u8], mask: bool) -> Result<Option<BgpdumpLine<'_>>, 
             .next()
             .ok_or_else(|| format!("no {what} in this line"))
     };
-    let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
 
     let text = field("time")?;
     let time = parse_seconds(text).ok_or_else(|| not(text, "a time"))?;
@@ -103,14 +102,14 @@ pub(super) fn parse(line: &[u8], mask: bool) -> Result<Option<BgpdumpLine<'_>>, 
         return Err(not(change, "a type of line"));
     }
     let text = field("peer")?;
-    let address = text.parse().map_err(|_| not(text, "an address"))?;
+    let address = parsed(text, "an address")?;
     let text = field("peer's AS")?;
-    let asn = text.parse().map_err(|_| not(text, "an AS number"))?;
+    let asn = parsed(text, "an AS number")?;
     let prefix = parse_prefix(field("prefix")?, mask)?;
     let path_id = match has_path_id {
         true => {
             let text = field("path identifier")?;
-            Some(text.parse().map_err(|_| not(text, "a path identifier"))?)
+            Some(parsed(text, "a path identifier")?)
         }
         false => None,
     };
@@ -127,10 +126,7 @@ pub(super) fn parse(line: &[u8], mask: bool) -> Result<Option<BgpdumpLine<'_>>, 
     // A bar may end the line.
     let end = fields.next().unwrap_or_default();
     if let Some(more) = Some(end).filter(|end| !end.is_empty()).or(fields.next()) {
-        return Err(format!(
-            "more than a line of bgpdump -m: {}",
-            quote(more.as_bytes())
-        ));
+        return Err(format!("more than a line of bgpdump -m: {}", quote(more)));
     }
     Ok(Some(BgpdumpLine {
         kind,
@@ -168,7 +164,7 @@ pub(crate) fn path_length(as_path: &str) -> Result<u32, String> {
 
 /// The error of a field that is no AS path.
 pub(super) fn no_path(as_path: &str) -> String {
-    format!("{}: not an AS path", quote(as_path.as_bytes()))
+    not(as_path, "an AS path")
 }
 
 /// The error of a line, for a reason; that it isn't even text says more.
@@ -178,7 +174,6 @@ pub(super) fn invalid(lines: &Lines, reason: String) -> ReadError {
 
 /// Sets in `path` what the fields of a line say; what they do not say is unset.
 pub(super) fn fill(path: &mut BgpPath, fields: BgpdumpFields<'_>) -> Result<(), String> {
-    let not = |text: &str, what: &str| format!("{}: not {what}", quote(text.as_bytes()));
     // bgpdump writes 0 for a path without the attribute, too, so 0 is taken for none.
     let number = |text: &str| match text {
         "" | "0" => Ok(None),
@@ -205,7 +200,7 @@ pub(super) fn fill(path: &mut BgpPath, fields: BgpdumpFields<'_>) -> Result<(), 
     copy(fields.origin, &mut path.origin)?;
     path.next_hop = match fields.next_hop {
         "" => None,
-        text => Some(text.parse().map_err(|_| not(text, "an address"))?),
+        text => Some(parsed(text, "an address")?),
     };
     path.local_preference = number(local_preference)?;
     path.med = number(med)?;

@@ -11,7 +11,7 @@ pub(crate) const UPDATE_FORMAT: UpdateEntry = UpdateEntry {
     description: "text of bgpdump -m",
     can: &[Peers],
     detect: is_bgpdump,
-    open: |input, options| Ok(Box::new(UpdatesOfLines::new(input, options, b"", read))),
+    open: |input, options| UpdatesOfLines::open(input, options, b"", read),
 };
 
 /// Reads a line.

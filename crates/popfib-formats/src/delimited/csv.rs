@@ -18,7 +18,6 @@
 //! of IPv4; numbers that could be either are an error after that. A range becomes the fewest prefixes that cover it, once all are
 //! there, because a narrower one may still come ([`overlap`](super::overlap)).
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use popfib::IpPrefix;
@@ -29,7 +28,7 @@ use super::geofeed;
 use super::layout::{AddressColumns, CsvLayout, is_host};
 use super::overlap::RangeRoutes;
 use crate::delimiter::{declared, delimiter};
-use crate::error::{ReadError, quote};
+use crate::error::{ReadError, parsed, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::names::note_left_out;
@@ -146,7 +145,7 @@ fn separator(declared: Option<u8>, first: &str) -> u8 {
 /// Refuses the first part of a set of ASes that was cut at its commas.
 fn whole_set(value: &str) -> Result<(), String> {
     if value.starts_with('{') && !value.ends_with('}') {
-        let value = quote(value.as_bytes());
+        let value = quote(value);
         return Err(format!("{value}: a set with commas needs quotes around it"));
     }
     Ok(())
@@ -271,13 +270,8 @@ impl Delimited {
             AddressColumns::Range(first, last) => {
                 let (first, last) = (cell(first)?, cell(last)?);
                 let ends = ends(first, last, &mut self.numbers_are_ipv6)?;
-                IpRangePrefixes::new(ends.0, ends.1).map_err(|e| {
-                    format!(
-                        "{} to {}: {e}",
-                        quote(first.as_bytes()),
-                        quote(last.as_bytes())
-                    )
-                })?;
+                IpRangePrefixes::new(ends.0, ends.1)
+                    .map_err(|e| format!("{} to {}: {e}", quote(first), quote(last)))?;
                 // iptoasn lists what belongs to nobody, too.
                 if self.values.at_hand() == "0"
                     && (0..fields.len()).any(|n| fields.get(n) == "Not routed")
@@ -360,10 +354,7 @@ fn ends(first: &str, last: &str, numbers_are_ipv6: &mut bool) -> Result<(IpAddr,
         };
         return Ok((address(first), address(last)));
     }
-    let address = |text: &str| {
-        text.parse::<IpAddr>()
-            .map_err(|_| format!("{}: not an address", quote(text.as_bytes())))
-    };
+    let address = |text: &str| parsed(text, "an address");
     Ok((address(first)?, address(last)?))
 }
 
@@ -406,13 +397,5 @@ impl RouteSource for Delimited {
         let mut notes = note_left_out(self.unrouted, "row", " of addresses that are not routed");
         notes.extend(self.ranges.note());
         notes
-    }
-}
-
-impl fmt::Debug for Delimited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Delimited")
-            .field("lines", &self.lines)
-            .finish_non_exhaustive()
     }
 }

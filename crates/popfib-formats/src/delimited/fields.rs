@@ -77,7 +77,7 @@ impl CsvFields {
                 }
                 return Err(format!(
                     "text after the closing quote of a field: {}",
-                    quote(rest.as_bytes())
+                    quote(rest)
                 ));
             };
             self.text.push('"');

@@ -9,12 +9,10 @@
 
 use super::fields::CsvFields;
 use super::fixed::FixedColumns;
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
+use crate::error::not;
+use crate::grammar::{Grammar, TableEntry, head_lines, lines};
 use crate::registry::Capability::ManyValues;
 use crate::rows::{RouteRows, RowValue};
-use crate::table_format::TableEntry;
 use crate::values::ValueBook;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -88,7 +86,7 @@ impl Grammar for Geofeed {
         let prefix = rows.prefix(self.fields.get(0).trim())?;
         let country = self.fields.get(1).trim();
         if !country.is_empty() && !is_country(country.as_bytes()) {
-            return Err(format!("{}: not a country", quote(country.as_bytes())));
+            return Err(not(country, "a country"));
         }
         rows.absent();
         let field = |n| self.fields.get(n);

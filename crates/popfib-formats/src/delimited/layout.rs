@@ -112,8 +112,7 @@ impl CsvLayout {
                 Ok(Self::with_heading(AddressColumns::Prefix(n, None), heading))
             }
             [first, second, ..] if is_heading => {
-                let [first, second] =
-                    [first, second].map(|n| quote(heading.get(n).as_bytes()).to_string());
+                let [first, second] = [first, second].map(|n| quote(heading.get(n)).to_string());
                 Err(format!(
                     "prefixes in the columns {first} and {second}; `prefix_column` chooses one"
                 ))
@@ -204,7 +203,7 @@ impl CsvLayout {
     /// That one column of several is read, where none is asked for.
     pub(super) fn unread(&self, fields: &CsvFields) -> Option<String> {
         let value = self.values.first()?;
-        let name = |(_, name): (usize, String)| quote(name.as_bytes());
+        let name = |(_, name): (usize, String)| quote(name);
         let (read, unread): (Vec<_>, Vec<_>) = self.others(fields).partition(|(n, _)| n == value);
         let read = read
             .into_iter()
@@ -243,7 +242,7 @@ impl CsvLayout {
                 break;
             };
             if *columns == ColumnSelection::All && values.names().len() == before {
-                return Err(format!("two columns are called {}", quote(name.as_bytes())));
+                return Err(format!("two columns are called {}", quote(name)));
             }
             values.is_there(index);
             indices.push(index);
@@ -290,7 +289,7 @@ fn find(name: &str, fields: &CsvFields, has_heading: bool) -> Result<usize, Stri
 
 /// The columns, for an error.
 fn names(fields: &CsvFields) -> String {
-    let names = (0..fields.len().min(20)).map(|n| quote(fields.get(n).as_bytes()).to_string());
+    let names = (0..fields.len().min(20)).map(|n| quote(fields.get(n)).to_string());
     names.collect::<Vec<_>>().join(", ")
 }
 

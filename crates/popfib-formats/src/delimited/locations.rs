@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 
 use super::fields::CsvFields;
 use crate::delimiter::delimiter;
-use crate::error::{ReadError, quote};
+use crate::error::{ReadError, not, quote};
 use crate::input::Input;
 use crate::lines::{Lines, text};
 
@@ -71,7 +71,7 @@ impl Locations {
             fields.split(line).map_err(|reason| lines.stopped(reason))?;
             let number = fields.get(0);
             if number.contains(char::from(places.separator)) {
-                return Err(lines.stopped(format!("{}: not a number", quote(number.as_bytes()))));
+                return Err(lines.stopped(not(number, "a number")));
             }
             let rest = after_first(line, places.separator).map_or("", |(_, rest)| rest);
             if fields.len() != places.empty.len() + 2 {
@@ -85,7 +85,7 @@ impl Locations {
                 .insert(number.to_owned(), rest.to_owned())
                 .is_some()
             {
-                let number = quote(number.as_bytes());
+                let number = quote(number);
                 return Err(lines.stopped(format!("{number} is there twice")));
             }
         }
@@ -119,7 +119,7 @@ impl Locations {
                     Err(_) => None,
                 };
                 let Some(column) = column else {
-                    let (key, file) = (quote(self.key.as_bytes()), self.name.escape_debug());
+                    let (key, file) = (quote(self.key), self.name.escape_debug());
                     return Err(lines.stopped(format!("no column {key}, which {file} is about")));
                 };
                 if separator != self.separator {

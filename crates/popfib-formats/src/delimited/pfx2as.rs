@@ -9,12 +9,9 @@
 
 use popfib::IpPrefix;
 
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
+use crate::error::not;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
 use crate::registry::Capability::Origins;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "pfx2as",
@@ -26,9 +23,8 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 
 /// Whether the first line is a network, its length and AS numbers, between blanks.
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .find(|line| !line.trim_ascii().is_empty())
-        .and_then(|line| std::str::from_utf8(line).ok())
+    head_text(head)
+        .find(|line| !line.trim().is_empty())
         .and_then(|line| row(line).ok())
         .is_some_and(|(network, len, asn)| {
             format!("{network}/{len}").parse::<IpPrefix>().is_ok()
@@ -49,10 +45,7 @@ fn row(line: &str) -> Result<(&str, &str, &str), String> {
         (Some(network), Some(len), Some(asn), None) if len.parse::<u8>().is_ok() => {
             Ok((network, len, asn))
         }
-        _ => Err(format!(
-            "{}: not a network, a length and an AS",
-            quote(line.as_bytes())
-        )),
+        _ => Err(not(line, "a network, a length and an AS")),
     }
 }
 

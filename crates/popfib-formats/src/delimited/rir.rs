@@ -13,13 +13,11 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::fixed::FixedColumns;
 use super::is_country;
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
+use crate::error::{not, parsed, quote};
+use crate::grammar::{Grammar, TableEntry, head_text, lines};
 use crate::ranges::AddressSpan;
 use crate::registry::Capability::ManyValues;
 use crate::rows::{RouteRows, RowValue};
-use crate::table_format::TableEntry;
 use crate::values::ValueBook;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -49,8 +47,8 @@ const REGISTRIES: [&str; 7] = [
 
 /// Whether the first line is the heading of such a file or one of its records, with the name of a registry.
 fn detect(head: &[u8]) -> bool {
-    let first = head_lines(head).find(|line| !matches!(line.trim_ascii(), [] | [b'#', ..]));
-    let Some(line) = first.and_then(|line| std::str::from_utf8(line).ok()) else {
+    let mut lines = head_text(head).map(str::trim_ascii_start);
+    let Some(line) = lines.find(|line| !line.is_empty() && !line.starts_with('#')) else {
         return false;
     };
     let fields: Vec<_> = line.split('|').collect();
@@ -85,12 +83,12 @@ impl Grammar for Delegations {
             [_, _, "ipv4", first, count, _, _, ..] => range(first, count)?,
             [_, _, "ipv6", first, len, _, _, ..] => rows.span(&format!("{first}/{len}"))?,
             _ => {
-                let line = quote(line.as_bytes());
+                let line = quote(line);
                 return Err(format!("{line}: not a line of delegated statistics"));
             }
         };
         if !(fields[1].is_empty() || is_country(fields[1].as_bytes())) {
-            return Err(format!("{}: not a country", quote(fields[1].as_bytes())));
+            return Err(not(fields[1], "a country"));
         }
         let field = |n| fields.get(n).copied().unwrap_or_default();
         rows.absent();
@@ -105,16 +103,14 @@ impl Grammar for Delegations {
 
 /// The range of so many addresses of IPv4 from `first` on.
 fn range(first: &str, count: &str) -> Result<AddressSpan, String> {
-    let start: Ipv4Addr = first
-        .parse()
-        .map_err(|_| format!("{}: not an address", quote(first.as_bytes())))?;
+    let start: Ipv4Addr = parsed(first, "an address")?;
     let last = count
         .parse::<u32>()
         .ok()
         .and_then(|count| count.checked_sub(1));
     let last = last.and_then(|more| start.to_bits().checked_add(more));
     let last = last.ok_or_else(|| {
-        let both = quote(format!("{first}|{count}").as_bytes()).to_string();
+        let both = quote(format!("{first}|{count}")).to_string();
         format!("{both}: not a number of addresses")
     })?;
     Ok(AddressSpan::Range(

@@ -6,12 +6,10 @@
 //! ```
 
 use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
+use crate::ip_route::{BestByMetric, MetricRoute};
 use crate::origins::is_as_list;
 use crate::registry::Capability::Origins;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::looks_like_prefix;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -24,8 +22,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 
 /// Whether the first row is an AS, a prefix and a number.
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .filter_map(|line| std::str::from_utf8(line).ok())
+    head_text(head)
         .find(|line| !is_skipped(line))
         .is_some_and(|line| row(line).is_ok())
 }
@@ -46,22 +43,14 @@ fn row(line: &str) -> Result<(&str, &str, u64), String> {
     {
         return Ok((origin, prefix, peers));
     }
-    let line = quote(line.as_bytes());
+    let line = quote(line);
     Err(format!("{line}: not an AS, a prefix and a number of peers"))
 }
 
-/// Of lines for one prefix that follow each other, the one that most peers see counts.
+/// Of rows for one prefix that follow each other, the one that most peers have counts, the first of equals.
 #[derive(Default)]
 struct RisWhois {
-    best: Option<RisWhoisBest>,
-}
-
-/// The line of the prefix at hand that most peers see.
-struct RisWhoisBest {
-    line: u64,
-    prefix: popfib::IpPrefix,
-    origin: String,
-    peers: u64,
+    best: BestByMetric,
 }
 
 impl Grammar for RisWhois {
@@ -71,29 +60,18 @@ impl Grammar for RisWhois {
         }
         let (origin, prefix, peers) = row(line)?;
         let prefix = rows.prefix(prefix)?;
-        match &mut self.best {
-            Some(best) if best.prefix == prefix => {
-                if peers > best.peers {
-                    origin.clone_into(&mut best.origin);
-                    (best.line, best.peers) = (rows.line(), peers);
-                }
-            }
-            _ => {
-                self.end(rows);
-                self.best = Some(RisWhoisBest {
-                    line: rows.line(),
-                    prefix,
-                    origin: origin.to_owned(),
-                    peers,
-                });
-            }
-        }
+        let row = MetricRoute {
+            line: rows.line(),
+            prefix,
+            metric: u64::MAX - peers,
+            table: String::new(),
+            value: origin.to_owned(),
+        };
+        self.best.add(row, rows);
         Ok(())
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
-        if let Some(best) = self.best.take() {
-            rows.route_of(best.line, best.prefix, &best.origin);
-        }
+        self.best.end(rows);
     }
 }

@@ -61,8 +61,8 @@ impl PrefixFinder<'_> {
             true => Ok(()),
             false => Err(format!(
                 "two prefixes in one object, {} and {}; `prefix_column` chooses one",
-                quote(text.as_bytes()),
-                quote(other.as_bytes())
+                quote(text),
+                quote(other)
             )),
         }
     }

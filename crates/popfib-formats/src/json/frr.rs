@@ -23,11 +23,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::strings::{StringRole, strings};
-use super::{first_byte, reason, routers};
-use crate::grammar::{Grammar, document};
+use super::{first_byte, parse, routers};
+use crate::grammar::{Grammar, RouteRows, TableEntry, document};
 use crate::registry::Capability::{Origins, Tables};
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::is_long_prefix;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -185,14 +183,14 @@ impl Grammar for Frr {
             rows.local_as(asn);
         }
         if key == "prefix" {
-            let prefix: String = serde_json::from_str(json).map_err(|e| reason(&e))?;
+            let prefix: String = parse(json)?;
             self.prefix = Some(rows.prefix(&prefix)?);
             return Ok(());
         }
         let routes: Vec<FrrRoute> = if json.starts_with('[') {
-            serde_json::from_str(json).map_err(|e| reason(&e))?
+            parse(json)?
         } else if is_long_prefix(key) {
-            let found: FrrPaths = serde_json::from_str(json).map_err(|e| reason(&e))?;
+            let found: FrrPaths = parse(json)?;
             match (found.paths, found.next_hop) {
                 (Some(paths), _) => paths,
                 (None, Some(hop)) => {

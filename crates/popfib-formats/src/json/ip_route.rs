@@ -11,14 +11,12 @@
 use std::borrow::Cow;
 
 use super::node::node;
-use super::{first_byte, keys, reason};
-use crate::error::quote;
-use crate::grammar::{Grammar, document};
+use super::{first_byte, keys};
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, document};
 use crate::ip_route::IpRouteText;
 use crate::leaves::RecordNode;
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ip-route-json",
@@ -40,7 +38,7 @@ struct IpRouteJson {
 
 impl Grammar for IpRouteJson {
     fn read(&mut self, _: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let RecordNode::Map(mut members) = node(json).map_err(|e| reason(&e))? else {
+        let RecordNode::Map(mut members) = node(json)? else {
             return Err("not a route".to_owned());
         };
         self.line.clear();
@@ -100,10 +98,7 @@ fn words(members: &[(Cow<'_, str>, RecordNode<'_>)], line: &mut String) -> Resul
                 continue;
             }
             ("dst" | "via" | "dev" | "metric" | "table", RecordNode::Array(_)) => {
-                return Err(format!(
-                    "{}: a list where a word should be",
-                    quote(key.as_bytes())
-                ));
+                return Err(format!("{}: a list where a word should be", quote(key)));
             }
             (_, RecordNode::Array(inner)) => {
                 line.extend([" ", key, " - ["]);
@@ -136,7 +131,7 @@ fn word(node: &RecordNode<'_>, line: &mut String) -> Result<(), String> {
             line.extend([" ", text]);
             Ok(())
         }
-        RecordNode::Scalar(_, text) => Err(format!("{}: not one word", quote(text.as_bytes()))),
+        RecordNode::Scalar(_, text) => Err(not(&**text, "one word")),
         _ => Err("a route with a list, an object or null where a word should be".to_owned()),
     }
 }

@@ -38,7 +38,7 @@ use super::records::{MemberValue, has_one_prefix, has_prefix, range_ends};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, keys, reason};
-use crate::error::quote;
+use crate::error::{not, quote};
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
@@ -156,17 +156,12 @@ impl JsonLists {
 
     /// Makes the columns of an object or of a prefix by itself the record at hand; or the value, if one is read: a string has the
     /// key of its list, and an object its best-named member.
-    fn value(
-        &mut self,
-        json: &str,
-        rows: &mut RouteRows,
-    ) -> Result<Option<String>, serde_json::Error> {
+    fn value(&mut self, json: &str, rows: &mut RouteRows) -> Result<Option<String>, String> {
         let Some(leaves) = &mut self.leaves else {
             if json.starts_with('"') {
                 return Ok(Some(self.key.clone()));
             }
-            let named =
-                serde_json::Deserializer::from_str(json).deserialize_map(BestNamedMember(NAMES))?;
+            let named = best_named(json, NAMES)?;
             return Ok(Some(named.unwrap_or_else(|| self.key.clone())));
         };
         let mut members = match node(json)? {
@@ -232,7 +227,7 @@ impl Grammar for JsonLists {
     fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let json = json.trim();
         if key.is_empty() && is_prefix(&self.key) {
-            let name = quote(self.key.as_bytes());
+            let name = quote(&self.key);
             return Err(format!("{name}: a prefix is the name of a list"));
         }
         // What has a key is a member that was not opened.
@@ -245,7 +240,7 @@ impl Grammar for JsonLists {
             }
             (Some(b'{' | b'"'), _) if key.is_empty() => {}
             _ if key.is_empty() && self.are_prefixes == Some(true) => {
-                return Err(format!("{}: not a prefix", quote(json.as_bytes())));
+                return Err(not(json, "a prefix"));
             }
             // A fact about the file, which may name prefixes, too.
             _ if may_be_element(json.trim_matches('"')) => {
@@ -253,7 +248,7 @@ impl Grammar for JsonLists {
             }
             _ => return rows.detail(),
         }
-        let value = self.value(json, rows).map_err(|e| reason(&e))?;
+        let value = self.value(json, rows)?;
         let value = value.as_deref().map_or(RowValue::Record, RowValue::from);
         let (mut scalar, mut lost) = (None, None);
         let mut walk = PrefixFinder {
@@ -276,7 +271,7 @@ impl Grammar for JsonLists {
             return match scalar.or(lost) {
                 Some(text) => Err(format!(
                     "{}: a prefix in a list that begins with something else",
-                    quote(text.as_bytes())
+                    quote(text)
                 )),
                 None => rows.detail(),
             };
@@ -293,7 +288,7 @@ impl Grammar for JsonLists {
             (Some(range), _) => rows.elements(&range, value),
             (None, Some(text)) => Err(format!(
                 "{}: in an object without a prefix; `prefix_column` names the member that has it",
-                quote(text.as_bytes())
+                quote(text)
             )),
             (None, None) => rows.leave_out("element", " without a prefix"),
         }
@@ -320,19 +315,14 @@ impl JsonLists {
     fn value_of(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let value = match &mut self.leaves {
             Some(leaves) => {
-                let node = node(json).map_err(|e| reason(&e))?;
+                let node = node(json)?;
                 leaves.fill(&node, &mut rows.values);
                 if rows.values.is_blank() {
                     rows.absent();
                 }
                 return rows.elements(key, RowValue::Record);
             }
-            None if json.starts_with('{') => {
-                let mut parser = serde_json::Deserializer::from_str(json);
-                parser
-                    .deserialize_map(BestNamedMember(VALUE))
-                    .map_err(|e| reason(&e))?
-            }
+            None if json.starts_with('{') => best_named(json, VALUE)?,
             None => match MemberValue::of(json).map_err(|e| reason(&e))? {
                 MemberValue::Text(text) if !text.trim().is_empty() => Some(text),
                 MemberValue::Text(_) | MemberValue::Null | MemberValue::Absent => None,
@@ -346,7 +336,7 @@ impl JsonLists {
     fn array(&mut self, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let index = self.arrays.to_string();
         self.arrays += 1;
-        let RecordNode::Array(elements) = node(json).map_err(|e| reason(&e))? else {
+        let RecordNode::Array(elements) = node(json)? else {
             return Ok(());
         };
         let (mut prefixes, mut members) = (Vec::new(), Vec::new());
@@ -371,7 +361,7 @@ impl JsonLists {
             {
                 return Err(format!(
                     "two hosts, or the ends of a range? A range has a dash between its ends: {}",
-                    quote(json.as_bytes())
+                    quote(json)
                 ));
             }
             [_, _, ..] if !members.is_empty() => {
@@ -406,6 +396,13 @@ impl JsonLists {
         let mut prefixes = prefixes.iter();
         prefixes.try_for_each(|(_, prefix)| rows.elements(prefix, value))
     }
+}
+
+/// The value of the best-named member of an object.
+fn best_named(json: &str, names: &'static [&'static str]) -> Result<Option<String>, String> {
+    let mut parser = serde_json::Deserializer::from_str(json);
+    let best = parser.deserialize_map(BestNamedMember(names));
+    best.map_err(|e| reason(&e))
 }
 
 /// The text of the best-named member of an object.

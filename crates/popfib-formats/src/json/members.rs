@@ -7,15 +7,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::node::OrderedMembers;
-use super::reason;
-use crate::error::quote;
+use super::{parse, reason};
+use crate::error::{not, quote};
 use crate::words::is_one_of;
 
 pub(crate) type MemberPairs<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
 /// The members of an object in their order.
 pub(crate) fn pairs(text: &str) -> Result<MemberPairs<'_>, String> {
-    let OrderedMembers(members) = serde_json::from_str(text).map_err(|e| reason(&e))?;
+    let OrderedMembers(members) = parse(text)?;
     Ok(members)
 }
 
@@ -27,7 +27,7 @@ impl<'a> Members<'a> {
         let mut by_name = BTreeMap::new();
         for (name, value) in pairs(text)? {
             if by_name.insert(name.clone(), value).is_some() {
-                return Err(format!("{} twice in an object", quote(name.as_bytes())));
+                return Err(format!("{} twice in an object", quote(&*name)));
             }
         }
         Ok(Self(by_name))
@@ -48,7 +48,7 @@ impl<'a> Members<'a> {
     /// What a member is that has to be there.
     pub(crate) fn need<T: Deserialize<'a>>(&mut self, name: &str) -> Result<T, String> {
         self.take(name)?
-            .ok_or_else(|| format!("no member {}", quote(name.as_bytes())))
+            .ok_or_else(|| format!("no member {}", quote(name)))
     }
 
     /// The object that a member is.
@@ -75,10 +75,7 @@ impl<'a> Members<'a> {
         let unknown = |name: &&Cow<'_, str>| !is_one_of(known, name);
         match self.0.keys().find(unknown) {
             None => Ok(()),
-            Some(name) => Err(format!(
-                "{}: not a member that is known",
-                quote(name.as_bytes())
-            )),
+            Some(name) => Err(not(&**name, "a member that is known")),
         }
     }
 }

@@ -22,8 +22,14 @@ mod strings;
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use serde_json::Error;
 use serde_json::value::RawValue;
+
+/// The value that `json` is, or what is wrong with it.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
+    serde_json::from_str(json).map_err(|e| reason(&e))
+}
 
 /// What is wrong with an item, without the line and column that serde_json adds: they count from
 /// the item's start and would be taken for a place in the file.

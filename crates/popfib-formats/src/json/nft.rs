@@ -15,12 +15,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::members::pairs;
-use super::{first_byte, keys, reason};
-use crate::error::quote;
-use crate::grammar::{Grammar, document};
-use crate::rows::RouteRows;
+use super::{first_byte, keys, parse};
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, document};
 use crate::sets::{FilledSets, other_set};
-use crate::table_format::TableEntry;
+use crate::words::is_one_of;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nftables-json",
@@ -42,38 +41,12 @@ struct NftJson {
 }
 
 /// What else objects of a rule set are, in none of which are sets.
-const OTHERS: [&str; 15] = [
-    "metainfo",
-    "table",
-    "chain",
-    "flowtable",
-    "counter",
-    "quota",
-    "ct helper",
-    "limit",
-    "ct timeout",
-    "ct expectation",
-    "synproxy",
-    "secmark",
-    "tunnel",
-    "rename",
-    "reset",
-];
+const OTHERS: &str =
+    "metainfo table chain flowtable counter quota limit synproxy secmark tunnel rename reset";
 
 /// What a set has beside its table, name, type and elements.
-const OF_SETS: [&str; 11] = [
-    "family",
-    "handle",
-    "policy",
-    "flags",
-    "timeout",
-    "gc-interval",
-    "size",
-    "comment",
-    "auto-merge",
-    "map",
-    "stmt",
-];
+const OF_SETS: &str =
+    "family handle policy flags timeout gc-interval size comment auto-merge map stmt";
 
 /// An element that is more than a string.
 #[derive(Deserialize)]
@@ -114,10 +87,7 @@ impl Grammar for NftJson {
     fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         // Beside the list of its objects, a document has none.
         if !key.is_empty() {
-            return Err(format!(
-                "{}: not a member of nftables",
-                quote(key.as_bytes())
-            ));
+            return Err(not(key, "a member of nftables"));
         }
         self.object(json, 0, rows)?;
         rows.detail()
@@ -136,12 +106,10 @@ impl NftJson {
                     self.removal(of.get(), json, rows)?
                 }
                 "rule" | "insert" | "replace" => rows.leave_out("rule", "")?,
-                other if OTHERS.contains(&other) => {}
+                "ct helper" | "ct timeout" | "ct expectation" => {}
+                other if is_one_of(OTHERS, other) => {}
                 other => {
-                    return Err(format!(
-                        "{}: not an object of nftables",
-                        quote(other.as_bytes())
-                    ));
+                    return Err(not(other, "an object of nftables"));
                 }
             }
         }
@@ -151,11 +119,7 @@ impl NftJson {
     /// Reads a command that takes away this object.
     fn removal(&mut self, json: &str, command: &str, rows: &RouteRows) -> Result<(), String> {
         for (kind, of) in pairs(json)? {
-            let name = || {
-                serde_json::from_str::<NftName>(of.get())
-                    .ok()
-                    .map(|of| of.name)
-            };
+            let name = || parse::<NftName>(of.get()).ok().map(|of| of.name);
             match &*kind {
                 "set" | "map" | "element" => {
                     self.filled.removal(name().as_deref(), command, rows)?
@@ -172,20 +136,18 @@ impl NftJson {
 
     /// Reads a set, or elements that are added to one.
     fn set(&mut self, json: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let is_invalid = |e| reason(&e);
         let (mut table, mut name, mut is_other, mut elements) =
             (String::new(), None, false, Vec::new());
         for (key, value) in pairs(json)? {
             let value = value.get();
             match &*key {
-                "table" => table = serde_json::from_str(value).map_err(is_invalid)?,
-                "name" => name = Some(serde_json::from_str::<String>(value).map_err(is_invalid)?),
+                "table" => table = parse(value)?,
+                "name" => name = Some(parse::<String>(value)?),
                 // A name, or a list of names if elements are more than an address. It is missing where elements are added.
                 "type" => is_other = !matches!(value, r#""ipv4_addr""# | r#""ipv6_addr""#),
-                "elem" => elements
-                    .extend(serde_json::from_str::<Vec<&RawValue>>(value).map_err(is_invalid)?),
-                other if OF_SETS.contains(&other) => {}
-                other => return Err(format!("{}: not known of a set", quote(other.as_bytes()))),
+                "elem" => elements.extend(parse::<Vec<&RawValue>>(value)?),
+                other if is_one_of(OF_SETS, other) => {}
+                other => return Err(not(other, "known of a set")),
             }
         }
         let name = name.ok_or("a set without a name")?;
@@ -215,18 +177,16 @@ const MAX_DEPTH: u8 = 3;
 
 /// Finds an element whose set is called `name`; of a map's array, the second takes the place of that name.
 fn read_element(json: &str, name: &str, depth: u8, rows: &mut RouteRows) -> Result<(), String> {
-    let is_invalid = |e| reason(&e);
     if depth == MAX_DEPTH {
         return Err("not an element of a set".to_owned());
     }
     match json.as_bytes().first() {
         Some(b'[') => {
-            let [element, value]: [&RawValue; 2] =
-                serde_json::from_str(json).map_err(is_invalid)?;
-            let value = value_of(value.get()).map_err(is_invalid)?;
+            let [element, value]: [&RawValue; 2] = parse(json)?;
+            let value = value_of(value.get())?;
             read_element(element.get(), &value, depth + 1, rows)
         }
-        Some(b'{') => match serde_json::from_str(json).map_err(is_invalid)? {
+        Some(b'{') => match parse(json)? {
             NftJsonElement::Prefix(NftPrefix { addr, len }) => {
                 rows.elements(&format!("{addr}/{len}"), name)
             }
@@ -236,30 +196,29 @@ fn read_element(json: &str, name: &str, depth: u8, rows: &mut RouteRows) -> Resu
             }
             NftJsonElement::Concat(_) => Err(format!(
                 "an element of {} is more than an address",
-                quote(name.as_bytes())
+                quote(name)
             )),
         },
         _ => {
-            let text: Cow<str> = serde_json::from_str(json).map_err(is_invalid)?;
+            let text: Cow<str> = parse(json)?;
             rows.elements(&text, name)
         }
     }
 }
 
 /// What an element of a map leads to, as `nft` prints it without `-j`: a verdict with its target (`jump c`), or a datum.
-fn value_of(json: &str) -> Result<String, serde_json::Error> {
+fn value_of(json: &str) -> Result<String, String> {
     #[derive(Deserialize)]
     struct VerdictTarget {
         target: String,
     }
     if json.starts_with('"') {
-        return serde_json::from_str(json);
+        return parse(json);
     }
     if !json.starts_with('{') {
         return Ok(json.to_owned());
     }
-    let verdict: std::collections::BTreeMap<String, Option<VerdictTarget>> =
-        serde_json::from_str(json)?;
+    let verdict: std::collections::BTreeMap<String, Option<VerdictTarget>> = parse(json)?;
     let words = verdict.into_iter().map(|(word, target)| match target {
         Some(VerdictTarget { target }) => format!("{word} {target}"),
         None => word,

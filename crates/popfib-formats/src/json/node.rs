@@ -11,6 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Error;
 use serde_json::value::RawValue;
 
+use super::reason;
 use crate::error::quote;
 use crate::leaves::RecordNode;
 use crate::ranges::is_prefix;
@@ -29,8 +30,8 @@ const MAX_SHOWN: usize = 20;
 ///
 /// # Errors
 /// What is no JSON, or nested too deeply.
-pub(super) fn node(json: &str) -> Result<RecordNode<'_>, Error> {
-    nested(json, MAX_DEPTH)
+pub(super) fn node(json: &str) -> Result<RecordNode<'_>, String> {
+    nested(json, MAX_DEPTH).map_err(|e| reason(&e))
 }
 
 /// As [`node`], with `depth` levels left.
@@ -128,10 +129,7 @@ pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>, path: &s
 
 /// The error of several prefixes where one was looked for.
 pub(super) fn several<'a>(paths: impl Iterator<Item = &'a str>) -> String {
-    let paths: Vec<_> = paths
-        .take(MAX_SHOWN)
-        .map(|path| quote(path.as_bytes()))
-        .collect();
+    let paths: Vec<_> = paths.take(MAX_SHOWN).map(quote).collect();
     format!(
         "prefixes in the members {}; `prefix_column` chooses one",
         paths.join(" and ")

@@ -28,8 +28,7 @@ use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, reason};
 use crate::error::quote;
-use crate::grammar::{Grammar, document, lines};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, document, head_lines, lines};
 use crate::leaves::{RecordLeaves, RecordNode};
 use crate::masks::Length;
 use crate::names::{ADDRESS, FIRST, LAST, PREFIX, VALUE, explicit, rank};
@@ -224,7 +223,7 @@ impl Grammar for PrefixObjects {
         self.is_named |= !matches!(found.prefix, MemberValue::Absent);
         let is_known = self.prefix.is_some() || self.range.is_some();
         if !is_known && !self.is_named && !found.is_metadata {
-            let object = node(json).map_err(|e| reason(&e))?;
+            let object = node(json)?;
             match &mut prefixes(&object)[..] {
                 [] => self.range = range_ends(&object),
                 [path] if let Some(listed) = listed_prefixes(&object) => {
@@ -235,13 +234,13 @@ impl Grammar for PrefixObjects {
             }
         }
         if self.prefix.is_some() || self.length.is_some() || self.range.is_some() {
-            let object = node(json).map_err(|e| reason(&e))?;
+            let object = node(json)?;
             self.places(&object, &mut found);
         }
         let span = match found.prefix {
             MemberValue::Absent if found.is_metadata => return rows.detail(),
             MemberValue::Absent if let Some(path) = &self.prefix => {
-                return Err(format!("no {} in this object", quote(path.as_bytes())));
+                return Err(format!("no {} in this object", quote(path)));
             }
             MemberValue::Absent => {
                 return Err(
@@ -259,7 +258,7 @@ impl Grammar for PrefixObjects {
             None => found.value,
             Some(leaves) => {
                 rows.may_lack();
-                let mut members = match node(json).map_err(|e| reason(&e))? {
+                let mut members = match node(json)? {
                     RecordNode::Map(members) => members,
                     _ => Vec::new(),
                 };

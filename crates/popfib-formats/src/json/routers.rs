@@ -12,13 +12,11 @@
 //! named here say more about a route, and are passed over; an object or list that is not named here is an error.
 
 use super::node::node;
-use super::{first_byte, keys, reason};
+use super::{first_byte, keys};
 use crate::error::quote;
-use crate::grammar::{Grammar, document};
+use crate::grammar::{Grammar, RouteRows, TableEntry, document};
 use crate::leaves::RecordNode;
 use crate::registry::Capability::{Origins, Tables};
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{is_long_prefix, split_as_path, table_of};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -67,18 +65,15 @@ impl Grammar for RouterJson {
     }
 
     fn read(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
-        let node = node(json).map_err(|e| reason(&e))?;
+        let node = node(json)?;
         match &node {
             RecordNode::Map(_) if is_long_prefix(key) => eos(key, &node, rows),
             RecordNode::Map(_) if text(&node, "prefix").is_some() => bgpctl(&node, rows),
             RecordNode::Map(_) if key.is_empty() || is_table(key) => self.nxos(&node, rows),
             RecordNode::Map(_) | RecordNode::Array(_) => {
-                Err(format!("{}: no routes of a router", quote(key.as_bytes())))
+                Err(format!("{}: no routes of a router", quote(key)))
             }
-            _ if is_long_prefix(key) => Err(format!(
-                "{}: nothing about this prefix",
-                quote(key.as_bytes())
-            )),
+            _ if is_long_prefix(key) => Err(format!("{}: nothing about this prefix", quote(key))),
             node => {
                 self.about(key, node, rows);
                 rows.detail()

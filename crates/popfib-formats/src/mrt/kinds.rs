@@ -2,6 +2,7 @@
 //! what to tell the user about records of which nothing is read.
 
 use super::bytes::Afi;
+use crate::names::counted;
 
 pub(super) const TABLE_DUMP: u16 = 12;
 pub(super) const TABLE_DUMP_V2: u16 = 13;
@@ -64,10 +65,7 @@ impl UnreadRecords {
 
     /// What to say of them to the user: those that hold none of `what`, and those of old types.
     pub(super) fn notes(&self, what: &str) -> Vec<String> {
-        let records = |count: u64| match count {
-            1 => "1 record".to_owned(),
-            n => format!("{n} records"),
-        };
+        let records = |count| counted(count, "record");
         let holds = if self.count == 1 { "holds" } else { "hold" };
         let others = || format!("{} that {holds} no {what} left out", records(self.count));
         let old = self.old.map(|(name, count)| {

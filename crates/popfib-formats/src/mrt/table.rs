@@ -2,7 +2,7 @@
 //!
 //! A table of TABLE_DUMP_V2 begins with its peers. A record for each prefix follows, with the paths of all peers, of which the
 //! best is chosen here, and only its attributes become text. In the older TABLE_DUMP each path is a record of its own,
-//! and those of a prefix follow each other: [`BestPaths`] chooses there, as for all other dumps.
+//! and those of a prefix follow each other: [`best_paths`] chooses there, as for all other dumps.
 
 use std::fmt::Write;
 use std::mem;
@@ -19,9 +19,10 @@ use super::kinds::{
     is_old, rib_subtype,
 };
 use super::records::{MrtRecord, MrtRecords};
-use crate::best_path::{BestPaths, CandidatePaths, DumpRank, NO_NEXT_HOP, PathCandidate};
+use crate::best_path::{CandidatePaths, DumpRank, NO_NEXT_HOP, PathCandidate, best_paths};
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::names::counted;
 use crate::path_rank::PathRank;
 use crate::path_record::PathValue;
 use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
@@ -35,12 +36,7 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
         each prefix, or a peer's",
     can: &[Peers, Origins, ManyValues],
     detect: |head| first_kind(head).is_some() || is_old(head),
-    open: |input, options| {
-        Ok(Box::new(BestPaths::new(
-            MrtTable::new(input, options),
-            options,
-        )))
-    },
+    open: |input, options| best_paths(MrtTable::new(input, options), options),
 };
 
 /// The routes of MRT tables: of each record the best one that is wanted.
@@ -108,9 +104,9 @@ impl CandidatePaths for MrtTable {
         } = &self.reader;
         let mut notes = Vec::new();
         if *updates > 0 {
-            let records = if *updates == 1 { "record" } else { "records" };
+            let records = counted(*updates, "record");
             notes.push(format!(
-                "{updates} {records} of updates left out (`popfibd --updates` makes a table of them)"
+                "{records} of updates left out (`popfibd --updates` makes a table of them)"
             ));
         }
         notes.extend(others.notes("unicast routes"));

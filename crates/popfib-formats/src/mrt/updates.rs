@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::peers::Peer;
 use crate::registry::Capability::Peers;
 use crate::update::{
-    Message, PeerGate, Session, UpdateEntry, UpdateHead, UpdateOptions, UpdateSource,
+    Change, Message, PeerGate, Session, Update, UpdateEntry, UpdateOptions, UpdateSource,
 };
 
 pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
@@ -50,7 +50,7 @@ struct MrtUpdateReader {
     /// The changes of the record at hand.
     changes: Vec<BgpChange>,
     /// The change that was handed out last, and which of the next hops it has.
-    head: UpdateHead,
+    head: Update<'static>,
     hop: usize,
     /// The next hops of the message at hand: one for each family.
     hops: [MessageNextHop; 2],
@@ -76,7 +76,7 @@ impl MrtUpdates {
                 peer_index: 0,
                 session: None,
                 changes: Vec::new(),
-                head: UpdateHead::default(),
+                head: Update::EMPTY,
                 hop: 0,
                 hops: Default::default(),
                 others: UnreadRecords::default(),
@@ -153,12 +153,13 @@ impl MrtUpdateReader {
         let is_its = |hop: &MessageNextHop| next_hop.is_some() && hop.address == next_hop;
         let hop = self.hops.iter().position(is_its);
         self.hop = hop.unwrap_or_default();
-        self.head = UpdateHead {
+        self.head = Update {
             time: Some(self.time),
             peer: Some(self.peer),
             prefix,
             path_id: id,
-            is_announced: hop.is_some(),
+            attributes: None,
+            change: hop.map_or(Change::Withdraw, |_| Change::Announce("")),
         };
     }
 

@@ -17,12 +17,9 @@
 
 use super::FilledSets;
 use super::tokens::{bare, tokens};
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
-use crate::words::looks_like_prefix;
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
+use crate::words::{is_one_of, looks_like_prefix};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "filters",
@@ -36,9 +33,8 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 const SIGNS: &str = "{}[],;=!";
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .map(|line| line.trim_ascii())
-        .filter_map(|line| std::str::from_utf8(line).ok())
+    head_text(head)
+        .map(str::trim_ascii)
         .find(|line| {
             let comments = ["#", "/*", "//", "!"];
             !line.is_empty() && !comments.iter().any(|sign| line.starts_with(sign))
@@ -59,7 +55,7 @@ fn detect(head: &[u8]) -> bool {
                 | ["define", _, "=", "[", ..]
                 | [_, "=", "[", ..] => true,
                 ["set", "policy-options", kind, ..] => {
-                    OPENERS.contains(&kind) || kind == "policy-statement"
+                    is_one_of(OPENERS, kind) || kind == "policy-statement"
                 }
                 ["table", name, ..] => name.starts_with('<') && words.contains(&"{"),
                 _ => false,
@@ -68,27 +64,10 @@ fn detect(head: &[u8]) -> bool {
 }
 
 /// The words that a name and its prefixes follow.
-const OPENERS: [&str; 3] = ["prefix-list", "route-filter-list", "prefix-set"];
+const OPENERS: &str = "prefix-list route-filter-list prefix-set";
 
 /// The words that say for which lengths an element is.
-const BOUNDS: [&str; 16] = [
-    "upto",
-    "orlonger",
-    "longer",
-    "prefix-length-range",
-    "through",
-    "prefixlen",
-    "or-longer",
-    "maxlen",
-    "-",
-    ">=",
-    "<=",
-    ">",
-    "<",
-    "ge",
-    "le",
-    "eq",
-];
+const BOUNDS: &str = "upto orlonger longer prefix-length-range through prefixlen or-longer maxlen - >= <= > < ge le eq";
 
 #[derive(Default)]
 struct Filters {
@@ -118,13 +97,10 @@ impl Grammar for Filters {
             && let Some("delete" | "deactivate" | "inactive:" | "no") = words.peek().copied()
         {
             let name = words
-                .skip_while(|word| !OPENERS.contains(word) && *word != "policy-statement")
+                .skip_while(|word| !is_one_of(OPENERS, word) && *word != "policy-statement")
                 .nth(1);
             return match line.trim_start().starts_with("inactive:") {
-                true => Err(format!(
-                    "{}: what is not active",
-                    quote(line.trim().as_bytes())
-                )),
+                true => Err(format!("{}: what is not active", quote(line.trim()))),
                 false => self.filled.removal(name.map(bare), line, rows),
             };
         }
@@ -165,7 +141,7 @@ impl Filters {
     /// The error of a list whose name is missing or more than a word.
     fn no_name(&self) -> String {
         let words = self.words.join(" ");
-        format!("{}: not the name of a list", quote(words.as_bytes()))
+        not(words, "the name of a list")
     }
 
     /// A token outside of a list. Junos has prefixes here, too: in `set` commands, and in the `route-filter`s of a policy.
@@ -174,10 +150,7 @@ impl Filters {
         let count = self.words.len();
         match token {
             "{" => {
-                let opener = self
-                    .words
-                    .iter()
-                    .position(|w| OPENERS.contains(&w.as_str()));
+                let opener = self.words.iter().position(|w| is_one_of(OPENERS, w));
                 let policy = self.words.iter().position(|w| w == "policy-statement");
                 match opener {
                     // One word is the name.
@@ -208,12 +181,13 @@ impl Filters {
             }
             _ if looks_like_prefix(token) => {
                 let policy = self.words.iter().position(|w| w == "policy-statement");
-                let name = if word(0) == "set" && count >= 2 && OPENERS.contains(&word(count - 2)) {
+                let name = if word(0) == "set" && count >= 2 && is_one_of(OPENERS, word(count - 2))
+                {
                     word(count - 1)
                 } else if count >= 1 && word(count - 1) == "route-filter" {
                     policy.map_or(self.name.as_str(), |at| word(at + 1))
                 } else {
-                    let text = quote(token.as_bytes());
+                    let text = quote(token);
                     return Err(format!("{text}: a prefix outside of a list"));
                 };
                 self.after_element = true;
@@ -223,7 +197,7 @@ impl Filters {
                 self.words.clear();
                 return rows.elements(token, &*name);
             }
-            _ if BOUNDS.contains(&token) && self.after_element => {
+            _ if self.after_element && is_one_of(BOUNDS, token) => {
                 self.after_element = false;
                 rows.bounded();
             }
@@ -242,7 +216,7 @@ impl Filters {
     fn inside(&mut self, close: &str, token: &str, rows: &mut RouteRows) -> Result<(), String> {
         let is_bound = |word: &str| {
             let of_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'/' | b'-');
-            BOUNDS.contains(&word) || word.bytes().all(of_number)
+            is_one_of(BOUNDS, word) || word.bytes().all(of_number)
         };
         match token {
             "}" if self.depth > 0 => self.depth -= 1,
@@ -278,7 +252,7 @@ impl Filters {
                     rows.bounded();
                 }
             }
-            _ => return Err(format!("{}: not a prefix", quote(token.as_bytes()))),
+            _ => return Err(not(token, "a prefix")),
         }
         Ok(())
     }

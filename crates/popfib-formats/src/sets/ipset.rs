@@ -13,11 +13,8 @@ use std::collections::HashMap;
 
 use super::tokens::tokens;
 use super::{FilledSets, other_set};
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "ipset",
@@ -31,10 +28,9 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 const TYPES: [&str; 3] = ["hash:net", "hash:ip", "bitmap:ip"];
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .map(|line| line.trim_ascii())
-        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
-        .and_then(|line| std::str::from_utf8(line).ok())
+    head_text(head)
+        .map(str::trim_ascii)
+        .find(|line| !line.is_empty() && !line.starts_with('#'))
         .is_some_and(|line| {
             let words: Vec<_> = line.split_ascii_whitespace().take(4).collect();
             match words[..] {
@@ -98,10 +94,7 @@ impl Grammar for Ipset {
                 while let Some(word) = words.next() {
                     match word {
                         "nomatch" => {
-                            return Err(format!(
-                                "{}: an exception to the set",
-                                quote(third.as_bytes())
-                            ));
+                            return Err(format!("{}: an exception to the set", quote(third)));
                         }
                         "timeout" | "comment" | "packets" | "bytes" | "skbmark" | "skbprio"
                         | "skbqueue" => _ = words.next(),
@@ -123,5 +116,5 @@ impl Grammar for Ipset {
 }
 
 fn not_a_line(line: &str) -> String {
-    format!("{}: not a line of ipset", quote(line.trim().as_bytes()))
+    not(line.trim(), "a line of ipset")
 }

@@ -10,11 +10,8 @@
 //! counted. What a rule does with the packets (`DROP`) is no value: a blocklist is a chain of its own, and
 //! its name says more.
 
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, lines};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "iptables",
@@ -48,7 +45,7 @@ impl Grammar for Iptables {
             (None, _) | (Some("COMMIT"), None) => return rows.detail(),
             (Some(word), _) if word.starts_with('#') => return rows.free_text(),
             (Some(word), _) if word.starts_with(['*', ':']) => return rows.detail(),
-            _ => return Err(format!("{}: not a rule", quote(line.trim().as_bytes()))),
+            _ => return Err(not(line.trim(), "a rule")),
         };
         // The address, and whether a `!` stands before its option (`! -s 10.0.0.0/8`).
         let (mut found, mut is_negated, mut before) = (None, false, "");
@@ -56,7 +53,7 @@ impl Grammar for Iptables {
             .peek()
             .is_some_and(|word| !word.starts_with(['-', '!']))
         {
-            return Err(format!("{}: not a rule", quote(line.trim().as_bytes())));
+            return Err(not(line.trim(), "a rule"));
         }
         while let Some(word) = words.next() {
             let is_source = matches!(word, "-s" | "--source" | "--src" | "--src-range");
@@ -71,10 +68,7 @@ impl Grammar for Iptables {
             before = word;
         }
         match found {
-            Some(text) if is_negated => Err(format!(
-                "{}: all but these addresses",
-                quote(text.as_bytes())
-            )),
+            Some(text) if is_negated => Err(format!("{}: all but these addresses", quote(text))),
             Some(text) => rows.elements(text, chain),
             None => rows.leave_out("rule", " about no address"),
         }

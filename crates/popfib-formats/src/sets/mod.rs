@@ -53,7 +53,7 @@ impl FilledSets {
             false => rows.detail(),
             true => Err(format!(
                 "{}: it takes away what was read before, and is not applied",
-                quote(command.trim().as_bytes())
+                quote(command.trim())
             )),
         }
     }

@@ -20,13 +20,10 @@
 
 use super::tokens::{bare, tokens};
 use super::{FilledSets, other_set};
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
+use crate::error::{not, quote};
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
 use crate::name_rule::MAX_NEXT_HOP_LENGTH;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
-use crate::words::may_be_element;
+use crate::words::{is_one_of, may_be_element};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "nftables",
@@ -37,9 +34,8 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .map(|line| line.trim_ascii())
-        .filter_map(|line| std::str::from_utf8(line).ok())
+    head_text(head)
+        .map(str::trim_ascii)
         .filter(|line| !line.is_empty())
         // A script begins with the program, and may empty what there was.
         .find(|line| !line.starts_with('#') && *line != "flush ruleset")
@@ -66,11 +62,8 @@ fn detect(head: &[u8]) -> bool {
 const SIGNS: &str = "{},=;";
 
 /// The words that may follow an element, beside numbers and texts.
-const OF_ELEMENTS: [&str; 21] = [
-    "timeout", "expires", "comment", "counter", "packets", "bytes", "limit", "rate", "over",
-    "until", "burst", "quota", "used", "kbytes", "mbytes", "gbytes", "last", "never", "ct",
-    "count", "saved",
-];
+const OF_ELEMENTS: &str = "timeout expires comment counter packets bytes limit rate over until burst quota used kbytes mbytes gbytes last \
+    never ct count saved";
 
 #[derive(Default)]
 struct NftText {
@@ -179,10 +172,7 @@ impl NftText {
             ("{", name, table, _) => match self.statement {
                 // One word is its name.
                 NftStatement::Set if !matches!(table, "set" | "map") => {
-                    return Err(format!(
-                        "{}: not the name of a set",
-                        quote(line.trim().as_bytes())
-                    ));
+                    return Err(not(line.trim(), "the name of a set"));
                 }
                 NftStatement::Set | NftStatement::AddedSet => self.named(name),
                 NftStatement::Elements => {
@@ -245,7 +235,7 @@ impl NftText {
                     return Ok(());
                 }
                 if element.is_concatenated {
-                    let text = quote(element.text.as_bytes());
+                    let text = quote(element.text);
                     return Err(format!("{text}: more than an address"));
                 }
                 rows.elements(
@@ -283,13 +273,10 @@ impl NftText {
                 let is_number = word.starts_with(|c: char| c.is_ascii_digit());
                 match is_number && !may_be_element(word)
                     || word.starts_with('"')
-                    || OF_ELEMENTS.contains(&word)
+                    || is_one_of(OF_ELEMENTS, word)
                 {
                     true => Ok(()),
-                    false => Err(format!(
-                        "{}: not known after an element",
-                        quote(word.as_bytes())
-                    )),
+                    false => Err(not(word, "known after an element")),
                 }
             }
         }

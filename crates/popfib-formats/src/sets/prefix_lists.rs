@@ -21,11 +21,8 @@ use std::net::Ipv4Addr;
 use popfib::{IpPrefix, Prefix};
 
 use super::FilledSets;
-use crate::error::quote;
-use crate::grammar::{Grammar, lines};
-use crate::input::head_lines;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
+use crate::error::not;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "prefix-lists",
@@ -36,9 +33,8 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .map(|line| line.trim_ascii())
-        .filter_map(|line| std::str::from_utf8(line).ok())
+    head_text(head)
+        .map(str::trim_ascii)
         .find(|line| !line.is_empty() && !line.starts_with(['!', '#']))
         .is_some_and(|line| {
             let words: Vec<_> = line.split_ascii_whitespace().take(6).collect();
@@ -137,9 +133,8 @@ impl Grammar for PrefixLists {
             }
             entry => entry,
         };
-        self.entry(entry, rows).map_err(|reason| {
-            reason.unwrap_or_else(|| format!("{}: not an entry of a list", quote(line.as_bytes())))
-        })
+        self.entry(entry, rows)
+            .map_err(|reason| reason.unwrap_or_else(|| not(line, "an entry of a list")))
     }
 }
 

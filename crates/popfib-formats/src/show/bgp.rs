@@ -25,15 +25,12 @@
 use popfib::IpPrefix;
 
 use crate::as_path::as_number;
-use crate::error::quote;
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::error::not;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::{Origins, Tables};
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{
-    is_address, is_preamble, looks_like_prefix, next_hop, not_a_route, split_as_path, table_of,
-    with_classful_len, word_at,
+    begins, is_address, is_preamble, looks_like_prefix, next_hop, not_a_route, split_as_path,
+    table_of, with_classful_len, word_at,
 };
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -45,8 +42,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .any(|line| std::str::from_utf8(line).is_ok_and(|line| BgpColumns::of(line).is_some()))
+    head_text(head).any(|line| BgpColumns::of(line).is_some())
 }
 
 #[derive(Default)]
@@ -135,16 +131,11 @@ impl AwaitedPart {
 /// What the status of a path may consist of, of all these systems.
 const STATUS: &str = " *>=|&#^+-~abcdefhilmrstxINVRSEeCkLq";
 
-/// The first words of lines that end a table or say something about it.
-const HEADINGS: &str = "BGP |For address family|Address Family|Peer |VRF|Can't find |AF-Private |Neighbor |---|===|!|Router |AS path|\
-                        Route Distinguisher|Default local|Displayed|Total |Processed |Non-stop|Table ID|Instance ";
-
-/// Those that explain letters, on several lines.
-const LEGENDS: &str = "Status|Route status|Path type|Origin codes|AS Path|Nexthop codes|RPKI";
-
-/// Whether `text` begins with one of the words of a list.
-fn begins(text: &str, words: &str) -> bool {
-    words.split('|').any(|word| text.starts_with(word))
+/// Whether a line ends a table or says something about it.
+fn is_heading(text: &str) -> bool {
+    begins!(text, "BGP " "For address family" "Address Family" "Peer " "VRF" "Can't find " "AF-Private " "Neighbor "
+        "---" "===" "!" "Router " "AS path" "Route Distinguisher" "Default local" "Displayed" "Total " "Processed "
+        "Non-stop" "Table ID" "Instance ")
 }
 
 impl Grammar for BgpTable {
@@ -155,14 +146,13 @@ impl Grammar for BgpTable {
             return rows.detail();
         }
         let text = line.trim();
-        let is_legend = begins(text, LEGENDS);
-        if is_preamble(text) || is_legend || begins(text, HEADINGS) {
+        // Letters are explained on several lines.
+        let is_legend = begins!(text, "Status" "Route status" "Path type" "Origin codes" "AS Path" "Nexthop codes"
+            "RPKI");
+        if is_preamble(text) || is_legend || is_heading(text) {
             self.end(rows);
             // Those of a VPN stand below the heading of the columns.
-            if !["Route Distinguisher", "AF-Private"]
-                .iter()
-                .any(|start| text.starts_with(start))
-            {
+            if !begins!(text, "Route Distinguisher" "AF-Private") {
                 self.columns = None;
             }
             self.in_legend = is_legend;
@@ -282,7 +272,7 @@ impl BgpNetwork {
             // Metric, preference and weight come after it, and are passed over.
             let hop = next_hop(hop.split('@').next().unwrap_or_default())?;
             if hop.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(format!("{}: not an address", quote(hop.as_bytes())));
+                return Err(not(hop, "an address"));
             }
             self.awaits = AwaitedPart::Path(hop.to_owned());
             // If no AS path is asked for, its line is not waited for, as it may not come.

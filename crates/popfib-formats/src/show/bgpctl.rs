@@ -8,12 +8,9 @@
 //! Routes with `>` are selected; the value is the gateway as printed. Flags and the states of validation (`vs`) are of no
 //! fixed number, so the prefix is found first, among the first three words, and the others by their distance to it.
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::Origins;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
-use crate::words::{is_address, looks_like_prefix, not_a_route};
+use crate::words::{begins, is_address, looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "bgpctl",
@@ -31,9 +28,7 @@ fn is_heading(line: &str) -> bool {
 }
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .take(16)
-        .any(|line| std::str::from_utf8(line).is_ok_and(is_heading))
+    head_text(head).take(16).any(is_heading)
 }
 
 #[derive(Default)]
@@ -48,15 +43,10 @@ impl Grammar for Bgpctl {
             self.in_rows = true;
             return rows.detail();
         }
-        let legend = [
-            "flags:",
-            "S = ",
-            "origin validation",
-            "aspa validation",
-            "origin:",
-        ];
         let text = line.trim();
-        if text.is_empty() || !self.in_rows && legend.iter().any(|word| text.starts_with(word)) {
+        let is_legend =
+            begins!(text, "flags:" "S = " "origin validation" "aspa validation" "origin:");
+        if text.is_empty() || !self.in_rows && is_legend {
             return rows.detail();
         }
         let words: Vec<_> = text.split_ascii_whitespace().collect();

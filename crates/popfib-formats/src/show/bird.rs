@@ -15,12 +15,9 @@
 
 use popfib::IpPrefix;
 
-use crate::error::quote;
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::error::not;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::{Origins, Tables};
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{is_address, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -32,9 +29,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    let mut lines = head_lines(head)
-        .map(|line| std::str::from_utf8(line).unwrap_or_default())
-        .filter(|line| !line.trim().is_empty());
+    let mut lines = head_text(head).filter(|line| !line.trim().is_empty());
     lines.by_ref().take(8).any(|line| {
         line.starts_with("BIRD ") && line.ends_with(" ready.")
             || line.starts_with("Table ") && line.ends_with(':')
@@ -89,7 +84,7 @@ impl Grammar for Bird {
             match (words.next(), words.next()) {
                 (Some(key @ ("via" | "dev")), Some(hop)) => {
                     if key == "via" && !is_address(hop) {
-                        return Err(format!("{}: not an address", quote(hop.as_bytes())));
+                        return Err(not(hop, "an address"));
                     }
                     best.next_hop.get_or_insert_with(|| hop.to_owned());
                 }

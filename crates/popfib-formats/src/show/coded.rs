@@ -20,14 +20,11 @@ use std::net::Ipv4Addr;
 use popfib::IpPrefix;
 
 use crate::error::quote;
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{
-    classful_len, is_address, is_preamble, is_time, is_unspecified, looks_like_prefix, next_hop,
-    not_a_route, word_at,
+    begins, classful_len, is_address, is_preamble, is_time, is_unspecified, looks_like_prefix,
+    next_hop, not_a_route, word_at,
 };
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -119,16 +116,6 @@ impl Grammar for CodedRoutes {
 impl CodedRoutes {
     /// Whether the line says something about the rows after it, or nothing at all.
     fn heading(&mut self, text: &str, rows: &mut RouteRows) -> bool {
-        const KNOWN: [&str; 8] = [
-            "Gateway of last resort",
-            "Default gateway",
-            "IP Routing Table",
-            "Timers:",
-            "Timestamp:",
-            "Total",
-            "Maximum paths",
-            "ICMP redirect cache",
-        ];
         if text.starts_with("Codes:") || text.starts_with("Source Codes:") {
             self.in_legend = true;
             self.marks_selected = false;
@@ -146,9 +133,9 @@ impl CodedRoutes {
                 .and_then(|(network, len)| Some((network.parse().ok()?, len.parse().ok()?)));
         } else {
             self.in_warning |= text.starts_with(['!', '%']) || text.starts_with("WARNING");
-            return KNOWN.iter().any(|start| text.starts_with(start))
-                || is_preamble(text)
-                || text.starts_with('!');
+            let is_known = begins!(text, "Gateway of last resort" "Default gateway" "IP Routing Table" "Timers:"
+                "Timestamp:" "Total" "Maximum paths" "ICMP redirect cache" "!");
+            return is_known || is_preamble(text);
         }
         true
     }
@@ -170,7 +157,7 @@ impl CodedRoutes {
             }
             // A mask: the network before it is a name of the ASA, which was taken for a code.
             _ if address.octets()[0] == 255 => {
-                return Err(format!("{}: no network before it", quote(word.as_bytes())));
+                return Err(format!("{}: no network before it", quote(word)));
             }
             _ => self.implied_len(address),
         };
@@ -315,15 +302,10 @@ impl<'a> CodedHop<'a> {
         if !dropped.is_empty() {
             return Ok(Some(Self::Usable(dropped)));
         }
-        const KNOWN: [&str; 4] = [
-            "is directly connected",
-            "is a summary",
-            "connected by VPN",
-            ",",
-        ];
         let first = rest.split(',').next().unwrap_or_default();
         let is_age = is_time(first) && !is_address(first);
-        if !is_age && !KNOWN.iter().any(|start| rest.starts_with(start)) {
+        let is_known = begins!(rest, "is directly connected" "is a summary" "connected by VPN" ",");
+        if !is_age && !is_known {
             return Ok(None);
         }
         Ok(Some(interface(rest).map_or(Self::Nothing, Self::Usable)))

@@ -20,12 +20,9 @@
 
 use popfib::IpPrefix;
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
-use crate::words::{is_address, is_long_prefix, is_preamble, not_a_route};
+use crate::words::{begins, is_address, is_long_prefix, is_preamble, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "junos",
@@ -36,9 +33,9 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
+    head_text(head)
         .take(64)
-        .any(|line| std::str::from_utf8(line).is_ok_and(|line| table_name(line).is_some()))
+        .any(|line| table_name(line).is_some())
 }
 
 #[derive(Default)]
@@ -71,7 +68,6 @@ fn table_name(line: &str) -> Option<&str> {
 
 impl Grammar for Junos {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        const KNOWN: [&str; 6] = ["+ = ", "@ = ", "Limit/Threshold", "Restart", "{", "__"];
         let text = line.trim();
         if let Some(name) = table_name(line) {
             self.end(rows);
@@ -96,7 +92,7 @@ impl Grammar for Junos {
             self.is_neighbour = true;
             return rows.detail();
         }
-        if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
+        if text.is_empty() || begins!(text, "+ = " "@ = " "Limit/Threshold" "Restart" "{" "__") {
             return rows.detail();
         }
         if text.starts_with("A ") && text.contains(" Destination ") {

@@ -18,11 +18,8 @@
 //! `reject`. A network without its length has as many bytes as are written: `127` is 127.0.0.0/8. Sections of other
 //! families are passed over.
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
 use crate::ranges::AddressSpan;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{is_address, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {

@@ -16,12 +16,9 @@
 
 use popfib::IpPrefix;
 
-use crate::error::quote;
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::error::not;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{is_address, is_preamble, looks_like_prefix, next_hop, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -166,7 +163,7 @@ fn hop(path: &str) -> Result<&str, String> {
         Ok(interface)
     } else {
         match gateway.contains(char::is_whitespace) {
-            true => Err(format!("{}: not an address", quote(gateway.as_bytes()))),
+            true => Err(not(gateway, "an address")),
             false => next_hop(gateway),
         }
     }

@@ -10,12 +10,9 @@
 //! the flags marks the active routes. Connected ones (`C`) show their own
 //! address as the next hop; what tells is the interface.
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
-use crate::words::{looks_like_prefix, next_hop, not_a_route};
+use crate::words::{begins, looks_like_prefix, next_hop, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "panos",
@@ -26,9 +23,8 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head)
-        .take(32)
-        .any(|line| std::str::from_utf8(line).is_ok_and(|line| PanosColumns::of(line).is_some()))
+    let mut lines = head_text(head).take(32);
+    lines.any(|line| PanosColumns::of(line).is_some())
 }
 
 #[derive(Default)]
@@ -61,7 +57,6 @@ impl PanosColumns {
 
 impl Grammar for Panos {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
-        const KNOWN: [&str; 4] = ["flags:", "Oi:", "==", "total routes shown"];
         let text = line.trim();
         if let Some(columns) = PanosColumns::of(line) {
             self.columns = Some(columns);
@@ -71,7 +66,7 @@ impl Grammar for Panos {
             rows.table(name.split(" (id").next().unwrap_or(name).trim());
             return rows.detail();
         }
-        if text.is_empty() || KNOWN.iter().any(|known| text.starts_with(known)) {
+        if text.is_empty() || begins!(text, "flags:" "Oi:" "==" "total routes shown") {
             return rows.detail();
         }
         let mut words = text.split_ascii_whitespace();

@@ -12,11 +12,8 @@
 //! rows for one prefix the one with the lowest metric counts; `netstat` prints no metrics of IPv4. Rows of IPv6 that refuse
 //! packets with a metric of -1 are no routes: there the kernel keeps what holds if there is none.
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
 use crate::ip_route::{BestByMetric, MetricRoute};
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{is_unspecified, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {

@@ -20,11 +20,8 @@
 //! metric counts. Persistent routes are passed over: those in use are among the active ones. After a long prefix the
 //! gateway stands on the next line. Rows are told apart by their number of words, as no cell is ever empty.
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
 use crate::ip_route::{BestByMetric, MetricRoute};
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::not_a_route;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {

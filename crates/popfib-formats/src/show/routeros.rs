@@ -11,11 +11,8 @@
 //! blanks, and nothing quotes them, so a line is not cut into all its pairs: each key that matters is looked for.
 //! Messages of the log, which the console mixes in, are left out.
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{is_time, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -27,10 +24,8 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 };
 
 fn detect(head: &[u8]) -> bool {
-    head_lines(head).take(32).any(|line| {
-        std::str::from_utf8(line)
-            .is_ok_and(|line| value(line, "dst-address").is_some() && flags(line).is_some())
-    })
+    let mut lines = head_text(head).take(32);
+    lines.any(|line| value(line, "dst-address").is_some() && flags(line).is_some())
 }
 
 #[derive(Default)]

@@ -17,11 +17,8 @@
 //! tells is the interface, also where it is NULL0. Of the verbose records,
 //! which show all routes, those whose state is not active are left out.
 
-use crate::grammar::{Grammar, listing};
-use crate::input::head_lines;
+use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
 use crate::registry::Capability::Tables;
-use crate::rows::RouteRows;
-use crate::table_format::TableEntry;
 use crate::words::{is_address, looks_like_prefix, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {

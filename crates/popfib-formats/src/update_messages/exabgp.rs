@@ -12,13 +12,11 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::parts::{
-    AsPathStep, add_change, add_communities, as_path, asn, parsed, take_state, take_time,
-};
+use super::parts::{AsPathStep, add_change, add_communities, as_path, asn, take_state, take_time};
 use crate::bgp_path::BgpPath;
-use crate::error::quote;
+use crate::error::{not, parsed};
 use crate::json::members::{Members, pairs};
-use crate::json::reason;
+use crate::json::parse;
 use crate::update_lines::LineUpdates;
 
 /// A prefix, with its path identifier in the form of an address.
@@ -37,7 +35,7 @@ pub(super) fn read(mut line: Members<'_>, mask: bool, to: &mut LineUpdates) -> R
         "update" | "state" => {}
         "open" | "keepalive" | "notification" | "refresh" | "operational" | "negotiated"
         | "fsm" | "signal" => return Ok(()),
-        _ => return Err(format!("{}: not a type of ExaBGP", quote(kind.as_bytes()))),
+        _ => return Err(not(kind, "a type of ExaBGP")),
     }
     take_time(&mut line, "time", to)?;
     let mut neighbor = line.object("neighbor")?;
@@ -95,7 +93,7 @@ fn add(
     mask: bool,
     to: &mut LineUpdates,
 ) -> Result<(), String> {
-    let list: Vec<ExabgpPrefix> = serde_json::from_str(list.get()).map_err(|e| reason(&e))?;
+    let list: Vec<ExabgpPrefix> = parse(list.get())?;
     for ExabgpPrefix { nlri, id } in list {
         add_change(&nlri, id.map(u32::from), next_hop, mask, to)?;
     }

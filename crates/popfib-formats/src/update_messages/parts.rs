@@ -1,14 +1,13 @@
 //! Members of messages in, parts of what they say out: what the languages share.
 
 use std::net::IpAddr;
-use std::str::FromStr;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::bgp_path::BgpPath;
 use crate::date::parse_seconds;
-use crate::error::quote;
+use crate::error::{not, parsed};
 use crate::json::members::Members;
 use crate::mrt::BgpChange;
 use crate::update::Session;
@@ -30,10 +29,7 @@ pub(super) fn take_state(state: &str, to: &mut LineUpdates) -> Result<(), String
         }
         ("connected" | "up", _) => {}
         _ => {
-            return Err(format!(
-                "{}: not a state of a session",
-                quote(state.as_bytes())
-            ));
+            return Err(not(state, "a state of a session"));
         }
     }
     Ok(())
@@ -47,8 +43,7 @@ pub(super) fn take_time(
 ) -> Result<(), String> {
     if let Some(value) = message.take::<&RawValue>(name)? {
         let time = parse_seconds(value.get());
-        to.time =
-            Some(time.ok_or_else(|| format!("{}: not a time", quote(value.get().as_bytes())))?);
+        to.time = Some(time.ok_or_else(|| not(value.get(), "a time"))?);
     }
     Ok(())
 }
@@ -81,11 +76,6 @@ pub(super) fn add_change(
     Ok(())
 }
 
-/// Text that has to be an address, an AS number or an origin, which are all that this is used for.
-pub(super) fn parsed<T: FromStr>(text: &str, what: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("{}: not {what}", quote(text.as_bytes())))
-}
 /// One AS of a path, or a set.
 #[derive(Deserialize)]
 #[serde(untagged)]

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use serde::Deserialize;
 
-use super::parts::{add_change, add_communities, as_path, asn, parsed, take_state, take_time};
-use crate::error::quote;
+use super::parts::{add_change, add_communities, as_path, asn, take_state, take_time};
+use crate::error::{parsed, quote};
 use crate::json::members::Members;
 use crate::update_lines::LineUpdates;
 
@@ -27,7 +27,7 @@ pub(super) fn read(
         "UPDATE" | "RIS_PEER_STATE" | "STATE" => {}
         "OPEN" | "KEEPALIVE" | "NOTIFICATION" => return Ok(()),
         _ => {
-            let kind = quote(kind.as_bytes());
+            let kind = quote(kind);
             return Err(format!("{kind}: not a type of RIS Live or popfib updates"));
         }
     }

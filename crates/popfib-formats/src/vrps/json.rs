@@ -19,10 +19,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::row::{AnyVrp, VrpEntry, VrpSource, vrp};
-use crate::error::{ReadError, quote};
+use crate::error::{ReadError, not};
 use crate::items::Items;
 use crate::json::members::Members;
-use crate::json::{first_byte, reason};
+use crate::json::{first_byte, parse};
+use crate::names::note_left_out;
 use crate::words::is_one_of;
 
 pub(super) const FORMAT: VrpEntry = VrpEntry {
@@ -91,7 +92,7 @@ impl VrpSource for VrpObjects {
                 if is_known || !matches!(self.items.bytes(), [b'[' | b'{', _, _, ..]) {
                     continue;
                 }
-                let reason = format!("{}: not a member of a file of VRPs", quote(key.as_bytes()));
+                let reason = not(key, "a member of a file of VRPs");
                 return Err(self.items.invalid(self.items.line(), reason));
             }
             if *are_filters {
@@ -108,16 +109,12 @@ impl VrpSource for VrpObjects {
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.filters {
-            0 => Vec::new(),
-            1 => vec!["1 prefix filter of SLURM left out".to_owned()],
-            n => vec![format!("{n} prefix filters of SLURM left out")],
-        }
+        note_left_out(self.filters, "prefix filter", " of SLURM")
     }
 }
 
 fn read(json: &str, mask: bool) -> Result<AnyVrp, String> {
-    let roa: VrpObject<'_> = serde_json::from_str(json).map_err(|e| reason(&e))?;
+    let roa: VrpObject<'_> = parse(json)?;
     if roa.max_length.is_none() {
         // It may be there under a name that is not known.
         let known = "prefix asn maxLength maxPrefixLength ta expires source comment";
@@ -127,7 +124,7 @@ fn read(json: &str, mask: bool) -> Result<AnyVrp, String> {
     let asn = roa.asn.get();
     // As a number, 1.10 is a fraction and not an AS.
     if !asn.starts_with('"') && asn.contains('.') {
-        return Err(format!("{}: not an AS number", quote(asn.as_bytes())));
+        return Err(not(asn, "an AS number"));
     }
     vrp(&roa.prefix, max_length, bare(asn), mask)
 }

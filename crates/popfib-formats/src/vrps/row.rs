@@ -5,7 +5,7 @@ use popfib::{Address, IpPrefix, Prefix};
 use popfib_table::rpki::Vrp;
 
 use crate::as_path::as_number;
-use crate::error::{ReadError, quote};
+use crate::error::{ReadError, not, quote};
 use crate::origins::without_as;
 use crate::registry::FormatEntry;
 use crate::table_format::LoadOptions;
@@ -34,8 +34,7 @@ pub(crate) type VrpEntry = FormatEntry<LoadOptions, dyn VrpSource>;
 /// The VRP of three texts; without a maximum length that of the prefix, whose host bits are cleared if `mask` is set.
 pub(super) fn vrp(prefix: &str, max_length: &str, asn: &str, mask: bool) -> Result<AnyVrp, String> {
     let ip = parse_prefix(prefix, mask)?;
-    let asn = as_number(without_as(asn))
-        .ok_or_else(|| format!("{}: not an AS number", quote(asn.as_bytes())))?;
+    let asn = as_number(without_as(asn)).ok_or_else(|| not(asn, "an AS number"))?;
     Ok(match ip {
         IpPrefix::V4(prefix) => AnyVrp::V4(checked(prefix, max_length, asn)?),
         IpPrefix::V6(prefix) => AnyVrp::V6(checked(prefix, max_length, asn)?),
@@ -49,7 +48,7 @@ fn checked<A: Address>(prefix: Prefix<A>, max_length: &str, asn: u32) -> Result<
         // `from_str` alone would take a sign. What no length holds is beyond any.
         text if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().unwrap_or(u8::MAX),
         text => {
-            let text = quote(text.as_bytes());
+            let text = quote(text);
             return Err(format!("{prefix}: {text}: not a maximum length"));
         }
     };

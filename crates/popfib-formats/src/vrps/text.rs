@@ -14,7 +14,7 @@
 
 use super::row::{AnyVrp, VrpEntry, VrpSource, vrp};
 use crate::as_path::as_number;
-use crate::error::{ReadError, quote};
+use crate::error::{ReadError, not};
 use crate::input::head_lines;
 use crate::lines::{Lines, text};
 use crate::origins::without_as;
@@ -77,12 +77,7 @@ const TITLES: &str = "table roa4 roa6 protocol define aspa aspa-set customer-as 
 
 /// The VRP of a line; `None` if there is none to be.
 fn read(words: &[&str], mask: bool) -> Result<Option<AnyVrp>, String> {
-    let not_a_vrp = |word: &str| {
-        format!(
-            "{}: not what should stand here in a VRP",
-            quote(word.as_bytes())
-        )
-    };
+    let not_a_vrp = |word: &str| not(word, "what should stand here in a VRP");
     match *words {
         [address, length, "-", max_length, asn] => {
             return vrp(&format!("{address}/{length}"), max_length, asn, mask).map(Some);

@@ -19,7 +19,7 @@ pub enum WriteError {
     #[error("{0}")]
     Form(String),
     /// The form cannot hold the next hop of a route.
-    #[error("{prefix} {}: {reason}", quote(.next_hop.as_bytes()))]
+    #[error("{prefix} {}: {reason}", quote(.next_hop))]
     NextHop {
         /// The route's prefix.
         prefix: IpPrefix,

@@ -17,7 +17,7 @@ use crate::load::RouteTable;
 pub(super) type AppendRoute = fn(&mut Vec<u8>, IpPrefix, &str) -> Result<(), &'static str>;
 
 /// What the module of a form declares.
-pub(super) struct WriteEntry {
+pub(crate) struct WriteEntry {
     pub(super) name: &'static str,
     /// Another, shorter name.
     pub(super) aliases: &'static [&'static str],

@@ -91,7 +91,7 @@ fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Res
     if let (Some(name), None) = (&options.name, list.name) {
         return Err(format!(
             "the form has no name, and {} no place",
-            quote(name.as_bytes())
+            quote(name)
         ));
     }
     if list.bounds.is_none() && (options.ge.is_some() || options.le.is_some()) {
@@ -101,7 +101,7 @@ fn check(list: &ListTemplate, table: &RouteTable, options: &WriteOptions) -> Res
         let mut chars = name.chars();
         let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
         let is_rest = |c: char| c.is_ascii_alphanumeric() || c == '_' || rule.signs.contains(c);
-        let name = quote(name.as_bytes());
+        let name = quote(name);
         if !chars.next().is_some_and(is_first) || !chars.all(is_rest) {
             let signs: String = rule.signs.chars().map(|sign| format!(", {sign}")).collect();
             return Err(format!(

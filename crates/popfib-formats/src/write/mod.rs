@@ -24,7 +24,6 @@ mod ranges;
 mod template;
 mod text;
 
-use std::fmt;
 use std::io::Write;
 use std::str::FromStr;
 
@@ -33,6 +32,7 @@ use popfib_table::Column;
 
 use crate::load::RouteTable;
 use crate::name_rule::check;
+use crate::registry::format_type;
 use crate::values::ColumnSelection;
 
 use blocks::write_blocks;
@@ -45,9 +45,10 @@ pub use options::WriteOptions;
 pub use output_file::OutputFile;
 pub use template::{Template, write_template};
 
-/// A form in which tables are written.
-#[derive(Clone, Copy)]
-pub struct WriteFormat(&'static WriteEntry);
+format_type! {
+    /// A form in which tables are written.
+    WriteFormat: WriteEntry
+}
 
 /// Every form. The descriptions say what each is.
 static FORMS: &[&WriteEntry] = &[
@@ -73,21 +74,10 @@ static FORMS: &[&WriteEntry] = &[
     &lists::OPENBGPD,
 ];
 
-impl fmt::Debug for WriteFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl WriteFormat {
     /// All forms.
     pub fn all() -> impl Iterator<Item = Self> {
         FORMS.iter().copied().map(Self)
-    }
-
-    /// Its name for `--to`.
-    pub fn name(self) -> &'static str {
-        self.0.name
     }
 
     /// Whether it holds the values of routes, and not their prefixes alone.
@@ -101,11 +91,6 @@ impl WriteFormat {
     /// Another, shorter name.
     pub fn aliases(self) -> &'static [&'static str] {
         self.0.aliases
-    }
-
-    /// What it is, in one line.
-    pub fn description(self) -> &'static str {
-        self.0.description
     }
 }
 
@@ -143,11 +128,7 @@ pub fn write_table(
     let unknown = [
         (options.name.is_some() && !has_names, "name"),
         (
-            options.ge.is_some() && !is_list,
-            "bounds of length (ge, le)",
-        ),
-        (
-            options.le.is_some() && !is_list,
+            options.ge.or(options.le).is_some() && !is_list,
             "bounds of length (ge, le)",
         ),
         (

@@ -53,7 +53,7 @@ pub(super) fn parse<F>(
             .to_owned());
         };
         if name.contains('{') {
-            let name = quote(name.as_bytes());
+            let name = quote(name);
             return Err(format!(
                 "{name}: a {{ inside of braces; {{{{ is the brace itself"
             ));
@@ -132,14 +132,8 @@ impl PrefixField {
 
 /// The mask of the prefix and that of its host bits.
 fn masks(prefix: IpPrefix) -> (IpAddr, IpAddr) {
-    match prefix {
-        IpPrefix::V4(prefix) => {
-            let hosts = prefix.first() ^ prefix.last();
-            (IpAddr::V4((!hosts).into()), IpAddr::V4(hosts.into()))
-        }
-        IpPrefix::V6(prefix) => {
-            let hosts = prefix.first() ^ prefix.last();
-            (IpAddr::V6((!hosts).into()), IpAddr::V6(hosts.into()))
-        }
-    }
+    popfib::by_family!(prefix, |prefix: Prefix<A>| {
+        let hosts = prefix.first() ^ prefix.last();
+        ((!hosts).ip(), hosts.ip())
+    })
 }

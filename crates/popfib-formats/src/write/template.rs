@@ -119,7 +119,7 @@ fn field(text: &str) -> Result<TemplateField, String> {
         Some((name, "json")) => (name, FieldFilter::Json),
         Some((name, "csv")) => (name, FieldFilter::Csv),
         Some((_, filter)) => {
-            let filter = quote(filter.as_bytes());
+            let filter = quote(filter);
             return Err(format!(
                 "{filter}: not a way to write a field; there are json and csv"
             ));
@@ -242,7 +242,7 @@ fn find<'p>(
     if let (ACTION, Some(action)) = (name, action) {
         return Ok(ResolvedPiece::Action(action, field));
     }
-    let quoted = || quote(name.as_bytes());
+    let quoted = || quote(name);
     // A list has no column, and one value for each route has no name but that of any value.
     let is_list = table.is_list();
     let is_named = table.columns != ColumnSelection::Value;

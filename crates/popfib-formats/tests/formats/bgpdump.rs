@@ -70,6 +70,10 @@ fn lines_that_are_invalid() {
             "\"AS1\": not an AS number",
         ),
         (
+            "TABLE_DUMP2_AP|1|B|192.0.2.1|64500|10.0.0.0/8|x|64500|IGP|192.0.2.1",
+            "\"x\": not a path identifier",
+        ),
+        (
             "TABLE_DUMP2|1|B|1.1.1.1|1|::/0|1|IGP",
             "no next hop in this line",
         ),

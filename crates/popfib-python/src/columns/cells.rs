@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_schema::DataType;
 
-use super::c_data::{has_format, numbers, self};
+use super::c_data::{self, has_format, numbers};
 use crate::quote::Quoted;
 
 /// Why a column, or one of its cells, can't be used.

@@ -214,7 +214,7 @@ pub extern "C" fn longest_match_cell() -> i32 {
     })
 }
 
-/// Puts all routes that cover the address in the first cell into the output, as [`JsTable::supernets`] has them; returns what
+/// Puts all routes that cover the address in the first cell into the output, as `JsTable::supernets` has them; returns what
 /// [`longest_match_cell`] does, or 0.
 // SAFETY: as for `input`.
 #[unsafe(no_mangle)]

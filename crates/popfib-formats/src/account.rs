@@ -6,6 +6,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use memchr::memchr;
+
 use crate::error::quote;
 use crate::names::note_left_out;
 use crate::words::{is_long_prefix, not_a_route};
@@ -98,8 +100,10 @@ impl Account {
 /// The words of `text` that are prefixes with a length, up to what begins a comment.
 fn prefixes_of(text: &str) -> impl Iterator<Item = &str> {
     const COMMENTS: [&str; 5] = ["#", "!", "//", "/*", ";;"];
-    let may_have_any = text.contains('/');
-    let words = text.split(|c: char| c.is_whitespace() || ",;\"'()[]{}=|*+>".contains(c));
+    let may_have_any = memchr(b'/', text.as_bytes()).is_some();
+    // Each character of most files comes by here: `str::contains` of one took a third of all time.
+    let is_sign = |c| matches!(c, '"' | '\''..=',' | ';' | '=' | '>' | '[' | ']' | '{'..='}');
+    let words = text.split(move |c: char| is_sign(c) || c.is_whitespace());
     words
         .take_while(move |word| may_have_any && !COMMENTS.iter().any(|sign| word.starts_with(sign)))
         .filter(|word| is_long_prefix(word))

@@ -51,14 +51,14 @@ pub(crate) fn is_unspecified(word: &str) -> bool {
 /// passed over: `10.0.0.0/33`.
 pub(crate) fn looks_like_prefix(word: &str) -> bool {
     let legal = |b: u8| b.is_ascii_hexdigit() || matches!(b, b'.' | b':' | b'/');
-    word.bytes().all(legal)
-        && (word.contains(':')
-            || word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+    let has = |sign| word.bytes().any(|b| b == sign);
+    let begins_with_digit = word.bytes().next().is_some_and(|b| b.is_ascii_digit());
+    word.bytes().all(legal) && (has(b':') || begins_with_digit && has(b'.'))
 }
 
 /// The same for one with a length.
 pub(crate) fn is_long_prefix(word: &str) -> bool {
-    word.contains('/') && looks_like_prefix(word)
+    word.bytes().any(|b| b == b'/') && looks_like_prefix(word)
 }
 
 /// Whether `word` is one of `words`, which have a blank between them.

@@ -7,9 +7,10 @@
 //! parser: they look for sets, and all else may be as it likes.
 
 /// The tokens of `line`, up to a comment: signs that stand for themselves, quoted text
-/// with its quotes, and words between them. `signs` are those of the language. A quote that is not closed
+/// with its quotes, and words between them. `signs` are those of the language, in ASCII. A quote that is not closed
 /// reaches to the end of the line; of a comment over several lines only the first is known as one.
 pub(super) fn tokens<'a>(line: &'a str, signs: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_sign = |c: char| signs.bytes().any(|sign| c == char::from(sign));
     let mut rest = line;
     std::iter::from_fn(move || {
         rest = rest.trim_start();
@@ -18,10 +19,9 @@ pub(super) fn tokens<'a>(line: &'a str, signs: &'a str) -> impl Iterator<Item = 
             '#' => return None,
             '/' if rest.starts_with("/*") || rest.starts_with("//") => return None,
             '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
-            first if signs.contains(first) => first.len_utf8(),
+            first if is_sign(first) => 1,
             _ => {
-                let is_end =
-                    |c: char| c.is_whitespace() || c == '"' || c == '#' || signs.contains(c);
+                let is_end = |c: char| c.is_whitespace() || c == '"' || c == '#' || is_sign(c);
                 rest.find(is_end).unwrap_or(rest.len())
             }
         };

@@ -137,7 +137,7 @@ struct popfib_config {
 
 /* More memory for fewer steps of a lookup; the answers are the same. Measure which is quickest with your tables and
  * caches.
- * A large IPv4 table takes some 8 MiB instead of 3, one of 1,000 routes 1 MiB; an IPv6 table of an image takes three to ten
+ * A large IPv4 table takes some 8 MiB instead of 3, one of 1,000 routes 1 MiB; an IPv6 table of an image takes three to twelve
  * times the memory, too, unless it would take more than 12 MiB. Tables of fewer routes stay as they are.
  * With the flag, the table of an image is compiled from the image's routes, unless the image has it of that size
  * (`popfib compile --size`); without it, it is as the image has it. */

@@ -236,7 +236,8 @@ def test_what_is_no_column_of_tables(tmp_path):
         with pytest.raises(error, match=reason):
             tables.lookup_many(names, ["10.0.0.1", "10.0.0.2"])
     with pytest.raises(ValueError, match="no column"):
-        tables.lookup_many(["red"], ["10.0.0.1"], columns=["x"])
+        # Before a row is looked at.
+        tables.lookup_many(["red"], ["nowhere"], columns=["x"])
     for options in {"output": "prefixes"}, {"output": "indices", "columns": "*"}:
         with pytest.raises(ValueError, match="output='values'"):
             tables.lookup_many(["red"], ["10.0.0.1"], **options)

@@ -37,6 +37,14 @@ impl<'py> ColumnLookup<'_, 'py> {
         let (Some(set), Some(records)) = (image.table.set(), image.table.records()) else {
             return Err(value_error!("the file has no tables with names"));
         };
+        let columns = columns.map(|names| {
+            let form = output.of_columns()?;
+            let indices = names
+                .iter()
+                .map(|name| crate::records::column(records, name));
+            Ok::<_, PyErr>((form, names, indices.collect::<PyResult<Vec<_>>>()?))
+        });
+        let columns = columns.transpose()?;
         let count = self.count();
         let tables = numbers_of_tables(set, tables, count)?;
         room::ask_for_memory(count, 2 * size_of::<(Option<IpAddr>, u32)>())?;
@@ -53,13 +61,10 @@ impl<'py> ColumnLookup<'_, 'py> {
             Ok::<_, String>(all.map(|()| numbers))
         });
         let numbers = found.map_err(PyValueError::new_err)?.map_err(lacking)?;
-        if let Some(names) = columns {
-            let form = output.of_columns()?;
+        if let Some((form, names, indices)) = columns {
             let of_rows = py.detach(|| RowRecords::new(records, numbers));
-            let columns = names.iter().map(|name| {
-                let index = crate::records::column(records, name)?;
-                Ok((name, of_rows.column(py, form, index)?))
-            });
+            let columns = names.iter().zip(indices);
+            let columns = columns.map(|(name, index)| Ok((name, of_rows.column(py, form, index)?)));
             let columns = columns.collect::<PyResult<Vec<_>>>()?;
             return Ok(columns.into_py_dict(py)?.into_any());
         }

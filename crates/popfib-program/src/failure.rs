@@ -24,11 +24,13 @@ pub fn know_options(options: Vec<String>) {
 }
 
 /// The options that the libraries name as what helps.
-pub const OF_LIBRARIES: [&str; 10] = [
+pub const OF_LIBRARIES: [&str; 12] = [
     "address",
     "columns",
+    "fill",
     "format",
     "leading_zeros",
+    "mapped",
     "mask",
     "peer",
     "prefix_column",

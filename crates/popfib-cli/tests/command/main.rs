@@ -38,7 +38,6 @@ mod rov;
 mod rov_bird;
 mod set;
 mod streams;
-mod table_column;
 #[cfg(unix)]
 mod terminal;
 mod usage;

@@ -45,7 +45,7 @@ pub enum FibKind {
     Ipv4,
     /// Next hops of IPv6.
     Ipv6,
-    /// Longest matches of IPv4: numbers of next hop and length, as [`popfib::LongestFib`] has them.
+    /// Longest matches of IPv4: numbers of next hop and length, as [`popfib::longest`] has them.
     Ipv4Matches,
     /// Longest matches of IPv6.
     Ipv6Matches,

@@ -17,11 +17,9 @@
 //! ```no_run
 //! use std::path::Path;
 //! use popfib_bpf::{PinnedMap, ProgramValues};
-//! use popfib_table::TableBuilder;
+//! use popfib_table::Table;
 //!
-//! let mut routes = TableBuilder::new();
-//! routes.insert("192.0.2.0/24".parse()?, "office");
-//! let table = routes.build();
+//! let table: Table = [("192.0.2.0/24".parse()?, "office")].into_iter().collect();
 //!
 //! let map = PinnedMap::open_or_create(Path::new("/sys/fs/bpf/popfib"))?;
 //! map.load(&table, &ProgramValues::of(&table), false)?;

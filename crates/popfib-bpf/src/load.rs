@@ -121,7 +121,7 @@ fn add<'t, A: Family>(
     let words = table.fib().map_err(BpfError::Table)?.words();
     contents.set(lookups, FibSource::words(words).routes(routes));
     if matches {
-        let fib = table.longest().map_err(BpfError::Table)?.fib();
+        let fib = table.longest().map_err(BpfError::Table)?;
         contents.set(longest, FibSource::words(fib.words()).routes(routes));
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use popfib::fib::FibWords;
-use popfib::{IpPrefix, LongestFib, NextHop};
+use popfib::{IpPrefix, NextHop, longest};
 
 use crate::error::BpfError;
 use crate::layout::{
@@ -340,12 +340,12 @@ impl MappedTable {
         match address {
             IpAddr::V4(address) => {
                 let number = answer(self, FibKind::Ipv4Matches, left(address.to_bits()));
-                LongestFib::<u32>::matched(address.to_bits(), number)
+                longest::matched(address.to_bits(), number)
                     .map(|(prefix, number)| (IpPrefix::V4(prefix), number))
             }
             IpAddr::V6(address) => {
                 let number = answer(self, FibKind::Ipv6Matches, address.to_bits());
-                LongestFib::<u128>::matched(address.to_bits(), number)
+                longest::matched(address.to_bits(), number)
                     .map(|(prefix, number)| (IpPrefix::V6(prefix), number))
             }
         }

@@ -76,7 +76,7 @@ impl<A: Address> TypedLookups for ImageEngine<A> {
         found: impl FnMut(usize, Option<TypedRoute<A>>),
     ) -> Result<()> {
         let longest = self.with_routes()?.longest_fib().ok_or(Errno::NO_DATA)?;
-        longest.longest_matches_with(self.kernel, addresses, found);
+        popfib::longest::matches_with(longest, self.kernel, addresses, found);
         Ok(())
     }
 }

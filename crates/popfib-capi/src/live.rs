@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 
 use popfib::image::Keep;
 use popfib::live::{Guard, Reader};
-use popfib::{Address, ImageWriter, Kernel, LiveFib, LongestFib, NextHop, Options, Prefix, Rib};
+use popfib::{Address, ImageWriter, Kernel, Fib, LiveFib, NextHop, Options, Prefix, Rib, longest};
 
 use crate::engine::ReaderEngine;
 use crate::error::{Errno, Result};
@@ -62,17 +62,17 @@ impl<A: Address> NextHopEncoding<A> for NextHopsAndLengths {
     const HAVE_LENGTHS: bool = true;
 
     fn number(prefix: Prefix<A>, next_hop: NextHop) -> Result<NextHop> {
-        Ok(LongestFib::<A>::number(prefix, next_hop)?)
+        Ok(longest::number(prefix, next_hop)?)
     }
 
     #[inline(always)]
     fn next_hop(number: u32) -> u32 {
-        LongestFib::<A>::matched(A::MIN, number).map_or(0, |(_, next_hop)| next_hop.get())
+        longest::next_hop::<A>(number)
     }
 
     #[inline(always)]
     fn matched(address: A, number: u32) -> Result<Option<TypedRoute<A>>> {
-        Ok(LongestFib::<A>::matched(address, number))
+        Ok(longest::matched(address, number))
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct LiveEngine<A: Address, N> {
     fib: LiveFib<A, CAllocator>,
     /// Compiled when the caller asks for it, dropped by the next change. Rejected: to follow changes, which takes a second Rib
     /// and twice the time of each.
-    longest: Option<LongestFib<A, CAllocator>>,
+    longest: Option<Fib<A, CAllocator>>,
     options: Options,
     kernel: Kernel,
     numbers: PhantomData<N>,
@@ -161,7 +161,7 @@ impl<A: Address, N: NextHopEncoding<A>> TypedLookups for LiveEngine<A, N> {
             return N::matched(address, self.fib.lookup(address));
         }
         Ok(match &self.longest {
-            Some(longest) => longest.longest_match(address),
+            Some(longest) => longest::matched(address, longest.lookup(address)),
             None => self.fib.longest_match(address),
         })
     }
@@ -177,7 +177,7 @@ impl<A: Address, N: NextHopEncoding<A>> TypedLookups for LiveEngine<A, N> {
             });
         }
         match &self.longest {
-            Some(longest) => longest.longest_matches_with(self.kernel, addresses, found),
+            Some(longest) => longest::matches_with(longest, self.kernel, addresses, found),
             None => {
                 for (at, address) in addresses.iter().enumerate() {
                     found(at, self.fib.longest_match(*address));
@@ -194,7 +194,7 @@ impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
     }
 
     fn bytes(&self) -> usize {
-        let longest = self.longest.as_ref().map_or(0, LongestFib::bytes);
+        let longest = self.longest.as_ref().map_or(0, Fib::bytes);
         let fib = self.fib.bytes();
         self.fib.rib().bytes() + fib.arrays + fib.writer + longest
     }
@@ -228,7 +228,7 @@ impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
     fn compile_prefixes(&mut self) -> Result<()> {
         if self.longest.is_none() && !N::HAVE_LENGTHS {
             let rib = self.fib.rib();
-            let longest = LongestFib::compile_in(rib, &self.options, *rib.allocator())?;
+            let longest = longest::compile_in(rib, &self.options, *rib.allocator())?;
             self.longest = Some(longest);
         }
         Ok(())

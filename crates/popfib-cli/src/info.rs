@@ -212,7 +212,7 @@ impl FamilyInfo {
     fn of<A: Family>(table: &FamilyTable<A>, is_image: bool) -> Result<Self, Failure> {
         let start = Instant::now();
         let fib = match table.fib() {
-            Err(TableError::NoValues) => table.longest()?.fib(),
+            Err(TableError::NoValues) => table.longest()?,
             fib => fib?,
         };
         let compile_time = match is_image {

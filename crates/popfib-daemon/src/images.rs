@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use popfib::family::Family;
+use popfib::family::{ByFamily, Family};
 use popfib::image::{Keep, Source};
-use popfib::{ImageWriter, NextHop, Options};
+use popfib::{ImageWriter, NextHop, Options, Rib};
 use popfib_feed::{BestRoutes, TableView, Target};
-use popfib_table::{TableBuilder, TableError};
+use popfib_table::{Dictionary, Table, TableError};
 
 use super::files::FileTable;
 use super::threads;
@@ -175,11 +175,10 @@ impl Images {
 pub(super) fn compile(view: Option<&TableView>) -> Result<(u64, ImageWriter), TableError> {
     let mut writer = begun(view.map_or("", TableView::name))?;
     let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), TableView::routes);
-    let mut collected = LiveImageRoutes::default();
-    collected.insert(ipv4);
-    collected.insert(ipv6);
-    let builder = collected.builder;
-    builder.write(&mut writer, &Options::default(), Keep::Routes)?;
+    let mut texts = TargetTexts::default();
+    let (ipv4, ipv6) = (texts.rib(ipv4), texts.rib(ipv6));
+    let table = Table::of_texts(ByFamily { ipv4, ipv6 }, texts.texts);
+    table.write(&mut writer, &Options::default(), Keep::Routes)?;
     Ok((version, writer))
 }
 
@@ -192,20 +191,20 @@ fn begun(name: &str) -> Result<ImageWriter, TableError> {
     Ok(writer)
 }
 
-/// Routes on their way into an image.
+/// The texts of targets, and the number of each, so that it is made once and not for each route.
 #[derive(Default)]
-struct LiveImageRoutes {
-    builder: TableBuilder,
-    /// The number of each target's text, so that the text is made once and not for each route.
+struct TargetTexts {
+    texts: Dictionary,
     numbers: HashMap<Target, NextHop>,
 }
 
-impl LiveImageRoutes {
-    fn insert<A: Family>(&mut self, routes: BestRoutes<A>) {
-        for (prefix, target) in routes {
+impl TargetTexts {
+    fn rib<A: Family>(&mut self, routes: BestRoutes<A>) -> Rib<A> {
+        let number = |(prefix, target)| {
             let number = self.numbers.entry(target);
-            let number = number.or_insert_with_key(|t| self.builder.value(&t.to_string()));
-            self.builder.insert_number(prefix, *number);
-        }
+            let text = |target: &Target| self.texts.intern(&target.to_string());
+            (prefix, *number.or_insert_with_key(text))
+        };
+        routes.into_iter().map(number).collect()
     }
 }

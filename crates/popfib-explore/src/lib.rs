@@ -6,11 +6,9 @@
 //! ```
 //! use popfib::image::Keep;
 //! use popfib::{ImageWriter, Options};
-//! use popfib_table::TableBuilder;
+//! use popfib_table::Table;
 //!
-//! let mut table = TableBuilder::new();
-//! table.insert("192.0.2.0/24".parse()?, "AS64500");
-//! let table = table.build();
+//! let table: Table = [("192.0.2.0/24".parse()?, "AS64500")].into_iter().collect();
 //! let mut image = ImageWriter::new(0);
 //! image.table("mine", &[])?;
 //! table.write(&mut image, &Options::default(), Keep::Prefixes)?;

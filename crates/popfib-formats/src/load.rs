@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use popfib::family::{ByFamily, Family};
 use popfib::image::Source;
 use popfib::{IpPrefix, NextHop, Prefix, Rib};
-use popfib_table::{Dictionary, Records, Ribs, TableBuilder};
+use popfib_table::{Dictionary, Records, Ribs};
 
 use crate::delimited::locations::Locations;
 use crate::error::{ReadError, quote};
@@ -285,19 +285,22 @@ pub(crate) fn open(input: Input, options: &LoadOptions) -> Result<Box<dyn RouteS
     }
 }
 
-/// [`load`] for one format, lines of text with a route each: programs that call nothing else link no other format.
+/// [`load`] for one format, lines of text with a route each: programs that call nothing else link no other format. The texts are those
+/// that the routes lead to.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_text(input: Input, options: &LoadOptions) -> Result<TableBuilder, ReadError> {
+pub fn load_text(
+    input: Input,
+    options: &LoadOptions,
+) -> Result<(ByFamily<Ribs>, Dictionary), ReadError> {
     let (name, progress) = (input.name().to_owned(), input.progress());
     let mut source = TextTable::of(input, options);
     let mut table = insert_all(name, &progress, &mut source, options)?.0.content;
     if options.mapped {
         table.map_ipv4();
     }
-    let texts = mem::take(source.values()).into_texts();
-    Ok(TableBuilder::from_parts(table.ribs, texts))
+    Ok((table.ribs, mem::take(source.values()).into_texts()))
 }
 
 /// How many bytes the values of a small file may take.

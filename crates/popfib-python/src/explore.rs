@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBool, PyString};
 
 use crate::state::SharedState;
-use crate::store::{builder, os_error, seconds_now, warn};
+use crate::store::{table_of_texts, os_error, seconds_now, warn};
 
 /// Writes the page of a table to `path`, or to a temporary file that the browser opens; returns where it is.
 pub(crate) fn explore(
@@ -65,14 +65,14 @@ fn page(table: &SharedState, py: Python<'_>, name: &str) -> PyResult<String> {
     let state = table.copy(py)?;
     let places = state.values.places();
     let is_single = places.iter().flatten().count() == 1;
-    let table = builder(py, &state, |value| {
+    let table = table_of_texts(py, &state, |value| {
         match is_single && value.is(PyBool::new(py, true)) {
             // A list without values.
             true => Ok(PyString::new(py, "")),
             false => value.str(),
         }
     })?;
-    py.detach(|| page_of(name, &sources, &table.build()))
+    py.detach(|| page_of(name, &sources, &table))
 }
 
 fn page_of(name: &str, sources: &[Source], table: &Table) -> PyResult<String> {

@@ -401,7 +401,7 @@ impl<'a, A: Family> FamilyRoutes<'a, A> {
         match self {
             Self::Map(map) => map.longest_match_each(addresses, found),
             Self::Image(table) => match table.longest() {
-                Ok(longest) => longest.longest_matches_with(Kernel::best(), addresses, found),
+                Ok(fib) => popfib::longest::matches_with(fib, Kernel::best(), addresses, found),
                 Err(_) => (0..addresses.len()).for_each(|at| found(at, None)),
             },
         }

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use popfib::image::{Keep, Source};
 use popfib::{Address, Image, ImageWriter, NextHop, Options, Prefix};
 use popfib_formats::Escaped;
-use popfib_table::{Dictionary, Records, Table, TableBuilder, TableError};
+use popfib_table::{Dictionary, Records, Table, TableError};
 use pyo3::exceptions::{PyOSError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
@@ -64,7 +64,7 @@ pub(crate) fn save(
         return py.detach(|| save_image(path, &sources, write));
     }
     let state = table.copy(py)?;
-    let builder = builder(py, &state, |value| {
+    let texts = table_of_texts(py, &state, |value| {
         let text = match encode {
             // The value of a list without values.
             None if value.is(PyBool::new(py, true)) => PyString::new(py, "").into_any(),
@@ -81,17 +81,17 @@ pub(crate) fn save(
     })?;
     py.detach(|| {
         save_image(path, &sources, |image| {
-            builder.write(image, &Options::default(), Keep::Routes)
+            texts.write(image, &Options::default(), Keep::Routes)
         })
     })
 }
 
 /// The routes of a state, with the texts that `text` makes of values. Values with the same text become one next hop.
-pub(crate) fn builder<'py>(
+pub(crate) fn table_of_texts<'py>(
     py: Python<'py>,
     state: &TableState,
     text: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>>,
-) -> PyResult<TableBuilder> {
+) -> PyResult<Table> {
     let mut names = Dictionary::new();
     let mut numbers = Vec::new();
     for value in state.values.places().iter() {
@@ -102,7 +102,7 @@ pub(crate) fn builder<'py>(
     }
     let number = |old: NextHop| numbers[old.get() as usize - 1];
     let ribs = py.detach(|| state.routes.map().ribs(number));
-    Ok(TableBuilder::from_parts(ribs, names))
+    Ok(Table::of_texts(ribs, names))
 }
 
 /// Saves an image of one table, which comes from `sources` and which `write` writes into it.

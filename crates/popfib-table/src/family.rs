@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use popfib::family::{Family, PerFamily};
 use popfib::image::{ImageFamily, ImageTable};
-use popfib::{CompileError, Fib, Kernel, LongestFib, NextHop, Options, Prefix, Rib};
+use popfib::{CompileError, Fib, Kernel, NextHop, Options, Prefix, Rib, longest};
 
 use crate::error::TableError;
 
@@ -35,25 +35,14 @@ enum FamilyStorage<A: Family> {
     Rib {
         rib: Rib<A>,
         fib: OnceLock<Result<Fib<A>, CompileError>>,
-        longest: OnceLock<Result<LongestFib<A>, CompileError>>,
+        longest: OnceLock<Result<Fib<A>, CompileError>>,
     },
     /// The Fibs share the image's memory.
     Image {
         image: ImageTable,
         fib: Option<Fib<A>>,
-        longest: Option<LongestFib<A>>,
+        longest: Option<Fib<A>>,
     },
-}
-
-/// Answers the number of an address's route, where a table answers that of its record. Made by [`FamilyTable::number_routes`].
-#[derive(Clone, Debug)]
-pub struct RouteNumbers<A: Family>(Fib<A>);
-
-impl<A: Family> RouteNumbers<A> {
-    /// Puts the number of each address's route into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
-    pub fn numbers(&self, kernel: Kernel, addresses: &[A], numbers: &mut [u32]) {
-        self.0.lookup_batch_with(kernel, addresses, numbers);
-    }
 }
 
 impl<A: Family> From<Rib<A>> for FamilyTable<A> {
@@ -129,12 +118,12 @@ impl<A: Family> FamilyTable<A> {
         }
     }
 
-    /// The Fib of longest matches. The first call compiles it, others wait.
+    /// The Fib of [longest matches](popfib::longest). The first call compiles it, others wait.
     ///
     /// # Errors
-    /// [`TableError::NoRoutes`], and as [`LongestFib::compile`].
+    /// [`TableError::NoRoutes`], and as [`longest::compile`].
     #[inline]
-    pub fn longest(&self) -> Result<&LongestFib<A>, TableError> {
+    pub fn longest(&self) -> Result<&Fib<A>, TableError> {
         match &self.0 {
             FamilyStorage::Image {
                 longest: Some(longest),
@@ -142,7 +131,7 @@ impl<A: Family> FamilyTable<A> {
             } => Ok(longest),
             FamilyStorage::Image { .. } => Err(TableError::NoRoutes),
             FamilyStorage::Rib { rib, longest, .. } => {
-                let compile = || LongestFib::compile(rib, &Options::default());
+                let compile = || longest::compile(rib, &Options::default());
                 let longest = longest.get_or_init(compile);
                 longest.as_ref().map_err(|error| error.clone().into())
             }
@@ -156,7 +145,7 @@ impl<A: Family> FamilyTable<A> {
         let compiled = match &self.0 {
             FamilyStorage::Image { fib, longest, .. } => match (fib, longest) {
                 (None, Some(longest)) => {
-                    return Self::value_of_match(longest.fib().lookup(address));
+                    return Self::value_of_match(longest.lookup(address));
                 }
                 (fib, _) => fib.as_ref(),
             },
@@ -181,7 +170,7 @@ impl<A: Family> FamilyTable<A> {
             FamilyStorage::Rib { longest, .. } => longest.get().and_then(|fib| fib.as_ref().ok()),
         };
         match compiled {
-            Some(longest) => Ok(longest.longest_match(address)),
+            Some(longest) => Ok(longest::matched(address, longest.lookup(address))),
             None => match self.has_prefixes() {
                 true => Ok(self.match_in_rib(address)),
                 false => Err(TableError::NoRoutes),
@@ -272,7 +261,7 @@ impl<A: Family> FamilyTable<A> {
         addresses: &[A],
         numbers: &mut [u32],
     ) -> Result<(), TableError> {
-        let fib = self.longest()?.fib();
+        let fib = self.longest()?;
         fib.lookup_batch_with(kernel, addresses, numbers);
         Ok(())
     }
@@ -280,24 +269,24 @@ impl<A: Family> FamilyTable<A> {
     /// The prefix of the match of `address` with this number, and the number of its record. O(1).
     #[inline(always)]
     pub fn matched(address: A, number: u32) -> Option<(Prefix<A>, NextHop)> {
-        LongestFib::<A>::matched(address, number)
+        longest::matched(address, number)
     }
 
     /// The number of the record of the match with this number, 0 for no match. O(1).
     #[inline(always)]
     pub fn value_of_match(number: u32) -> u32 {
-        number / LongestFib::<A>::LENGTHS
+        longest::next_hop::<A>(number)
     }
 
     /// Numbers the routes from 1 on in prefix order, hands each with the number of its record to `each` in this order, and returns
-    /// what answers these numbers: for callers that keep something for each route.
+    /// a Fib that answers these numbers: for callers that keep something for each route.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`], and as [`Fib::compile`].
     pub fn number_routes(
         &self,
         mut each: impl FnMut(Prefix<A>, NextHop),
-    ) -> Result<RouteNumbers<A>, TableError> {
+    ) -> Result<Fib<A>, TableError> {
         let mut next = NextHop::MIN;
         let numbered = self.routes()?.map(|(prefix, value)| {
             each(prefix, value);
@@ -307,8 +296,7 @@ impl<A: Family> FamilyTable<A> {
             (prefix, number)
         });
         let numbered: Rib<A> = numbered.collect();
-        let fib = Fib::compile(&numbered, &Options::default())?;
-        Ok(RouteNumbers(fib))
+        Ok(Fib::compile(&numbered, &Options::default())?)
     }
 
     /// How many different records the routes of this family have. O(routes); O(1) in an image.
@@ -329,7 +317,7 @@ impl<A: Family> FamilyTable<A> {
             FamilyStorage::Rib { rib, fib, longest } => {
                 let fib = fib.get().and_then(|fib| fib.as_ref().ok());
                 let longest = longest.get().and_then(|longest| longest.as_ref().ok());
-                rib.bytes() + fib.map_or(0, Fib::bytes) + longest.map_or(0, LongestFib::bytes)
+                rib.bytes() + fib.map_or(0, Fib::bytes) + longest.map_or(0, Fib::bytes)
             }
         }
     }

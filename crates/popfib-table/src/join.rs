@@ -31,13 +31,12 @@ impl PerFamily for NumberedPrefixes {
 /// [`Lists`] make one column: the names of all lists that contain the address.
 ///
 /// ```
-/// use popfib_table::{TableBuilder, Join, Lists};
+/// use popfib_table::{Join, Lists, Table};
 ///
-/// let mut asn = TableBuilder::new();
-/// asn.insert("192.0.2.0/24".parse()?, "64500");
+/// let asn: Table = [("192.0.2.0/24".parse()?, "64500")].into_iter().collect();
 /// let mut lists = Lists::new();
 /// lists.add("drop", ["192.0.2.128/25".parse()?]);
-/// let joined = Join::new().table("asn", &asn.build())?.lists("bad", lists).build()?;
+/// let joined = Join::new().table("asn", &asn)?.lists("bad", lists).build()?;
 ///
 /// let number = joined.lookup("192.0.2.200".parse()?).expect("it matches");
 /// let [asn, bad] = [0, 1].map(|column| joined.value_in(number, column));

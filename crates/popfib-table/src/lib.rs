@@ -5,7 +5,7 @@
 //! records have numbers from 1 on. A lookup finds the longest prefix that contains the address and answers the number of its
 //! record, 0 or `None` if there is none; [`Table::value`] and [`Records::cell`] turn the number into values.
 //!
-//! Build a table from routes with [`TableBuilder`], from routes and [`RecordsBuilder`] with [`Table::of_records`], or take one out of
+//! Collect routes with texts into a table, make one of routes and [`RecordsBuilder`] with [`Table::of_records`], or take one out of
 //! an image with [`Table::of_image`]. It never changes after that, so threads may share it. One address is looked up by
 //! [`Table::lookup`], many by [`FamilyTable::value_numbers`], which takes an array and fills an array; an [`AddressColumn`] makes
 //! such arrays of addresses of both families. What lookups of many need is compiled when it is first asked for.
@@ -18,12 +18,10 @@
 //! ([`NewFile`]), and files that are read again when they have changed ([`Watcher`]).
 //!
 //! ```
-//! use popfib_table::TableBuilder;
+//! use popfib_table::Table;
 //!
-//! let mut builder = TableBuilder::new();
-//! builder.insert("192.0.2.0/24".parse()?, "office");
-//! builder.insert("2001:db8::/32".parse()?, "lab");
-//! let table = builder.build();
+//! let routes = [("192.0.2.0/24".parse()?, "office"), ("2001:db8::/32".parse()?, "lab")];
+//! let table: Table = routes.into_iter().collect();
 //!
 //! let (prefix, number) = table.longest_match("192.0.2.7".parse()?)?.expect("it matches");
 //! assert_eq!(prefix.to_string(), "192.0.2.0/24");
@@ -48,7 +46,6 @@ mod prefix_text;
 mod records;
 pub mod rpki;
 mod table;
-mod table_builder;
 mod table_set;
 mod watched_files;
 mod watcher;
@@ -58,7 +55,7 @@ pub use address_text::{IPV6_TEXT, write_ip};
 pub use cover::{Cover, cover};
 pub use dictionary::Dictionary;
 pub use error::TableError;
-pub use family::{FamilyTable, Ribs, RouteNumbers};
+pub use family::{FamilyTable, Ribs};
 pub use join::{Join, Lists, NumberedPrefixes};
 pub use new_file::{NewFile, save_image};
 pub use prefix_text::PrefixText;
@@ -67,7 +64,6 @@ pub use records::{
     RecordsBuilder, Scalar, check_records,
 };
 pub use table::Table;
-pub use table_builder::TableBuilder;
 pub use table_set::TableSet;
 pub use watched_files::WatchedFiles;
 pub use watcher::{WatchReader, Watcher};

@@ -49,12 +49,13 @@ pub struct Table {
 
 impl Default for Table {
     fn default() -> Self {
-        Self::of_ribs(ByFamily::default(), Dictionary::default())
+        Self::of_texts(ByFamily::default(), Dictionary::default())
     }
 }
 
 impl Table {
-    pub(crate) fn of_ribs(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
+    /// The table of these routes, whose next hops are numbers of texts. One that is higher has no value.
+    pub fn of_texts(ribs: ByFamily<Ribs>, values: Dictionary) -> Self {
         Self::of_records(ribs, Records::of_values(values))
     }
 
@@ -121,13 +122,8 @@ impl Table {
         if self.records.is_some() {
             return Ok(self);
         }
-        let (mut ribs, mut texts) = (ByFamily::<Ribs>::default(), Dictionary::new());
-        for (prefix, number) in self.routes()? {
-            let number = texts.intern(&number.to_string());
-            popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut ribs)
-                .insert(prefix, number));
-        }
-        Ok(Self::of_ribs(ribs, texts))
+        let routes = self.routes()?;
+        Ok(routes.map(|(prefix, n)| (prefix, n.to_string())).collect())
     }
 
     /// From now on the [value](Self::value) of each record is what it has in the column of this name. The other columns stay.
@@ -287,6 +283,19 @@ impl Table {
     pub fn bytes(&self) -> usize {
         let records = self.records.as_ref().map_or(0, Records::bytes);
         self.ipv4().bytes() + self.ipv6().bytes() + records + self.image_bytes
+    }
+}
+
+/// Of two routes for one prefix the later stays.
+impl<V: AsRef<str>> FromIterator<(IpPrefix, V)> for Table {
+    fn from_iter<I: IntoIterator<Item = (IpPrefix, V)>>(routes: I) -> Self {
+        let (mut ribs, mut texts) = (ByFamily::<Ribs>::default(), Dictionary::new());
+        for (prefix, value) in routes {
+            let number = texts.intern(value.as_ref());
+            popfib::by_family!(prefix, |prefix: Prefix<A>| A::of_mut(&mut ribs)
+                .insert(prefix, number));
+        }
+        Self::of_texts(ribs, texts)
     }
 }
 

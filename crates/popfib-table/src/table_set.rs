@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use hashbrown::HashMap;
 use popfib::family::{ByFamily, Family, PerFamily};
-use popfib::{CompileError, FibSet, Kernel, LongestFib, Options, Rib};
+use popfib::{CompileError, FibSet, Kernel, Options, Rib, longest};
 
 use crate::error::TableError;
 use crate::family::Ribs;
@@ -43,7 +43,7 @@ impl<A: Family> FamilySet<A> {
         if !with_prefixes {
             return FibSet::compile(&self.ribs, &options);
         }
-        let number = |(prefix, number)| Ok((prefix, LongestFib::<A>::number(prefix, number)?));
+        let number = |(prefix, number)| Ok((prefix, longest::number(prefix, number)?));
         let ribs = self.ribs.iter();
         let ribs = ribs.map(|rib| rib.iter().map(number).collect::<Result<_, CompileError>>());
         let ribs = ribs.collect::<Result<Vec<Rib<A>>, _>>()?;
@@ -104,7 +104,7 @@ impl TableSet {
     /// one length. The first call of each kind compiles the tables, others wait.
     ///
     /// # Errors
-    /// As [`FibSet::compile`] and [`LongestFib::number`].
+    /// As [`FibSet::compile`] and [`longest::number`].
     pub fn numbers<A: Family>(
         &self,
         with_prefixes: bool,

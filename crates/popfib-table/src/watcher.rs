@@ -23,17 +23,15 @@ use crate::watched_files::WatchedFiles;
 /// has changed: at once if another takes its place, as renaming does, otherwise when nothing has been written to it for a second.
 ///
 /// ```
-/// use popfib_table::{Table, TableBuilder, WatchedFiles, Watcher};
+/// use popfib_table::{Table, WatchedFiles, Watcher};
 ///
 /// let path = std::env::temp_dir().join("popfib-watcher-example");
 /// std::fs::write(&path, "192.0.2.0/24")?;
 /// let file = path.clone();
 /// // With popfib-formats: `Ok(load(Input::open(&file)?, &options)?.content)`.
 /// let load = move || -> Result<Table, std::io::Error> {
-///     let mut table = TableBuilder::new();
 ///     let prefix = std::fs::read_to_string(&file)?.parse();
-///     table.insert(prefix.map_err(std::io::Error::other)?, "office");
-///     Ok(table.build())
+///     Ok([(prefix.map_err(std::io::Error::other)?, "office")].into_iter().collect())
 /// };
 /// let tell = |news: Result<(), std::io::Error>| match news {
 ///     Ok(()) => eprintln!("read again"),

@@ -27,7 +27,7 @@
 //! | prefixes without values | [`IpSet`]; for one family [`PrefixSet`] |
 //! | a map that changes while other threads look up | [`LiveIpMap`]; for one family [`LiveMap`] |
 //! | your own numbers as next hops, always ready for lookups | [`NextHopMap`] |
-//! | the same, compiled explicitly | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`LongestFib`] for lookups of prefix and next hop |
+//! | the same, compiled explicitly | [`Rib`] for the routes, [`Fib`] compiled from it for lookups, [`longest`] for lookups of prefix and next hop |
 //! | the same, changing while other threads look up, with your allocator | [`LiveFib`] |
 //! | a compiled table as a file, used by many processes | [`Image`], written by [`ImageWriter`] |
 //! | prefixes as sets of addresses: union, intersection, difference | [`algebra`] |
@@ -44,6 +44,7 @@
 //! | [`rib`] | iterators of a [`Rib`] |
 //! | [`image`] | the tables of an [`Image`], and what is kept in one |
 //! | [`family`] | code for both families, written once |
+//! | [`longest`] | a Fib that finds prefix and next hop |
 //! | [`algebra`], [`aggregate`], [`diff`], [`intervals`] | prefixes and routes computed from others |
 //! | [`fold`] | the nodes of a Poptrie, for layouts of your own |
 //! | [`memory`] | allocators |
@@ -83,7 +84,7 @@ pub mod image;
 pub mod intervals;
 pub mod kernel;
 pub mod live;
-mod longest;
+pub mod longest;
 pub mod map;
 pub mod memory;
 mod next_hop;
@@ -108,7 +109,6 @@ pub use live::live_fib::LiveFib;
 pub use live::live_set::LiveFibSet;
 pub use live::map::LiveMap;
 pub use live::map::ip_map::LiveIpMap;
-pub use longest::LongestFib;
 pub use map::ip_map::IpMap;
 pub use map::next_hops::NextHopMap;
 pub use map::prefix_map::PrefixMap;

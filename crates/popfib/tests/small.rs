@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use popfib::image::Keep;
 use popfib::{
     Address, CompileError, Fib, FibSet, Image, ImageError, ImageWriter, Kernel, LiveFib,
-    LiveFibSet, LiveMap, LongestFib, NextHop, Options, Prefix, PrefixMap, Rib, Size,
+    LiveFibSet, LiveMap, NextHop, Options, Prefix, PrefixMap, Rib, Size, longest as matches,
 };
 
 /// Routes of a table.
@@ -83,14 +83,14 @@ fn matches_agree<A: Address>(
     addresses: &[A],
     count: usize,
 ) {
-    let fib = LongestFib::compile(rib, options).expect("fits");
+    let fib = matches::compile(rib, options).expect("fits");
     let expected: Vec<_> = addresses.iter().map(|a| longest(routes, *a)).collect();
-    let one_by_one = addresses.iter().map(|a| fib.longest_match(*a));
+    let one_by_one = addresses.iter().map(|a| matches::matched(*a, fib.lookup(*a)));
     assert!(one_by_one.eq(expected.iter().copied()));
     let many: Vec<A> = addresses.iter().copied().cycle().take(count).collect();
     for kernel in Kernel::list() {
         let mut found = Vec::new();
-        fib.longest_matches_with(kernel, &many, |at, route| {
+        matches::matches_with(&fib, kernel, &many, |at, route| {
             assert_eq!(at, found.len());
             found.push(route);
         });
@@ -102,14 +102,14 @@ fn matches_agree<A: Address>(
 #[test]
 fn next_hops_too_high_for_a_length_beside_them() {
     fn limit<A: Address>(max: u32) {
-        assert_eq!(LongestFib::<A>::MAX_NEXT_HOP, max);
+        assert_eq!(matches::max_next_hop::<A>(), max);
         let prefix = Prefix::host(A::MAX);
         let mut rib = Rib::<A>::new();
         rib.insert(prefix, NextHop::new(max).expect("not 0"));
-        let fib = LongestFib::compile(&rib, &Options::default()).expect("fits");
-        assert_eq!(fib.longest_match(A::MAX), rib.longest_match(A::MAX));
+        let fib = matches::compile(&rib, &Options::default()).expect("fits");
+        assert_eq!(matches::matched(A::MAX, fib.lookup(A::MAX)), rib.longest_match(A::MAX));
         rib.insert(prefix, NextHop::new(max + 1).expect("not 0"));
-        let error = LongestFib::compile(&rib, &Options::default()).err();
+        let error = matches::compile(&rib, &Options::default()).err();
         let next_hop = max + 1;
         assert_eq!(error, Some(CompileError::NextHop { next_hop, max }));
     }

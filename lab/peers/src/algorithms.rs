@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use ip_network_table_deps_treebitmap::IpLookupTable;
 use ip_network_table_deps_treebitmap::address::Address as TreeBitmapAddress;
-use popfib::{Address, CompileError, Fib, Kernel, LongestFib, NextHop, Options, Prefix, Rib, Size};
+use popfib::{Address, CompileError, Fib, Kernel, NextHop, Options, Prefix, Rib, Size, longest};
 use prefix_trie::PrefixMap;
 
 use crate::exchange::Family;
@@ -117,25 +117,28 @@ pub(crate) fn popfib<A: Address>(
     Ok(Popfib { fib, kernel })
 }
 
-impl<A: Address> Lookup<A> for LongestFib<A> {
+/// A Fib of longest matches.
+pub(crate) struct Matches<A: Address>(Fib<A>);
+
+impl<A: Address> Lookup<A> for Matches<A> {
     #[inline]
     fn lookup(&self, addresses: &[A], next_hops: &mut [u32]) {
-        self.fib().lookup_batch(addresses, next_hops);
+        self.0.lookup_batch(addresses, next_hops);
         for number in next_hops {
-            *number /= Self::LENGTHS;
+            *number = longest::next_hop::<A>(*number);
         }
     }
 
     fn bytes(&self) -> usize {
-        self.bytes()
+        self.0.bytes()
     }
 }
 
 pub(crate) fn matches<A: Address>(
     routes: &Routes<A>,
     options: &Options,
-) -> Result<LongestFib<A>, CompileError> {
-    LongestFib::compile(&routes.iter().copied().collect(), options)
+) -> Result<Matches<A>, CompileError> {
+    longest::compile(&routes.iter().copied().collect(), options).map(Matches)
 }
 
 /// A family as the peers name its addresses.

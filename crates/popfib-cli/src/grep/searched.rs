@@ -3,7 +3,7 @@
 //! Patterns and lists become one table, since an address then costs one lookup for all of them.
 
 use popfib_program::failure::Failure;
-use popfib_table::{Table, TableBuilder};
+use popfib_table::Table;
 
 use crate::stream::table::NamedTable;
 use crate::table;
@@ -63,9 +63,5 @@ fn patterns_table(args: &GrepArgs, patterns: &[String]) -> Result<Option<Table>,
     for file in &args.file {
         found.extend(table::prefixes_of_file(file, &args.tables.read)?);
     }
-    let mut builder = TableBuilder::new();
-    for prefix in found {
-        builder.insert(prefix, "");
-    }
-    Ok(Some(builder.build()))
+    Ok(Some(found.into_iter().map(|prefix| (prefix, "")).collect()))
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_table::{
-    Cell, CellKind, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table, TableBuilder,
+    Cell, CellKind, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table,
     TableError,
 };
 use proptest::prelude::*;
@@ -39,11 +39,7 @@ fn table(routes: &[(IpPrefix, u8)]) -> Table {
 }
 
 fn list(prefixes: &[IpPrefix]) -> Table {
-    let mut builder = TableBuilder::new();
-    for prefix in prefixes {
-        builder.insert(*prefix, "");
-    }
-    builder.build()
+    prefixes.iter().map(|prefix| (*prefix, "")).collect()
 }
 
 /// The first and last address of each prefix, and those beside it.
@@ -178,10 +174,9 @@ proptest! {
 
 #[test]
 fn names_of_joined_columns() {
-    let text = |value: &str| {
-        let mut builder = TableBuilder::new();
-        builder.insert("10.0.0.0/8".parse().unwrap(), value);
-        builder.build()
+    let text = |value: &str| -> Table {
+        let prefix = "10.0.0.0/8".parse().unwrap();
+        [(prefix, value)].into_iter().collect()
     };
     let names = |join: Join| -> Vec<String> {
         let table = join.build().unwrap();

@@ -8,7 +8,7 @@ use forms::{repair, sections};
 use popfib::family::ByFamily;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, NextHop, Options};
-use popfib_table::{CellKind, ColumnType, Records, RecordsBuilder, Ribs, Table, TableBuilder};
+use popfib_table::{CellKind, ColumnType, Records, RecordsBuilder, Ribs, Table};
 
 /// Columns of every type, with absent values, and so many records.
 fn records(count: u32) -> Records {
@@ -180,16 +180,16 @@ fn some_columns_in_another_order() {
 fn an_image_of_one_column_of_texts_has_its_texts_alone() {
     let mut builder = RecordsBuilder::new();
     let column = builder.column("value").unwrap();
-    let mut texts = TableBuilder::new();
+    let mut texts = Vec::new();
     for (number, text) in ["b", "a", "é"].into_iter().enumerate() {
         builder.set(column, CellKind::Text, text);
         builder.finish_record();
         let prefix = format!("10.0.{}.0/24", number + 1).parse().unwrap();
-        texts.insert(prefix, text);
+        texts.push((prefix, text));
         let prefix = format!("2001:db8:{:x}::/48", number + 1).parse().unwrap();
-        texts.insert(prefix, text);
+        texts.push((prefix, text));
     }
-    let wanted = image(&texts.build(), Keep::Routes);
+    let wanted = image(&texts.into_iter().collect(), Keep::Routes);
     assert!(image(&table(builder.build().records), Keep::Routes) == wanted);
     let kinds = sections(&wanted)
         .into_iter()

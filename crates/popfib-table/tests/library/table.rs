@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use popfib::family::Family;
 use popfib::image::Keep;
 use popfib::{Image, ImageWriter, IpPrefix, Kernel, NextHop, Options, Prefix, Rib};
-use popfib_table::{AddressColumn, FamilyTable, PrefixText, Table, TableBuilder, TableError};
+use popfib_table::{AddressColumn, FamilyTable, PrefixText, Table, TableError};
 use proptest::prelude::*;
 
 /// What a table should answer.
@@ -28,14 +28,13 @@ impl Model {
         self.covering(IpPrefix::host(address)).pop()
     }
 
-    fn builder(&self) -> TableBuilder {
-        let mut builder = TableBuilder::new();
-        for (prefix, value) in &self.0 {
-            // What the route replaces is gone.
-            builder.insert(*prefix, "replaced");
-            builder.insert(*prefix, value);
-        }
-        builder
+    fn table(&self) -> Table {
+        let routes = self.0.iter();
+        // What a route replaces is gone.
+        let twice = |(prefix, value): (&IpPrefix, &String)| {
+            [(*prefix, "replaced".to_owned()), (*prefix, value.clone())]
+        };
+        routes.flat_map(twice).collect()
     }
 }
 
@@ -48,10 +47,10 @@ fn covers(route: IpPrefix, prefix: IpPrefix) -> bool {
 }
 
 /// The routes as an image, opened again.
-fn image(builder: &TableBuilder, keep: Keep) -> Table {
+fn image(table: &Table, keep: Keep) -> Table {
     let mut writer = ImageWriter::new(7);
     writer.table("model", &[]).unwrap();
-    let written = builder.write(&mut writer, &Options::default(), keep);
+    let written = table.write(&mut writer, &Options::default(), keep);
     written.unwrap();
     open(&writer)
 }
@@ -123,7 +122,7 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
     let mut routes = Vec::new();
     let each = |prefix, number| routes.push((A::ip_prefix(prefix), text(table, number)));
     let numbered = family.number_routes(each).unwrap();
-    numbered.numbers(kernel, addresses, &mut numbers);
+    numbered.lookup_batch_with(kernel, addresses, &mut numbers);
     for (address, number) in addresses.iter().zip(numbers) {
         let found = (number as usize).checked_sub(1).map(|place| routes[place]);
         assert_eq!(found, model.longest_match(address.ip()));
@@ -170,14 +169,14 @@ fn check(table: &Table, model: &Model) {
 }
 
 fn check_all(model: &Model) {
-    let builder = model.builder();
-    check(&image(&builder, Keep::Routes), model);
-    let prefixes = image(&builder, Keep::Prefixes);
+    let table = model.table();
+    check(&image(&table, Keep::Routes), model);
+    let prefixes = image(&table, Keep::Prefixes);
     assert!(prefixes.has_prefixes());
     assert_eq!(prefixes.has_routes(), prefixes.route_count() == 0);
     check(&prefixes, model);
-    let bare = image(&builder, Keep::Values);
-    check(&builder.build(), model);
+    let bare = image(&table, Keep::Values);
+    check(&table, model);
     check(&bare, model);
     if bare.route_count() == 0 {
         assert!(bare.has_routes());
@@ -240,13 +239,13 @@ fn one_family_default_routes_and_hosts() {
 /// More values than 16 bits number.
 #[test]
 fn many_values() {
-    let mut builder = TableBuilder::new();
-    for at in 0..70_000u32 {
+    let route = |at: u32| {
         let prefix = Prefix::new_masked(at << 12, 20).unwrap();
-        builder.insert(prefix.into(), &format!("value {at}"));
-    }
-    let images = [Keep::Routes, Keep::Values].map(|keep| image(&builder, keep));
-    for table in [builder.build()].iter().chain(&images) {
+        (prefix.into(), format!("value {at}"))
+    };
+    let table: Table = (0..70_000).map(route).collect();
+    let images = [Keep::Routes, Keep::Values].map(|keep| image(&table, keep));
+    for table in [table].iter().chain(&images) {
         assert_eq!(table.record_count(), Some(70_000));
         let addresses: Vec<u32> = (0..70_000).map(|at| at << 12 | 99).collect();
         let mut numbers = vec![0; addresses.len()];
@@ -288,12 +287,9 @@ fn threads_share_what_one_compiles() {
 }
 
 fn popfib_like() -> Table {
-    let mut builder = TableBuilder::new();
-    for at in 0..5000u32 {
-        let prefix = Prefix::new_masked(0x0a00_0000 + (at << 8), 24).unwrap();
-        builder.insert(prefix.into(), "ten");
-    }
-    builder.build()
+    let prefix = |at: u32| Prefix::new_masked(0x0a00_0000 + (at << 8), 24).unwrap();
+    let routes = (0..5000).map(|at| (prefix(at).into(), "ten"));
+    routes.collect()
 }
 
 /// Images of other programs: without names, without a family, without routes.

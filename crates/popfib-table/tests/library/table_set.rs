@@ -3,7 +3,7 @@
 use popfib::family::Family;
 use popfib::{Kernel, Prefix};
 use popfib_table::{
-    CellKind, FamilyTable, RecordsBuilder, Table, TableBuilder, TableError, TableSet,
+    CellKind, FamilyTable, RecordsBuilder, Table, TableError, TableSet,
 };
 
 /// A number that looks random.
@@ -14,18 +14,16 @@ fn mixed(number: u64) -> u64 {
 
 /// Small prefixes around few addresses, so that tables overlap.
 fn table(seed: u64, routes: u64) -> Table {
-    let mut builder = TableBuilder::new();
-    for route in 0..routes {
+    let route = |route| {
         let random = mixed(seed << 32 | route);
         let bits = random as u32 & 0x0f0f_00ff;
         let value = format!("hop {}", random >> 40 & 7);
         let ipv4 = Prefix::new_masked(bits, (random >> 33 & 31) as u8 + 1).unwrap();
         let ipv6 =
             Prefix::new_masked(u128::from(bits) << 64, (random >> 50 & 127) as u8 + 1).unwrap();
-        builder.insert(u32::ip_prefix(ipv4), &value);
-        builder.insert(u128::ip_prefix(ipv6), &value);
-    }
-    builder.build()
+        [(u32::ip_prefix(ipv4), value.clone()), (u128::ip_prefix(ipv6), value)]
+    };
+    (0..routes).flat_map(route).collect()
 }
 
 fn check<A: Family>(all: &Table, tables: &[Table], address: impl Fn(u64) -> A) {

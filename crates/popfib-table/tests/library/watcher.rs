@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use popfib_table::{Table, TableBuilder, WatchedFiles, Watcher};
+use popfib_table::{Table, WatchedFiles, Watcher};
 use tempfile::TempDir;
 
 const OFTEN: Duration = Duration::from_millis(1);
@@ -24,12 +24,11 @@ fn publish(path: &Path, content: &str) {
 
 /// The table of lines of a prefix and a value.
 fn load(path: &Path) -> Result<Table, io::Error> {
-    let mut table = TableBuilder::new();
-    for line in fs::read_to_string(path)?.lines() {
+    let route = |line: &str| {
         let (prefix, value) = line.split_once(' ').ok_or(io::ErrorKind::InvalidData)?;
-        table.insert(prefix.parse().map_err(io::Error::other)?, value);
-    }
-    Ok(table.build())
+        Ok((prefix.parse().map_err(io::Error::other)?, value.to_owned()))
+    };
+    fs::read_to_string(path)?.lines().map(route).collect()
 }
 
 type News = Receiver<Result<(), io::Error>>;

@@ -29,7 +29,7 @@ use crate::rib::Rib;
 /// one takes some hundred bytes. Tables are numbered from 0 in the order in which they are compiled. A lookup takes at most
 /// 1 + key width / 6 steps and does not allocate.
 ///
-/// For longest matches let the next hops of the Ribs be those of [`LongestFib::number`](crate::LongestFib::number).
+/// For longest matches let the next hops of the Ribs be those of [`longest::number`](crate::longest::number).
 ///
 /// ```
 /// use popfib::{FibSet, NextHop, Options, Rib};

@@ -1,6 +1,6 @@
 //! One family of a table in an image: its Fibs, and its routes if they were kept.
 //!
-//! The Fib of a [`LongestFib`] finds a longest match with one lookup. It contains the next hops, too; they have their own Fib
+//! The Fib of [`longest`] matches finds one with one lookup. It contains the next hops, too; they have their own Fib
 //! where it is wanted, because that is smaller, and lookups in it are faster (docs/experiments/images.md). The routes are three arrays in
 //! prefix order, for callers that need all of them.
 
@@ -18,7 +18,7 @@ use crate::address::Address;
 use crate::fib::arrays::{FibArrays, FibView, FibWord};
 use crate::fib::check::{check_answers, check_shape};
 use crate::fib::{Fib, Options};
-use crate::longest::LongestFib;
+use crate::longest;
 use crate::memory::Global;
 use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 use crate::prefix::Prefix;
@@ -34,7 +34,7 @@ impl<A: Address> Integer for ImageKey<A> {}
 #[derive(Debug)]
 pub struct ImageFamily<A: Address> {
     fib: Option<Fib<A>>,
-    longest: Option<LongestFib<A>>,
+    longest: Option<Fib<A>>,
     description: FibDescription,
     routes: Option<RouteArrays<A>>,
 }
@@ -55,7 +55,7 @@ impl<A: Address> ImageFamily<A> {
         let id = |kind| (u16::from(A::WIDTH), kind);
         let max = (sections
             .max_next_hop
-            .saturating_mul(LongestFib::<A>::LENGTHS))
+            .saturating_mul(longest::lengths::<A>()))
         .saturating_add(A::WIDTH.into());
         // SAFETY: the caller's.
         let fib = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
@@ -82,7 +82,7 @@ impl<A: Address> ImageFamily<A> {
         };
         Ok(Some(Self {
             fib: fib.map(|(fib, _)| fib),
-            longest: longest.map(|(fib, _)| LongestFib::from_fib(fib)),
+            longest: longest.map(|(fib, _)| fib),
             description,
             routes,
         }))
@@ -98,7 +98,7 @@ impl<A: Address> ImageFamily<A> {
     pub fn lookup(&self, address: A) -> u32 {
         match (&self.fib, &self.longest) {
             (Some(fib), _) => fib.lookup(address),
-            (None, Some(longest)) => longest.fib().lookup(address) / LongestFib::<A>::LENGTHS,
+            (None, Some(longest)) => longest::next_hop::<A>(longest.lookup(address)),
             // One is there.
             (None, None) => 0,
         }
@@ -106,7 +106,7 @@ impl<A: Address> ImageFamily<A> {
 
     /// The options that the Fibs were compiled with.
     pub fn options(&self) -> Options {
-        let fib = (self.fib.as_ref()).or(self.longest.as_ref().map(LongestFib::fib));
+        let fib = (self.fib.as_ref()).or(self.longest.as_ref());
         Options::default()
             .direct_bits(self.description.asked_direct_bits)
             .aggregation(self.description.aggregation)
@@ -133,12 +133,12 @@ impl<A: Address> ImageFamily<A> {
     /// `None` also if the image has values alone.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
-        self.longest_fib()?.longest_match(address)
+        longest::matched(address, self.longest_fib()?.lookup(address))
     }
 
-    /// The Fib for longest matches; `None` if the image has values alone.
+    /// The Fib of [longest matches](crate::longest); `None` if the image has values alone.
     #[inline]
-    pub fn longest_fib(&self) -> Option<&LongestFib<A>> {
+    pub fn longest_fib(&self) -> Option<&Fib<A>> {
         self.longest.as_ref()
     }
 

@@ -50,7 +50,7 @@ pub(super) const FIB: FibKinds = FibKinds {
 pub(super) const ROUTE_ADDRESSES: u16 = 32;
 pub(super) const ROUTE_LENGTHS: u16 = 33;
 pub(super) const ROUTE_NEXT_HOPS: u16 = 34;
-/// The Fib of a `LongestFib`, which returns next hops and lengths.
+/// The Fib of [longest matches](crate::longest), which returns next hops and lengths.
 pub(super) const LONGEST_FIB: FibKinds = FibKinds {
     description: 48,
     root: 49,

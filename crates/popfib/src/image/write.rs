@@ -15,7 +15,7 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::arrays::FibWord;
 use crate::fib::{Fib, Options};
-use crate::longest::LongestFib;
+use crate::longest;
 use crate::memory::Allocator;
 use crate::rib::Rib;
 
@@ -143,7 +143,7 @@ impl ImageWriter {
     ///
     /// # Errors
     /// Those of [`Fib::compile`], and [`CompileError::NextHop`] for a next hop without a name or, but for [`Keep::Values`],
-    /// above [`LongestFib::MAX_NEXT_HOP`].
+    /// above [`max_next_hop`](crate::longest::max_next_hop).
     ///
     /// # Panics
     /// If no table was begun, or it has routes for keys of this type already.
@@ -166,8 +166,8 @@ impl ImageWriter {
             return Err(CompileError::NextHop { next_hop, max });
         }
         let fib = (keep != Keep::Prefixes).then(|| Fib::<A>::compile(rib, options));
-        let longest = (keep != Keep::Values).then(|| LongestFib::<A>::compile(rib, options));
-        let (fib, longest) = (fib.transpose()?, longest.transpose()?);
+        let matches = (keep != Keep::Values).then(|| longest::compile(rib, options));
+        let (fib, matches) = (fib.transpose()?, matches.transpose()?);
         let describe = |highest: u32| FibDescription {
             answer_bits: if highest <= u16::MAX.into() { 16 } else { 32 },
             asked_direct_bits: options.asked_direct_bits(),
@@ -180,9 +180,9 @@ impl ImageWriter {
         if let Some(fib) = fib {
             self.fib(FIB, &fib, describe(highest));
         }
-        if let Some(longest) = longest {
-            let highest = highest * LongestFib::<A>::LENGTHS + u32::from(A::WIDTH);
-            self.fib(LONGEST_FIB, longest.fib(), describe(highest));
+        if let Some(matches) = matches {
+            let highest = longest::combined::<A>(highest, A::WIDTH);
+            self.fib(LONGEST_FIB, &matches, describe(highest));
         }
         if keep != Keep::Routes {
             return Ok(());

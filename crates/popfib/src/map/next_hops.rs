@@ -1,6 +1,6 @@
 //! A map from prefixes to numbers that the caller keeps: next hops.
 //!
-//! A leaf is next hop and prefix length in one number, as in a [`LongestFib`]: nothing is looked up to take it apart,
+//! A leaf is next hop and prefix length in one number, as in a Fib of [`longest`] matches: nothing is looked up to take it apart,
 //! and no pairs are kept. So what each answer of a map costs beside the Fib, a read of its pair, this does without;
 //! with many different values that is most of a lookup.
 
@@ -11,7 +11,7 @@ use super::follow::FollowedRib;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::{CheckError, Options};
-use crate::longest::LongestFib;
+use crate::longest;
 use crate::next_hop::NextHop;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
@@ -57,7 +57,7 @@ impl<A: Address> fmt::Debug for NextHopMap<A> {
 
 impl<A: Address> NextHopMap<A> {
     /// The highest next hop: about 65 million for IPv4, 16 million for IPv6.
-    pub const MAX: u32 = LongestFib::<A>::MAX_NEXT_HOP;
+    pub const MAX: u32 = longest::max_next_hop::<A>();
 
     /// A map without routes; allocates nothing.
     pub fn new() -> Self {
@@ -71,10 +71,10 @@ impl<A: Address> NextHopMap<A> {
     pub fn from_rib(mut rib: Rib<A>) -> Result<Self, CompileError> {
         if rib.next_hop_bound() > Self::MAX {
             for (prefix, next_hop) in &rib {
-                LongestFib::<A>::number(prefix, next_hop)?;
+                longest::number(prefix, next_hop)?;
             }
         }
-        rib.renumber(|len, next_hop| next_hop * LongestFib::<A>::LENGTHS + u32::from(len));
+        rib.renumber(|len, next_hop| longest::combined::<A>(next_hop, len));
         let mut map = Self::new();
         map.0.rib = rib;
         map.0.compile();
@@ -110,7 +110,7 @@ impl<A: Address> NextHopMap<A> {
     /// The longest prefix that contains `address`, and its next hop.
     #[inline]
     pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, NextHop)> {
-        LongestFib::<A>::matched(address, self.0.answer(address))
+        longest::matched(address, self.0.answer(address))
     }
 
     /// Looks up each of `addresses` and writes its next hop to the same place of `next_hops`; 0 if there is
@@ -124,7 +124,7 @@ impl<A: Address> NextHopMap<A> {
         for (addresses, numbers) in addresses.chunks(PART).zip(next_hops.chunks_mut(PART)) {
             self.0.answer_batch(addresses, numbers);
             for number in numbers {
-                *number /= LongestFib::<A>::LENGTHS;
+                *number = longest::next_hop::<A>(*number);
             }
         }
     }
@@ -158,7 +158,7 @@ impl<A: Address> NextHopMap<A> {
             let numbers = &mut numbers[..addresses.len()];
             self.0.answer_batch(addresses, numbers);
             for (at, (address, number)) in addresses.iter().zip(numbers).enumerate() {
-                found(first + at, LongestFib::<A>::matched(*address, *number));
+                found(first + at, longest::matched(*address, *number));
             }
         }
     }
@@ -174,7 +174,7 @@ impl<A: Address> NextHopMap<A> {
         prefix: Prefix<A>,
         next_hop: NextHop,
     ) -> Result<Option<NextHop>, CompileError> {
-        let new = LongestFib::<A>::number(prefix, next_hop)?;
+        let new = longest::number(prefix, next_hop)?;
         let old = self.0.rib.try_insert(prefix, new)?;
         self.0.follow(prefix, old, Some(new));
         Ok(old.map(|old| route((prefix, old)).1))
@@ -240,7 +240,7 @@ impl<A: Address> NextHopMap<A> {
     pub fn check(&self) -> Result<(), CheckError> {
         self.0.check()?;
         for (prefix, number) in &self.0.rib {
-            let matched = LongestFib::<A>::matched(prefix.address(), number.get());
+            let matched = longest::matched(prefix.address(), number.get());
             if matched.is_none_or(|(known, _)| known != prefix)
                 || !are_right_around(&self.0.rib, prefix, |a, n| self.0.is_right(a, n))
             {
@@ -255,6 +255,6 @@ impl<A: Address> NextHopMap<A> {
 /// A route whose number is taken apart.
 #[inline]
 fn route<A: Address>((prefix, number): (Prefix<A>, NextHop)) -> (Prefix<A>, NextHop) {
-    let matched = LongestFib::<A>::matched(prefix.address(), number.get());
+    let matched = longest::matched(prefix.address(), number.get());
     matched.expect("it is a number of next hop and length")
 }

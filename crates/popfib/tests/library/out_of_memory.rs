@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::common::failing::{Failing, Refuse};
 use crate::common::random::Random;
-use popfib::{Address, CompileError, Fib, LongestFib, NextHop, Options, Prefix, Rib, Size};
+use popfib::{Address, CompileError, Fib, NextHop, Options, Prefix, Rib, Size, longest};
 
 type Model<A> = BTreeMap<Prefix<A>, NextHop>;
 
@@ -190,7 +190,7 @@ fn compile<A: Address>(seed: u64, routes: usize, all_direct_bits: &[u8]) {
             drop(clone);
             let (longest, _) = memory.until_it_succeeds(
                 &mut (),
-                |()| LongestFib::compile_in(&rib, &options, &memory),
+                |()| longest::compile_in(&rib, &options, &memory),
                 given_back,
             );
             // The copy of the routes is gone; from 1 MiB on there are whole huge pages.
@@ -200,7 +200,8 @@ fn compile<A: Address>(seed: u64, routes: usize, all_direct_bits: &[u8]) {
             };
             assert!(memory.bytes() <= most);
             for &probe in &probes {
-                assert_eq!(longest.longest_match(probe), rib.longest_match(probe));
+                let found = longest::matched(probe, longest.lookup(probe));
+                assert_eq!(found, rib.longest_match(probe));
             }
             drop(longest);
             assert_eq!(memory.bytes(), 0);

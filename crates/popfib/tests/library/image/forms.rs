@@ -3,7 +3,7 @@
 
 use popfib::image::Source;
 use popfib::image::{ImageFamily, ImageTable, Keep};
-use popfib::{Address, Fib, Image, ImageWriter, Kernel, LongestFib, NextHop, Options};
+use popfib::{Address, Fib, Image, ImageWriter, Kernel, NextHop, Options, longest};
 use popfib::{Prefix, Rib, Size};
 
 /// SplitMix64: small, seedable, the same on every machine.
@@ -215,11 +215,11 @@ fn ask_family<A: Address>(of: &ImageTable, random: &mut Random, answers: &mut Ve
     if let Some(fib) = table.fib() {
         assert_eq!(ask_fib(fib, &addresses, max), wide);
     }
-    if let Some(longest) = table.longest_fib() {
-        let numbers = ask_fib(longest.fib(), &addresses, u32::MAX);
+    if let Some(fib) = table.longest_fib() {
+        let numbers = ask_fib(fib, &addresses, u32::MAX);
         for (number, address) in numbers.into_iter().zip(&addresses) {
             let found = table.longest_match(*address);
-            assert_eq!(found, LongestFib::<A>::matched(*address, number));
+            assert_eq!(found, longest::matched(*address, number));
             assert!(found.is_none_or(|(_, next_hop)| next_hop.get() <= max));
         }
     }

@@ -2,7 +2,7 @@
 
 use popfib::image::{ImageTable, Keep, Source};
 use popfib::{
-    Address, CompileError, Fib, Image, ImageWriter, LongestFib, NextHop, Options, Prefix, Rib, Size,
+    Address, CompileError, Fib, Image, ImageWriter, NextHop, Options, Prefix, Rib, Size, longest,
 };
 
 use super::forms::{Random, ask, every_width, family, rib, two_tables};
@@ -235,7 +235,7 @@ fn fibs_and_tables_outlive_their_image() {
 #[test]
 fn next_hops_that_leave_no_room_for_a_length_have_no_routes() {
     let mut rib = Rib::<u128>::new();
-    let max = LongestFib::<u128>::MAX_NEXT_HOP;
+    let max = longest::max_next_hop::<u128>();
     let everything = Prefix::new(0, 0).unwrap();
     rib.insert(everything, NextHop::new(max).unwrap());
     let mut writer = ImageWriter::new(0);

@@ -63,70 +63,46 @@ enum SetOperation {
 Examples:
   popfib set union drop.txt edrop.txt > blocked.txt
   popfib set union drop.txt --to nftables --name blocked")]
-    Union {
-        /// Lists; `-` is standard input
-        #[arg(value_name = "FILE", required = true)]
-        files: Vec<PathBuf>,
-        #[command(flatten)]
-        common: SetCommonArgs,
-    },
+    Union(SetLists<1>),
     /// Addresses in all of the lists
     #[command(after_help = "\
 Examples:
   popfib set intersect customers.txt blocked.txt
   popfib set intersect --keep-routes table.txt.gz customers.txt")]
     Intersect {
-        /// Lists; `-` is standard input
-        #[arg(value_name = "FILE", num_args = 2.., required = true)]
-        files: Vec<PathBuf>,
         /// Print the routes of the first list that are in all others
         ///
         /// Entirely, and unchanged.
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
-        common: SetCommonArgs,
+        lists: SetLists<2>,
     },
     /// Addresses in the first list and in none of the others
     #[command(after_help = "\
 Examples:
   popfib set subtract announced.txt.gz blocked.txt")]
     Subtract {
-        /// Lists; `-` is standard input
-        #[arg(value_name = "FILE", num_args = 2.., required = true)]
-        files: Vec<PathBuf>,
         /// Print the routes of the first list that are not in the others
         ///
         /// Not entirely; they are unchanged.
         #[arg(long)]
         keep_routes: bool,
         #[command(flatten)]
-        common: SetCommonArgs,
+        lists: SetLists<2>,
     },
     /// Addresses in none of the lists
     #[command(after_help = "\
 Examples:
   popfib set complement --family ipv4 routed.txt")]
-    Complement {
-        /// Lists; `-` is standard input
-        #[arg(value_name = "FILE", required = true)]
-        files: Vec<PathBuf>,
-        #[command(flatten)]
-        common: SetCommonArgs,
-    },
+    Complement(SetLists<1>),
     /// Addresses in exactly one of two lists
     ///
     /// Of more lists, in an odd number of them.
     #[command(after_help = "\
 Examples:
   popfib set symmetric yesterday.txt today.txt")]
-    Symmetric {
-        /// Lists; `-` is standard input
-        #[arg(value_name = "FILE", num_args = 2.., required = true)]
-        files: Vec<PathBuf>,
-        #[command(flatten)]
-        common: SetCommonArgs,
-    },
+    Symmetric(SetLists<2>),
     /// Prefixes of one length with the addresses of the lists
     ///
     /// Longer ones stay.
@@ -192,6 +168,16 @@ Exit status: 0 if all of A lies in B, 1 if not, 2 bad usage or input.")]
         #[command(flatten)]
         read: ReadArgs,
     },
+}
+
+#[derive(Args)]
+struct SetLists<const LEAST: usize> {
+    /// Lists; `-` is standard input
+    #[arg(value_name = "FILE", num_args = LEAST.., required = true)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    common: SetCommonArgs,
 }
 
 #[derive(Args)]
@@ -286,19 +272,15 @@ impl SetRule {
 
 pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let (rule, files, keep_routes, common) = match &args.operation {
-        SetOperation::Union { files, common } => (SetRule::Union, files, false, common),
-        SetOperation::Intersect {
-            files,
-            keep_routes,
-            common,
-        } => (SetRule::Intersect, files, *keep_routes, common),
-        SetOperation::Subtract {
-            files,
-            keep_routes,
-            common,
-        } => (SetRule::Subtract, files, *keep_routes, common),
-        SetOperation::Complement { files, common } => (SetRule::Complement, files, false, common),
-        SetOperation::Symmetric { files, common } => (SetRule::Symmetric, files, false, common),
+        SetOperation::Union(of) => (SetRule::Union, &of.files, false, &of.common),
+        SetOperation::Intersect { keep_routes, lists } => {
+            (SetRule::Intersect, &lists.files, *keep_routes, &lists.common)
+        }
+        SetOperation::Subtract { keep_routes, lists } => {
+            (SetRule::Subtract, &lists.files, *keep_routes, &lists.common)
+        }
+        SetOperation::Complement(of) => (SetRule::Complement, &of.files, false, &of.common),
+        SetOperation::Symmetric(of) => (SetRule::Symmetric, &of.files, false, &of.common),
         SetOperation::Compare(args) => return compare::run(args),
         SetOperation::Split(args) => return split::run(args),
         SetOperation::Free(args) => return free::run(args),

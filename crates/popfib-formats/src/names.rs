@@ -5,35 +5,19 @@
 //! those of files that people publish; of several that a file has, the one that comes first in its list counts.
 
 /// What holds the prefix of a row.
+#[rustfmt::skip]
 pub(crate) const PREFIX: &[&str] = &[
-    "prefix",
-    "cidr",
-    "network",
-    "subnet",
-    "ipprefix",
-    "ipv4prefix",
-    "ipv6prefix",
-    "cidrblock",
-    "ipv6cidrblock",
-    "cidrip",
-    "cidripv6",
-    "ipcidrrange",
-    "iprange",
+    "prefix", "cidr", "network", "subnet", "ipprefix", "ipv4prefix", "ipv6prefix", "cidrblock", "ipv6cidrblock",
+    "cidrip", "cidripv6", "ipcidrrange", "iprange",
 ];
 
 /// What holds the address of a row without a prefix: a route for this one address.
 pub(crate) const ADDRESS: &[&str] = &["ip", "address", "ipaddress", "addr"];
 
 /// What holds the length of a prefix that is an address alone, as a number or a network mask.
+#[rustfmt::skip]
 pub(crate) const LENGTH: &[&str] = &[
-    "netmask",
-    "subnetmask",
-    "networkmask",
-    "mask",
-    "prefixlength",
-    "prefixlen",
-    "masklength",
-    "masklen",
+    "netmask", "subnetmask", "networkmask", "mask", "prefixlength", "prefixlen", "masklength", "masklen",
 ];
 
 /// What holds the mask of the bits that do not belong to it.
@@ -43,45 +27,17 @@ pub(crate) const WILDCARD: &[&str] = &["wildcardmask", "wildcard", "hostmask", "
 pub(crate) const BARE_LENGTH: &[&str] = &["length", "len"];
 
 /// What holds the first address of a range, and the last.
+#[rustfmt::skip]
 pub(crate) const FIRST: &[&str] = &[
-    "startip",
-    "ipstart",
-    "rangestart",
-    "networkstart",
-    "networkstartip",
-    "startipaddress",
-    "startaddress",
-    "firstip",
-    "firstaddress",
-    "beginip",
-    "ipfrom",
-    "networkstartinteger",
-    "startipnum",
-    "beginipnum",
-    "start",
-    "first",
-    "from",
-    "begin",
+    "startip", "ipstart", "rangestart", "networkstart", "networkstartip", "startipaddress", "startaddress",
+    "firstip", "firstaddress", "beginip", "ipfrom", "networkstartinteger", "startipnum", "beginipnum", "start",
+    "first", "from", "begin",
 ];
 /// See [`FIRST`].
+#[rustfmt::skip]
 pub(crate) const LAST: &[&str] = &[
-    "endip",
-    "ipend",
-    "rangeend",
-    "networkend",
-    "networklastip",
-    "networkendip",
-    "endipaddress",
-    "endaddress",
-    "lastip",
-    "lastaddress",
-    "ipto",
-    "networklastinteger",
-    "networkendinteger",
-    "endipnum",
-    "end",
-    "last",
-    "to",
+    "endip", "ipend", "rangeend", "networkend", "networklastip", "networkendip", "endipaddress", "endaddress",
+    "lastip", "lastaddress", "ipto", "networklastinteger", "networkendinteger", "endipnum", "end", "last", "to",
 ];
 
 /// Of the names of an end of a range those that are of nothing else: `start`, `from` and the like may be a date, or a host's.
@@ -93,26 +49,11 @@ pub(crate) fn explicit(names: &'static [&'static str]) -> &'static [&'static str
 }
 
 /// What holds the value, the most telling first.
+#[rustfmt::skip]
 pub(crate) const VALUE: &[&str] = &[
-    "nexthop",
-    "value",
-    "asn",
-    "asnumber",
-    "autonomoussystemnumber",
-    "originas",
-    "origin",
-    "as",
-    "countrycode",
-    "countryisocode",
-    "isocode",
-    "country",
-    "geonameid",
-    "registeredcountrygeonameid",
-    "name",
-    "label",
-    "site",
-    "tenant",
-    "sblid",
+    "nexthop", "value", "asn", "asnumber", "autonomoussystemnumber", "originas", "origin", "as", "countrycode",
+    "countryisocode", "isocode", "country", "geonameid", "registeredcountrygeonameid", "name", "label", "site",
+    "tenant", "sblid",
 ];
 
 /// `1 row`, `2 rows`, `2 prefixes`.

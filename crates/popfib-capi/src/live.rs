@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 
 use popfib::image::Keep;
 use popfib::live::{Guard, Reader};
-use popfib::{Address, ImageWriter, Kernel, Fib, LiveFib, NextHop, Options, Prefix, Rib, longest};
+use popfib::{Address, Fib, ImageWriter, Kernel, LiveFib, NextHop, Options, Prefix, Rib, longest};
 
 use crate::engine::ReaderEngine;
 use crate::error::{Errno, Result};

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBool, PyString};
 
 use crate::state::SharedState;
-use crate::store::{table_of_texts, os_error, seconds_now, warn};
+use crate::store::{os_error, seconds_now, table_of_texts, warn};
 
 /// Writes the page of a table to `path`, or to a temporary file that the browser opens; returns where it is.
 pub(crate) fn explore(

@@ -45,6 +45,17 @@ enum FamilyStorage<A: Family> {
     },
 }
 
+/// Answers the number of an address's route, where a table answers that of its record. Made by [`FamilyTable::number_routes`].
+#[derive(Clone, Debug)]
+pub struct RouteNumbers<A: Family>(Fib<A>);
+
+impl<A: Family> RouteNumbers<A> {
+    /// Puts the number of each address's route into `numbers`, 0 for no match. `numbers` is as long as `addresses`.
+    pub fn numbers(&self, kernel: Kernel, addresses: &[A], numbers: &mut [u32]) {
+        self.0.lookup_batch_with(kernel, addresses, numbers);
+    }
+}
+
 impl<A: Family> From<Rib<A>> for FamilyTable<A> {
     fn from(rib: Rib<A>) -> Self {
         Self(FamilyStorage::Rib {
@@ -279,14 +290,14 @@ impl<A: Family> FamilyTable<A> {
     }
 
     /// Numbers the routes from 1 on in prefix order, hands each with the number of its record to `each` in this order, and returns
-    /// a Fib that answers these numbers: for callers that keep something for each route.
+    /// what answers these numbers: for callers that keep something for each route.
     ///
     /// # Errors
     /// [`TableError::NoRoutes`], and as [`Fib::compile`].
     pub fn number_routes(
         &self,
         mut each: impl FnMut(Prefix<A>, NextHop),
-    ) -> Result<Fib<A>, TableError> {
+    ) -> Result<RouteNumbers<A>, TableError> {
         let mut next = NextHop::MIN;
         let numbered = self.routes()?.map(|(prefix, value)| {
             each(prefix, value);
@@ -296,7 +307,8 @@ impl<A: Family> FamilyTable<A> {
             (prefix, number)
         });
         let numbered: Rib<A> = numbered.collect();
-        Ok(Fib::compile(&numbered, &Options::default())?)
+        let fib = Fib::compile(&numbered, &Options::default())?;
+        Ok(RouteNumbers(fib))
     }
 
     /// How many different records the routes of this family have. O(routes); O(1) in an image.

@@ -55,7 +55,7 @@ pub use address_text::{IPV6_TEXT, write_ip};
 pub use cover::{Cover, cover};
 pub use dictionary::Dictionary;
 pub use error::TableError;
-pub use family::{FamilyTable, Ribs};
+pub use family::{FamilyTable, Ribs, RouteNumbers};
 pub use join::{Join, Lists, NumberedPrefixes};
 pub use new_file::{NewFile, save_image};
 pub use prefix_text::PrefixText;

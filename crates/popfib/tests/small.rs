@@ -85,7 +85,9 @@ fn matches_agree<A: Address>(
 ) {
     let fib = matches::compile(rib, options).expect("fits");
     let expected: Vec<_> = addresses.iter().map(|a| longest(routes, *a)).collect();
-    let one_by_one = addresses.iter().map(|a| matches::matched(*a, fib.lookup(*a)));
+    let one_by_one = addresses
+        .iter()
+        .map(|a| matches::matched(*a, fib.lookup(*a)));
     assert!(one_by_one.eq(expected.iter().copied()));
     let many: Vec<A> = addresses.iter().copied().cycle().take(count).collect();
     for kernel in Kernel::list() {
@@ -107,7 +109,10 @@ fn next_hops_too_high_for_a_length_beside_them() {
         let mut rib = Rib::<A>::new();
         rib.insert(prefix, NextHop::new(max).expect("not 0"));
         let fib = matches::compile(&rib, &Options::default()).expect("fits");
-        assert_eq!(matches::matched(A::MAX, fib.lookup(A::MAX)), rib.longest_match(A::MAX));
+        assert_eq!(
+            matches::matched(A::MAX, fib.lookup(A::MAX)),
+            rib.longest_match(A::MAX)
+        );
         rib.insert(prefix, NextHop::new(max + 1).expect("not 0"));
         let error = matches::compile(&rib, &Options::default()).err();
         let next_hop = max + 1;

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use popfib::family::Family;
-use popfib::{Fib, Kernel, NextHop, Prefix};
+use popfib::{Kernel, NextHop, Prefix};
 use popfib_program::failure::Failure;
-use popfib_table::{FamilyTable, PrefixText, Table};
+use popfib_table::{FamilyTable, PrefixText, RouteNumbers, Table};
 
 use crate::stream::table::NamedTable;
 use crate::stream::table_column::Asked;
@@ -71,7 +71,7 @@ impl NamedTable {
 /// The routes of one family, numbered when its first address comes.
 #[derive(Default)]
 pub(crate) struct LazyRouteNumbers<A: Family> {
-    numbered: Option<Fib<A>>,
+    numbered: Option<RouteNumbers<A>>,
     /// How many numbers come before those of the routes.
     before: u32,
     /// By these numbers, the routes whose records are answers, if not all are; 0 is no route.
@@ -127,7 +127,7 @@ impl<A: Family> LazyRouteNumbers<A> {
                 self.numbered.insert(numbered)
             }
         };
-        numbered.lookup_batch_with(kernel, addresses, numbers);
+        numbered.numbers(kernel, addresses, numbers);
         if !self.are_answers.is_empty() {
             for number in &mut *numbers {
                 *number *= u32::from(self.are_answers[*number as usize]);

@@ -5,8 +5,7 @@ use std::net::IpAddr;
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_table::{
-    Cell, CellKind, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table,
-    TableError,
+    Cell, CellKind, Join, Lists, Records, RecordsBuilder, Ribs, Scalar, Table, TableError,
 };
 use proptest::prelude::*;
 

@@ -122,7 +122,7 @@ fn check_batches<A: Family>(table: &Table, model: &Model, addresses: &[A]) {
     let mut routes = Vec::new();
     let each = |prefix, number| routes.push((A::ip_prefix(prefix), text(table, number)));
     let numbered = family.number_routes(each).unwrap();
-    numbered.lookup_batch_with(kernel, addresses, &mut numbers);
+    numbered.numbers(kernel, addresses, &mut numbers);
     for (address, number) in addresses.iter().zip(numbers) {
         let found = (number as usize).checked_sub(1).map(|place| routes[place]);
         assert_eq!(found, model.longest_match(address.ip()));

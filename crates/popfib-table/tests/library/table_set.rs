@@ -2,9 +2,7 @@
 
 use popfib::family::Family;
 use popfib::{Kernel, Prefix};
-use popfib_table::{
-    CellKind, FamilyTable, RecordsBuilder, Table, TableError, TableSet,
-};
+use popfib_table::{CellKind, FamilyTable, RecordsBuilder, Table, TableError, TableSet};
 
 /// A number that looks random.
 fn mixed(number: u64) -> u64 {
@@ -21,7 +19,10 @@ fn table(seed: u64, routes: u64) -> Table {
         let ipv4 = Prefix::new_masked(bits, (random >> 33 & 31) as u8 + 1).unwrap();
         let ipv6 =
             Prefix::new_masked(u128::from(bits) << 64, (random >> 50 & 127) as u8 + 1).unwrap();
-        [(u32::ip_prefix(ipv4), value.clone()), (u128::ip_prefix(ipv6), value)]
+        [
+            (u32::ip_prefix(ipv4), value.clone()),
+            (u128::ip_prefix(ipv6), value),
+        ]
     };
     (0..routes).flat_map(route).collect()
 }

@@ -273,9 +273,12 @@ impl SetRule {
 pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
     let (rule, files, keep_routes, common) = match &args.operation {
         SetOperation::Union(of) => (SetRule::Union, &of.files, false, &of.common),
-        SetOperation::Intersect { keep_routes, lists } => {
-            (SetRule::Intersect, &lists.files, *keep_routes, &lists.common)
-        }
+        SetOperation::Intersect { keep_routes, lists } => (
+            SetRule::Intersect,
+            &lists.files,
+            *keep_routes,
+            &lists.common,
+        ),
         SetOperation::Subtract { keep_routes, lists } => {
             (SetRule::Subtract, &lists.files, *keep_routes, &lists.common)
         }

@@ -11,19 +11,24 @@ use popfib_feed::{
 };
 use popfib_formats::{Input, UpdateOptions};
 
+#[path = "../../crates/popfib-feed/tests/feed/at_once.rs"]
+#[expect(dead_code, reason = "the tests need more")]
+mod at_once;
+use at_once::AtOnce as _;
+
 /// What is left in the tables after these pieces, and the error if there was one.
 fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
     let now = Instant::now();
     let mut tables = Tables::new(Limits::default());
     let id = tables.connected("fuzz", now);
     let error = match choice % 3 {
-        0 => push(&mut FpmDecoder::new(), pieces, &mut tables, id),
-        1 => push(&mut BmpDecoder::new(), pieces, &mut tables, id),
+        0 => push(&mut FpmDecoder::default(), pieces, &mut tables, id),
+        1 => push(&mut BmpDecoder::default(), pieces, &mut tables, id),
         _ => read(pieces, &mut tables, id),
     };
     while tables.tick(now + Duration::from_secs(1_000_000), 3) {}
     let mut left = Vec::new();
-    let names: Vec<String> = tables.tables().map(|table| table.name).collect();
+    let names: Vec<String> = tables.tables_after(None).map(|table| table.name).collect();
     for name in names {
         let view = tables.view(&name).expect("it has just been listed");
         let mut reader = view.reader();
@@ -86,9 +91,9 @@ fn read(pieces: &[&[u8]], tables: &mut Tables, id: ConnectionId) -> Option<Strin
 
 /// Datagrams of a kernel, each with its length before it.
 fn datagrams(mut bytes: &[u8]) {
-    let mut kernel = KernelReader::new();
-    kernel.dump();
     let mut tables = Tables::new(Limits::default());
+    let mut kernel = KernelReader::within(tables.memory_budget());
+    kernel.dump();
     let now = Instant::now();
     let id = tables.connected("fuzz", now);
     while let Some((&length, rest)) = bytes.split_first() {

@@ -1,37 +1,31 @@
 //! `--bpf`: a live table in, the table of BPF programs out, word by word.
 //!
-//! A thread for each stores the words of changes after they are published, with the numbers of values that readers of this process
-//! have: nothing of the table is kept twice. While it waits for programs what is published next waits, some milliseconds, and is one
-//! batch then; clients do not wait.
+//! Whoever publishes changes stores their words, too, with the numbers of values that readers of this process have: nothing of the
+//! table is kept twice. While that waits for programs what is published next waits, some milliseconds, and is one batch then; clients do
+//! not wait. The main loop looks which table it is.
 //!
 //! Programs keep what an earlier process left until all tables are loaded, as images do (`publish.rs`).
+//!
+//! Rejected: a thread that stores the words. To wake it for each publication, and its falling asleep, are a fifth of an update's CPU
+//! time (docs/experiments/updates.md).
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib_bpf::{MappedTable, MirroredTable, PinnedMap, ProgramValues, ValueKind};
+use popfib::LiveIpMap;
+use popfib::map::Shared;
+use popfib_bpf::{MappedTable, MirroredTable, PinnedMap, ProgramValues, ValueIds, ValueKind};
 use popfib_feed::{TableView, Target};
-
-use popfib_bpf::ValueIds;
 use popfib_program::failure::Failure;
 use popfib_program::note;
 
 use super::bpf_counts::BpfCounts;
 use super::state::{FollowState, Health};
-use super::threads;
 
-/// How long the thread waits for changes before it looks whether it is still wanted, and after the kernel has refused something.
-const TICK: Duration = Duration::from_millis(100);
+/// How long nothing is tried after the kernel has refused something.
 const AFTER_REFUSAL: Duration = Duration::from_secs(1);
-
-/// What the main thread wants of the thread.
-const GO_ON: u8 = 0;
-const END: u8 = 1;
-const END_WITH_ALL: u8 = 2;
 
 /// `DIR`, or `DIR=TABLE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,77 +56,16 @@ pub(super) fn is_given_twice(texts: &[String]) -> bool {
     pins.len().min(tables.len()) < texts.len()
 }
 
-/// The thread of one table. Dropping this ends it, after the changes so far.
-pub(super) struct BpfThread {
-    wish: Arc<AtomicU8>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl BpfThread {
-    /// Opens the map, which is made if there is none, and starts the thread.
-    pub(super) fn start(
-        state: &Arc<FollowState>,
-        text: &str,
-        ids: Option<&ValueIds>,
-    ) -> Result<Self, Failure> {
-        let target = BpfTarget::of(text);
-        let pin = PinnedMap::open_or_create(&target.pin).map_err(|error| error.to_string())?;
-        let has_table = matches!(pin.current(), Ok(Some(_)) | Err(_));
-        let kind = ids.map_or(ValueKind::Integers, |_| ValueKind::Ids);
-        let wish = Arc::new(AtomicU8::new(GO_ON));
-        let mut mirror = BpfMirror {
-            state: state.clone(),
-            name: target.pin.display().to_string(),
-            target,
-            has_table,
-            table: MirroredTable::new(pin, kind),
-            values: TargetValues {
-                ids: ids.cloned(),
-                unnumbered: 0,
-            },
-            counts: BpfCounts::default(),
-            has_told: false,
-        };
-        let wanted = wish.clone();
-        let thread = threads::start(move || mirror.run(&wanted))?;
-        let thread = Some(thread);
-        Ok(Self { wish, thread })
-    }
-
-    /// All routes are there: at the end programs get them, even if it is not known of some feed that it has sent all.
-    pub(super) fn finish(mut self) {
-        self.end(END_WITH_ALL);
-    }
-
-    fn end(&mut self, wish: u8) {
-        self.wish.store(wish, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for BpfThread {
-    fn drop(&mut self) {
-        self.end(END);
-    }
-}
-
-/// What the thread has.
-struct BpfMirror {
-    state: Arc<FollowState>,
+/// One table of programs. Dropping this ends it: programs keep what they have.
+pub(super) struct BpfTable {
     target: BpfTarget,
-    name: String,
     /// Whether programs have a table of an earlier process.
     has_table: bool,
-    table: MirroredTable,
-    values: TargetValues,
-    counts: BpfCounts,
-    /// Whether it is known that the kernel refuses something.
-    has_told: bool,
+    copy: Arc<Mutex<BpfCopy>>,
+    view: Option<MirroredView>,
 }
 
-/// A view that this thread alone copies, until this is dropped.
+/// A view that has its copy here, until this is dropped.
 struct MirroredView(Arc<TableView>);
 
 impl Drop for MirroredView {
@@ -141,69 +74,117 @@ impl Drop for MirroredView {
     }
 }
 
-impl BpfMirror {
-    fn run(&mut self, wanted: &AtomicU8) {
-        loop {
-            let wish = wanted.load(Ordering::Relaxed);
-            let is_ready =
-                wish == END_WITH_ALL || !self.has_table || self.state.health() != Health::Loading;
-            let view = self.state.view(self.target.table.as_deref());
-            if let Some(view) = view.filter(|_| is_ready)
-                && self.follow(view, wanted)
-            {
-                break;
-            }
-            if wish != GO_ON {
-                break;
-            }
-            thread::sleep(TICK);
-        }
-        let all = self.state.bpf.lock();
-        let mut all = all.unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(name, _)| *name != self.name);
+impl BpfTable {
+    /// Opens the map, which is made if there is none.
+    pub(super) fn open(
+        state: &Arc<FollowState>,
+        text: &str,
+        ids: Option<&ValueIds>,
+    ) -> Result<Self, Failure> {
+        let target = BpfTarget::of(text);
+        let pin = PinnedMap::open_or_create(&target.pin).map_err(|error| error.to_string())?;
+        let has_table = matches!(pin.current(), Ok(Some(_)) | Err(_));
+        let kind = ids.map_or(ValueKind::Integers, |_| ValueKind::Ids);
+        let copy = BpfCopy {
+            state: state.clone(),
+            name: target.pin.display().to_string().into(),
+            table: MirroredTable::new(pin, kind),
+            values: TargetValues {
+                ids: ids.cloned(),
+                unnumbered: 0,
+            },
+            counts: BpfCounts::default(),
+            refused: None,
+        };
+        Ok(Self {
+            target,
+            has_table,
+            copy: Arc::new(Mutex::new(copy)),
+            view: None,
+        })
     }
 
-    /// Follows a table until there is another one in its place; whether it is over before.
-    fn follow(&mut self, view: Arc<TableView>, wanted: &AtomicU8) -> bool {
-        if !view.begin_mirror() {
-            self.hear(Err(format!("{}: another --bpf has its table", self.name)));
-            thread::sleep(AFTER_REFUSAL);
-            return false;
+    /// Follows the table that there is by now, unless programs have one and routes are still received for the first time (with
+    /// `has_all`, all are there); tries again what the kernel has refused.
+    pub(super) fn follow(&mut self, has_all: bool) {
+        let mut copy = self.copy();
+        if has_all {
+            copy.refused = None;
         }
-        let MirroredView(view) = &MirroredView(view);
-        let mut seen = None;
-        let mut looked = Instant::now();
-        loop {
-            let is_last = wanted.load(Ordering::Relaxed) != GO_ON;
-            let version = view.version();
-            if seen != Some(version) || self.counts.is_behind {
-                let Self { table, values, .. } = self;
-                let result = view.mirror(|routes| table.bring(routes, |target| values.of(target)));
-                self.hear(result.map_err(|error| error.to_string()));
-                seen = Some(version);
+        if copy.is_resting() {
+            return;
+        }
+        let (state, is_behind) = (copy.state.clone(), copy.refused.is_some());
+        drop(copy);
+        let is_ready = has_all || !self.has_table || state.health() != Health::Loading;
+        let view = state.view(self.target.table.as_deref());
+        let is_followed = |view: &Arc<TableView>| {
+            let known = self.view.as_ref();
+            known.is_some_and(|MirroredView(known)| Arc::ptr_eq(known, view))
+        };
+        // Without a table its routes stay for programs: a router may have gone for a moment.
+        if let Some(view) = view.filter(|view| is_ready && !is_followed(view)) {
+            self.view = None;
+            let copy = self.copy.clone();
+            let bring = move |routes: &mut _| lock(&copy).bring(routes);
+            match view.begin_mirror(Box::new(bring)) {
+                true => self.view = Some(MirroredView(view)),
+                false => self.copy().hear(Err("another --bpf has its table".into())),
             }
-            if is_last {
-                return true;
-            }
-            if self.counts.is_behind {
-                thread::sleep(AFTER_REFUSAL);
-            } else {
-                view.wait_for_version(version, TICK);
-            }
-            if looked.elapsed() >= TICK {
-                looked = Instant::now();
-                let now = self.state.view(self.target.table.as_deref());
-                // Without a table its routes stay for programs: a router may have gone for a moment.
-                if now.is_some_and(|now| !Arc::ptr_eq(&now, view)) {
-                    return false;
-                }
-            }
+        } else if (is_behind || has_all)
+            && let Some(MirroredView(view)) = &self.view
+        {
+            view.bring_mirror();
+        }
+    }
+
+    fn copy(&self) -> MutexGuard<'_, BpfCopy> {
+        lock(&self.copy)
+    }
+}
+
+impl Drop for BpfTable {
+    fn drop(&mut self) {
+        let BpfCopy { state, name, .. } = &*self.copy();
+        state.bpf().remove(name);
+    }
+}
+
+fn lock(copy: &Mutex<BpfCopy>) -> MutexGuard<'_, BpfCopy> {
+    copy.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The copy of a table in the maps of programs.
+struct BpfCopy {
+    state: Arc<FollowState>,
+    name: Arc<str>,
+    table: MirroredTable,
+    values: TargetValues,
+    counts: BpfCounts,
+    /// When the kernel last refused something, until all is well again.
+    refused: Option<Instant>,
+}
+
+impl BpfCopy {
+    /// Whether nothing is tried, since the kernel has just refused something.
+    fn is_resting(&self) -> bool {
+        self.refused
+            .is_some_and(|last| last.elapsed() < AFTER_REFUSAL)
+    }
+
+    /// Brings the copy up to date.
+    fn bring(&mut self, routes: &mut LiveIpMap<Target, Shared>) {
+        if !self.is_resting() {
+            let Self { table, values, .. } = self;
+            let result = table.bring(routes, |target| values.of(target));
+            self.hear(result.map_err(|error| error.to_string()));
         }
     }
 
     /// Counts what was done; a refusal is reported once, until all is well again.
     fn hear(&mut self, result: Result<(), String>) {
         let counts = self.table.counts();
+        let had_told = self.counts.is_behind;
         self.counts = BpfCounts {
             tables: counts.tables,
             words: counts.words,
@@ -213,22 +194,15 @@ impl BpfMirror {
             bytes: self.table.table().map_or(0, MappedTable::bytes),
             unnumbered: self.values.unnumbered,
         };
+        self.refused = result.is_err().then(Instant::now);
         match result {
-            Err(reason) if !self.has_told => note!(
+            Err(reason) if !had_told => note!(
                 "{reason}; programs look up in the last table that they have, until this one fits"
             ),
-            Ok(()) if self.has_told => {
-                note!("{}: programs have all routes again", self.name);
-            }
+            Ok(()) if had_told => note!("{}: programs have all routes again", self.name),
             _ => {}
         }
-        self.has_told = self.counts.is_behind;
-        let all = self.state.bpf.lock();
-        let mut all = all.unwrap_or_else(PoisonError::into_inner);
-        match all.iter_mut().find(|(name, _)| *name == self.name) {
-            Some((_, counts)) => *counts = self.counts,
-            None => all.push((self.name.clone(), self.counts)),
-        }
+        self.state.bpf().insert(self.name.clone(), self.counts);
     }
 }
 

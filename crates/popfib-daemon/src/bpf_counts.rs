@@ -1,6 +1,7 @@
-//! What the threads that keep the tables of BPF programs have done, for metrics.
+//! What was done to the tables of BPF programs, for metrics.
 
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Counts of a table for programs, for metrics.
 #[derive(Clone, Copy, Default)]
@@ -17,4 +18,4 @@ pub(super) struct BpfCounts {
 }
 
 /// The counts of all, by their pins.
-pub(super) type AllBpfCounts = Mutex<Vec<(String, BpfCounts)>>;
+pub(super) type AllBpfCounts = BTreeMap<Arc<str>, BpfCounts>;

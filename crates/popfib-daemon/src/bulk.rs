@@ -14,7 +14,7 @@ use popfib::live::IpMapReader;
 use popfib::{Kernel, NextHop};
 use popfib_feed::targets::ReservedTarget;
 use popfib_feed::{BudgetShare, MemoryBudget, Target};
-use popfib_table::FamilyTable;
+use popfib_table::{FamilyTable, Records};
 
 use super::answers::record_line;
 use super::files::FileTable;
@@ -41,7 +41,7 @@ pub(super) struct ValueNumbers {
     /// So that no other value gets the number in the table of one that has a number here.
     reserved: Vec<ReservedTarget>,
     /// The version of the table of a file, and the numbers of its records.
-    records: (u64, HashMap<u32, u32, RandomState>),
+    records: (u64, HashMap<NextHop, u32, RandomState>),
     memory: BudgetShare,
 }
 
@@ -86,33 +86,25 @@ impl ValueNumbers {
         (before + 1..).zip(&self.values[before..])
     }
 
-    /// Appends the number of each address in network byte order, 0 without a match; false if there are more values than numbers.
+    /// Appends the number of each address in network byte order, 0 without a match; `None` if there are more values than numbers.
     pub(super) fn answer<A: Family<Bytes = [u8; N]>, const N: usize>(
         &mut self,
         reader: &mut IpMapReader<Target>,
         packed: &[[u8; N]],
         to: &mut Vec<u8>,
-    ) -> bool {
-        let mut addresses = Vec::with_capacity(BURST);
+    ) -> Option<()> {
         for packed in packed.chunks(BURST) {
-            addresses.clear();
-            addresses.extend(packed.iter().copied().map(A::from_be_bytes));
+            let addresses: Vec<A> = packed.iter().copied().map(A::from_be_bytes).collect();
             let guard = reader.pin();
             let mut values = [None; BURST];
             let values = &mut values[..addresses.len()];
             guard.family::<A>().lookup_batch(&addresses, values);
             for value in values {
-                let number = match value {
-                    None => 0,
-                    Some(value) => match self.number(value) {
-                        Some(number) => number,
-                        None => return false,
-                    },
-                };
+                let number = value.map_or(Some(0), |value| self.number(value))?;
                 to.extend_from_slice(&number.to_le_bytes());
             }
         }
-        true
+        Some(())
     }
 
     /// The same of the table of a file, whose values are lines of all columns.
@@ -121,10 +113,8 @@ impl ValueNumbers {
         file: &FileTable,
         packed: &[[u8; N]],
         to: &mut Vec<u8>,
-    ) -> bool {
-        let Some(records) = file.table.records() else {
-            return false;
-        };
+    ) -> Option<()> {
+        let records = file.table.records()?;
         if self.records.0 != file.version {
             self.records = (file.version, HashMap::default());
         }
@@ -133,49 +123,46 @@ impl ValueNumbers {
             let addresses: Vec<A> = packed.iter().copied().map(A::from_be_bytes).collect();
             let found = &mut found[..addresses.len()];
             let family = file.table.family::<A>();
-            if family
-                .match_numbers(Kernel::best(), &addresses, found)
-                .is_err()
-            {
-                return false;
-            }
+            let matched = family.match_numbers(Kernel::best(), &addresses, found);
+            matched.ok()?;
             for &mut found in found {
-                let record = FamilyTable::<A>::value_of_match(found);
-                let number = match (NextHop::new(record), self.records.1.get(&record)) {
-                    (None, _) => 0,
-                    (_, Some(&number)) => number,
-                    (Some(record), None) => {
-                        let (number, length) = self.number_of_text(record_line(records, record));
-                        if !self.has_room(OVERHEAD + length) {
-                            return false;
-                        }
-                        self.records.1.insert(record.get(), number);
-                        number
-                    }
-                };
+                let record = NextHop::new(FamilyTable::<A>::value_of_match(found));
+                let number = record.map_or(Some(0), |record| self.record(records, record))?;
                 to.extend_from_slice(&number.to_le_bytes());
             }
         }
-        true
+        Some(())
     }
 
-    /// Counts the memory of a value; false if there are too many or they take too much.
-    fn has_room(&mut self, bytes: usize) -> bool {
-        self.values.len() <= MAX_VALUES && self.memory.set(self.memory.bytes() + bytes)
-    }
-
-    /// The number of a text, and its length if it has none yet.
-    fn number_of_text(&mut self, text: String) -> (u32, usize) {
-        let text: Arc<str> = text.into();
-        let next = self.values.len() as u32 + 1;
-        match self.by_text.get(&text) {
-            Some(&number) => (number, 0),
-            None => {
-                self.by_text.insert(text.clone(), next);
-                self.values.push(NumberedValue::Text(text.clone()));
-                (next, text.len())
-            }
+    /// The number of a record, as [`number`](Self::number).
+    fn record(&mut self, records: &Records, record: NextHop) -> Option<u32> {
+        if let Some(&number) = self.records.1.get(&record) {
+            return Some(number);
         }
+        let number = self.number_of_text(record_line(records, record))?;
+        self.records.1.insert(record, number);
+        Some(number)
+    }
+
+    /// Counts the memory of a value, which may be a new one with so many bytes of text; false if there are too many or they take too much.
+    fn has_room(&mut self, new: Option<usize>) -> bool {
+        let bytes = self.memory.bytes() + OVERHEAD + new.unwrap_or(0);
+        (new.is_none() || self.values.len() < MAX_VALUES) && self.memory.set(bytes)
+    }
+
+    /// The number of a text.
+    fn number_of_text(&mut self, text: String) -> Option<u32> {
+        let known = self.by_text.get(&*text).copied();
+        if !self.has_room(known.is_none().then_some(text.len())) {
+            return None;
+        }
+        Some(known.unwrap_or_else(|| {
+            let text: Arc<str> = text.into();
+            self.values.push(NumberedValue::Text(text.clone()));
+            let number = self.values.len() as u32;
+            self.by_text.insert(text, number);
+            number
+        }))
     }
 
     /// The number of a value, a new one if it has none; `None` if there are too many or they take too much memory.
@@ -186,17 +173,16 @@ impl ValueNumbers {
         if self.numbers.len() >= MAX_VALUES {
             return None;
         }
-        let (number, length) = if value.can_change() {
-            self.values.push(NumberedValue::Changing(value.clone()));
-            (self.values.len() as u32, 0)
-        } else {
+        let number = if !value.can_change() {
             // Equal values have one number; a value of a route from a snapshot is not equal to others.
             let mark = if value.is_restored() { "\tstale" } else { "" };
-            self.number_of_text(format!("{value}{mark}"))
-        };
-        if !self.has_room(OVERHEAD + length) {
+            self.number_of_text(format!("{value}{mark}"))?
+        } else if self.has_room(Some(0)) {
+            self.values.push(NumberedValue::Changing(value.clone()));
+            self.values.len() as u32
+        } else {
             return None;
-        }
+        };
         self.reserved.push(value.reserve());
         self.numbers.insert(value.number(), number);
         Some(number)

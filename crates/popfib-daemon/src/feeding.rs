@@ -1,14 +1,23 @@
 //! Transactions of a decoder in, changes of the tables out: applied in short pieces, so that nobody waits long for the lock of the
 //! tables. Decoding needs no lock.
+//!
+//! Changes are published to readers at once if nothing more can be read from their connection, otherwise together with the next ones,
+//! since many together take less time.
 
-use std::time::Instant;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 use popfib_feed::{ConnectionId, Stream, Transaction};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::state::FollowState;
 
 /// The number of changes that are collected before they are applied.
 const ENOUGH: usize = 1024;
+
+/// This many changes are likely to be part of a whole table, so that more is worth waiting for, and for how long.
+const MANY: usize = 1000;
+const SOON: Duration = Duration::from_millis(10);
 
 /// Changes of a connection that are not applied yet. Everything is applied by [`Feeding::finish`].
 pub(super) struct Feeding<'s> {
@@ -37,17 +46,41 @@ impl<'s> Feeding<'s> {
         }
     }
 
-    /// Applies what is pending.
-    pub(super) fn finish(&mut self, streams: &[Stream]) {
-        if self.pending.is_empty() {
-            return;
+    /// Applies what is pending. Returns how many changes wait to be published; `None` if the connection is no longer current.
+    pub(super) fn finish(&mut self, streams: &[Stream]) -> Option<usize> {
+        let (pending, id) = (&mut self.pending, self.id);
+        loop {
+            let mut tables = self.state.tables();
+            if pending.is_empty() || !tables.take(id, streams, pending, Instant::now()) {
+                let waiting = tables.is_current(id).then(|| tables.waiting());
+                drop(tables);
+                // If the connection is no longer current, changes are left; dropping them needs no lock.
+                pending.clear();
+                return waiting;
+            }
         }
-        let take = |pending: &mut Transaction| {
-            let now = Instant::now();
-            self.state.tables().take(self.id, streams, pending, now)
-        };
-        while take(&mut self.pending) {}
-        // If the connection is no longer current, changes are left; dropping them needs no lock.
-        self.pending.clear();
     }
+
+    /// Applies what is pending and publishes it. If more can be read from `source`, or is there already without one, changes may wait for
+    /// it, but not for long. Returns false if the connection is no longer current.
+    pub(super) fn publish(&mut self, streams: &[Stream], source: Option<impl AsFd>) -> bool {
+        let waiting = self.finish(streams);
+        if waiting != Some(0) {
+            let is_many = waiting.is_some_and(|waiting| waiting >= MANY);
+            let patience = if is_many { SOON } else { Duration::ZERO };
+            let is_behind = source.is_none_or(|source| has_more(source, patience));
+            self.state.publish(Instant::now(), is_behind);
+        }
+        waiting.is_some()
+    }
+}
+
+/// Whether data or the end of the file can be read within that time.
+fn has_more(source: impl AsFd, within: Duration) -> bool {
+    let within = Timespec {
+        tv_sec: 0,
+        tv_nsec: within.subsec_nanos().into(),
+    };
+    let mut asked = [PollFd::new(&source, PollFlags::IN)];
+    poll(&mut asked, Some(&within)).is_ok_and(|ready| ready > 0)
 }

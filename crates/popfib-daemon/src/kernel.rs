@@ -24,7 +24,7 @@ use rustix::net::{
 use super::feeding::Feeding;
 use super::lock::cpu_time;
 use super::state::{FollowState, KERNEL as NAME};
-use super::{catch_up, threads};
+use super::threads;
 
 /// Enough for the messages of 588,000 routes; the system's default lost some of 10,000.
 const QUEUE: usize = 64 << 20;
@@ -170,7 +170,7 @@ impl KernelFeed<'_> {
                 feeding.add(streams, transaction);
                 feeding.finish(streams);
             });
-            catch_up::publish(state, &self.socket);
+            feeding.publish(&[], Some(&self.socket));
             state.count(NAME, &mut counts, kernel.counts());
             state.leave_out(NAME, &mut left_out, kernel.left_out());
             match step.map_err(|error| error.to_string())? {

@@ -16,7 +16,6 @@ mod bpf;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
 mod bpf_counts;
 mod bulk;
-mod catch_up;
 mod connection_lines;
 mod feeding;
 mod files;
@@ -182,6 +181,8 @@ fn run(args: &DaemonArgs) -> Result<Verdict, Failure> {
             snapshots.work(every, is_last, || snapshot::write(path, &state))?;
         }
         state.note_troubles(is_last);
+        #[cfg(all(target_os = "linux", feature = "xdp"))]
+        running.follow_tables(false);
         published?;
         if is_ended {
             return Ok(Verdict::Good);

@@ -14,7 +14,6 @@ use rustix::net::sockopt::{
 };
 
 use super::accept::{ListenerThread, accept};
-use super::catch_up;
 use super::feeding::Feeding;
 use super::state::FollowState;
 use super::threads;
@@ -220,9 +219,7 @@ fn serve(
         if decoder.counts().messages > counts.messages {
             began = Instant::now();
         }
-        feeding.finish(decoder.streams());
-        let is_current = state.tables().is_current(id);
-        catch_up::publish(state, stream);
+        let is_current = feeding.publish(decoder.streams(), Some(stream));
         state.count(name, &mut counts, decoder.counts());
         state.leave_out(name, &mut left_out, decoder.left_out());
         if let Err(error) = result {
@@ -263,7 +260,7 @@ mod tests {
             let reading = thread::spawn(move || {
                 let state = FollowState::new(Tables::default());
                 let id = state.tables().joined("router", Instant::now());
-                let decoder = Box::new(BmpDecoder::new());
+                let decoder = Box::new(BmpDecoder::default());
                 let begin = Instant::now();
                 let reason = serve(&state, "router", id, &stream, decoder, patience);
                 (reason, begin.elapsed())

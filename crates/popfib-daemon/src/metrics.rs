@@ -171,23 +171,19 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
         ],
     );
     #[cfg(all(target_os = "linux", feature = "xdp"))]
-    {
-        let all = state.bpf.lock();
-        let all = all.unwrap_or_else(std::sync::PoisonError::into_inner);
-        text.counts(
-            "pin",
-            all.iter().map(|(pin, counts)| (&**pin, counts)),
-            &[
-                ("bpf_behind", |c| c.is_behind.into()),
-                ("bpf_refused_total", |c| c.refused),
-                ("bpf_words_total", |c| c.words),
-                ("bpf_tables_total", |c| c.tables),
-                ("bpf_grace_periods_total", |c| c.graces),
-                ("bpf_bytes", |c| c.bytes as u64),
-                ("bpf_unnumbered_values_total", |c| c.unnumbered),
-            ],
-        );
-    }
+    text.counts(
+        "pin",
+        state.bpf().iter().map(|(pin, counts)| (&**pin, counts)),
+        &[
+            ("bpf_behind", |c| c.is_behind.into()),
+            ("bpf_refused_total", |c| c.refused),
+            ("bpf_words_total", |c| c.words),
+            ("bpf_tables_total", |c| c.tables),
+            ("bpf_grace_periods_total", |c| c.graces),
+            ("bpf_bytes", |c| c.bytes as u64),
+            ("bpf_unnumbered_values_total", |c| c.unnumbered),
+        ],
+    );
     let name = "feed_left_out_total";
     text.metric(name);
     for (feed, reason, count) in state.reasons().counts() {

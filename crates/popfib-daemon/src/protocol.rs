@@ -110,11 +110,11 @@ pub(super) fn answer_packed(
     // The count is only known afterwards; it then replaces this line, which has the same length.
     let head = to.len();
     to.extend_from_slice(b"ok 0000000\n");
-    let is_done = match is_ipv6 {
+    let done = match is_ipv6 {
         false => session.look_up_packed::<u32, 4>(state, packed, to),
         true => session.look_up_packed::<u128, 16>(state, packed, to),
     };
-    if is_done {
+    if done.is_some() {
         let text = format!("ok {:07}\n", session.numbers.count());
         to[head..head + text.len()].copy_from_slice(text.as_bytes());
     } else {

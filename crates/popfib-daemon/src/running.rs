@@ -14,7 +14,7 @@ use popfib_program::program::Verdict;
 use super::accept::ListenerThread;
 use super::api::HttpAccess;
 #[cfg(all(target_os = "linux", feature = "xdp"))]
-use super::bpf::BpfThread;
+use super::bpf::BpfTable;
 use super::files::ServedFile;
 use super::listen::{self, RouterListener};
 use super::settings::Settings;
@@ -33,7 +33,7 @@ pub(super) struct RunningParts {
     http: RunningPart<(SocketAddr, Arc<HttpAccess>), ListenerThread>,
     /// By folder and table, and the numbers of values.
     #[cfg(all(target_os = "linux", feature = "xdp"))]
-    bpf: Vec<((String, Option<PathBuf>), BpfThread)>,
+    bpf: Vec<((String, Option<PathBuf>), BpfTable)>,
     files: Vec<(PathBuf, JoinHandle<Verdict>)>,
 }
 
@@ -135,7 +135,7 @@ impl RunningParts {
         Ok(())
     }
 
-    /// Starts and ends what keeps the tables of BPF programs.
+    /// Opens and ends the tables of BPF programs.
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     fn change_programs(
         &mut self,
@@ -155,9 +155,9 @@ impl RunningParts {
             if self.bpf.iter().any(|(known, _)| *known == wanted) {
                 continue;
             }
-            let started = BpfThread::start(&self.state, &wanted.0, ids.as_ref());
-            let started = keep(Some(started), failed)?;
-            self.bpf.extend(started.map(|thread| (wanted, thread)));
+            let opened = BpfTable::open(&self.state, &wanted.0, ids.as_ref());
+            let opened = keep(Some(opened), failed)?;
+            self.bpf.extend(opened.map(|table| (wanted, table)));
         }
         Ok(())
     }
@@ -167,16 +167,25 @@ impl RunningParts {
         self.files.iter().all(|(_, thread)| thread.is_finished())
     }
 
+    /// Has the tables of BPF programs follow those that there are by now; with `has_all`, all routes are there, even if it is not known
+    /// of some feed that it has sent all.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    pub(super) fn follow_tables(&mut self, has_all: bool) {
+        self.bpf
+            .iter_mut()
+            .for_each(|(_, table)| table.follow(has_all));
+    }
+
     /// Waits for all files; returns whether they could be read.
-    pub(super) fn join(self) -> Verdict {
+    pub(super) fn join(mut self) -> Verdict {
         let mut verdict = Verdict::Good;
-        for (_, file) in self.files {
+        for (_, file) in self.files.drain(..) {
             if let Ok(Verdict::Bad) | Err(_) = file.join() {
                 verdict = Verdict::Bad;
             }
         }
         #[cfg(all(target_os = "linux", feature = "xdp"))]
-        self.bpf.into_iter().for_each(|(_, thread)| thread.finish());
+        self.follow_tables(true);
         verdict
     }
 }

@@ -142,13 +142,13 @@ impl ClientSession {
         }
     }
 
-    /// Appends the number of the value of each of the packed addresses; false if there are more values than numbers.
+    /// Appends the number of the value of each of the packed addresses; `None` if there are more values than numbers.
     pub(super) fn look_up_packed<A: Family<Bytes = [u8; N]>, const N: usize>(
         &mut self,
         state: &FollowState,
         packed: &[u8],
         to: &mut Vec<u8>,
-    ) -> bool {
+    ) -> Option<()> {
         let (packed, _) = packed.as_chunks();
         self.open(state);
         self.count(state, packed.len());
@@ -157,7 +157,7 @@ impl ClientSession {
             Some(TableReader::File(_, now)) => self.numbers.answer_file::<A, N>(now, packed, to),
             None => {
                 to.resize(to.len() + packed.len() * 4, 0);
-                true
+                Some(())
             }
         }
     }

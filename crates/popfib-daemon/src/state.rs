@@ -54,7 +54,7 @@ pub(super) struct FollowState {
     pub(super) value_memory: Arc<MemoryBudget>,
     /// The tables of BPF programs.
     #[cfg(all(target_os = "linux", feature = "xdp"))]
-    pub(super) bpf: super::bpf_counts::AllBpfCounts,
+    bpf: Mutex<super::bpf_counts::AllBpfCounts>,
     /// Addresses answered.
     pub(super) lookups: AtomicU64,
     /// Clients connected to the Unix socket, and by HTTP.
@@ -255,6 +255,12 @@ impl FollowState {
     /// Why messages were left out.
     pub(super) fn reasons(&self) -> MutexGuard<'_, AllReasons> {
         self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was done to the tables of BPF programs.
+    #[cfg(all(target_os = "linux", feature = "xdp"))]
+    pub(super) fn bpf(&self) -> MutexGuard<'_, super::bpf_counts::AllBpfCounts> {
+        self.bpf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The counts of each feed.

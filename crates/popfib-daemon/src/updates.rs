@@ -23,7 +23,7 @@ use popfib_program::program::Verdict;
 
 use super::feeding::Feeding;
 use super::state::FollowState;
-use super::{catch_up, listen, threads};
+use super::{listen, threads};
 
 /// Opens the file and follows it in a thread, which ends at the end of the file. Its result is `Bad` if the file could not be read
 /// completely. The thread opens a named pipe, since that waits for a writer.
@@ -116,13 +116,9 @@ fn read(state: &FollowState, name: &str, file: File) -> Result<(), String> {
             continue;
         }
         unpublished = 0;
-        feeding.finish(updates.streams());
-        match may_wait {
-            true => catch_up::publish(state, &source),
-            false => state.publish(Instant::now(), true),
-        }
+        let is_current = feeding.publish(updates.streams(), may_wait.then_some(&source));
         state.count(name, &mut counts, updates.counts());
-        if !state.tables().is_current(id) {
+        if !is_current {
             break Ok(());
         }
     };

@@ -1,11 +1,11 @@
 //! Updates of a file in; after each of them, the prefix and its best path out, as changes of a table in which a prefix has one route.
 
-use popfib::family::Family;
-use popfib::{Address, IpPrefix, Prefix};
+use popfib::family::{ByFamily, Family};
+use popfib::{IpPrefix, Prefix};
 use popfib_formats::{Input, ReadError, UpdateOptions};
-use popfib_table::multi_rib::{BestChange, MultiRib, Path};
+use popfib_table::multi_rib::Path;
 
-use crate::family_paths::StoredPath;
+use crate::family_paths::{FamilyPaths, PathsByFamily, StoredPath};
 use crate::file_updates::{FileUpdates, UpdateError};
 use crate::target::Target;
 use crate::transaction::{PathChange, StreamEvent, StreamId, Transaction, TransactionPart};
@@ -19,8 +19,7 @@ pub struct BestPathUpdates {
     transaction: Transaction,
     /// How many of its changes were applied.
     applied: usize,
-    ipv4: MultiRib<u32, StoredPath>,
-    ipv6: MultiRib<u128, StoredPath>,
+    paths: ByFamily<PathsByFamily>,
     /// What the end of a session has changed and was not returned yet.
     lost: Vec<(IpPrefix, Option<Target>)>,
 }
@@ -35,8 +34,7 @@ impl BestPathUpdates {
             updates: FileUpdates::open(input, options)?,
             transaction: Transaction::default(),
             applied: 0,
-            ipv4: MultiRib::new(),
-            ipv6: MultiRib::new(),
+            paths: ByFamily::default(),
             lost: Vec::new(),
         })
     }
@@ -55,10 +53,10 @@ impl BestPathUpdates {
             if let Some((change, rest)) = self.transaction.changes()[self.applied..].split_first() {
                 let is_for_all = (rest.first()).is_some_and(|next| next.stream == StreamId::PEERS);
                 self.applied += 1 + usize::from(is_for_all);
-                let best = match change.prefix {
-                    IpPrefix::V4(prefix) => apply(&mut self.ipv4, prefix, change, is_for_all),
-                    IpPrefix::V6(prefix) => apply(&mut self.ipv6, prefix, change, is_for_all),
-                };
+                let paths = &mut self.paths;
+                let best = popfib::by_family!(change.prefix, |prefix| apply(
+                    paths, prefix, change, is_for_all
+                ));
                 return Ok(Some((change.prefix, best)));
             }
             self.applied = 0;
@@ -67,8 +65,8 @@ impl BestPathUpdates {
             }
             for event in self.transaction.events() {
                 if let TransactionPart::Event(StreamEvent::Down(stream)) = *event {
-                    lose(&mut self.ipv4, stream, &mut self.lost);
-                    lose(&mut self.ipv6, stream, &mut self.lost);
+                    lose(&mut self.paths.ipv4, stream, &mut self.lost);
+                    lose(&mut self.paths.ipv6, stream, &mut self.lost);
                 }
             }
         }
@@ -77,31 +75,27 @@ impl BestPathUpdates {
 
 /// Withdraws the paths of a stream. Adds each prefix whose best path this changes, with the new one, to `lost`.
 fn lose<A: Family>(
-    paths: &mut MultiRib<A, StoredPath>,
+    family: &mut FamilyPaths<A>,
     stream: StreamId,
     lost: &mut Vec<(IpPrefix, Option<Target>)>,
 ) {
-    let best = |change| match change {
-        BestChange::Announce(number) => Some(Target::numbered(number)),
-        BestChange::Withdraw | BestChange::Unchanged => None,
-    };
-    paths.retain(
-        |_, path| u32::from(path.source) != stream.0,
-        |prefix, change| lost.push((A::ip_prefix(prefix), best(change))),
-    );
+    family.sweep(usize::MAX, |path| u32::from(path.source) != stream.0);
+    let changes = family.waiting.drain(..);
+    lost.extend(changes.map(|(prefix, best)| (A::ip_prefix(prefix), best)));
 }
 
 /// Applies a change, which may take the place of the paths of all other peers, and returns the best path of its prefix after it.
-fn apply<A: Address>(
-    paths: &mut MultiRib<A, StoredPath>,
+fn apply<A: Family>(
+    paths: &mut ByFamily<PathsByFamily>,
     prefix: Prefix<A>,
     change: &PathChange,
     is_for_all: bool,
 ) -> Option<Target> {
+    let family = A::of_mut(paths);
     // There are fewer streams. Of equally good paths, that of the peer seen first is used, as in a live table.
     let key = (change.stream.0 as u16, change.path);
     match change.target.clone() {
-        Some(target) => drop(paths.announce(
+        Some(target) => family.announce(
             prefix,
             StoredPath {
                 target,
@@ -109,17 +103,19 @@ fn apply<A: Address>(
                 generation: 0,
                 id: key.1,
             },
-        )),
-        None => drop(paths.withdraw(prefix, &key)),
+        ),
+        None => drop(family.withdraw(prefix, key)),
     }
     if is_for_all {
-        let others = paths.paths(prefix).map(Path::key);
+        let others = family.paths.paths(prefix).map(Path::key);
         let others: Vec<_> = others
             .filter(|other| other.1 == key.1 && *other != key)
             .collect();
         for other in others {
-            drop(paths.withdraw(prefix, &other));
+            family.withdraw(prefix, other);
         }
     }
-    Some(paths.best(prefix)?.target.clone())
+    // The best one after all of it is what counts.
+    family.waiting.clear();
+    Some(family.paths.best(prefix)?.target.clone())
 }

@@ -47,7 +47,7 @@ const POLICIES: [&str; 5] = [
     "loc-rib",
 ];
 
-/// The [`Decoder`] of one BMP connection.
+/// The [`Decoder`] of one BMP connection; the default one shares its memory with no other.
 #[derive(Debug, Default)]
 pub struct BmpDecoder {
     buffer: MessageBuffer,
@@ -56,11 +56,6 @@ pub struct BmpDecoder {
 }
 
 impl BmpDecoder {
-    /// Makes the decoder of a new connection, which shares its memory with no other.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Makes the decoder of a new connection, whose peers and unfinished messages draw from the memory budget of the
     /// [tables](crate::Tables::memory_budget).
     pub fn within(budget: &Arc<MemoryBudget>) -> Self {

@@ -14,26 +14,15 @@ use crate::transaction::{Commit, DecodeError, Decoder, MessageCounts, Stream, Tr
 
 const HEADER: usize = 4;
 
-/// The [`Decoder`] of one FPM connection.
-#[derive(Debug)]
+/// The [`Decoder`] of one FPM connection; the default one has no limits of memory.
+#[derive(Debug, Default)]
 pub struct FpmDecoder {
     buffer: MessageBuffer,
     routes: RouteMessages,
     transaction: Transaction,
 }
 
-impl Default for FpmDecoder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl FpmDecoder {
-    /// Makes the decoder of a new connection, without limits of memory.
-    pub fn new() -> Self {
-        Self::within(&Arc::default())
-    }
-
     /// Makes the decoder of a new connection, whose next-hop objects are limited by the memory budget of the
     /// [tables](crate::Tables::memory_budget).
     pub fn within(budget: &Arc<MemoryBudget>) -> Self {

@@ -60,21 +60,10 @@ pub enum KernelStep {
     Dump,
 }
 
-impl Default for KernelReader {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl KernelReader {
     /// The groups that the socket has to join before the first dump, as bits of its address: links, IPv4 addresses,
     /// routes of both families, next-hop objects.
     pub const GROUPS: u32 = 1 | 0x10 | 0x40 | 0x400 | 1 << 31;
-
-    /// Makes the reader of an open socket, without limits of memory.
-    pub fn new() -> Self {
-        Self::within(&Arc::default())
-    }
 
     /// Makes the reader of an open socket, whose next-hop objects are limited by the memory budget of the [tables](crate::Tables::memory_budget).
     pub fn within(budget: &Arc<MemoryBudget>) -> Self {

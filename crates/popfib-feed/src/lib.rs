@@ -44,7 +44,7 @@ pub use journal::BestPathChange;
 pub use kernel::{KernelReader, KernelStep};
 pub use memory_budget::{BudgetShare, MemoryBudget};
 pub use table_info::{BestRoutes, Limits};
-pub use table_view::TableView;
+pub use table_view::{TableMirror, TableView};
 pub use tables::Tables;
 pub use tables::publication::Publication;
 pub use target::Target;

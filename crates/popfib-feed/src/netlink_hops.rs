@@ -3,8 +3,10 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
+
 /// One next hop of a route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub struct NetlinkHop {
     /// The address of the router; `None` if destinations are on the link.
     pub gateway: Option<IpAddr>,
@@ -15,7 +17,8 @@ pub struct NetlinkHop {
 }
 
 /// The target of a route from the kernel or FRR.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NetlinkHops {
     /// Packets are sent to one of these next hops, by their weights.
     Through(Vec<NetlinkHop>),

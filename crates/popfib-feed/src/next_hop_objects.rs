@@ -39,7 +39,7 @@ impl NextHopObject {
 }
 
 /// All objects of a connection. They stay as long as a route names one of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct NextHopObjects {
     known: RwLock<ObjectTable>,
     budget: Arc<MemoryBudget>,

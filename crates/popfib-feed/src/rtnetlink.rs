@@ -35,7 +35,7 @@ pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
 
 /// Converts rtnetlink messages to transactions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RouteMessages {
     objects: Arc<NextHopObjects>,
     /// Next hops that routes contain or name; routes with equal ones share them.
@@ -86,13 +86,7 @@ impl RouteMessages {
     pub(crate) fn new(budget: &Arc<MemoryBudget>) -> Self {
         Self {
             objects: Arc::new(NextHopObjects::new(budget)),
-            tables: HashMap::new(),
-            has_changed: false,
-            kernel: None,
-            interfaces: HashSet::new(),
-            streams: Streams::default(),
-            counts: MessageCounts::default(),
-            left_out: LeftOutByReason::default(),
+            ..Self::default()
         }
     }
 

@@ -5,10 +5,8 @@
 //! put into a queue, in order, and a thread that holds no other lock publishes them.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use popfib::live::IpMapReader;
 use popfib::map::Shared;
@@ -40,17 +38,24 @@ pub(crate) struct PublishedCounts {
     pub(crate) failed: AtomicU64,
 }
 
+/// Brings a copy of a table that other programs read up to date with the table. It makes no changes of it.
+pub type TableMirror = Box<dyn FnMut(&mut LiveIpMap<Target, Shared>) + Send>;
+
+/// A table, and its copy if it has one.
+#[derive(Default)]
+struct PublishedTable {
+    routes: LiveIpMap<Target, Shared>,
+    mirror: Option<TableMirror>,
+}
+
 /// What readers see of a table. It is shared: nothing here waits for the tables.
 pub struct TableView {
     name: String,
-    live: Mutex<Option<LiveIpMap<Target, Shared>>>,
+    live: Mutex<Option<PublishedTable>>,
     /// The first reader, which others are cloned from.
     reader: Mutex<Option<IpMapReader<Target>>>,
     queue: Mutex<VecDeque<ChangeBatch>>,
     journal: Mutex<Journal>,
-    /// Whoever waits for another version, with the lock of the journal.
-    changed: Condvar,
-    is_mirrored: AtomicBool,
     published: Arc<PublishedCounts>,
     budget: Arc<MemoryBudget>,
     bytes: AtomicUsize,
@@ -77,8 +82,6 @@ impl TableView {
             reader: Mutex::default(),
             queue: Mutex::default(),
             journal: Mutex::default(),
-            changed: Condvar::new(),
-            is_mirrored: AtomicBool::new(false),
             published: published.clone(),
             budget: budget.clone(),
             bytes: AtomicUsize::new(*EMPTY_BYTES),
@@ -98,7 +101,7 @@ impl TableView {
             return reader.clone();
         }
         let mut live = lock(&self.live);
-        self.open(&mut live).reader()
+        self.open(&mut live).routes.reader()
     }
 
     /// While it stays the same, readers see the same. It is another one each time that changes are published, and no other
@@ -112,8 +115,8 @@ impl TableView {
     pub fn routes(&self) -> (u64, BestRoutes<u32>, BestRoutes<u128>) {
         self.publish();
         let mut live = lock(&self.live);
-        let table = self.open(&mut live);
-        (self.version(), all(table.ipv4()), all(table.ipv6()))
+        let PublishedTable { routes, .. } = self.open(&mut live);
+        (self.version(), all(routes.ipv4()), all(routes.ipv6()))
     }
 
     /// Keeps the changes from now on, for a client that watches the table. Returns the number of the next change.
@@ -132,31 +135,32 @@ impl TableView {
         lock(&self.journal).from(from, most, to)
     }
 
-    /// Begins a copy of the table that other programs read, which [`mirror`](Self::mirror) brings up to date. False if there is one.
-    pub fn begin_mirror(&self) -> bool {
-        !self.is_mirrored.swap(true, Ordering::Relaxed)
+    /// Begins a copy of the table, which the mirror brings up to date now and each time that changes are published; other publications
+    /// wait meanwhile. False if there is one.
+    pub fn begin_mirror(&self, mirror: TableMirror) -> bool {
+        let mut live = lock(&self.live);
+        let table = self.open(&mut live);
+        if table.mirror.is_some() {
+            return false;
+        }
+        table.mirror = Some(mirror);
+        table.bring_mirror();
+        true
     }
 
-    /// Runs `bring` with the table that readers see. It makes no changes; what is published waits meanwhile.
-    pub fn mirror<R>(&self, bring: impl FnOnce(&mut LiveIpMap<Target, Shared>) -> R) -> R {
+    /// Brings the copy up to date once more, if it could not be before.
+    pub fn bring_mirror(&self) {
         let mut live = lock(&self.live);
-        bring(self.open(&mut live))
+        self.open(&mut live).bring_mirror();
     }
 
     /// Ends the copy, which keeps the state that it has.
     pub fn end_mirror(&self) {
-        self.mirror(|live| {
-            live.ipv4_mut().end_mirror();
-            live.ipv6_mut().end_mirror();
-        });
-        self.is_mirrored.store(false, Ordering::Relaxed);
-    }
-
-    /// Waits until the version is another one than this, but no longer than this time, if the table has a mirror.
-    pub fn wait_for_version(&self, seen: u64, time: Duration) {
-        let journal = lock(&self.journal);
-        let is_same = |_: &mut Journal| self.version() == seen;
-        drop(self.changed.wait_timeout_while(journal, time, is_same));
+        let mut live = lock(&self.live);
+        let PublishedTable { routes, mirror } = self.open(&mut live);
+        *mirror = None;
+        routes.ipv4_mut().end_mirror();
+        routes.ipv6_mut().end_mirror();
     }
 
     /// Heap bytes, as of the last publication.
@@ -179,28 +183,28 @@ impl TableView {
     pub(crate) fn publish(&self) {
         let mut live = lock(&self.live);
         let table = self.open(&mut live);
+        let PublishedTable { routes, .. } = table;
+        let mut has_changed = false;
         loop {
             let next = lock(&self.queue).pop_front();
             let Some(batch) = next else { break };
+            has_changed = true;
             self.note(&batch);
-            let mut failed = publish(table.ipv4_mut(), batch.ipv4);
-            failed += publish(table.ipv6_mut(), batch.ipv6);
+            let mut failed = publish(routes.ipv4_mut(), batch.ipv4);
+            failed += publish(routes.ipv6_mut(), batch.ipv6);
             self.published.failed.fetch_add(failed, Ordering::Relaxed);
             self.version.store(batch.version, Ordering::Relaxed);
-            // To wake is a system call, also where nobody waits.
-            if self.is_mirrored.load(Ordering::Relaxed) {
-                // Whoever is about to wait has looked at the version with this lock.
-                drop(lock(&self.journal));
-                self.changed.notify_all();
-            }
-            let prefixes = [table.ipv4().len(), table.ipv6().len()];
+            let prefixes = [routes.ipv4().len(), routes.ipv6().len()];
             for (to, prefixes) in self.prefixes.iter().zip(prefixes) {
                 to.store(prefixes, Ordering::Relaxed);
             }
-            let bytes = table.bytes();
+            let bytes = routes.bytes();
             self.budget
                 .change(self.bytes.swap(bytes, Ordering::Relaxed), bytes);
             self.published.queued.fetch_sub(1, Ordering::Relaxed);
+        }
+        if has_changed {
+            table.bring_mirror();
         }
     }
 
@@ -218,30 +222,26 @@ impl TableView {
         }
     }
 
-    fn open<'l>(
-        &self,
-        live: &'l mut Option<LiveIpMap<Target, Shared>>,
-    ) -> &'l mut LiveIpMap<Target, Shared> {
+    fn open<'l>(&self, live: &'l mut Option<PublishedTable>) -> &'l mut PublishedTable {
         live.get_or_insert_with(|| {
-            let table = LiveIpMap::default();
-            *lock(&self.reader) = Some(table.reader());
+            let table = PublishedTable::default();
+            *lock(&self.reader) = Some(table.routes.reader());
             table
         })
+    }
+}
+
+impl PublishedTable {
+    fn bring_mirror(&mut self) {
+        if let Some(mirror) = &mut self.mirror {
+            mirror(&mut self.routes);
+        }
     }
 }
 
 impl Drop for TableView {
     fn drop(&mut self) {
         self.budget.change(self.bytes(), 0);
-    }
-}
-
-impl fmt::Debug for TableView {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableView")
-            .field("name", &self.name)
-            .field("prefixes", &self.prefixes())
-            .finish_non_exhaustive()
     }
 }
 

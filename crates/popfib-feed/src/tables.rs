@@ -178,24 +178,8 @@ impl Tables {
         &self.budget
     }
 
-    /// Applies a transaction of the feed, which refers to these streams, and publishes it. Readers see its changes prefix by
-    /// prefix. A transaction of a connection that is no longer [current](Self::is_current) is ignored.
-    ///
-    /// It is [`take`](Self::take), as often as needed, and [`publish`](Self::publish).
-    pub fn apply(
-        &mut self,
-        id: ConnectionId,
-        streams: &[Stream],
-        transaction: &mut Transaction,
-        now: Instant,
-    ) {
-        while self.take(id, streams, transaction, now) {}
-        transaction.clear();
-        self.publish(now, false);
-    }
-
-    /// Takes the next changes and events out of a transaction, and applies them; returns whether there are more. If the connection is not
-    /// current, it takes none. First it does what earlier events of the feed have left to do. Readers see the changes after the next
+    /// Takes the next changes and events out of a transaction of the feed, which refers to these streams, and applies them; returns whether
+    /// there are more. If the connection is not [current](Self::is_current), it takes none. First it does what earlier events of the feed have left to do. Readers see the changes after the next
     /// [`hand_over`](Self::hand_over). Many changes take less time if they are published together.
     pub fn take(
         &mut self,
@@ -460,14 +444,5 @@ impl Tables {
     /// The number of changes that wait to be published.
     pub fn waiting(&self) -> usize {
         self.waiting_count
-    }
-}
-
-impl std::fmt::Debug for Tables {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tables")
-            .field("totals", &self.totals)
-            .field("tables", &self.table_names.keys())
-            .finish_non_exhaustive()
     }
 }

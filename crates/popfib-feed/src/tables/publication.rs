@@ -1,7 +1,6 @@
 //! Waiting changes of tables in, readers that see them out: tables are handed over in pieces, and published without the lock of the
 //! tables.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,14 +30,6 @@ impl Publication {
         self.views.iter().for_each(|view| view.publish());
         drop(self.old);
         self.has_more
-    }
-}
-
-impl fmt::Debug for Publication {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Publication")
-            .field("views", &self.views)
-            .finish_non_exhaustive()
     }
 }
 

@@ -10,7 +10,7 @@ use popfib::{IpPrefix, Prefix};
 use super::Tables;
 use crate::family_paths::StoredPath;
 use crate::freshness::PathStatus;
-use crate::table_info::{BestRoutes, PathInfo, TableInfo, Totals};
+use crate::table_info::{PathInfo, TableInfo, Totals};
 use crate::table_view::TableView;
 
 /// The number of paths that a [`PathsQuery`] returns at a time.
@@ -94,12 +94,7 @@ impl Tables {
         preferred.or_else(|| self.followed.first().map(String::as_str))
     }
 
-    /// All tables, ordered by name.
-    pub fn tables(&self) -> impl Iterator<Item = TableInfo> {
-        self.tables_after(None)
-    }
-
-    /// The tables after that of this name, ordered by name: to list them in parts.
+    /// The tables after that of this name, or all, ordered by name: to list them in parts.
     pub fn tables_after(&self, name: Option<&str>) -> impl Iterator<Item = TableInfo> {
         let begin = name.map_or(Bound::Unbounded, Bound::Excluded);
         let names = self.table_names.range::<str, _>((begin, Bound::Unbounded));
@@ -112,25 +107,6 @@ impl Tables {
                 paths: [ipv4.paths.path_count(), ipv6.paths.path_count()],
             }
         })
-    }
-
-    /// The paths of exactly this prefix in the table `table`, as by [`PathsQuery`]. O(paths of the prefix).
-    pub fn paths(&self, table: &str, prefix: IpPrefix) -> Vec<PathInfo> {
-        let mut query = PathsQuery::new(table, prefix);
-        let mut paths = Vec::new();
-        while query.next(self, &mut paths) {}
-        paths
-    }
-
-    /// The best paths that readers see of the table `table`, those of IPv4 first, in prefix order. O(routes).
-    pub fn routes(&self, table: &str) -> (BestRoutes<u32>, BestRoutes<u128>) {
-        match self.view(table) {
-            None => (Vec::new(), Vec::new()),
-            Some(view) => {
-                let (_, ipv4, ipv6) = view.routes();
-                (ipv4, ipv6)
-            }
-        }
     }
 
     /// Counts of all tables.

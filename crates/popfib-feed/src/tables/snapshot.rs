@@ -16,10 +16,9 @@
 //! a truncated file is recognised. Restored paths are stale until their feeds announce them again, as after a lost connection.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
 use std::mem;
-use std::net::IpAddr;
 use std::ops::Bound;
 use std::time::Instant;
 
@@ -31,7 +30,7 @@ use thiserror::Error;
 use super::{Limits, Stream, Tables};
 use crate::family_paths::{FamilyPaths, PathPosition, StoredPath};
 use crate::freshness::PathStatus;
-use crate::netlink_hops::{NetlinkHop, NetlinkHops};
+use crate::netlink_hops::NetlinkHops;
 use crate::table_view::BestPathChangeOf;
 use crate::target::Target;
 use crate::target_book::TargetKind;
@@ -53,12 +52,7 @@ enum SnapshotComment {
     Name(String),
     /// Packed attributes, in hexadecimal.
     Path(String),
-    Hops(Vec<(Option<IpAddr>, u32, u16)>),
-    Blackhole,
-    Unreachable,
-    Prohibit,
-    Throw,
-    Unknown(u32),
+    Hops(NetlinkHops),
     End(u64),
 }
 
@@ -225,38 +219,19 @@ impl Snapshot {
     }
 }
 
-impl fmt::Debug for Snapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Snapshot")
-            .field("written", &self.written)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The comment line that describes a value.
 fn comment_of(target: &Target) -> SnapshotComment {
-    let hops = match target.kind() {
+    match target.kind() {
         TargetKind::Path(bytes) => {
             let mut hex = String::with_capacity(bytes.len() * 2);
             for byte in bytes {
                 let _ = write!(hex, "{byte:02x}");
             }
-            return SnapshotComment::Path(hex);
+            SnapshotComment::Path(hex)
         }
-        TargetKind::Name(name) => return SnapshotComment::Name(name.into()),
-        TargetKind::Object(id, objects) => objects.hops(id),
-        TargetKind::Hops(hops) => hops,
-    };
-    match hops {
-        NetlinkHops::Through(hops) => {
-            let parts = |hop: &NetlinkHop| (hop.gateway, hop.interface, hop.weight);
-            SnapshotComment::Hops(hops.iter().map(parts).collect())
-        }
-        NetlinkHops::Blackhole => SnapshotComment::Blackhole,
-        NetlinkHops::Unreachable => SnapshotComment::Unreachable,
-        NetlinkHops::Prohibit => SnapshotComment::Prohibit,
-        NetlinkHops::Throw => SnapshotComment::Throw,
-        NetlinkHops::Unknown(id) => SnapshotComment::Unknown(id),
+        TargetKind::Name(name) => SnapshotComment::Name(name.into()),
+        TargetKind::Object(id, objects) => SnapshotComment::Hops(objects.hops(id)),
+        TargetKind::Hops(hops) => SnapshotComment::Hops(hops),
     }
 }
 
@@ -402,19 +377,7 @@ impl SnapshotReader<'_> {
             }
             SnapshotComment::Name(name) => Target::name(&name),
             SnapshotComment::Path(hex) => Target::path(&bytes(&hex).ok_or("not hexadecimal")?)?,
-            SnapshotComment::Hops(hops) => {
-                let hop = |(gateway, interface, weight)| NetlinkHop {
-                    gateway,
-                    interface,
-                    weight,
-                };
-                Target::hops(NetlinkHops::Through(hops.into_iter().map(hop).collect()))
-            }
-            SnapshotComment::Blackhole => Target::hops(NetlinkHops::Blackhole),
-            SnapshotComment::Unreachable => Target::hops(NetlinkHops::Unreachable),
-            SnapshotComment::Prohibit => Target::hops(NetlinkHops::Prohibit),
-            SnapshotComment::Throw => Target::hops(NetlinkHops::Throw),
-            SnapshotComment::Unknown(id) => Target::hops(NetlinkHops::Unknown(id)),
+            SnapshotComment::Hops(hops) => Target::hops(hops),
         };
         self.values.push(target.restored());
         Ok(())

@@ -28,17 +28,8 @@ pub struct SweepResult {
 }
 
 impl Tables {
-    /// Removes paths that are gone: their peer was lost, or they were not announced again. It visits about `count` paths, and returns
-    /// whether there is more to do at once. It has to be called regularly.
-    ///
-    /// It is [`sweep`](Self::sweep) and [`publish`](Self::publish).
-    pub fn tick(&mut self, now: Instant, count: usize) -> bool {
-        let result = self.sweep(now, count);
-        self.publish(now, result.is_behind);
-        result.has_more
-    }
-
-    /// A step of the sweep, which goes over all tables in rounds: it visits about `count` paths.
+    /// A step of the sweep, which goes over all tables in rounds and removes paths that are gone: their peer was lost, or they were not
+    /// announced again. It visits about `count` paths. It has to be called regularly.
     pub fn sweep(&mut self, now: Instant, count: usize) -> SweepResult {
         let swept = self.totals.swept;
         if let Some(&feed) = self.walking.first() {

@@ -327,11 +327,11 @@ mod tests {
         assert!(!tables.is_current(third) && tables.is_current(last));
         let mut one = Transaction::default();
         one.change(route(0, Some("b")));
-        tables.apply(last, &streams(), &mut one, now);
+        while tables.take(last, &streams(), &mut one, now) {}
         assert_eq!((tables.walking.len(), tables.away.len()), (0, 0));
         assert_eq!(sources(|source| source.valid_paths() > 0)(&tables), 1);
         assert_eq!(tables.followed.len(), MANY);
-        while tables.tick(now, PIECE) {}
+        while tables.sweep(now, PIECE).has_more {}
         assert_eq!(tables.totals().paths, 1);
         assert_eq!(tables.default_table(), Some("vrf 0"));
     }
@@ -352,7 +352,7 @@ mod tests {
                 next.is_some()
             },
         );
-        while tables.tick(now, 1) {}
+        while tables.sweep(now, 1).has_more {}
         assert_eq!(tables.feed_names.len(), 0);
     }
 }

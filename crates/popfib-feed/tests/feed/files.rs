@@ -7,6 +7,7 @@ use popfib_feed::files::{BestPathUpdates, FileUpdates, UpdateError};
 use popfib_feed::{Tables, Transaction};
 use popfib_formats::{Input, UpdateOptions};
 
+use crate::at_once::AtOnce as _;
 use crate::{answers, limits, wire};
 
 fn input(bytes: &[u8]) -> Input {

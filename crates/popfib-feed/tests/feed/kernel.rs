@@ -2,6 +2,7 @@ use std::time::Instant;
 
 use popfib_feed::{ConnectionId, KernelReader, KernelStep, Tables};
 
+use crate::at_once::AtOnce as _;
 use crate::{answers, limits, wire};
 
 /// A kernel's tables, and the socket's side of it.
@@ -15,11 +16,8 @@ impl Socket {
     fn new() -> Self {
         let mut tables = Tables::new(limits());
         let id = tables.connected("kernel", Instant::now());
-        Self {
-            tables,
-            kernel: KernelReader::new(),
-            id,
-        }
+        let kernel = KernelReader::within(tables.memory_budget());
+        Self { tables, kernel, id }
     }
 
     fn push(&mut self, datagram: &[u8]) -> Result<KernelStep, String> {

@@ -8,6 +8,7 @@ use popfib_feed::{
     Target, Transaction,
 };
 
+use crate::at_once::AtOnce as _;
 use crate::wire::{self, Peer};
 use crate::{answers, limits};
 
@@ -50,7 +51,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
         ..limits()
     });
     let id = tables.connected("router", Instant::now());
-    let mut decoder = BmpDecoder::new();
+    let mut decoder = BmpDecoder::default();
     let [peer, other] = PEERS;
     for first in [0, 10] {
         push(&mut tables, id, &mut decoder, &ten(peer, first));
@@ -89,7 +90,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
     }
     assert_eq!((tables.totals().paths, tables.totals().dropped), (20, 2));
     let id = tables.connected("router", Instant::now());
-    push(&mut tables, id, &mut BmpDecoder::new(), &ten(peer, 40));
+    push(&mut tables, id, &mut BmpDecoder::default(), &ten(peer, 40));
     assert_eq!(tables.totals().paths, 30);
 }
 
@@ -102,7 +103,7 @@ fn paths_beyond_the_memory_are_refused_and_those_there_change_and_leave() {
         ..limits()
     });
     let id = tables.connected("router", Instant::now());
-    let mut decoder = BmpDecoder::new();
+    let mut decoder = BmpDecoder::default();
     let [peer, _] = PEERS;
     push(&mut tables, id, &mut decoder, &ten(peer, 0));
     assert_eq!((tables.totals().paths, tables.totals().refused), (10, 0));

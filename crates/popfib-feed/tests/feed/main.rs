@@ -1,5 +1,6 @@
 //! Streams made by encoders of the tests, decoded and applied, compared with maps that know no tries.
 
+mod at_once;
 mod bmp;
 mod files;
 mod fpm;
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use popfib::{IpPrefix, Prefix};
 use popfib_feed::{ConnectionId, Decoder, Limits, Tables};
+
+use at_once::AtOnce as _;
 
 /// Prefixes that collide often, of both families.
 fn prefix(random: &mut fastrand::Rng) -> IpPrefix {
@@ -121,7 +124,7 @@ fn survived(good: &[u8], random: &mut fastrand::Rng, run: impl Fn(Vec<u8>) -> Ta
         }
         let mut tables = run(bytes);
         tables.tick(Instant::now() + limits().idle * 2, usize::MAX);
-        let names: Vec<String> = tables.tables().map(|table| table.name).collect();
+        let names: Vec<String> = tables.tables_after(None).map(|table| table.name).collect();
         for name in names {
             answers(&tables, &name);
         }

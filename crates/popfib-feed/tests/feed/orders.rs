@@ -13,6 +13,8 @@ use popfib_feed::{
     ConnectionId, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target, Transaction,
 };
 
+use crate::at_once::AtOnce as _;
+
 /// Feeds; the first has one connection at a time, others may have several.
 const FEEDS: [&str; 3] = ["zebra", "router 1", "router 2"];
 const TABLES: [&str; 2] = ["main", "pre-policy"];
@@ -505,7 +507,7 @@ impl World {
         // Nothing is left of a feed that is away and has no paths.
         if count == 0 && self.connections.is_empty() {
             self.tables.tick(self.now, 1);
-            assert_eq!(self.tables.tables().count(), 0);
+            assert_eq!(self.tables.tables_after(None).count(), 0);
             self.tables.publish(self.now, false);
             assert_eq!(self.tables.bytes(), 0);
         }

@@ -7,6 +7,7 @@ use popfib_feed::{
     ConnectionId, PathChange, Stream, StreamEvent, StreamId, Tables, Target, Transaction,
 };
 
+use crate::at_once::AtOnce as _;
 use crate::{answers, limits};
 
 /// Sends one path of one peer, the only stream of the connection.

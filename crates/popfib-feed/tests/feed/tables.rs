@@ -6,6 +6,7 @@ use popfib_feed::{
     ConnectionId, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target, Transaction,
 };
 
+use crate::at_once::AtOnce as _;
 use crate::{answers, limits, prefix};
 
 fn streams() -> [Stream; 1] {
@@ -141,7 +142,7 @@ fn what_comes_faster_than_it_can_be_shown_is_shown_together_within_half_a_second
         let mut reader = tables.view("main").expect("a table").reader();
         let guard = reader.pin();
         let prefixes: usize = tables
-            .tables()
+            .tables_after(None)
             .map(|t| t.prefixes.iter().sum::<usize>())
             .sum();
         let count = (0..=255u8)

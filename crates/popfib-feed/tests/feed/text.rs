@@ -5,6 +5,7 @@ use popfib_feed::files::{FileUpdates, UpdateError};
 use popfib_feed::{Tables, Transaction};
 use popfib_formats::{Input, UpdateOptions};
 
+use crate::at_once::AtOnce as _;
 use crate::{answers, limits, survived};
 
 /// Bytes as a slow pipe gives them.

@@ -16,7 +16,7 @@ use popfib::{ImageWriter, NextHop, Options, Rib};
 use popfib_feed::{BestRoutes, TableView, Target};
 use popfib_table::{Dictionary, Table, TableError};
 
-use super::files::FileTable;
+use super::files::{FileTable, ServedFile};
 use super::threads;
 
 /// The minimum time between two images for clients, since each takes the time of a compilation.
@@ -49,47 +49,32 @@ impl ClientImage {
 /// Why there is no image, as text for clients.
 pub(super) type NoImage = String;
 
-/// The table of an image.
-pub(super) enum ImageOf {
-    Nothing,
+/// A table that is open for a client, or to be made an image.
+#[derive(Clone)]
+pub(super) enum OpenTable {
     Live(Arc<TableView>),
-    /// That of a file, with its name.
-    File(String, Arc<FileTable>),
+    /// A file, and its table.
+    File(Arc<ServedFile>, Arc<FileTable>),
 }
 
-impl ImageOf {
-    fn name(&self) -> &str {
+impl OpenTable {
+    pub(super) fn name(&self) -> &str {
         match self {
-            Self::Nothing => "",
             Self::Live(view) => view.name(),
-            Self::File(name, _) => name,
+            Self::File(served, _) => &served.name,
         }
     }
 
-    fn version(&self) -> u64 {
+    pub(super) fn version(&self) -> u64 {
         match self {
-            Self::Nothing => 0,
             Self::Live(view) => view.version(),
-            Self::File(_, file) => file.version,
-        }
-    }
-
-    fn compile(&self) -> Result<(u64, ImageWriter), TableError> {
-        match self {
-            Self::Nothing => compile(None),
-            Self::Live(view) => compile(Some(view)),
-            Self::File(name, file) => {
-                let mut writer = begun(name)?;
-                file.table
-                    .write(&mut writer, &Options::default(), Keep::Routes)?;
-                Ok((file.version, writer))
-            }
+            Self::File(_, now) => now.version,
         }
     }
 }
 
 /// A table, and where its image goes.
-type ImageRequest = (ImageOf, Sender<Result<Arc<ClientImage>, NoImage>>);
+type ImageRequest = (Option<OpenTable>, Sender<Result<Arc<ClientImage>, NoImage>>);
 
 /// The images that were made last, and the thread that makes them; clients share them.
 #[derive(Default)]
@@ -118,8 +103,9 @@ impl LastImages {
     }
 
     /// As [`Images::of`].
-    fn of(&mut self, table: &ImageOf) -> Result<Arc<ClientImage>, NoImage> {
-        let (name, now) = (table.name(), table.version());
+    fn of(&mut self, table: Option<&OpenTable>) -> Result<Arc<ClientImage>, NoImage> {
+        let name = table.map_or("", OpenTable::name);
+        let now = table.map_or(0, OpenTable::version);
         if let Some(at) = self.images.iter().position(|image| image.table == name) {
             if self.images[at].version >= now {
                 let image = self.images.remove(at);
@@ -132,7 +118,7 @@ impl LastImages {
         }
         let wait = self.last.map(|last| EVERY.saturating_sub(last.elapsed()));
         thread::sleep(wait.unwrap_or_default());
-        let (version, writer) = table.compile().map_err(|error| error.to_string())?;
+        let (version, writer) = compile(table).map_err(|error| error.to_string())?;
         let image = Arc::new(ClientImage {
             version,
             bytes: writer.to_bytes(),
@@ -148,7 +134,7 @@ impl LastImages {
 impl Images {
     /// The image of a table as readers see it now. Only one image is made at a time, and one a second, however many clients
     /// request images.
-    pub(super) fn of(&self, table: ImageOf) -> Result<Arc<ClientImage>, NoImage> {
+    pub(super) fn of(&self, table: Option<OpenTable>) -> Result<Arc<ClientImage>, NoImage> {
         let (to, image) = channel();
         let mut maker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let maker = match &mut *maker {
@@ -160,7 +146,7 @@ impl Images {
                     // A client that has gone needs none.
                     requests
                         .iter()
-                        .for_each(|(table, to)| drop(to.send(kept.of(&table))));
+                        .for_each(|(table, to)| drop(to.send(kept.of(table.as_ref()))));
                 })?;
                 none.insert(maker)
             }
@@ -172,23 +158,25 @@ impl Images {
 }
 
 /// Compiles a table. Returns its version and its image, which has no routes if the table does not exist.
-pub(super) fn compile(view: Option<&TableView>) -> Result<(u64, ImageWriter), TableError> {
-    let mut writer = begun(view.map_or("", TableView::name))?;
-    let (version, ipv4, ipv6) = view.map_or((0, Vec::new(), Vec::new()), TableView::routes);
+pub(super) fn compile(table: Option<&OpenTable>) -> Result<(u64, ImageWriter), TableError> {
+    let created = SystemTime::now().duration_since(UNIX_EPOCH);
+    let mut writer = ImageWriter::new(created.map_or(0, |since| since.as_secs()));
+    let name = table.map_or("", OpenTable::name);
+    writer.table(name, &[Source::named("popfibd")])?;
+    let (options, keep) = (Options::default(), Keep::Routes);
+    let (version, ipv4, ipv6) = match table {
+        Some(OpenTable::File(_, now)) => {
+            now.table.write(&mut writer, &options, keep)?;
+            return Ok((now.version, writer));
+        }
+        Some(OpenTable::Live(view)) => view.routes(),
+        None => Default::default(),
+    };
     let mut texts = TargetTexts::default();
     let (ipv4, ipv6) = (texts.rib(ipv4), texts.rib(ipv6));
     let table = Table::of_texts(ByFamily { ipv4, ipv6 }, texts.texts);
-    table.write(&mut writer, &Options::default(), Keep::Routes)?;
+    table.write(&mut writer, &options, keep)?;
     Ok((version, writer))
-}
-
-/// An image of a table of this name.
-fn begun(name: &str) -> Result<ImageWriter, TableError> {
-    let created = SystemTime::now().duration_since(UNIX_EPOCH);
-    let created = created.map_or(0, |since| since.as_secs());
-    let mut writer = ImageWriter::new(created);
-    writer.table(name, &[Source::named("popfibd")])?;
-    Ok(writer)
 }
 
 /// The texts of targets, and the number of each, so that it is made once and not for each route.

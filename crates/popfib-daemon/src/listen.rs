@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use popfib_feed::info::MessageCounts;
-use popfib_feed::{BmpDecoder, BudgetShare, ConnectionId, Decoder, FpmDecoder};
+use popfib_feed::{BudgetShare, ConnectionId, Decoder};
 use popfib_program::failure::Failure;
 use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
@@ -75,9 +75,7 @@ pub(super) fn fpm(
         Ok((FPM.to_owned(), id))
     };
     let budget = state.tables().memory_budget().clone();
-    listen(state, FPM, address, open, move || {
-        Box::new(FpmDecoder::within(&budget))
-    })
+    listen(state, FPM, address, open, move || Decoder::fpm(&budget))
 }
 
 /// Listens for routers that speak BMP. A feed is a router, identified by its address. It may have several connections, each with
@@ -106,9 +104,7 @@ pub(super) fn bmp(
         Ok((name, id))
     };
     let budget = state.tables().memory_budget().clone();
-    listen(state, BMP, address, open, move || {
-        Box::new(BmpDecoder::within(&budget))
-    })
+    listen(state, BMP, address, open, move || Decoder::bmp(&budget))
 }
 
 /// Opens a listener and reads its connections. `open` decides which feed a connection belongs to, or why it is refused.
@@ -123,7 +119,7 @@ fn listen(
     ) -> Result<(String, ConnectionId), String>
     + Send
     + 'static,
-    make: impl Fn() -> Box<dyn Decoder + Send> + Send + 'static,
+    make: impl Fn() -> Decoder + Send + 'static,
 ) -> Result<RouterListener, Failure> {
     let (accepting, state) = (state, state.clone());
     let connections = RouterConnections::default();
@@ -186,7 +182,7 @@ fn serve(
     name: &str,
     id: ConnectionId,
     mut stream: &TcpStream,
-    mut decoder: Box<dyn Decoder + Send>,
+    mut decoder: Decoder,
     patience: Duration,
 ) -> String {
     let late = "a message did not end within a minute";
@@ -260,7 +256,7 @@ mod tests {
             let reading = thread::spawn(move || {
                 let state = FollowState::new(Tables::default());
                 let id = state.tables().joined("router", Instant::now());
-                let decoder = Box::new(BmpDecoder::default());
+                let decoder = Decoder::bmp(&Default::default());
                 let begin = Instant::now();
                 let reason = serve(&state, "router", id, &stream, decoder, patience);
                 (reason, begin.elapsed())

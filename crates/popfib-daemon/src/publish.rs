@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use popfib_feed::TableView;
-
 use popfib_program::files::is_image_file;
 use popfib_program::note;
 use popfib_table::save_image;
 
-use super::images;
+use super::images::{self, OpenTable};
 use super::settings::Settings;
 use super::state::{FollowState, Health};
 
@@ -40,12 +38,12 @@ impl Publisher {
         has_all: bool,
     ) -> Result<(), String> {
         let is_loading = !has_all && state.health() == Health::Loading;
-        let view = state.view(self.table.as_deref());
-        if view.is_none() && self.table.is_none() {
+        let table = state.view(self.table.as_deref()).map(OpenTable::Live);
+        if table.is_none() && self.table.is_none() {
             return Ok(());
         }
-        let name = view.as_deref().map(|view| view.name().to_owned());
-        let now = view.as_deref().map_or(0, TableView::version);
+        let name = table.as_ref().map(|table| table.name().to_owned());
+        let now = table.as_ref().map_or(0, OpenTable::version);
         // At the end, another thread may be about to publish what has changed.
         if !is_last && self.written == Some((name.clone(), now)) {
             return Ok(());
@@ -58,7 +56,7 @@ impl Publisher {
             return Ok(());
         }
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", self.path.display());
-        let compiled = images::compile(view.as_deref());
+        let compiled = images::compile(table.as_ref());
         let (version, writer) = compiled.map_err(|error| failed(&error))?;
         save_image(&writer, &self.path).map_err(|error| failed(&error))?;
         self.written = Some((name, version));

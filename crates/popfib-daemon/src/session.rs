@@ -9,20 +9,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use popfib::IpPrefix;
 use popfib::family::Family;
 use popfib::live::IpMapReader;
+use popfib_feed::Target;
 use popfib_feed::info::PathInfo;
-use popfib_feed::{TableView, Target};
 
 use super::answers::{AnswerColumns, FoundValue, NEXT_HOP, write_answer};
 use super::bulk::ValueNumbers;
-use super::files::{FileTable, ServedFile};
-use super::images::{ClientImage, ImageOf, NoImage};
+use super::files::ServedFile;
+use super::images::{ClientImage, NoImage, OpenTable};
 use super::questions::BodyForm;
 use super::state::FollowState;
 
 /// The state of one client.
 pub(super) struct ClientSession {
     table: Option<String>,
-    reader: Option<TableReader>,
+    open: Option<OpenTable>,
+    /// That of a live table.
+    reader: Option<IpMapReader<Target>>,
     /// Those of the table that is open.
     columns: AnswerColumns,
     pub(super) numbers: ValueNumbers,
@@ -30,18 +32,11 @@ pub(super) struct ClientSession {
     settings: u64,
 }
 
-/// A table that is open.
-enum TableReader {
-    /// A reader, and the view that keeps the table alive.
-    Live(IpMapReader<Target>, Arc<TableView>),
-    /// A file, and its table.
-    File(Arc<ServedFile>, Arc<FileTable>),
-}
-
 impl ClientSession {
     pub(super) fn new(state: &FollowState) -> Self {
         Self {
             table: None,
+            open: None,
             reader: None,
             columns: AnswerColumns::of(&[NEXT_HOP]),
             numbers: ValueNumbers::new(&state.value_memory),
@@ -51,31 +46,32 @@ impl ClientSession {
 
     /// Chooses the table for later queries; false if there is no table of this name. Then they have no match until there is one.
     pub(super) fn choose(&mut self, state: &FollowState, name: &str) -> bool {
-        self.reader = None;
+        self.open = None;
         self.table = Some(name.to_owned());
         self.open(state);
-        self.reader.is_some()
+        self.open.is_some()
     }
 
     /// Opens the table of this session, if it exists: a file comes before a live table of its name, and after the default one.
     pub(super) fn open(&mut self, state: &FollowState) {
-        if self.reader.is_some() {
+        if self.open.is_some() {
             return;
         }
-        let live = |name| {
-            let view: Arc<TableView> = state.view(name)?;
-            Some(TableReader::Live(view.reader(), view))
-        };
+        let live = |name| state.view(name).map(OpenTable::Live);
         let file = |served: Arc<ServedFile>| {
             let now = served.current();
-            TableReader::File(served, now)
+            OpenTable::File(served, now)
         };
-        self.reader = match self.table.as_deref() {
+        self.open = match self.table.as_deref() {
             Some(name) => state.files.get(name).map(file).or_else(|| live(Some(name))),
             None => live(None).or_else(|| state.files.first().map(file)),
         };
-        self.columns = match &self.reader {
-            Some(TableReader::File(_, now)) => AnswerColumns::of(&now.columns),
+        self.reader = match &self.open {
+            Some(OpenTable::Live(view)) => Some(view.reader()),
+            _ => None,
+        };
+        self.columns = match &self.open {
+            Some(OpenTable::File(_, now)) => AnswerColumns::of(&now.columns),
             _ => AnswerColumns::of(&[NEXT_HOP]),
         };
     }
@@ -83,13 +79,13 @@ impl ClientSession {
     /// Uses what is newest of a file from now on.
     pub(super) fn renew(&mut self, state: &FollowState) {
         let settings = state.files.version();
-        let is_old = match &self.reader {
-            Some(TableReader::File(served, now)) => !Arc::ptr_eq(&served.current(), now),
+        let is_old = match &self.open {
+            Some(OpenTable::File(served, now)) => !Arc::ptr_eq(&served.current(), now),
             _ => false,
         };
         if is_old || settings != self.settings {
             self.settings = settings;
-            self.reader = None;
+            self.open = None;
         }
     }
 
@@ -97,8 +93,8 @@ impl ClientSession {
     pub(super) fn select(&mut self, state: &FollowState, names: &str) -> Result<(), &'static str> {
         self.open(state);
         let names = names.split(',');
-        self.columns = match &self.reader {
-            Some(TableReader::File(_, now)) => AnswerColumns::new(&now.columns, names)?,
+        self.columns = match &self.open {
+            Some(OpenTable::File(_, now)) => AnswerColumns::new(&now.columns, names)?,
             _ => AnswerColumns::new(&[NEXT_HOP], names)?,
         };
         Ok(())
@@ -114,15 +110,8 @@ impl ClientSession {
     ) {
         self.open(state);
         self.count(state, 1);
-        match &mut self.reader {
-            // As long as it is pinned, the writer of the table cannot drop values.
-            Some(TableReader::Live(reader, _)) => {
-                let guard = reader.pin();
-                let found = guard.longest_match(address);
-                let found = found.map(|(prefix, value)| (prefix, FoundValue::Live(value)));
-                write_answer(to, form, &self.columns, address, found);
-            }
-            Some(TableReader::File(_, now)) => {
+        match (&self.open, &mut self.reader) {
+            (Some(OpenTable::File(_, now)), _) => {
                 let found = now.table.longest_match(address).ok().flatten();
                 let found = found.zip(now.table.records());
                 let found = found.map(|((prefix, number), records)| {
@@ -130,14 +119,21 @@ impl ClientSession {
                 });
                 write_answer(to, form, &self.columns, address, found);
             }
-            None => write_answer(to, form, &self.columns, address, None),
+            // As long as it is pinned, the writer of the table cannot drop values.
+            (_, Some(reader)) => {
+                let guard = reader.pin();
+                let found = guard.longest_match(address);
+                let found = found.map(|(prefix, value)| (prefix, FoundValue::Live(value)));
+                write_answer(to, form, &self.columns, address, found);
+            }
+            _ => write_answer(to, form, &self.columns, address, None),
         }
     }
 
     fn count(&self, state: &FollowState, addresses: usize) {
         let count = |lookups: &AtomicU64| lookups.fetch_add(addresses as u64, Ordering::Relaxed);
         count(&state.lookups);
-        if let Some(TableReader::File(served, _)) = &self.reader {
+        if let Some(OpenTable::File(served, _)) = &self.open {
             count(&served.lookups);
         }
     }
@@ -152,10 +148,10 @@ impl ClientSession {
         let (packed, _) = packed.as_chunks();
         self.open(state);
         self.count(state, packed.len());
-        match &mut self.reader {
-            Some(TableReader::Live(reader, _)) => self.numbers.answer::<A, N>(reader, packed, to),
-            Some(TableReader::File(_, now)) => self.numbers.answer_file::<A, N>(now, packed, to),
-            None => {
+        match (&self.open, &mut self.reader) {
+            (Some(OpenTable::File(_, now)), _) => self.numbers.answer_file::<A, N>(now, packed, to),
+            (_, Some(reader)) => self.numbers.answer::<A, N>(reader, packed, to),
+            _ => {
                 to.resize(to.len() + packed.len() * 4, 0);
                 Some(())
             }
@@ -164,11 +160,7 @@ impl ClientSession {
 
     /// The version of the open table.
     pub(super) fn version(&self) -> u64 {
-        match &self.reader {
-            Some(TableReader::Live(_, view)) => view.version(),
-            Some(TableReader::File(_, now)) => now.version,
-            None => 0,
-        }
+        self.open.as_ref().map_or(0, OpenTable::version)
     }
 
     /// The name of the live table for queries.
@@ -194,11 +186,6 @@ impl ClientSession {
     /// The compiled table.
     pub(super) fn image(&mut self, state: &FollowState) -> Result<Arc<ClientImage>, NoImage> {
         self.open(state);
-        let table = match &self.reader {
-            Some(TableReader::Live(_, view)) => ImageOf::Live(view.clone()),
-            Some(TableReader::File(served, now)) => ImageOf::File(served.name.clone(), now.clone()),
-            None => ImageOf::Nothing,
-        };
-        state.image(table)
+        state.image(self.open.clone())
     }
 }

@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 
 use super::connection_lines::ConnectionLines;
 use super::files::ServedFiles;
-use super::images::{ClientImage, ImageOf, Images, NoImage};
+use super::images::{ClientImage, Images, NoImage, OpenTable};
 use super::lock::{FairLock, LockHold};
 use super::reasons::AllReasons;
 
@@ -220,7 +220,7 @@ impl FollowState {
     }
 
     /// The image of this table, for clients.
-    pub(super) fn image(&self, table: ImageOf) -> Result<Arc<ClientImage>, NoImage> {
+    pub(super) fn image(&self, table: Option<OpenTable>) -> Result<Arc<ClientImage>, NoImage> {
         self.images.of(table)
     }
 

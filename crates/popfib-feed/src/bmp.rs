@@ -18,16 +18,12 @@ use std::sync::Arc;
 use popfib_formats::bgp::{BgpChange, BgpForm, BgpUpdate};
 
 use self::open::SessionForms;
-use crate::left_out::{LeftOutByReason, LeftOutMessages};
 use crate::memory_budget::{BudgetShare, MemoryBudget};
-use crate::message_buffer::MessageBuffer;
+use crate::received::{DecodeError, MAX_STREAMS, ReceivedMessages};
 use crate::target::Target;
-use crate::transaction::{
-    Commit, DecodeError, Decoder, MAX_STREAMS, MessageCounts, PathChange, Stream, StreamEvent,
-    StreamId, Streams, Transaction, TransactionPart,
-};
+use crate::transaction::{PathChange, Stream, StreamEvent, StreamId, Transaction, TransactionPart};
 
-const HEADER: usize = 6;
+pub(crate) const HEADER: usize = 6;
 const PEER_HEADER: usize = 42;
 /// The longest message: BGP messages have at most 65,535 bytes, and a PeerUp contains two of them.
 const MAX_LENGTH: usize = 1 << 20;
@@ -47,63 +43,7 @@ const POLICIES: [&str; 5] = [
     "loc-rib",
 ];
 
-/// The [`Decoder`] of one BMP connection; the default one shares its memory with no other.
-#[derive(Debug, Default)]
-pub struct BmpDecoder {
-    buffer: MessageBuffer,
-    reader: BmpReader,
-    transaction: Transaction,
-}
-
-impl BmpDecoder {
-    /// Makes the decoder of a new connection, whose peers and unfinished messages draw from the memory budget of the
-    /// [tables](crate::Tables::memory_budget).
-    pub fn within(budget: &Arc<MemoryBudget>) -> Self {
-        let mut decoder = Self {
-            buffer: MessageBuffer::within(budget),
-            ..Self::default()
-        };
-        decoder.reader.share = BudgetShare::new(budget);
-        decoder
-    }
-}
-
-impl Decoder for BmpDecoder {
-    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError> {
-        let Self {
-            buffer,
-            reader,
-            transaction,
-        } = self;
-        buffer.push(bytes, HEADER, length, |message| {
-            transaction.clear();
-            reader.message(message, transaction)?;
-            if !transaction.is_empty() {
-                transaction.settle();
-                commit(&reader.streams.0, transaction);
-            }
-            Ok(())
-        })
-    }
-
-    fn is_begun(&self) -> bool {
-        self.buffer.is_begun()
-    }
-
-    fn streams(&self) -> &[Stream] {
-        &self.reader.streams.0
-    }
-
-    fn counts(&self) -> MessageCounts {
-        self.reader.counts
-    }
-
-    fn left_out(&self) -> &[LeftOutMessages] {
-        self.reader.left_out.all()
-    }
-}
-
-fn length(head: &[u8]) -> Result<usize, DecodeError> {
+pub(crate) fn length(head: &[u8]) -> Result<usize, DecodeError> {
     let &[version, a, b, c, d, _] = head else {
         unreachable!("a head of 6 bytes");
     };
@@ -130,24 +70,34 @@ struct BmpPeer {
 /// About the heap bytes of a peer in a hash table.
 const PEER_BYTES: usize = 2 * size_of::<(BmpPeerKey, BmpPeerKey, BmpPeer)>();
 
+/// Reads the messages of one connection.
 #[derive(Debug, Default)]
-struct BmpReader {
+pub(crate) struct BmpReader {
     /// As many as streams at most. Those that have no routes leave with their Peer Down.
     peers: HashMap<BmpPeerKey, BmpPeer>,
     /// Those that are up and have not sent routes yet.
     silent: HashSet<BmpPeerKey>,
     /// What peers and streams take.
     share: BudgetShare,
-    streams: Streams,
-    counts: MessageCounts,
-    left_out: LeftOutByReason,
+    pub(crate) received: ReceivedMessages,
     changes: Vec<BgpChange>,
     packed: Vec<u8>,
 }
 
 impl BmpReader {
-    fn message(&mut self, message: &[u8], to: &mut Transaction) -> Result<(), DecodeError> {
-        self.counts.messages += 1;
+    pub(crate) fn new(budget: &Arc<MemoryBudget>) -> Self {
+        Self {
+            share: BudgetShare::new(budget),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn message(
+        &mut self,
+        message: &[u8],
+        to: &mut Transaction,
+    ) -> Result<(), DecodeError> {
+        self.received.counts.messages += 1;
         let body = &message[HEADER..];
         let kind = message[HEADER - 1];
         match kind {
@@ -157,13 +107,13 @@ impl BmpReader {
             4 => return Ok(()),
             // Statistics, termination (the connection will end), mirroring; others.
             _ => {
-                self.counts.other += 1;
+                self.received.counts.other += 1;
                 return Ok(());
             }
         }
         let Some((head, rest)) = body.split_first_chunk::<PEER_HEADER>() else {
             let reason = "a BMP message is shorter than its header of a peer";
-            self.leave_out(reason, String::new, body);
+            self.received.leave_out(reason, String::new, body);
             return Ok(());
         };
         let head = BmpPeerHeader::read(head);
@@ -197,7 +147,8 @@ impl BmpReader {
                     Some(session) => self.peer(&head.key)?.session = session,
                     None => {
                         let about = || head.about();
-                        self.leave_out("the OPENs of a Peer Up are invalid", about, rest);
+                        self.received
+                            .leave_out("the OPENs of a Peer Up are invalid", about, rest);
                     }
                 }
                 let peer = self.peers.get(&head.key);
@@ -259,7 +210,7 @@ impl BmpReader {
                 let Stream { table, peer } = head.stream(policy);
                 let bytes = 2 * size_of::<Stream>() + table.len() + peer.len();
                 take(&mut self.share, bytes)?;
-                let stream = self.streams.add(table, peer)?;
+                let stream = self.received.streams.add(table, peer)?;
                 self.peer(&head.key)?.streams[policy] = Some(stream);
                 stream
             }
@@ -280,7 +231,7 @@ impl BmpReader {
         {
             *to = other;
         } else {
-            self.leave_out(reason, || head.about(), message);
+            self.received.leave_out(reason, || head.about(), message);
         }
         Ok(())
     }
@@ -298,7 +249,7 @@ impl BmpReader {
         let result = match BgpUpdate::read(message, form, &mut changes) {
             Ok(Some(update)) => self.apply(&update, stream, &changes, to),
             Ok(None) => {
-                self.counts.other += 1;
+                self.received.counts.other += 1;
                 Ok(())
             }
             Err(reason) => Err(reason),
@@ -352,17 +303,11 @@ impl BmpReader {
                 stream,
                 is_ipv6: true,
             }),
-            Some(_) => self.counts.other += 1,
+            Some(_) => self.received.counts.other += 1,
             // Another family.
-            None => self.counts.other += u64::from(changes.is_empty()),
+            None => self.received.counts.other += u64::from(changes.is_empty()),
         }
         result
-    }
-
-    /// Counts an invalid message.
-    fn leave_out(&mut self, reason: &'static str, about: impl FnOnce() -> String, message: &[u8]) {
-        self.counts.invalid += 1;
-        self.left_out.add(reason, about, message);
     }
 
     /// The target of an UPDATE's routes with this next hop, or why its attributes are invalid.

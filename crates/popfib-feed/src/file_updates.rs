@@ -8,10 +8,9 @@ use popfib_formats::updates::Message;
 use popfib_formats::{Change, Input, ReadError, Update, UpdateOptions, UpdateSource, open_updates};
 use thiserror::Error;
 
+use crate::received::{DecodeError, MessageCounts, Streams};
 use crate::target::Target;
-use crate::transaction::{
-    DecodeError, MessageCounts, PathChange, Stream, StreamEvent, StreamId, Streams, Transaction,
-};
+use crate::transaction::{PathChange, Stream, StreamEvent, StreamId, Transaction};
 
 /// Reads a file or pipe of updates. What a line or record says is a transaction of the table `main`; each peer is a stream, which goes
 /// down when its session ends or begins.

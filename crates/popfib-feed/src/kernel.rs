@@ -13,8 +13,9 @@ use crate::kernel_routes::KernelRoutes;
 use crate::left_out::LeftOutMessages;
 use crate::memory_budget::MemoryBudget;
 use crate::netlink;
+use crate::received::{Commit, DecodeError, MessageCounts};
 use crate::rtnetlink::{DELETE_NEXT_HOP, IPV4, IPV6, NEW_NEXT_HOP, NEW_ROUTE, RouteMessages};
-use crate::transaction::{Commit, DecodeError, MessageCounts, StreamEvent, StreamId, Transaction};
+use crate::transaction::{StreamEvent, StreamId, Transaction};
 
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
@@ -156,7 +157,7 @@ impl KernelReader {
         }
         if !self.transaction.is_empty() {
             self.transaction.settle();
-            commit(&self.routes.streams.0, &mut self.transaction);
+            commit(&self.routes.received.streams.0, &mut self.transaction);
         }
         Ok(next)
     }
@@ -176,7 +177,7 @@ impl KernelReader {
         }
         // Without routes, the table is there and empty.
         let _ = self.routes.stream(MAIN);
-        for stream in 0..self.routes.streams.0.len() as u32 {
+        for stream in 0..self.routes.received.streams.0.len() as u32 {
             for is_ipv6 in [false, true] {
                 let stream = StreamId(stream);
                 self.transaction
@@ -195,7 +196,7 @@ impl KernelReader {
             self.routes.leave_out(reason, body);
             return false;
         };
-        self.routes.counts.messages += 1;
+        self.routes.received.counts.messages += 1;
         let index = u32::from_ne_bytes([i0, i1, i2, i3]);
         // The parts of a dump that are still to come may have routes of any interface.
         let is_used = self.is_dumping() || self.routes.interfaces.contains(&index);
@@ -219,11 +220,11 @@ impl KernelReader {
 
     /// The messages that were left out so far, by reason.
     pub fn left_out(&self) -> &[LeftOutMessages] {
-        self.routes.left_out.all()
+        self.routes.received.left_out.all()
     }
 
     /// Counts of the messages so far.
     pub fn counts(&self) -> MessageCounts {
-        self.routes.counts
+        self.routes.received.counts
     }
 }

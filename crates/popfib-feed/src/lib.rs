@@ -1,7 +1,6 @@
 //! Live routes: tables that follow what routing daemons and routers send.
 //!
-//! The bytes of a connection go into a decoder: [`FpmDecoder`] (FRR), [`BmpDecoder`] (routers) or
-//! [`KernelReader`] (Linux); [`files::FileUpdates`] reads files and pipes of updates. [`Transaction`]s come out: changes of paths that
+//! The bytes of a connection go into a [`Decoder`] of FPM (FRR) or BMP (routers), or a [`KernelReader`] (Linux); [`files::FileUpdates`] reads files and pipes of updates. [`Transaction`]s come out: changes of paths that
 //! belong together, and events such as the end of a table.
 //! [`Tables`] applies them. It keeps every path of every peer, chooses the best path of each prefix, and publishes it to a live map,
 //! in which any number of threads look up without waiting ([`TableView`]). When a connection is lost, its routes stay until the other
@@ -14,6 +13,7 @@
 
 mod best_path_updates;
 mod bmp;
+mod decoder;
 mod family_paths;
 mod feed_slots;
 mod feeds;
@@ -29,6 +29,7 @@ mod message_buffer;
 mod netlink;
 mod netlink_hops;
 mod next_hop_objects;
+mod received;
 mod rtnetlink;
 mod table_info;
 mod table_view;
@@ -37,20 +38,18 @@ mod target;
 mod target_book;
 mod transaction;
 
-pub use bmp::BmpDecoder;
+pub use decoder::Decoder;
 pub use feeds::ConnectionId;
-pub use fpm::FpmDecoder;
 pub use journal::BestPathChange;
 pub use kernel::{KernelReader, KernelStep};
 pub use memory_budget::{BudgetShare, MemoryBudget};
+pub use received::{Commit, DecodeError};
 pub use table_info::{BestRoutes, Limits};
 pub use table_view::{TableMirror, TableView};
 pub use tables::Tables;
 pub use tables::publication::Publication;
 pub use target::Target;
-pub use transaction::{
-    Commit, DecodeError, Decoder, PathChange, Stream, StreamEvent, StreamId, Transaction,
-};
+pub use transaction::{PathChange, Stream, StreamEvent, StreamId, Transaction};
 
 /// Updates of files that `popfib-formats` opens, as transactions or as changes of best paths.
 pub mod files {
@@ -61,10 +60,10 @@ pub mod files {
 /// Figures of [`Tables`] and decoders: sizes, counts, the paths of a prefix, what was dropped or left out.
 pub mod info {
     pub use crate::left_out::LeftOutMessages;
+    pub use crate::received::MessageCounts;
     pub use crate::table_info::{DroppedPaths, PathInfo, TableInfo, Totals};
     pub use crate::tables::queries::PathsQuery;
     pub use crate::tables::sweep::SweepResult;
-    pub use crate::transaction::MessageCounts;
 }
 
 /// Files of all paths, from which [`Tables`] are restored after a restart.

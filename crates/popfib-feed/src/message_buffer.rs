@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::memory_budget::{BudgetShare, MemoryBudget};
-use crate::transaction::DecodeError;
+use crate::received::DecodeError;
 
 /// The beginning of a message of this length need not be drawn from the budget: those that are common are shorter.
 const FREE: usize = 16 << 10;

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use popfib::{IpPrefix, Prefix};
 
 use crate::kernel_routes::{KernelRoute, KernelRoutes, UsedRouteChange};
-use crate::left_out::LeftOutByReason;
 use crate::memory_budget::MemoryBudget;
 use crate::netlink::{InvalidReason, NetlinkMessage, aligned, attributes, number};
 use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::next_hop_objects::{NextHopObject, NextHopObjects};
+use crate::received::{DecodeError, ReceivedMessages};
 use crate::target::Target;
-use crate::transaction::{DecodeError, MessageCounts, PathChange, StreamId, Streams, Transaction};
+use crate::transaction::{PathChange, StreamId, Transaction};
 
 pub(crate) const NEW_ROUTE: u16 = 24;
 const DELETE_ROUTE: u16 = 25;
@@ -45,9 +45,7 @@ pub(crate) struct RouteMessages {
     kernel: Option<KernelRoutes>,
     /// The interfaces that the kernel's routes and next-hop objects have named.
     pub(crate) interfaces: HashSet<u32>,
-    pub(crate) streams: Streams,
-    pub(crate) counts: MessageCounts,
-    pub(crate) left_out: LeftOutByReason,
+    pub(crate) received: ReceivedMessages,
 }
 
 /// The content of a route message.
@@ -96,13 +94,13 @@ impl RouteMessages {
         message: NetlinkMessage<'_>,
         to: &mut Transaction,
     ) -> Result<(), DecodeError> {
-        self.counts.messages += 1;
+        self.received.counts.messages += 1;
         let done = match message.kind {
             NEW_ROUTE | DELETE_ROUTE => self.route(message, to),
             NEW_NEXT_HOP => self.new_next_hop(message.body).map(Ok),
             DELETE_NEXT_HOP => self.delete_next_hop(message.body).map(Ok),
             _ => {
-                self.counts.other += 1;
+                self.received.counts.other += 1;
                 Ok(Ok(()))
             }
         };
@@ -117,8 +115,7 @@ impl RouteMessages {
 
     /// Counts an invalid message.
     pub(crate) fn leave_out(&mut self, reason: InvalidReason, message: &[u8]) {
-        self.counts.invalid += 1;
-        self.left_out.add(reason, String::new, message);
+        self.received.leave_out(reason, String::new, message);
     }
 
     /// Whether next-hop objects have changed since the last call.
@@ -155,7 +152,7 @@ impl RouteMessages {
             // Local, broadcast, anycast and multicast. FRR withdraws with type 0.
             || matches!(kind, 2..=5 | 10..);
         if is_other {
-            self.counts.other += 1;
+            self.received.counts.other += 1;
             return Ok(Ok(()));
         }
         let mut parts = RouteParts {
@@ -284,7 +281,7 @@ impl RouteMessages {
             9 => NetlinkHops::Throw,
             _ => {
                 if let Some(id) = parts.object {
-                    self.counts.unknown_next_hops += u64::from(!self.objects.is_known(id));
+                    self.received.counts.unknown_next_hops += u64::from(!self.objects.is_known(id));
                     let target = Target::object(id, &self.objects);
                     return Ok((parts.flags & DEAD == 0).then_some(target));
                 }
@@ -376,7 +373,7 @@ impl RouteMessages {
             255 => "local".to_owned(),
             number => number.to_string(),
         };
-        let stream = self.streams.add(name, String::new())?;
+        let stream = self.received.streams.add(name, String::new())?;
         self.tables.insert(table, stream);
         Ok(stream)
     }

@@ -1,11 +1,9 @@
-//! What decoders make of bytes and tables apply: transactions, which are changes of paths that belong together; and what a decoder is.
+//! What decoders make of bytes and tables apply: transactions, which are changes of paths that belong together.
 
 use std::mem;
 
 use popfib::IpPrefix;
-use thiserror::Error;
 
-use crate::left_out::LeftOutMessages;
 use crate::target::Target;
 
 /// The routes of one peer for one table, as one connection sends them.
@@ -17,7 +15,7 @@ pub struct Stream {
     pub peer: String,
 }
 
-/// The index of a stream in [`Decoder::streams`].
+/// The index of a stream in [`Decoder::streams`](crate::Decoder::streams).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId(pub u32);
 
@@ -198,73 +196,5 @@ impl Transaction {
         self.parts = 0;
         self.has_objects = false;
         self.is_begun = false;
-    }
-}
-
-/// Counts of what a connection has received.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MessageCounts {
-    /// Messages of all kinds.
-    pub messages: u64,
-    /// Invalid messages, lines or parts of them, which were left out.
-    pub invalid: u64,
-    /// Messages of unknown kinds, or of kinds that do not affect these routes.
-    pub other: u64,
-    /// Routes that name a next-hop object that was not announced before.
-    pub unknown_next_hops: u64,
-}
-
-/// Why a connection cannot be decoded further: it is no longer known where messages begin, or a limit was exceeded. Other invalid
-/// messages are left out and counted.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct DecodeError(pub String);
-
-/// Converts the bytes of one connection to transactions.
-pub trait Decoder {
-    /// Decodes the next bytes, which may end anywhere. Calls `commit` for each transaction that they complete, after
-    /// [settling](Transaction::settle) it.
-    ///
-    /// # Errors
-    /// The connection has to be closed. `commit` was called for the transactions before the error.
-    fn push(&mut self, bytes: &[u8], commit: &mut Commit<'_>) -> Result<(), DecodeError>;
-
-    /// Whether the beginning of a message has arrived, and not its end: the other side must not leave it at that.
-    fn is_begun(&self) -> bool {
-        false
-    }
-
-    /// The streams found so far; the list only grows.
-    fn streams(&self) -> &[Stream];
-
-    /// Counts of what was received so far.
-    fn counts(&self) -> MessageCounts;
-
-    /// The messages that were left out so far, by reason.
-    fn left_out(&self) -> &[LeftOutMessages] {
-        &[]
-    }
-}
-
-/// A function that receives transactions, with the streams that they refer to. It may take out their content.
-pub type Commit<'a> = dyn FnMut(&[Stream], &mut Transaction) + 'a;
-
-/// The maximum number of streams of a connection; no router has more.
-pub(crate) const MAX_STREAMS: usize = 8192;
-
-/// Streams in the order in which they were found.
-#[derive(Debug, Default)]
-pub(crate) struct Streams(pub(crate) Vec<Stream>);
-
-impl Streams {
-    /// Adds a stream.
-    pub(crate) fn add(&mut self, table: String, peer: String) -> Result<StreamId, DecodeError> {
-        if self.0.len() == MAX_STREAMS {
-            return Err(DecodeError(format!(
-                "more than {MAX_STREAMS} tables and peers"
-            )));
-        }
-        self.0.push(Stream { table, peer });
-        Ok(StreamId(self.0.len() as u32 - 1))
     }
 }

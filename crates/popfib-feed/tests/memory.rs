@@ -12,9 +12,7 @@ use std::time::Instant;
 use peak_alloc::PeakAlloc;
 use popfib_feed::files::{FileUpdates, UpdateError};
 use popfib_feed::info::MessageCounts;
-use popfib_feed::{
-    BmpDecoder, ConnectionId, DecodeError, Decoder, FpmDecoder, Limits, Tables, Transaction,
-};
+use popfib_feed::{ConnectionId, DecodeError, Decoder, Limits, Tables, Transaction};
 use popfib_formats::{Input, UpdateOptions};
 use wire::Peer;
 
@@ -51,7 +49,7 @@ impl Connected {
     }
 
     /// Gives bytes to a decoder as they are read, and what comes out to the tables.
-    fn apply(&mut self, decoder: &mut dyn Decoder, bytes: &[u8]) -> Result<(), DecodeError> {
+    fn apply(&mut self, decoder: &mut Decoder, bytes: &[u8]) -> Result<(), DecodeError> {
         let now = Instant::now();
         for bytes in bytes.chunks(64 << 10) {
             decoder.push(bytes, &mut |streams, transaction| {
@@ -97,7 +95,7 @@ fn peers_leave_nothing_when_they_go_down_and_are_no_more_than_streams() {
     let up = |number| wire::bmp(3, peer(number), &open);
     let down = |number| wire::bmp(2, peer(number), &[1]);
     let mut all = Connected::new(Limits::default());
-    let mut decoder = BmpDecoder::within(all.tables.memory_budget());
+    let mut decoder = Decoder::bmp(all.tables.memory_budget());
     let (most, result) = peak(|| {
         (0..20_000).try_for_each(|number| {
             let messages = [up(number), down(number), wire::bmp(3, peer(!number), b"x")];
@@ -130,7 +128,7 @@ fn unfinished_messages_and_peers_of_all_connections_share_a_limit() {
     let mut decoders = Vec::new();
     let (most, refused) = peak(|| {
         let one = |_| {
-            decoders.push(BmpDecoder::within(&budget));
+            decoders.push(Decoder::bmp(&budget));
             all.apply(decoders.last_mut().unwrap(), &unfinished)
                 .is_err()
         };
@@ -140,7 +138,7 @@ fn unfinished_messages_and_peers_of_all_connections_share_a_limit() {
     // Others go on.
     let route = [(None, "10.0.0.0/8".parse().unwrap())];
     let update = wire::update(&route, Some(([192, 0, 2, 1].into(), 100, &[64500][..])));
-    let mut decoder = BmpDecoder::within(&budget);
+    let mut decoder = Decoder::bmp(&budget);
     let message = wire::bmp(0, peer(1), &update);
     for part in message.chunks(7) {
         all.apply(&mut decoder, part).unwrap();
@@ -149,7 +147,7 @@ fn unfinished_messages_and_peers_of_all_connections_share_a_limit() {
     drop((decoders, decoder));
     let mut whole = unfinished;
     whole.push(0);
-    assert_eq!(all.apply(&mut BmpDecoder::within(&budget), &whole), Ok(()));
+    assert_eq!(all.apply(&mut Decoder::bmp(&budget), &whole), Ok(()));
 }
 
 #[test]
@@ -246,17 +244,17 @@ fn short_routes_with_long_attributes_share_these() {
     );
     let json = r#"{"data":{"peer":"::1","type":"UPDATE","path":[1],"announcements":[{"next_hop":"::2","prefixes":["::/0"#;
     lines += &format!("{json}{}\"]}}]}}}}\n", r#"","::/0"#.repeat(290_000));
-    type Make = fn(&Tables) -> Box<dyn Decoder>;
+    type Make = fn(&Tables) -> Decoder;
     let inputs: [(&str, Vec<u8>, Option<Make>); 3] = [
         (
             "FPM",
             fpm,
-            Some(|tables| Box::new(FpmDecoder::within(tables.memory_budget()))),
+            Some(|tables| Decoder::fpm(tables.memory_budget())),
         ),
         (
             "BMP",
             bmp,
-            Some(|tables| Box::new(BmpDecoder::within(tables.memory_budget()))),
+            Some(|tables| Decoder::bmp(tables.memory_budget())),
         ),
         ("lines", lines.into_bytes(), None),
     ];
@@ -268,7 +266,7 @@ fn short_routes_with_long_attributes_share_these() {
                 None => all.read(bytes),
                 Some(make) => {
                     let mut decoder = make(&all.tables);
-                    all.apply(&mut *decoder, &bytes).unwrap();
+                    all.apply(&mut decoder, &bytes).unwrap();
                     decoder.counts()
                 }
             };

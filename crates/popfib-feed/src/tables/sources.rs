@@ -8,9 +8,10 @@ use popfib::family::ByFamily;
 use super::{FeedSource, FeedTable, FreshnessSums, Tables};
 use crate::feeds::{Feed, SourceEvent};
 use crate::freshness::{Freshness, PathStatus};
+use crate::received::MAX_STREAMS;
 use crate::table_info::DroppedPaths;
 use crate::table_view::TableView;
-use crate::transaction::{MAX_STREAMS, Stream};
+use crate::transaction::Stream;
 
 /// The maximum number of sources: their numbers have 16 bits.
 const MAX_SOURCES: usize = 1 << 16;

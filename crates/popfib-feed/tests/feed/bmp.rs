@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use popfib::IpPrefix;
-use popfib_feed::{BmpDecoder, Decoder, Tables};
+use popfib_feed::{Decoder, Tables};
 
 use crate::at_once::AtOnce as _;
 use crate::wire::{self, Peer};
@@ -20,11 +20,11 @@ const OTHER: Peer = Peer {
     ..PEER
 };
 
-fn run(messages: &[Vec<u8>]) -> (Tables, BmpDecoder) {
+fn run(messages: &[Vec<u8>]) -> (Tables, Decoder) {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("bmp", now);
-    let mut decoder = BmpDecoder::default();
+    let mut decoder = Decoder::bmp(&Default::default());
     let mut random = fastrand::Rng::with_seed(1);
     feed(
         &mut tables,
@@ -78,7 +78,7 @@ fn the_best_path_over_peers_answers_until_its_peer_is_lost() {
     let id = tables.connected("bmp", now);
     let mut commit =
         |streams: &[_], transaction: &mut _| tables.apply(id, streams, transaction, now);
-    BmpDecoder::default()
+    Decoder::bmp(&Default::default())
         .push(&messages.concat(), &mut commit)
         .unwrap();
     let paths = tables.paths("pre-policy", "10.0.0.0/8".parse().unwrap());
@@ -239,9 +239,13 @@ fn any_bytes_are_survived() {
         wire::bmp(2, Some(PEER), &[1]),
     ]
     .concat();
-    survives(|| Box::new(BmpDecoder::default()), &good, &mut random);
+    survives(|| Decoder::bmp(&Default::default()), &good, &mut random);
     let head = [3, 0x7f, 0xff, 0xff, 0xff, 0];
-    assert!(BmpDecoder::default().push(&head, &mut |_, _| {}).is_err());
+    assert!(
+        Decoder::bmp(&Default::default())
+            .push(&head, &mut |_, _| {})
+            .is_err()
+    );
 }
 
 #[test]
@@ -251,7 +255,7 @@ fn a_peer_is_down_although_this_connection_has_sent_nothing_of_it() {
     let mut random = fastrand::Rng::with_seed(46);
     let mut connect = |tables: &mut Tables, messages: &[Vec<u8>]| {
         let id = tables.joined("bmp", now);
-        let mut decoder = BmpDecoder::default();
+        let mut decoder = Decoder::bmp(&Default::default());
         let bytes = messages.concat();
         feed(tables, id, &mut decoder, &bytes, now, &mut random);
         while tables.tick(now, usize::MAX) {}
@@ -317,7 +321,7 @@ fn tables_are_whole_when_all_peers_that_are_up_have_sent_theirs_or_are_silent() 
     for is_silent in [false, true] {
         let mut tables = Tables::new(limits());
         let id = tables.joined("bmp", start);
-        let mut decoder = BmpDecoder::default();
+        let mut decoder = Decoder::bmp(&Default::default());
         let mut send = |tables: &mut Tables, messages: &[Vec<u8>], now| {
             let mut commit =
                 |streams: &[_], changes: &mut _| tables.apply(id, streams, changes, now);

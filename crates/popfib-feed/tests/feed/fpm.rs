@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use popfib_feed::snapshot::Snapshot;
-use popfib_feed::{Decoder, FpmDecoder, Limits, Tables};
+use popfib_feed::{Decoder, Limits, Tables};
 
 use crate::at_once::AtOnce as _;
 use crate::{answers, feed, limits, prefix, survives, wire};
@@ -13,11 +13,11 @@ fn ip(text: &str) -> IpAddr {
 }
 
 /// One connection that has sent these frames.
-fn tables(frames: &[Vec<u8>]) -> (Tables, FpmDecoder) {
+fn tables(frames: &[Vec<u8>]) -> (Tables, Decoder) {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("fpm", now);
-    let mut decoder = FpmDecoder::default();
+    let mut decoder = Decoder::fpm(&Default::default());
     let mut random = fastrand::Rng::with_seed(1);
     feed(
         &mut tables,
@@ -121,7 +121,7 @@ fn a_withdrawal_and_an_announcement_in_one_frame_are_one_change() {
     ]
     .concat();
     let mut seen = Vec::new();
-    FpmDecoder::default()
+    Decoder::fpm(&Default::default())
         .push(&bytes, &mut |_, transaction| {
             let changes = transaction.changes().iter();
             seen.push(
@@ -175,9 +175,9 @@ fn wrong_messages_are_counted_and_the_next_is_read() {
     assert_eq!(answers(&tables, "main").len(), 1);
     let counts = decoder.counts();
     assert_eq!((counts.invalid, counts.other), (2, 3));
-    let mut decoder = FpmDecoder::default();
+    let mut decoder = Decoder::fpm(&Default::default());
     assert!(decoder.push(&[1, 1, 0, 3], &mut |_, _| {}).is_err());
-    let mut decoder = FpmDecoder::default();
+    let mut decoder = Decoder::fpm(&Default::default());
     assert!(decoder.push(&[2, 1, 0, 4], &mut |_, _| {}).is_err());
 }
 
@@ -231,7 +231,7 @@ fn any_bytes_are_survived() {
         )]),
     ]
     .concat();
-    survives(|| Box::new(FpmDecoder::default()), &good, &mut random);
+    survives(|| Decoder::fpm(&Default::default()), &good, &mut random);
 }
 
 /// A snapshot of routes that name an object has the next hops of the object.
@@ -310,7 +310,7 @@ fn objects_count_against_the_limits_of_memory_and_of_their_source() {
         });
         let now = Instant::now();
         let id = tables.connected("fpm", now);
-        let mut decoder = FpmDecoder::within(tables.memory_budget());
+        let mut decoder = Decoder::fpm(tables.memory_budget());
         let mut send = |messages: &[Vec<u8>]| {
             let mut commit = |streams: &[_], transaction: &mut _| {
                 tables.apply(id, streams, transaction, now);
@@ -350,7 +350,7 @@ fn numbers_that_no_route_names_are_forgotten() {
     let mut tables = Tables::new(limits());
     let now = Instant::now();
     let id = tables.connected("fpm", now);
-    let mut decoder = FpmDecoder::default();
+    let mut decoder = Decoder::fpm(&Default::default());
     let prefix = "10.0.0.0/8".parse().unwrap();
     for number in 1..20_000 {
         let frame = wire::frame(&[wire::route(prefix, 254, 1, Some(&wire::named(number)))]);

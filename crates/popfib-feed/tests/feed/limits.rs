@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use popfib_feed::info::DroppedPaths;
 use popfib_feed::{
-    BmpDecoder, ConnectionId, Decoder, Limits, PathChange, Stream, StreamEvent, StreamId, Tables,
-    Target, Transaction,
+    ConnectionId, Decoder, Limits, PathChange, Stream, StreamEvent, StreamId, Tables, Target,
+    Transaction,
 };
 
 use crate::at_once::AtOnce as _;
@@ -36,7 +36,7 @@ fn ten(peer: Peer, first: u8) -> Vec<u8> {
     wire::bmp(0, Some(peer), &wire::update(&prefixes, Some(path)))
 }
 
-fn push(tables: &mut Tables, id: ConnectionId, decoder: &mut BmpDecoder, message: &[u8]) {
+fn push(tables: &mut Tables, id: ConnectionId, decoder: &mut Decoder, message: &[u8]) {
     let now = Instant::now();
     let mut commit =
         |streams: &[_], transaction: &mut _| tables.apply(id, streams, transaction, now);
@@ -51,7 +51,7 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
         ..limits()
     });
     let id = tables.connected("router", Instant::now());
-    let mut decoder = BmpDecoder::default();
+    let mut decoder = Decoder::bmp(&Default::default());
     let [peer, other] = PEERS;
     for first in [0, 10] {
         push(&mut tables, id, &mut decoder, &ten(peer, first));
@@ -90,7 +90,12 @@ fn a_peer_with_too_many_paths_is_dropped_until_it_comes_up_again_and_no_other() 
     }
     assert_eq!((tables.totals().paths, tables.totals().dropped), (20, 2));
     let id = tables.connected("router", Instant::now());
-    push(&mut tables, id, &mut BmpDecoder::default(), &ten(peer, 40));
+    push(
+        &mut tables,
+        id,
+        &mut Decoder::bmp(&Default::default()),
+        &ten(peer, 40),
+    );
     assert_eq!(tables.totals().paths, 30);
 }
 
@@ -103,7 +108,7 @@ fn paths_beyond_the_memory_are_refused_and_those_there_change_and_leave() {
         ..limits()
     });
     let id = tables.connected("router", Instant::now());
-    let mut decoder = BmpDecoder::default();
+    let mut decoder = Decoder::bmp(&Default::default());
     let [peer, _] = PEERS;
     push(&mut tables, id, &mut decoder, &ten(peer, 0));
     assert_eq!((tables.totals().paths, tables.totals().refused), (10, 0));

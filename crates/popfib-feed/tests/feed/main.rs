@@ -41,7 +41,7 @@ fn prefix(random: &mut fastrand::Rng) -> IpPrefix {
 fn feed(
     tables: &mut Tables,
     id: ConnectionId,
-    decoder: &mut dyn Decoder,
+    decoder: &mut Decoder,
     mut bytes: &[u8],
     now: Instant,
     random: &mut fastrand::Rng,
@@ -93,7 +93,7 @@ fn limits() -> Limits {
 }
 
 /// Any bytes, and good ones with damage, end in an error or in counts.
-fn survives(make: impl Fn() -> Box<dyn Decoder>, good: &[u8], random: &mut fastrand::Rng) {
+fn survives(make: impl Fn() -> Decoder, good: &[u8], random: &mut fastrand::Rng) {
     survived(good, random, |bytes| {
         let mut tables = Tables::new(limits());
         let now = Instant::now();

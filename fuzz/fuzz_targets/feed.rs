@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use popfib_feed::files::{FileUpdates, UpdateError};
-use popfib_feed::{
-    ConnectionId, Decoder, KernelReader, Limits, Tables, Transaction,
-};
+use popfib_feed::{ConnectionId, Decoder, KernelReader, Limits, Tables, Transaction};
 use popfib_formats::{Input, UpdateOptions};
 
 #[path = "../../crates/popfib-feed/tests/feed/at_once.rs"]
@@ -22,8 +20,18 @@ fn run(choice: u8, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {
     let mut tables = Tables::new(Limits::default());
     let id = tables.connected("fuzz", now);
     let error = match choice % 3 {
-        0 => push(&mut Decoder::fpm(&Default::default()), pieces, &mut tables, id),
-        1 => push(&mut Decoder::bmp(&Default::default()), pieces, &mut tables, id),
+        0 => push(
+            &mut Decoder::fpm(&Default::default()),
+            pieces,
+            &mut tables,
+            id,
+        ),
+        1 => push(
+            &mut Decoder::bmp(&Default::default()),
+            pieces,
+            &mut tables,
+            id,
+        ),
         _ => read(pieces, &mut tables, id),
     };
     while tables.tick(now + Duration::from_secs(1_000_000), 3) {}

@@ -28,9 +28,19 @@ type checker struct {
 	width uint
 	// Its arena has so many words.
 	words uint64
-	// A bit for each word that belongs to a block or page that has been seen.
-	owned []uint64
-	todo  []pending
+	// A bit for each word that belongs to a block or page that has been seen, unless the arena is shared.
+	owned  []uint64
+	shared *sharedArena
+	todo   []pending
+}
+
+// sharedArena is what is known of an arena that several FIBs have in common.
+type sharedArena struct {
+	// What is the same of all.
+	valueBits uint
+	maxAnswer uint32
+	// By place and width of a block: how many blocks a lookup could pass from there on when it was met, the fewest; 0: it was not.
+	room []uint8
 }
 
 // pending is a pointer to a block, and the bits of the key above it.
@@ -39,8 +49,8 @@ type pending struct {
 	depth   uint8
 }
 
-// newFib verifies a FIB for keys of this width, whose answers are at most maxAnswer.
-func newFib(description, root, arena *section, width uint, maxAnswer uint64) (*fib, error) {
+// newFib verifies a FIB for keys of this width, whose answers are at most maxAnswer; what is known of common arenas is among these.
+func newFib(description, root, arena *section, width uint, maxAnswer uint64, common map[*section]*sharedArena) (*fib, error) {
 	d := description.bytes
 	if len(d) != descriptionLen || d[5] > 1 || d[6] > 1 || d[7] != 0 || (d[3] != 16 && d[3] != 32) {
 		return nil, description.broken(0, "it is malformed")
@@ -84,7 +94,18 @@ func newFib(description, root, arena *section, width uint, maxAnswer uint64) (*f
 		}
 	}
 	words := uint64(len(f.arena) / 4)
-	c := checker{fib: f, width: width, words: words, owned: make([]uint64, words/64+1)}
+	c := checker{fib: f, width: width, words: words}
+	if arena.id.table != 0 {
+		c.owned = make([]uint64, words/64+1)
+	} else {
+		if c.shared = common[arena]; c.shared == nil {
+			c.shared = &sharedArena{f.valueBits, f.maxAnswer, make([]uint8, 2*words)}
+			common[arena] = c.shared
+		}
+		if f.isFlat || c.shared.valueBits != f.valueBits || c.shared.maxAnswer != f.maxAnswer {
+			return nil, description.broken(0, "FIBs with one arena differ")
+		}
+	}
 	if err := c.all(); err != nil {
 		return nil, arena.broken(err.at*4, err.reason)
 	}
@@ -174,12 +195,26 @@ func (c *checker) pointer(p uint32, depth uint) *layoutError {
 	if depth >= c.width {
 		return &layoutError{int(p & placeMask), "a block is too deep"}
 	}
+	if c.shared != nil {
+		at := uint64(p&placeMask)*2 + uint64(p>>30&1)
+		if at >= uint64(len(c.shared.room)) {
+			return nowhere(p)
+		}
+		room := uint8((c.width - depth + stride - 1) / stride)
+		if least := c.shared.room[at]; least != 0 && least <= room {
+			return nil
+		}
+		c.shared.room[at] = room
+	}
 	c.todo = append(c.todo, pending{p, uint8(depth)})
 	return nil
 }
 
-// own takes so many words, all in the arena, which must have no owner.
+// own takes so many words, all in the arena, which must have no owner, unless it is shared.
 func (c *checker) own(place, length uint64) *layoutError {
+	if c.shared != nil {
+		return nil
+	}
 	for at, end := place, place+length; at < end; {
 		next := min(end, (at/64+1)*64)
 		mask := ^uint64(0) >> (64 - (next - at)) << (at % 64)

@@ -51,8 +51,9 @@ func newImage(bytes []byte) (*Image, error) {
 		return nil, err
 	}
 	image := &Image{}
+	var common *commonSections
 	for number := uint32(0); number == 0 || len(sections) > 0; number++ {
-		of := &tableSections{number: number}
+		of := &tableSections{number: number, common: common}
 		for len(sections) > 0 && sections[0].id.table == number {
 			of.all = append(of.all, sections[0])
 			sections = sections[1:]
@@ -63,6 +64,7 @@ func newImage(bytes []byte) (*Image, error) {
 		}
 		if number == 0 {
 			err = image.describe(metadata)
+			common = &commonSections{of: of, arenas: map[*section]*sharedArena{}}
 		} else {
 			var table *Table
 			if table, err = newTable(image, of, metadata); err == nil {
@@ -79,14 +81,36 @@ func newImage(bytes []byte) (*Image, error) {
 	return image, nil
 }
 
+// commonSections are those of the image itself, of which tables may have some in common, and what was verified of these.
+type commonSections struct {
+	of      *tableSections
+	records *records
+	arenas  map[*section]*sharedArena
+}
+
 // tableSections are the sections of one table, or of the image itself.
 type tableSections struct {
 	number uint32
 	all    []section
+	common *commonSections
 }
 
-// find returns the section of this kind for keys of this width; nil if there is none.
+// find returns the section of this kind for keys of this width; nil if there is none. Records and arenas may be common.
 func (of *tableSections) find(width, kind uint16) *section {
+	found := of.own(width, kind)
+	if of.common == nil || of.own(0, kindColumns) != nil {
+		return found
+	}
+	isOfRecords := width == 0 && (kind == kindColumns || kind == kindRows || kind >= kindValues)
+	isArena := kind == kindFib+2 || kind == kindLongest+2
+	if isOfRecords || found == nil && isArena && of.own(width, kind-2) != nil {
+		return of.common.of.own(width, kind)
+	}
+	return found
+}
+
+// own is find of the table's own sections.
+func (of *tableSections) own(width, kind uint16) *section {
 	id := sectionID{of.number, width, kind}
 	low, high := 0, len(of.all)
 	for low < high {
@@ -161,14 +185,14 @@ func newFamily(of *tableSections, width uint16, maxNextHop uint64) (family, erro
 	}
 	if longest[0] != nil {
 		maxMatch := maxNextHop*uint64(width+1) + uint64(width)
-		f, err := newFib(longest[0], longest[1], longest[2], uint(width), maxMatch)
+		f, err := newFib(longest[0], longest[1], longest[2], uint(width), maxMatch, of.common.arenas)
 		if err != nil {
 			return found, err
 		}
 		found.fib, found.isLongest, found.longest, found.count = *f, true, f, int(f.routes)
 	}
 	if values[0] != nil {
-		f, err := newFib(values[0], values[1], values[2], uint(width), maxNextHop)
+		f, err := newFib(values[0], values[1], values[2], uint(width), maxNextHop, of.common.arenas)
 		if err != nil {
 			return found, err
 		}
@@ -193,8 +217,14 @@ func newTable(image *Image, of *tableSections, metadata *section) (*Table, error
 		return nil, err
 	}
 	maxNextHop := uint64(1<<31 - 1)
-	if err := t.readRecords(of); err != nil {
+	isOwn := of.own(0, kindColumns) != nil
+	if of.common.records != nil && !isOwn {
+		t.records = *of.common.records
+	} else if err := t.readRecords(of); err != nil {
 		return nil, err
+	}
+	if !isOwn {
+		of.common.records = &t.records
 	}
 	if t.columns != nil {
 		maxNextHop = min(maxNextHop, uint64(t.recordCount))

@@ -11,16 +11,21 @@ import (
 // number of goroutines.
 type Table struct {
 	// What lookups need is first.
-	v4, v6      family
+	v4, v6 family
+	records
+	name    string
+	sources []Source
+	image   *Image
+}
+
+// records are what next hops stand for. Tables may have them in common.
+type records struct {
 	recordCount uint32
-	// How records lie in rows; 0: without rows.
+	// How they lie in rows; 0: without rows.
 	rowBytes    int
 	rows        []byte
 	columns     []column
 	valueColumn int
-	name        string
-	sources     []Source
-	image       *Image
 }
 
 // Name is what the image calls the table; it may be empty.

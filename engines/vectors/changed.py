@@ -257,6 +257,38 @@ def by_hand(of):
     yield "two pointers to one flat block", image_of(table((32, fib([], 32, 16, 1, is_flat=True) | {
         16: put(fib(IPV4, 32, 16, 1, is_flat=True)[16], 6, b"\x01"), 17: words(*shared), 18: words(1, 0, 0, *[0] * 13, *[2 | 1 << 16] * 32)})))
     yield "two children of one run", image_of(table((32, of_slots | {17: words(0b11 << 30 | 3), 18: words(1, 0, 0, 1, 0, 2**31 | 6, 1, 0, 3)})))
+    # Arenas in common.
+    rows = records([("a", 1, ["x"]), ("b", 5, [])], rows=[(1, 0)] * 3)
+    last = len(of["common"][0, 32, 18]) // 4
+    loop = words(1, 0, 3 << 30 | last)
+    # A block of one run for each stride of a key, and one more; how many of them are too many follows from the bits of the roots.
+    chain = words(*(word for n in range(7) for word in (1, 0, (3 << 30 if n < 5 else 1 << 31) | last + 3 * n + 3 if n < 6 else 1)))
+    # Blocks whose every slot leads to the next: as many ways as slots to the power of the blocks.
+    ways = words(*(word for n in range(4) for word in (2**32 - 1, 2**32 - 1, *[(3 << 30 if n < 3 else 1 << 31) | last + 66 * (n + 1)] * 64)), 1, 0, 1)
+    for what, changes in {
+        "ways without end": [((0, 32, 18), of["common"][0, 32, 18] + ways), ((1, 32, 17), put(of["common"][1, 32, 17], 0, words(3 << 30 | last)))],
+        "no arena": [((0, 32, 18), None)], "no records": [((0, *key), None) for key in NAMES], "other records": [((0, *key), section) for key, section in rows.items()]
+        + [((0, 0, kind), None) for kind in (64, 65) if (0, kind) not in rows], "an end of records": [((0, 0, 65), words(4, 3, 15))],
+        "fewer records": [((0, *key), section) for key, section in records([("value", 1, ["x", "y"])]).items()],
+        "records of its own": [((2, *key), section) for key, section in NAMES.items()], "values of its own": [((2, 0, 64), b"xyz"), ((2, 0, 65), words(1, 2, 3))],
+        "an arena of its own": [((2, 32, kind), section) for kind, section in fib(IPV4, 32, 16, 8).items()], "rows of its own": [((2, 0, 5), bytes(9))],
+        "no description": [((2, 32, 16), None)], "no FIB of values": [((2, 32, 16), None), ((2, 32, 17), None)], "no root": [((2, 32, 17), None)],
+        **{f"byte {at} is {value}": [((2, 32, kind), put(of["common"][2, 32, kind], at, bytes([value])))]
+           for kind in (16, 48) for at, value in ((2, 3), (2, 8), (3, 32), (4, 3), (5, 0), (6, 1), (0, 7))},
+        "no routes in one": [((2, 32, kind), put(of["common"][2, 32, kind], 24, bytes(8))) for kind in (16, 48)] + [((2, 32, kind), b"") for kind in (32, 33, 34)],
+        "a loop": [((0, 32, 18), of["common"][0, 32, 18] + loop), ((2, 32, 17), put(of["common"][2, 32, 17], 0, words(3 << 30 | last)))],
+        "a loop nobody meets": [((0, 32, 18), of["common"][0, 32, 18] + loop)], "an arena cut off": [((0, 32, 18), of["common"][0, 32, 18][:-4])],
+        "the first block": [((2, 32, 17), put(of["common"][2, 32, 17], 0, words(1 << 31)))], "inside of a block": [((1, 32, 17), put(of["common"][1, 32, 17], 0, words(1 << 31 | 4)))],
+        "a flat block": [((1, 32, 17), put(of["common"][1, 32, 17], 0, words(0b101 << 29 | 16)))],
+        **{f"{7 - n} blocks from table {number}": [((0, 32, 18), of["common"][0, 32, 18] + chain),
+                                                    ((number, 32, 17), put(of["common"][number, 32, 17], 0, words((3 << 30 if n < 5 else 1 << 31) | last + 3 * n)))]
+           for number in (1, 2) for n in range(1, 7)},
+        **{f"{6 - n} blocks and then {6 - m}": [((0, 32, 18), of["common"][0, 32, 18] + chain), *(
+            ((number, 32, 17), put(of["common"][number, 32, 17], 0, words(3 << 30 | last + 3 * at))) for number, at in ((1, n), (2, m)))]
+           for n, m in ((2, 3), (3, 2), (2, 2), (2, 1))},
+    }.items():
+        for name in "common", "common arenas":
+            yield f"{what}: {name}", changed(name, *changes)
     # Routes.
     for what, routes in {
         "out of order": [IPV4[1], IPV4[0], *IPV4[2:]], "twice": [*IPV4[:5], IPV4[4]], "lengths out of order": [(0x0A000000, 9, 1), *IPV4[1:]],

@@ -47,9 +47,9 @@ def words(*numbers):
     return struct.pack(f"<{len(numbers)}I", *numbers)
 
 
-def fib(routes, width, kind, root_bits, page_bits=0, is_flat=False, value_bits=None, most=None):
-    """The three sections of a FIB of (address, length, next hop)."""
-    arena = [1, 0, 0]
+def fib(routes, width, kind, root_bits, page_bits=0, is_flat=False, value_bits=None, common=None):
+    """The three sections of a FIB of (address, length, next hop); the first two if it has a common arena: words, and places by blocks."""
+    arena, known = common or ([1, 0, 0], None)
 
     def answer(key):
         inside = [route for route in routes if key >> width - route[1] == route[0] >> width - route[1]]
@@ -87,7 +87,11 @@ def fib(routes, width, kind, root_bits, page_bits=0, is_flat=False, value_bits=N
         place = len(arena)
         packed = sum(value << n * value_bits for n, value in enumerate(values))
         count = -(-len(values) * value_bits // 32)
-        arena.extend([runs & 0xFFFFFFFF, runs >> 32, *(values if is_wide else (packed >> 32 * n & 0xFFFFFFFF for n in range(count)))])
+        block = (runs & 0xFFFFFFFF, runs >> 32, *(values if is_wide else (packed >> 32 * n & 0xFFFFFFFF for n in range(count))))
+        if known is not None:
+            place = known.setdefault((is_wide, block), place)
+        if place == len(arena):
+            arena.extend(block)
         return 1 << 31 | is_wide << 30 | place
 
     def page_entry(key, used):
@@ -102,11 +106,12 @@ def fib(routes, width, kind, root_bits, page_bits=0, is_flat=False, value_bits=N
     else:
         root = slots(0, 0, root_bits, page_entry if page_bits else entry)
     head = struct.pack("<8B4Q", root_bits, page_bits, value_bits, 16 if highest < 2**16 else 32, 255, 1, is_flat, 0, 1, 1, len(routes), 1)
-    return {kind: head, kind + 1: words(*root), kind + 2: words(*arena)}
+    own = {} if common else {kind + 2: words(*arena)}
+    return {kind: head, kind + 1: words(*root)} | own
 
 
 IPV4 = [(0, 1, 1), (0x0A000000, 8, 2), (0x0A010000, 16, 1), (0x0A010200, 24, 3), (0x0A010203, 32, 2), (0xC0000200, 24, 3)]
-IPV6 = [(0, 1, 1), (0x20010DB8 << 96, 32, 2), (0x20010DB88 << 92, 33, 3), ((0x20010DB8 << 96) + 1, 128, 1), (0xFE80 << 112, 10, 2)]
+IPV6 = [(0, 1, 1), (0x20010DB8 << 96, 32, 2), ((0x20010DB8 << 96) + 1, 128, 1), (0x20010DB88 << 92, 33, 3), (0xFE80 << 112, 10, 2)]
 
 
 def metadata(name=None, *lines):
@@ -165,6 +170,21 @@ def both(width, routes, **options):
     return width, fib(routes, width, 16, **options) | fib(routes, width, 48, **options) | routes_of(routes, width)
 
 
+def common(records):
+    """Tables of which the first two have these records and arenas in common, and lead to the same blocks after other numbers of bits."""
+    changed = [*IPV4[:3], (0x0A010200, 24, 1), *IPV4[4:]]
+    own = {key: section for key, section in table(NAMES, both(32, IPV4[:2], root_bits=1), number=3, name="c").items() if key[0] == 3}
+    found = table(number=1, name="a") | table(number=2, name="b") | own | {(0, *key): section for key, section in records.items()}
+    for width, kind, value_bits in ((32, 16, 2), (32, 48, 7), (128, 16, 2), (128, 48, 9)):
+        arena = [1, 0, 0], {}
+        for number, routes, bits in ((1, IPV4, 2), (2, changed, 8)):
+            routes, bits = (routes, bits) if width == 32 else (IPV6, [0, 6][number - 1])
+            of = fib(routes, width, kind, bits, value_bits=value_bits, common=arena)
+            found |= {(number, width, section): content for section, content in (of | routes_of(routes, width)).items()}
+        found[0, width, kind + 2] = words(*arena[0])
+    return found
+
+
 def bases():
     types = records([
         ("names.city", 1, ["Wien", "a,b", ""]), ("asn", 2, [-5, 2**62]), ("id", 3, [2**64 - 1]), ("rate", 4, [0.1, 1e22, -0.0, math.nan, math.inf]),
@@ -173,7 +193,8 @@ def bases():
     other = {key: section for key, section in table(NAMES, both(32, IPV4[:2], root_bits=0), number=2, name="u").items() if key[0] == 2}
     return {
         "smallest": table(NAMES, both(32, IPV4, root_bits=2), both(128, IPV6, root_bits=0)),
-        "flat": table(both(32, IPV4, root_bits=2, is_flat=True), both(128, [*IPV6[:3], IPV6[4]], root_bits=4, is_flat=True)),
+        "flat": table(both(32, IPV4, root_bits=2, is_flat=True), both(128, [*IPV6[:2], *IPV6[3:]], root_bits=4, is_flat=True)),
+        "common": common(NAMES), "common arenas": common({}),
         "values": table((32, fib(IPV4, 32, 16, 3)), (128, fib(IPV6, 128, 16, 3))),
         "prefixes": table((32, fib(IPV4, 32, 48, 0)), (128, fib(IPV6, 128, 48, 12))) | {
             (1, 0, 1): metadata("p", "licence\tno source", "source\ta.txt", "licence\tCC0", "source\tb.txt", "more\tx")},

@@ -160,7 +160,8 @@ impl<'p> ImagePlace<'p> {
     }
 }
 
-/// The image of these tables, each with its name, that is made at `created`.
+/// The image of these tables, each with its name, that is made at `created`. If they have one kind of records, these are those of all,
+/// and so are equal blocks, where that is shorter.
 pub(crate) fn image_of(
     tables: &[(String, LookupTable)],
     created: u64,
@@ -168,9 +169,37 @@ pub(crate) fn image_of(
     keep: Keep,
 ) -> Result<ImageWriter, Failure> {
     let _bar = progress::step("compiling");
+    let own = image_with(None, tables, created, options, keep)?;
+    let named: Vec<(&str, &Table)> = tables
+        .iter()
+        .map(|(name, of)| (&**name, &of.content))
+        .collect();
+    // Without routes there is nothing to number again, and the tables are as they are.
+    let Ok(Some(common)) = Table::of_alike(&named) else {
+        return Ok(own);
+    };
+    let common = image_with(Some(&common), tables, created, options, keep)?;
+    let is_shorter = common.to_bytes().len() < own.to_bytes().len();
+    Ok(if is_shorter { common } else { own })
+}
+
+/// The image of these tables; `common` has the records and routes of all, if these are one table's.
+fn image_with(
+    common: Option<&Table>,
+    tables: &[(String, LookupTable)],
+    created: u64,
+    options: &Options,
+    keep: Keep,
+) -> Result<ImageWriter, Failure> {
     let mut writer = ImageWriter::new(created);
+    if let Some(records) = common.and_then(Table::records) {
+        records
+            .write(&mut writer)
+            .map_err(|error| of_table(&error))?;
+    }
+    let set = common.and_then(Table::set);
     let latest = rfc3339(created).filter(|_| std::env::var_os(EPOCH).is_some());
-    for (name, loaded) in tables {
+    for (id, (name, loaded)) in tables.iter().enumerate() {
         let mut sources = loaded.sources.clone();
         for source in &mut sources {
             // No date of a file is after the time of the image, so that newer copies of the same data make an equal one.
@@ -182,7 +211,10 @@ pub(crate) fn image_of(
             |error: TableError| format!("{}: {}", loaded.name.escape_debug(), of_table(&error));
         let begun = writer.table(name, &sources);
         begun.map_err(|error| failed(error.into()))?;
-        let written = loaded.write(&mut writer, options, keep);
+        let written = match set {
+            Some(set) => set.write(id, &mut writer, options, keep),
+            None => loaded.write(&mut writer, options, keep),
+        };
         written.map_err(failed)?;
     }
     Ok(writer)

@@ -49,17 +49,23 @@ export function metadataOf(section) {
   return pairs;
 }
 
-/** Refuses a table of these sections, but for what its rows hold. */
-export function checkTable(sections) {
+/** Refuses a table of these sections, but for what its rows hold. `known` is what was verified of all that is not its `own`. */
+export function checkTable(sections, own, known) {
   const three = (width, first) => [0, 1, 2].map((n) => sections.get(`${width} ${first + n}`));
   need(metadataOf(sections.get("0 1")).some(([key]) => key === "name"), "a table has no name");
-  const most = sections.has("0 4") ? checkColumns(sections) : 2 ** 31 - 1;
+  const ofRecords = own.has("0 4") ? new Map() : known;
+  if (!ofRecords.has("most")) {
+    ofRecords.set("most", sections.has("0 4") ? checkColumns(sections) : 2 ** 31 - 1);
+  }
+  const most = ofRecords.get("most");
   for (const width of [32, 128]) {
     const [values, matches, routes] = [16, 48, 32].map((first) => three(width, first));
     for (const all of [values, matches, routes]) {
       need(all.every(Boolean) || !all.some(Boolean), "a section is missing");
     }
-    const counts = [[values, most], [matches, most * (width + 1) + width]].filter(([all]) => all[0]).map(([all, highest]) => new FibCheck(all, width, highest).walk());
+    const counts = [[values, most, 18], [matches, most * (width + 1) + width, 50]]
+      .filter(([all]) => all[0])
+      .map(([all, highest, arena]) => new FibCheck(all, width, highest, own.has(`${width} ${arena}`) ? null : known).walk());
     need(new Set(counts).size < 2, "the FIBs have different numbers of routes");
     if (routes[0]) {
       need(matches[0], "routes have no FIB");
@@ -69,7 +75,8 @@ export function checkTable(sections) {
 }
 
 class FibCheck {
-  constructor([description, root, arena], width, most) {
+  /** `known` has what was verified of an arena that is common. */
+  constructor([description, root, arena], width, most, known) {
     need(description.length === 40, "the FIB is damaged");
     const view = new DataView(description.buffer, description.byteOffset);
     const [rootBits, pageBits, valueBits, answerBits, , aggregation, flat, zero] = description;
@@ -85,22 +92,44 @@ class FibCheck {
     this.most = routes === 0 ? 0 : Math.min(most, answerBits === 16 ? 0xffff : 2 ** 31 - 1);
     this.owned = new Uint8Array(length);
     this.todo = [];
+    this.room = null;
+    if (known) {
+      const like = `${valueBits} ${this.most}`;
+      if (!known.has(arena)) {
+        known.set(arena, { like, room: new Uint8Array(2 * length) });
+      }
+      this.room = known.get(arena).room;
+      need(flat === 0 && known.get(arena).like === like, "FIBs with one arena differ");
+    }
   }
 
-  /** Takes words, which must be there and have no owner. */
+  /** Takes words, which must be there and, unless the arena is common, have no owner. */
   own(place, length) {
     const end = place + length;
     need(end <= this.arena.length && !this.owned.subarray(place, end).includes(1), "the FIB is damaged");
-    this.owned.fill(1, place, end);
+    if (!this.room) {
+      this.owned.fill(1, place, end);
+    }
     return this.arena.subarray(place, end);
   }
 
   /** An answer, or the way to a block, which is noted. */
   pointer(p, used) {
     need(p < 2 ** 31 ? p <= this.most : used < this.width, "the FIB is damaged");
-    if (p >= 2 ** 31) {
-      this.todo.push(p, used);
+    if (p < 2 ** 31) {
+      return;
     }
+    if (this.room) {
+      // By place and width: how many blocks a lookup could pass from there on when it was met, the fewest.
+      const at = 2 * (p & 0x3fffffff) + ((p >>> 30) & 1);
+      const room = Math.ceil((this.width - used) / 6);
+      need(at < this.room.length, "the FIB is damaged");
+      if (this.room[at] > 0 && this.room[at] <= room) {
+        return;
+      }
+      this.room[at] = room;
+    }
+    this.todo.push(p, used);
   }
 
   /** Refuses what lookups may not meet; returns the number of routes. */

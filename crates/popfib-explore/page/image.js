@@ -72,16 +72,36 @@ export function readImage(bytes, check) {
   if (tables.length < 2) {
     refuse("an image without tables");
   }
-  const [image, ...all] = tables;
+  const [image, ...own] = tables;
   metadataOf(image.get("0 1"));
+  const all = own.map((sections) => withCommon(sections, image));
   if (check) {
-    all.forEach(checkTable);
+    const known = new Map();
+    all.forEach((sections, n) => checkTable(sections, own[n], known));
   }
   const opened = all.map((sections) => new Table(sections));
   if (check) {
-    opened.forEach(({ records }) => records && checkRows(records));
+    const isOwn = (n) => own[n].has("0 4") || all.findIndex((_, other) => !own[other].has("0 4")) === n;
+    opened.forEach(({ records }, n) => records && isOwn(n) && checkRows(records));
   }
   return opened;
+}
+
+/** The sections of a table, and those that it has in common with others. */
+function withCommon(own, image) {
+  if (own.has("0 4")) {
+    return own;
+  }
+  const isOfRecords = (key) => /^0 (4|5|6[4-9]|[7-9]\d|\d{3,})$/.test(key);
+  const all = new Map([...own].filter(([key]) => !isOfRecords(key)));
+  for (const [key, section] of image) {
+    const [width, kind] = key.split(" ").map(Number);
+    const isArena = [18, 50].includes(kind) && own.has(`${width} ${kind - 2}`) && !own.has(key);
+    if (isOfRecords(key) || isArena) {
+      all.set(key, section);
+    }
+  }
+  return all;
 }
 
 /** A table of an image: what its sources say, its records and, of each family, the longest matches. */

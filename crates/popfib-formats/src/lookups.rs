@@ -4,6 +4,7 @@
 //! routes (a filter, another value) goes by them, so that one answer does not depend on the form of the file.
 
 use popfib::family::ByFamily;
+use popfib::image::ImageTable;
 use popfib_table::{Table, TableError};
 
 use crate::error::ReadError;
@@ -88,15 +89,20 @@ impl FromFile for Table {
             let table = table_of_image(&name, image, &options.columns)?;
             return Ok(LookupTable::new(name, image.sources(), table));
         }
-        let (mut sources, mut tables) = (Vec::new(), Vec::new());
-        for image in images {
-            let table = table_of_image(&name, &image, &ColumnSelection::All)?;
-            tables.push((image.name().to_owned(), table));
-            sources.extend(image.sources());
-        }
         let failed =
             |error: TableError| ReadError::file(&name, error.to_string()).with_source(error);
-        let mut table = Table::of_tables(tables).map_err(failed)?;
+        let table = |image: &ImageTable| {
+            let table = table_of_image(&name, image, &ColumnSelection::All)?;
+            Ok((image.name().to_owned(), table))
+        };
+        let mut table = match Table::of_common(&images).map_err(failed)? {
+            Some(table) => table,
+            None => {
+                let tables = images.iter().map(table);
+                Table::of_tables(tables.collect::<Result<Vec<_>, _>>()?).map_err(failed)?
+            }
+        };
+        let sources = images.iter().flat_map(ImageTable::sources).collect();
         if let ColumnSelection::Named(names) = &options.columns {
             select_columns(&name, &mut table, names)?;
         }

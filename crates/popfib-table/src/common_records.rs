@@ -2,13 +2,64 @@
 
 use hashbrown::HashMap;
 use popfib::family::{ByFamily, Family};
+use popfib::image::ImageTable;
 use popfib::{NextHop, Rib};
 
 use crate::error::TableError;
-use crate::records::{Cell, CellKind, Column, RecordsBuilder, Scalar};
+use crate::family::{FamilyTable, Ribs};
+use crate::records::{Cell, CellKind, Column, Records, RecordsBuilder, Scalar};
 use crate::table::Table;
 
 impl Table {
+    /// The same of tables whose answers stay what they are: all have one kind of records. `None` of others.
+    ///
+    /// # Errors
+    /// As [`of_tables`](Self::of_tables).
+    pub fn of_alike(tables: &[(&str, &Self)]) -> Result<Option<Self>, TableError> {
+        let kinds = tables.iter().map(|(_, table)| {
+            let records = table.records()?;
+            let column = |column: &Column| {
+                let types = (
+                    column.column_type(),
+                    column.is_unsigned(),
+                    column.maxmind_type(),
+                );
+                (column.name().to_owned(), types, column.is_of_list())
+            };
+            let columns: Vec<_> = records.columns().iter().map(column).collect();
+            Some((columns, records.value_column()))
+        });
+        let Some(kinds) = kinds.collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        if kinds.len() < 2 || kinds.iter().any(|kind| *kind != kinds[0]) {
+            return Ok(None);
+        }
+        let tables = tables.iter();
+        let tables = tables.map(|&(name, table)| (name.to_owned(), table.clone()));
+        Self::of_tables(tables).map(Some)
+    }
+
+    /// All tables of an image, if they have their records in common.
+    ///
+    /// # Errors
+    /// [`TableError::NoRoutes`] of an image without routes, [`TableError::Image`] for records that are damaged.
+    pub fn of_common(images: &[ImageTable]) -> Result<Option<Self>, TableError> {
+        if images.len() < 2 || !images.iter().all(ImageTable::has_common_records) {
+            return Ok(None);
+        }
+        let records = Records::of_image(&images[0])?.ok_or(TableError::NoNames)?;
+        let ribs = |image: &ImageTable| {
+            let ribs = ByFamily::<Ribs> {
+                ipv4: FamilyTable::of_image(image).rib()?.into_owned(),
+                ipv6: FamilyTable::of_image(image).rib()?.into_owned(),
+            };
+            Ok((image.name().to_owned(), ribs))
+        };
+        let tables = images.iter().map(ribs).collect::<Result<_, TableError>>()?;
+        Ok(Some(Self::of_set(tables, records)))
+    }
+
     /// The tables of these names, whose records become those of one table, equal ones one: its columns are those of all. A column has
     /// texts if it has values of several types. O(routes and records of all).
     ///

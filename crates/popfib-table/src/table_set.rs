@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use hashbrown::HashMap;
 use popfib::family::{ByFamily, Family, PerFamily};
-use popfib::{CompileError, FibSet, Kernel, Options, Rib, longest};
+use popfib::image::Keep;
+use popfib::{CompileError, FibSet, ImageWriter, Kernel, Options, Rib, longest};
 
 use crate::error::TableError;
 use crate::family::Ribs;
@@ -97,6 +98,25 @@ impl TableSet {
     #[inline]
     pub fn id(&self, name: &str) -> Option<u32> {
         self.ids.get(name).copied()
+    }
+
+    /// Puts the routes of the table of this number into the one that was [begun](ImageWriter::table) in an image.
+    ///
+    /// # Errors
+    /// Those of [`ImageWriter::family`].
+    ///
+    /// # Panics
+    /// If there is no such table, or none was begun.
+    pub fn write(
+        &self,
+        id: usize,
+        writer: &mut ImageWriter,
+        options: &Options,
+        keep: Keep,
+    ) -> Result<(), TableError> {
+        writer.family(&self.families.ipv4.ribs[id], options, keep)?;
+        writer.family(&self.families.ipv6.ribs[id], options, keep)?;
+        Ok(())
     }
 
     /// Puts the number of each address's record in the table of this number into `numbers`, 0 for no match or no such table; with

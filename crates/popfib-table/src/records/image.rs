@@ -38,7 +38,7 @@ const DECIMALS: u8 = 128;
 const HEAD: usize = 16;
 const ENTRY: usize = 16;
 
-/// Verifies the records of all tables of an image. Of one table alone they are when it is read.
+/// Verifies the records of all tables of an image, those that they have in common once. Of one table alone they are when it is read.
 ///
 /// # Errors
 /// [`ImageError::Broken`].
@@ -47,7 +47,10 @@ pub fn check_records(image: &Image) -> Result<(), ImageError> {
         [_] => &[],
         tables => tables,
     };
-    (tables.iter()).try_for_each(|table| Records::of_image(table).map(drop))
+    let first = tables.iter().find(|table| table.has_common_records());
+    let own = tables.iter().filter(|table| !table.has_common_records());
+    own.chain(first)
+        .try_for_each(|table| Records::of_image(table).map(drop))
 }
 
 impl Records {

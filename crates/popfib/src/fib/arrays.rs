@@ -195,6 +195,11 @@ impl<Al: Allocator> FibArrays<Al> {
         }
     }
 
+    /// Whether others keep the memory.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.memory, ArraysMemory::Shared(..))
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.view().bytes()
     }

@@ -16,6 +16,9 @@
 //!    slot below them. The entries of a block are pointers, or halves: next hops below 2^15.
 //! 7. In a flat table of longer keys, all blocks are flat, have 64 pointers, begin at cache lines and lie inside the arena.
 //!    Several pointers may lead to the same block, at several depths; those in blocks lead to lower places, so a lookup ends.
+//!
+//! Of an arena that several Fibs have in common (`SharedArena`) invariant 4 is that no block lies deeper than the key has bits,
+//! and none is flat.
 
 mod flat;
 mod limit;
@@ -82,26 +85,57 @@ impl Error for CheckError {}
 
 /// [`check_answers`] for all next hops that a Fib may have.
 pub(crate) fn check<A: Address>(view: FibView<'_>) -> Result<(), CheckError> {
-    check_answers::<A>(view, MAX_NEXT_HOP)
+    check_answers::<A>(view, MAX_NEXT_HOP, None)
 }
 
-/// Verifies all invariants, for answers of at most `max_next_hop`.
+/// What is known of an arena that several Fibs have in common, from one of their checks to the next.
+#[derive(Debug, Default)]
+pub(crate) struct SharedArena {
+    /// The bits of values and the highest answer, which are those of all.
+    like: Option<(u8, u32)>,
+    /// By place and width of a block: of how many blocks there was room in the rest of the key, at least; 0 where none was met.
+    room: Vec<u8>,
+}
+
+/// Verifies all invariants, for answers of at most `max_next_hop`; what is known of the arena if other Fibs have it, too.
 ///
 /// O(root + arena) time, whatever the arrays hold: invariant 4 is verified on the
-/// way down, so no block is visited twice. A bit of memory a word.
+/// way down, so no block is visited twice, of a shared arena as often as the key has strides at most. A bit of memory a
+/// word, of a shared one two bytes.
 pub(crate) fn check_answers<A: Address>(
     view: FibView<'_>,
     max_next_hop: u32,
+    shared: Option<&mut SharedArena>,
 ) -> Result<(), CheckError> {
     check_shape::<A>(view)?;
+    let owned = vec![
+        0;
+        if shared.is_some() {
+            0
+        } else {
+            view.arena.len() / 64 + 1
+        }
+    ];
     let mut checker = LayoutChecker {
         view,
         max_next_hop,
         narrow: PackedLimit::new(max_next_hop, view.value_bits.into()),
         width: A::WIDTH,
-        owned: vec![0; view.arena.len() / 64 + 1],
+        owned,
+        shared,
         todo: Vec::new(),
     };
+    if let Some(shared) = &mut checker.shared {
+        // Until all of this Fib is known to be sound, no other one is.
+        let like = shared
+            .like
+            .replace((0, 0))
+            .unwrap_or((view.value_bits, max_next_hop));
+        if view.is_flat || like != (view.value_bits, max_next_hop) {
+            return Err(CheckError::Shape);
+        }
+        shared.room.resize(2 * view.arena.len(), 0);
+    }
     checker.own(0, IDLE_BLOCK.len())?;
     if view.is_flat {
         return match A::WIDTH {
@@ -123,6 +157,9 @@ pub(crate) fn check_answers<A: Address>(
             checker.entry(load(&entries[pointers.trailing_zeros() as usize]), depth)?;
             pointers &= pointers - 1;
         }
+    }
+    if let Some(shared) = checker.shared {
+        shared.like = Some((view.value_bits, max_next_hop));
     }
     Ok(())
 }
@@ -166,8 +203,9 @@ struct LayoutChecker<'a> {
     /// The same for the values of narrow blocks.
     narrow: PackedLimit,
     width: u8,
-    /// A bit for each word that belongs to a block or page that has been seen.
+    /// A bit for each word that belongs to a block or page that has been seen, unless the arena is shared.
     owned: Vec<u64>,
+    shared: Option<&'a mut SharedArena>,
     /// Pointers to blocks, with the bits above each.
     todo: Vec<(u32, u8)>,
 }
@@ -216,12 +254,24 @@ impl<'a> LayoutChecker<'a> {
                 place: pointer & PLACE,
             });
         }
+        if let Some(shared) = &mut self.shared {
+            let room = (self.width - depth).div_ceil(STRIDE);
+            let at = (pointer & PLACE) as usize * 2 + usize::from(pointer & WIDE != 0);
+            let least = shared.room.get_mut(at).ok_or(nowhere(pointer))?;
+            if (1..=room).contains(least) {
+                return Ok(());
+            }
+            *least = room;
+        }
         self.todo.push((pointer, depth));
         Ok(())
     }
 
-    /// Takes `len` words from `place` on, all in the arena; they must have no owner.
+    /// Takes `len` words from `place` on, all in the arena; they must have no owner, unless it is shared.
     fn own(&mut self, place: usize, len: usize) -> Result<(), CheckError> {
+        if self.shared.is_some() {
+            return Ok(());
+        }
         let (mut at, end) = (place, place + len);
         // Nearly always once: writers let no small block cross lines.
         while at < end {
@@ -295,6 +345,7 @@ mod tests {
                 is_flat: false,
             },
             u16::MAX.into(),
+            None,
         )
     }
 
@@ -348,6 +399,46 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_of_a_shared_arena_is_known_to_be_sound() {
+        let wide = NODE | WIDE;
+        // Three blocks, each of which leads to the next, and one whose values are cut off.
+        let chain = [[1, 0, wide | 6], [1, 0, NODE | 9], [3, 0, 0x21], [63, 0, 1]].concat();
+        let mut arena = words([&IDLE_BLOCK[..], &chain].concat());
+        let check = |arena: &[FibWord], root: &[u32], value_bits, shared: &mut SharedArena| {
+            let view = FibView {
+                root: &words(root.to_vec()),
+                arena,
+                root_bits: root.len().ilog2() as u8,
+                page_bits: 0,
+                value_bits,
+                is_flat: false,
+            };
+            check_answers::<u16>(view, 9, Some(shared))
+        };
+        let mut known = SharedArena::default();
+        let deep = Err(CheckError::Depth { place: 9 });
+        assert_eq!(check(&arena, &[wide | 3, NODE | 9], 4, &mut known), Ok(()));
+        // The same block again, also in the middle; and a word that two have.
+        assert_eq!(check(&arena, &[wide | 6], 4, &mut known), Ok(()));
+        assert_eq!(check(&arena, &[7; 64], 4, &mut known), Ok(()));
+        // Other bits of values: this and whatever follows is refused.
+        assert_eq!(check(&arena, &[7], 5, &mut known), Err(CheckError::Shape));
+        assert_eq!(check(&arena, &[7], 4, &mut known), Err(CheckError::Shape));
+        // Where the key ends before the chain, though it was verified from higher up.
+        let mut known = SharedArena::default();
+        assert_eq!(check(&arena, &[wide | 3], 4, &mut known), Ok(()));
+        let mut low = vec![0; 64];
+        low[9] = wide | 3;
+        assert_eq!(check(&arena, &low, 4, &mut known), deep.clone());
+        // What a refused one has met is not known to be sound.
+        let mut known = SharedArena::default();
+        let cut = NODE | 12;
+        arena.truncate(14);
+        assert!(check(&arena, &[cut], 4, &mut known).is_err());
+        assert!(check(&arena, &[cut], 4, &mut known).is_err());
+    }
+
+    #[test]
     fn pages_are_for_long_keys() {
         let page_at = |place: u32, entry: u32| {
             let mut root = vec![0; 1 << 16];
@@ -364,6 +455,7 @@ mod tests {
                     is_flat: false,
                 },
                 u16::MAX.into(),
+                None,
             )
         };
         assert_eq!(page_at(3, 8), Ok(()));
@@ -381,6 +473,6 @@ mod tests {
             value_bits: 1,
             is_flat: false,
         };
-        assert_eq!(check_answers::<u32>(view, 9), Err(CheckError::Shape));
+        assert_eq!(check_answers::<u32>(view, 9, None), Err(CheckError::Shape));
     }
 }

@@ -14,7 +14,7 @@ use crate::fib::encode::{BlockEncoding, OneValueBlock};
 use crate::fib::index::{BlockHash, BlockIndex};
 use crate::fib::layout::place;
 use crate::fold::{Fold, Slot, Store};
-use crate::memory::{self, Allocator};
+use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::MAX_NEXT_HOP;
 use crate::prefix::Prefix;
 use crate::rib::Rib;
@@ -56,12 +56,7 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
     let bound = ribs.clone().map(Rib::next_hop_bound).max().unwrap_or(0);
     let value_bits = (u32::BITS - bound.min(MAX_NEXT_HOP).leading_zeros()).max(1) as u8;
     let is_flat = options.is_balanced();
-    let mut blocks = TableBlocks {
-        arena: Arena::new_in(MAX_WORDS, alloc.clone())?,
-        index: BlockIndex::new_in(0, alloc.clone())?,
-        value_bits,
-        is_flat,
-    };
+    let mut blocks = TableBlocks::new_in(value_bits, is_flat, alloc.clone())?;
     let mut root = Vec::new_in(alloc.clone());
     for rib in ribs {
         let max = FibSet::<A>::MAX_TABLES;
@@ -84,7 +79,7 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
     root.resize(entries, 0);
     Ok(CompiledTables {
         root,
-        arena: blocks.arena.finish(),
+        arena: blocks.finish(),
         value_bits,
         is_flat,
         tables,
@@ -144,7 +139,7 @@ pub(crate) fn table<A: Address, Al: Allocator + Clone>(
 }
 
 /// The blocks of all tables, equal ones once.
-struct TableBlocks<Al: Allocator> {
+pub(crate) struct TableBlocks<Al: Allocator> {
     arena: Arena<Al>,
     index: BlockIndex<Al>,
     value_bits: u8,
@@ -152,6 +147,31 @@ struct TableBlocks<Al: Allocator> {
 }
 
 impl<Al: Allocator + Clone> TableBlocks<Al> {
+    pub(crate) fn new_in(value_bits: u8, is_flat: bool, alloc: Al) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            arena: Arena::new_in(MAX_WORDS, alloc.clone())?,
+            index: BlockIndex::new_in(0, alloc)?,
+            value_bits,
+            is_flat,
+        })
+    }
+
+    /// The place of these words, from now on.
+    pub(crate) fn place(&mut self, words: &[u32]) -> Result<usize, CompileError> {
+        let at = self.arena.alloc(words.len())?;
+        self.arena.words()[at..][..words.len()].copy_from_slice(words);
+        Ok(at)
+    }
+
+    /// The bits of values of narrow blocks.
+    pub(crate) fn value_bits(&self) -> u8 {
+        self.value_bits
+    }
+
+    pub(crate) fn finish(self) -> Vec<u32, Al> {
+        self.arena.finish()
+    }
+
     /// The pointer to a block of these words, whose bits beside the place are `kind`: to one that is there, or a new one.
     fn share_words(&mut self, words: &[u32], kind: u32) -> Result<u32, CompileError> {
         let hash = BlockHash::of(words.iter().copied());
@@ -165,9 +185,7 @@ impl<Al: Allocator + Clone> TableBlocks<Al> {
             Ok(pointer) => return Ok(pointer),
             Err(room) => room,
         };
-        let at = self.arena.alloc(words.len())?;
-        self.arena.words()[at..][..words.len()].copy_from_slice(words);
-        let pointer = kind | at as u32;
+        let pointer = kind | self.place(words)? as u32;
         self.index.note(room, hash, pointer);
         Ok(pointer)
     }

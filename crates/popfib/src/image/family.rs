@@ -13,7 +13,7 @@ use super::format::{
     FIB, FibDescription, FibKinds, LONGEST_FIB, ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS,
 };
 use super::memory::ImageArray;
-use super::sections::{Integer, Sections};
+use super::sections::{CommonChecks, Integer, Sections};
 use crate::address::Address;
 use crate::fib::arrays::{FibArrays, FibView, FibWord};
 use crate::fib::check::{check_answers, check_shape};
@@ -51,16 +51,19 @@ impl<A: Address> ImageFamily<A> {
     ///
     /// # Safety
     /// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
-    pub(super) unsafe fn read(sections: &Sections) -> Result<Option<Self>, ImageError> {
+    pub(super) unsafe fn read(
+        sections: &Sections,
+        checks: &mut CommonChecks,
+    ) -> Result<Option<Self>, ImageError> {
         let id = |kind| (u16::from(A::WIDTH), kind);
         let max = (sections
             .max_next_hop
             .saturating_mul(longest::lengths::<A>()))
         .saturating_add(A::WIDTH.into());
         // SAFETY: the caller's.
-        let fib = unsafe { read_fib(sections, FIB, sections.max_next_hop)? };
+        let fib = unsafe { read_fib(sections, checks, FIB, sections.max_next_hop)? };
         // SAFETY: as above.
-        let longest = unsafe { read_fib(sections, LONGEST_FIB, max)? };
+        let longest = unsafe { read_fib(sections, checks, LONGEST_FIB, max)? };
         const ROUTES: [u16; 3] = [ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS];
         let has_routes = sections.any(A::WIDTH.into(), ROUTES);
         if has_routes && longest.is_none() {
@@ -280,6 +283,7 @@ type DescribedFib<A> = (Fib<A>, FibDescription);
 /// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
 unsafe fn read_fib<A: Address>(
     sections: &Sections,
+    checks: &mut CommonChecks,
     kinds: FibKinds,
     max_answer: u32,
 ) -> Result<Option<DescribedFib<A>>, ImageError> {
@@ -318,7 +322,10 @@ unsafe fn read_fib<A: Address>(
         _ => max_answer.min(MAX_NEXT_HOP),
     };
     let checked = if sections.validate {
-        check_answers::<A>(view, max_answer)
+        let of_arena = sections.expect(id(kinds.arena))?;
+        let shared =
+            (of_arena.id.table == 0).then(|| checks.arenas.entry(id(kinds.arena)).or_default());
+        check_answers::<A>(view, max_answer, shared)
     } else {
         check_shape::<A>(view)
     };

@@ -11,6 +11,7 @@ mod memory;
 mod metadata;
 pub(crate) mod open;
 mod sections;
+mod shared;
 mod table;
 pub(crate) mod write;
 

@@ -11,7 +11,7 @@ use std::{fs::File, path::Path};
 
 use super::format::{self, METADATA, SectionId};
 use super::memory::{ImageArray, ImageMemory};
-use super::sections::Sections;
+use super::sections::{CommonChecks, Sections};
 #[cfg(doc)]
 use super::write::ImageWriter;
 use super::{ImageError, ImageTable, metadata};
@@ -163,11 +163,15 @@ impl Image {
             format::verify(memory.bytes(), &entries)?;
         }
         let (mut metadata, mut tables) = (None, Vec::new());
+        let of_image = entries.partition_point(|entry| entry.id.table == 0);
+        let common: Arc<[_]> = entries[..of_image].into();
+        let mut checks = CommonChecks::default();
         for entries in entries.chunk_by(|a, b| a.id.table == b.id.table) {
             let sections = Sections {
                 memory: Arc::clone(&memory),
                 table: tables.len() as u32 + u32::from(metadata.is_some()),
                 entries: entries.to_vec(),
+                common: Arc::clone(&common),
                 max_next_hop: u32::MAX >> 1,
                 validate,
             };
@@ -180,7 +184,7 @@ impl Image {
                 metadata = Some(sections.array((0, METADATA))?);
             } else {
                 // SAFETY: the caller's, or it is validated.
-                tables.push(unsafe { ImageTable::read(sections)? });
+                tables.push(unsafe { ImageTable::read(sections, &mut checks)? });
             }
         }
         if metadata.is_some() && tables.is_empty() {

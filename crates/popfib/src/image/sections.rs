@@ -1,12 +1,14 @@
 //! The sections of one table.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::error::ImageError;
-use super::format::{SectionEntry, SectionId};
+use super::format::{DICTIONARIES, FIB, LONGEST_FIB, RECORDS, ROWS, SectionEntry, SectionId};
 use super::memory::{ImageArray, ImageMemory};
 use crate::fib::arrays::FibWord;
+use crate::fib::check::SharedArena;
 
 /// The sections of a table, or those of the image itself.
 #[derive(Debug)]
@@ -16,6 +18,8 @@ pub(super) struct Sections {
     pub(super) table: u32,
     /// In ascending order.
     pub(super) entries: Vec<SectionEntry>,
+    /// Those of the image itself, of which tables may have some in common.
+    pub(super) common: Arc<[SectionEntry]>,
     /// The highest allowed next hop.
     pub(super) max_next_hop: u32,
     /// Whether to verify more than the places of the sections.
@@ -24,13 +28,22 @@ pub(super) struct Sections {
 
 impl Sections {
     /// The place of the section for keys of this width (0: of the whole table) and of this kind.
-    pub(super) fn find(&self, (key_bits, kind): (u16, u16)) -> Option<&SectionEntry> {
-        let index = self
-            .entries
-            .binary_search_by_key(&(key_bits, kind), |entry| {
-                (entry.id.key_bits, entry.id.kind)
-            });
-        Some(&self.entries[index.ok()?])
+    pub(super) fn find(&self, id @ (key_bits, kind): (u16, u16)) -> Option<&SectionEntry> {
+        let has = |kind| find_in(&self.entries, kind).is_some();
+        let own = find_in(&self.entries, id);
+        // What a table may have in common with others: its records, and arenas of its Fibs.
+        let is_common = !has((0, RECORDS))
+            && match (key_bits, kind) {
+                (0, RECORDS | ROWS | DICTIONARIES..) => true,
+                _ if own.is_some() => false,
+                _ if kind == FIB.arena => has((key_bits, FIB.description)),
+                _ if kind == LONGEST_FIB.arena => has((key_bits, LONGEST_FIB.description)),
+                _ => false,
+            };
+        match is_common {
+            true => find_in(&self.common, id),
+            false => own,
+        }
     }
 
     /// Whether there is any section of these kinds: of kinds that belong together all are then needed.
@@ -65,6 +78,19 @@ impl Sections {
         unsafe { ImageArray::new(&self.memory, entry.range.clone()) }
             .ok_or_else(|| entry.broken(0, "its length is no multiple of an element's"))
     }
+}
+
+fn find_in(entries: &[SectionEntry], id: (u16, u16)) -> Option<&SectionEntry> {
+    let index = entries.binary_search_by_key(&id, |entry| (entry.id.key_bits, entry.id.kind));
+    Some(&entries[index.ok()?])
+}
+
+/// What was verified of the sections that tables have in common.
+#[derive(Debug, Default)]
+pub(super) struct CommonChecks {
+    pub(super) names: bool,
+    /// By key width and kind.
+    pub(super) arenas: BTreeMap<(u16, u16), SharedArena>,
 }
 
 /// The element types of the arrays of an image.

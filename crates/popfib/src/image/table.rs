@@ -10,7 +10,7 @@ use super::family::ImageFamily;
 use super::format::{DICTIONARIES, METADATA, RECORDS, TEXT_ENDS, u32_at};
 use super::memory::ImageArray;
 use super::metadata::{self, Source};
-use super::sections::Sections;
+use super::sections::{CommonChecks, Sections};
 use crate::address::Address;
 use crate::next_hop::{MAX_NEXT_HOP, NextHop};
 
@@ -32,7 +32,10 @@ impl ImageTable {
     ///
     /// # Safety
     /// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
-    pub(super) unsafe fn read(mut sections: Sections) -> Result<Self, ImageError> {
+    pub(super) unsafe fn read(
+        mut sections: Sections,
+        checks: &mut CommonChecks,
+    ) -> Result<Self, ImageError> {
         let names = match sections.find((0, RECORDS)) {
             None => None,
             Some(_) => {
@@ -41,9 +44,11 @@ impl ImageTable {
                     return Err(entry.broken(0, "it is malformed"));
                 }
                 let (count, are_names) = (u32_at(head, 0), ImageNextHopNames::are_there(head));
+                let is_common = entry.id.table == 0;
+                let is_verified = is_common && core::mem::replace(&mut checks.names, true);
                 sections.max_next_hop = count.min(MAX_NEXT_HOP);
                 are_names
-                    .then(|| ImageNextHopNames::read(&sections))
+                    .then(|| ImageNextHopNames::read(&sections, is_verified))
                     .transpose()?
             }
         };
@@ -52,14 +57,14 @@ impl ImageTable {
         let mut families = Vec::new();
         // SAFETY: the caller's, or it is validated.
         unsafe {
-            add_family::<u32>(&sections, &mut families)?;
-            add_family::<u128>(&sections, &mut families)?;
+            add_family::<u32>(&sections, checks, &mut families)?;
+            add_family::<u128>(&sections, checks, &mut families)?;
             // Readers of addresses skip other keys, and so does WebAssembly, where code is fetched before it runs. All are to take
             // the same images, so damaged routes of such keys are none.
             if !cfg!(target_family = "wasm") {
-                add_family::<u8>(&sections, &mut families).ok();
-                add_family::<u16>(&sections, &mut families).ok();
-                add_family::<u64>(&sections, &mut families).ok();
+                add_family::<u8>(&sections, checks, &mut families).ok();
+                add_family::<u16>(&sections, checks, &mut families).ok();
+                add_family::<u64>(&sections, checks, &mut families).ok();
             }
         }
         Ok(Self(Arc::new(TableParts {
@@ -106,6 +111,12 @@ impl ImageTable {
         Some(u32_at(self.record_section(RECORDS)?, 0))
     }
 
+    /// Whether it has its records in common with other tables of the image: a next hop is the same record in all of these.
+    pub fn has_common_records(&self) -> bool {
+        let entry = self.0.sections.find((0, RECORDS));
+        entry.is_some_and(|entry| entry.id.table == 0)
+    }
+
     /// The section of this kind that is about records: 4 their columns, 5 their rows, from 64 on
     /// the columns' dictionaries (docs/image-format.md).
     pub fn record_section(&self, kind: u16) -> Option<&[u8]> {
@@ -132,10 +143,11 @@ impl ImageTable {
 /// Unless `sections.validate` is true, they are what an `ImageWriter` has written.
 unsafe fn add_family<A: Address>(
     sections: &Sections,
+    checks: &mut CommonChecks,
     families: &mut Vec<Box<dyn Any + Send + Sync>>,
 ) -> Result<(), ImageError> {
     // SAFETY: the caller's.
-    if let Some(family) = unsafe { ImageFamily::<A>::read(sections)? } {
+    if let Some(family) = unsafe { ImageFamily::<A>::read(sections, checks)? } {
         families.push(Box::new(family));
     }
     Ok(())
@@ -157,7 +169,7 @@ impl ImageNextHopNames {
             && (head[16], head[17]) == (1, 0)
     }
 
-    fn read(sections: &Sections) -> Result<Self, ImageError> {
+    fn read(sections: &Sections, is_verified: bool) -> Result<Self, ImageError> {
         let names = Self {
             ends: sections.array((0, TEXT_ENDS))?,
             text: sections.array((0, DICTIONARIES))?,
@@ -166,7 +178,7 @@ impl ImageNextHopNames {
         if names.ends.len() as u64 != u64::from(sections.max_next_hop) {
             return Err(entry.broken(0, "it has another length than its column says"));
         }
-        if !sections.validate {
+        if !sections.validate || is_verified {
             return Ok(names);
         }
         let Ok(text) = core::str::from_utf8(&names.text) else {

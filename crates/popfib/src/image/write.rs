@@ -11,6 +11,7 @@ use super::format::{
     ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS, ROWS, SectionId, TEXT_ENDS,
 };
 use super::metadata::{self, Source};
+use super::shared::{OrderedSections, share_arenas};
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::arrays::FibWord;
@@ -39,8 +40,9 @@ pub struct ImageWriter {
     sections: BTreeMap<SectionId, Vec<u8>>,
     /// The names of all tables. The last is the one that is written.
     tables: Vec<String>,
-    /// How many names or records it has.
+    /// How many names or records it has, and how many all tables have in common.
     names: Option<u32>,
+    common_names: Option<u32>,
     highest_next_hop: u32,
 }
 
@@ -51,6 +53,7 @@ impl ImageWriter {
             sections: BTreeMap::new(),
             tables: Vec::new(),
             names: None,
+            common_names: None,
             highest_next_hop: 0,
         };
         this.add(0, METADATA, metadata::of_image(created).into_bytes());
@@ -70,7 +73,7 @@ impl ImageWriter {
             });
         }
         self.tables.push(name.into());
-        self.names = None;
+        self.names = self.common_names;
         self.highest_next_hop = 0;
         let lines = metadata::of_table(name, sources);
         self.add(0, METADATA, lines.into_bytes());
@@ -81,7 +84,7 @@ impl ImageWriter {
     /// name; without it, none has one.
     ///
     /// # Panics
-    /// If no table was begun, or it has names or records already.
+    /// If the table has names or records already.
     ///
     /// # Errors
     /// [`ImageError::Broken`] if there are fewer names than the table has next
@@ -120,8 +123,10 @@ impl ImageWriter {
     /// # Errors
     /// [`ImageError::Broken`] if there are fewer records than the table has next hops.
     ///
+    /// Before the first table they are those of all tables that have none of their own, of which equal blocks are then stored once.
+    ///
     /// # Panics
-    /// If no table was begun, it has names or records already, or a section is of a kind that is not about records.
+    /// If the table has names or records already, or a section is of a kind that is not about records.
     pub fn records(
         &mut self,
         count: u32,
@@ -132,6 +137,9 @@ impl ImageWriter {
             return Err(broken("fewer than there are next hops"));
         }
         self.names = Some(count);
+        if self.tables.is_empty() {
+            self.common_names = self.names;
+        }
         for (kind, content) in sections {
             assert!(matches!(kind, RECORDS | ROWS | DICTIONARIES..), "{kind}");
             self.add(0, kind, content);
@@ -154,6 +162,7 @@ impl ImageWriter {
         keep: Keep,
     ) -> Result<(), CompileError> {
         let bits = u16::from(A::WIDTH);
+        assert!(!self.tables.is_empty(), "no table was begun");
         self.expect_new(bits, &[FIB.description, LONGEST_FIB.description]);
         let mut next_hops: Vec<_> = rib.iter().map(|(_, next_hop)| next_hop.get()).collect();
         next_hops.sort_unstable();
@@ -204,7 +213,7 @@ impl ImageWriter {
     }
 
     /// # Panics
-    /// If no table was begun, or it has sections of these kinds already.
+    /// If it has sections of these kinds already.
     fn expect_new(&self, key_bits: u16, kinds: &[u16]) {
         let table = self.tables.len() as u32;
         let is_new = |&kind: &u16| {
@@ -215,7 +224,6 @@ impl ImageWriter {
             };
             !self.sections.contains_key(&id)
         };
-        assert!(table > 0, "no table was begun");
         assert!(kinds.iter().all(is_new), "the table has it already");
     }
 
@@ -269,10 +277,15 @@ impl ImageWriter {
 
     /// Passes the image to `take`, piece by piece.
     fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        let sections: Vec<(SectionId, &[u8])> = self
-            .sections
+        let whole = self.sections.iter();
+        let mut sections: OrderedSections<'_> =
+            whole.map(|(id, content)| (*id, content.into())).collect();
+        if self.tables.len() > 1 {
+            share_arenas(&mut sections);
+        }
+        let sections: Vec<(SectionId, &[u8])> = sections
             .iter()
-            .map(|(id, content)| (*id, content.as_slice()))
+            .map(|(id, content)| (*id, &**content))
             .collect();
         let (head, ranges) = format::head(&sections);
         take(&head)?;

@@ -130,7 +130,7 @@ mod tests {
             value_bits: 4,
             is_flat,
         };
-        check_answers::<u16>(view, 100)
+        check_answers::<u16>(view, 100, None)
     }
 
     const WHOLE: u32 = NODE | FLAT;
@@ -172,7 +172,7 @@ mod tests {
                 value_bits: 4,
                 is_flat: true,
             };
-            check_answers::<u64>(view, 100)
+            check_answers::<u64>(view, 100, None)
         };
         assert_eq!(check(&[], 1, NODE | 208), Ok(()));
         assert_eq!(check(&[], 0, WHOLE | 144), Ok(()));
@@ -221,7 +221,7 @@ mod tests {
                 value_bits: 4,
                 is_flat: true,
             };
-            check_answers::<u64>(view, 100)
+            check_answers::<u64>(view, 100, None)
         };
         assert_eq!(chain(10), Ok(()));
         assert_eq!(chain(11), Err(CheckError::Depth { place: 16 }));

@@ -4,15 +4,18 @@ use crate::common::rounds::rounds;
 use popfib::image::Keep;
 use popfib::{Image, ImageError, Options};
 
-use super::forms::{Random, ask, crc32, every_width, repair, sections, two_tables};
+use super::forms::{
+    Random, alike, ask, common_tables, crc32, every_width, repair, sections, two_tables,
+};
 
 fn small() -> Vec<u8> {
     every_width(1, 5, &Options::default(), Keep::Routes)
 }
 
 /// Those that are damaged byte for byte.
-fn all_small() -> [Vec<u8>; 2] {
-    [small(), two_tables(5)]
+fn all_small() -> [Vec<u8>; 3] {
+    let common = common_tables(&alike::<u32>(9), &[0, 2, 6], Keep::Prefixes);
+    [small(), two_tables(5), common]
 }
 
 fn error(bytes: &[u8]) -> String {

@@ -80,6 +80,32 @@ pub(crate) fn two_tables(count: usize) -> Vec<u8> {
     writer.to_bytes()
 }
 
+/// The Ribs of tables that are nearly the same.
+pub(crate) fn alike<A: Address>(count: usize) -> Vec<Rib<A>> {
+    let mut random = Random(7);
+    let first: Rib<A> = rib(&mut random, count, 3);
+    (0..3)
+        .map(|_| {
+            first
+                .iter()
+                .chain(rib(&mut random, 1 + count / 50, 3).iter())
+                .collect()
+        })
+        .collect()
+}
+
+/// An image of these tables, each with direct bits, which have names and blocks in common.
+pub(crate) fn common_tables<A: Address>(ribs: &[Rib<A>], bits: &[u8], keep: Keep) -> Vec<u8> {
+    let mut writer = ImageWriter::new(0);
+    writer.names(["a", "b", "c"]).unwrap();
+    for (number, (rib, bits)) in ribs.iter().zip(bits).enumerate() {
+        writer.table(&number.to_string(), &[]).unwrap();
+        let options = Options::default().direct_bits(Some(*bits));
+        writer.family(rib, &options, keep).unwrap();
+    }
+    writer.to_bytes()
+}
+
 /// An image with a table for each width of keys.
 #[allow(dead_code)] // not by the fuzz target
 pub(crate) fn every_width(seed: u64, count: usize, options: &Options, keep: Keep) -> Vec<u8> {

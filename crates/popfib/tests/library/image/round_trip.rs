@@ -5,7 +5,7 @@ use popfib::{
     Address, CompileError, Fib, Image, ImageWriter, NextHop, Options, Prefix, Rib, Size, longest,
 };
 
-use super::forms::{Random, ask, every_width, family, rib, two_tables};
+use super::forms::{Random, alike, ask, common_tables, every_width, family, rib, two_tables};
 
 fn options() -> impl Iterator<Item = Options> {
     [None, Some(0), Some(3), Some(8)]
@@ -83,6 +83,83 @@ fn tables_of_every_width_come_back() {
 fn default_direct_bits_of_larger_tables_come_back() {
     round_trip::<u32>(1, 70_000, 1000, &Options::default());
     round_trip::<u128>(1, 20_000, 1000, &Options::default());
+}
+
+/// Tables whose blocks are stored once, of a third of the length, answer as each by itself.
+fn blocks_in_common<A: Address>(bits: &[u8]) {
+    let ribs = alike::<A>(2000);
+    for keep in [Keep::Values, Keep::Routes] {
+        let bytes = common_tables(&ribs, bits, keep);
+        let image = Image::from_bytes(&bytes).unwrap();
+        ask(&image, 1);
+        let own = |rib: &Rib<A>, bits: &u8| common_tables(&[rib.clone()], &[*bits], keep).len();
+        let own: usize = ribs
+            .iter()
+            .zip(bits)
+            .map(|(rib, bits)| own(rib, bits))
+            .sum();
+        let arrays: usize = bits.iter().map(|bits| 4 << bits.min(&16)).sum();
+        if keep == Keep::Values {
+            assert!(
+                (bytes.len() - arrays) * 2 < own - arrays,
+                "{} {own}",
+                bytes.len()
+            );
+        }
+        let mut random = Random(2);
+        for (table, rib) in image.tables().iter().zip(&ribs) {
+            let family = table.family::<A>().unwrap();
+            assert_eq!(table.next_hop_name(NextHop::MIN), Some("a"));
+            assert!(
+                table.has_common_records()
+                    && family
+                        .routes()
+                        .eq(rib.iter().filter(|_| keep == Keep::Routes))
+            );
+            let borders = rib.iter().map(|(prefix, _)| prefix.last());
+            for address in borders.chain((0..1000).map(|_| random.address())) {
+                let wanted = rib.longest_match(address);
+                assert_eq!(
+                    family.lookup(address),
+                    wanted.map_or(0, |(_, next_hop)| next_hop.get())
+                );
+                assert!(keep == Keep::Values || family.longest_match(address) == wanted);
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_have_blocks_in_common() {
+    blocks_in_common::<u16>(&[0, 6, 6]);
+    blocks_in_common::<u32>(&[6, 6, 12]);
+    blocks_in_common::<u64>(&[12, 12, 12]);
+    blocks_in_common::<u128>(&[18, 18, 18]);
+    // A table that is alone, one with names of its own, and one without routes keep what they have.
+    let one = common_tables(&alike::<u32>(50)[..1], &[6], Keep::Routes);
+    ask(&Image::from_bytes(&one).unwrap(), 1);
+    let mut writer = ImageWriter::new(0);
+    writer.names(["a", "b", "c"]).unwrap();
+    let mut ribs = alike::<u32>(50);
+    ribs.push(Rib::new());
+    for (number, rib) in ribs.iter().enumerate() {
+        writer.table(&number.to_string(), &[]).unwrap();
+        if number == 1 {
+            writer.names(["x", "y", "z"]).unwrap();
+        }
+        let family = writer.family(rib, &Options::default(), Keep::Routes);
+        family.unwrap();
+    }
+    let image = Image::from_bytes(&writer.to_bytes()).unwrap();
+    ask(&image, 1);
+    for (table, rib) in image.tables().iter().zip(&ribs) {
+        assert!(table.family::<u32>().unwrap().routes().eq(rib.iter()));
+    }
+    let names = image
+        .tables()
+        .iter()
+        .map(|table| table.next_hop_name(NextHop::MIN));
+    assert!(names.eq(["a", "x", "a", "a"].map(Some)));
 }
 
 #[test]

@@ -10,11 +10,11 @@ record Family(Fib fib, boolean isLongest, Fib longest, Routes routes) {
         Fib longest = null;
         Fib fib = Fib.EMPTY;
         if (matches != null) {
-            longest = FibCheck.verify(matches, width, (long) maxNextHop * (width + 1) + width);
+            longest = FibCheck.verify(matches, width, (long) maxNextHop * (width + 1) + width, of.shared(matches[2]));
             fib = longest;
         }
         if (values != null) {
-            fib = FibCheck.verify(values, width, maxNextHop);
+            fib = FibCheck.verify(values, width, maxNextHop, of.shared(values[2]));
             if (longest != null && fib.routes != longest.routes) {
                 throw matches[0].broken(24, "it has another number of routes than the other FIB");
             }

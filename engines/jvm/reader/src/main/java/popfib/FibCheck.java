@@ -25,12 +25,25 @@ class FibCheck {
     private final Section arenaSection;
     private final int valueBits;
     private final int maxAnswer;
-    /** A bit for each word that belongs to a block or page that has been seen. */
+    /** A bit for each word that belongs to a block or page that has been seen, unless the arena is shared. */
     private final long[] owned;
+    private SharedArena shared;
     /** Pointers to blocks that are to be verified, and the bits of the key above each. */
     private int[] pointers = new int[64];
     private byte[] depths = new byte[64];
     private int pending;
+
+    /** What is known of an arena that several FIBs have in common. */
+    static final class SharedArena {
+        /** The bits of values and the highest answer, which are those of all; of none yet: 0. */
+        private long like;
+        /** By place and width of a block: how many blocks a lookup could pass from there on when it was met, the fewest. */
+        private final byte[] room;
+
+        SharedArena(int words) {
+            room = new byte[2 * words];
+        }
+    }
 
     FibCheck(Section arena, Bytes root, int width, int rootBits, int pageBits, int valueBits, int maxAnswer) {
         arenaSection = arena;
@@ -46,7 +59,7 @@ class FibCheck {
     }
 
     /** Verifies a FIB for keys of this width, whose answers are at most {@code maxAnswer}. */
-    static Fib verify(Section[] sections, int width, long maxAnswer) throws InvalidImageException {
+    static Fib verify(Section[] sections, int width, long maxAnswer, SharedArena shared) throws InvalidImageException {
         Section description = sections[0];
         Bytes d = description.bytes();
         Bytes root = sections[1].bytes();
@@ -87,6 +100,14 @@ class FibCheck {
         int most = routes == 0 ? 0 : (int) Math.min(maxAnswer, d.at(3) == 16 ? 0xFFFF : Integer.MAX_VALUE);
         FibCheck check = isFlat ? new FlatCheck(sections[2], root, width, rootBits, pageBits, valueBits, most)
                 : new FibCheck(sections[2], root, width, rootBits, pageBits, valueBits, most);
+        if (shared != null) {
+            long like = (long) valueBits << 32 | most;
+            if (isFlat || shared.like != 0 && shared.like != like) {
+                throw description.broken(0, "FIBs with one arena differ");
+            }
+            shared.like = like;
+            check.shared = shared;
+        }
         check.own(0, IDLE_WORDS);
         check.walk();
         return new Fib(root, arena, rootBits, pageBits, valueBits, (int) routes);
@@ -155,6 +176,17 @@ class FibCheck {
         if (depth >= width) {
             throw broken(p & Fib.PLACE_MASK, "a block is too deep");
         }
+        if (shared != null) {
+            int at = (p & Fib.PLACE_MASK) * 2 + (p >>> 30 & 1);
+            if (at < 0 || at >= shared.room.length) {
+                throw nowhere(p);
+            }
+            int room = (width - depth + Fib.STRIDE - 1) / Fib.STRIDE;
+            if (shared.room[at] != 0 && shared.room[at] <= room) {
+                return;
+            }
+            shared.room[at] = (byte) room;
+        }
         if (pending == pointers.length) {
             pointers = Arrays.copyOf(pointers, 2 * pending);
             depths = Arrays.copyOf(depths, 2 * pending);
@@ -163,8 +195,11 @@ class FibCheck {
         depths[pending++] = (byte) depth;
     }
 
-    /** Takes so many words, all in the arena, which must have no owner. */
+    /** Takes so many words, all in the arena, which must have no owner, unless it is shared. */
     final void own(int place, int length) throws InvalidImageException {
+        if (shared != null) {
+            return;
+        }
         for (int at = place, end = place + length; at < end;) {
             int next = Math.min(end, (at / 64 + 1) * 64);
             long mask = -1L >>> 64 - (next - at) << at;

@@ -50,16 +50,18 @@ final class Opening {
         List<Section> sections = ImageFile.sections(image);
         List<PopfibTable> tables = new ArrayList<>();
         Metadata ofImage = null;
+        TableSections common = null;
         int done = 0;
         for (int table = 0; table == 0 || done < sections.size(); table++) {
             int from = done;
             while (done < sections.size() && sections.get(done).id().table() == table) {
                 done++;
             }
-            TableSections of = new TableSections(table, sections.subList(from, done));
+            TableSections of = new TableSections(table, common, sections.subList(from, done));
             Metadata metadata = new Metadata(of.need(0, Section.METADATA));
             if (table == 0) {
                 ofImage = metadata;
+                common = of;
             } else {
                 tables.add(new PopfibTable(ofImage, metadata, of));
             }

@@ -53,7 +53,7 @@ public final class PopfibTable {
         this.image = image;
         name = metadata.name();
         sources = metadata.sources();
-        records = Records.of(of);
+        records = of.records();
         v4 = Family.of(of, 32, records.count);
         v6 = Family.of(of, 128, records.count);
         fib4 = v4.fib();

@@ -62,8 +62,16 @@ fn bases() -> &'static [Vec<u8>] {
         // Flat ones: several tables; long keys, whose root is large, most of it zero.
         bases.push(forms::two_tables(5));
         // Tables with names and blocks in common.
-        bases.push(forms::common_tables(&forms::alike::<u32>(9), &[0, 2, 6], Keep::Routes));
-        bases.push(forms::common_tables(&forms::alike::<u128>(9), &[0, 0, 6], Keep::Values));
+        bases.push(forms::common_tables(
+            &forms::alike::<u32>(9),
+            &[0, 2, 6],
+            Keep::Routes,
+        ));
+        bases.push(forms::common_tables(
+            &forms::alike::<u128>(9),
+            &[0, 0, 6],
+            Keep::Values,
+        ));
         let long = Options::default().direct_bits(Some(24));
         let long = long.size(Size::Balanced);
         bases.push(forms::one_width::<u64>(3, &long, Keep::Values));

@@ -92,7 +92,9 @@ fn blocks_in_common<A: Address>(bits: &[u8]) {
         let bytes = common_tables(&ribs, bits, keep);
         let image = Image::from_bytes(&bytes).unwrap();
         ask(&image, 1);
-        let own = |rib: &Rib<A>, bits: &u8| common_tables(&[rib.clone()], &[*bits], keep).len();
+        let own = |rib: &Rib<A>, bits: &u8| {
+            common_tables(std::slice::from_ref(rib), &[*bits], keep).len()
+        };
         let own: usize = ribs
             .iter()
             .zip(bits)

@@ -43,6 +43,6 @@ pub use error::BpfError;
 pub use layout::{FibKind, ValueKind};
 pub use live::{MirrorCounts, MirroredTable};
 pub use load::ProgramValues;
-pub use mapped::{ArrayKind, FibSource, MappedTable, TableContents};
+pub use mapped::MappedTable;
 pub use pinned::PinnedMap;
 pub use value_ids::{ValueIds, read_value_ids};

@@ -80,11 +80,13 @@ impl ProgramValues {
 }
 
 impl PinnedMap {
-    /// Lets programs look up in this table from now on: [begins](Self::begin) and [publishes](Self::publish) it. With `matches` they
-    /// also find prefixes, which takes about as much memory again. O(words), and compiling a table that is no image.
+    /// Lets programs look up in this table from now on; when it returns, none looks up in the previous one any more, if none is
+    /// sleepable. With `matches` they also find prefixes, which takes about as much memory again. O(words), and compiling a table that
+    /// is no image.
     ///
     /// # Errors
-    /// [`BpfError::Table`] for an image that lacks what is asked for, and those of both; programs keep the previous table then.
+    /// [`BpfError::Table`] for an image that lacks what is asked for, [`BpfError::TooLarge`], [`BpfError::OtherMap`], or what the kernel
+    /// refuses: the memory, for example; programs keep the previous table then.
     pub fn load(
         &self,
         table: &Table,

@@ -17,7 +17,7 @@ use crate::sys::MapMemory;
 
 /// One of the two arrays of a Fib.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArrayKind {
+pub(crate) enum ArrayKind {
     /// The root table.
     Root,
     /// The arena of pages and blocks.
@@ -26,9 +26,8 @@ pub enum ArrayKind {
 
 /// Where the words of a Fib come from.
 #[derive(Clone, Copy, Debug)]
-pub struct FibSource<'a> {
+pub(crate) struct FibSource<'a> {
     from: WordSource<'a>,
-    spare: usize,
     routes: usize,
 }
 
@@ -40,35 +39,24 @@ enum WordSource<'a> {
 
 impl<'a> FibSource<'a> {
     /// Those of a compiled table.
-    pub fn words(words: FibWords<'a>) -> Self {
+    pub(crate) fn words(words: FibWords<'a>) -> Self {
         Self {
             from: WordSource::Fib(words),
-            spare: 0,
             routes: 0,
         }
     }
 
     /// Those that another table in a map has now, with as much room.
-    pub fn of_table(table: &'a MappedTable) -> Self {
+    pub(crate) fn of_table(table: &'a MappedTable) -> Self {
         Self {
             from: WordSource::Table(table),
-            spare: 0,
             routes: 0,
-        }
-    }
-
-    /// Room for so many words more in the arena.
-    #[must_use]
-    pub fn spare(self, words: usize) -> Self {
-        Self {
-            spare: words,
-            ..self
         }
     }
 
     /// The number of routes, for display alone.
     #[must_use]
-    pub fn routes(self, routes: usize) -> Self {
+    pub(crate) fn routes(self, routes: usize) -> Self {
         Self { routes, ..self }
     }
 
@@ -87,7 +75,7 @@ impl<'a> FibSource<'a> {
             value_mask: u32::MAX >> (32 - value_bits),
             is_there: 1,
             arena_len: arena_len as u32,
-            arena_room: arena_len.saturating_add(self.spare).min(u32::MAX as usize) as u32,
+            arena_room: arena_len as u32,
             routes: self.routes as u32,
             ..FibHeader::default()
         }
@@ -96,7 +84,7 @@ impl<'a> FibSource<'a> {
 
 /// What a table for programs is made of.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TableContents<'a> {
+pub(crate) struct TableContents<'a> {
     fibs: [Option<FibSource<'a>>; 4],
     values: &'a [u32],
     ipv6_values: u32,
@@ -107,12 +95,12 @@ pub struct TableContents<'a> {
 
 impl<'a> TableContents<'a> {
     /// Adds a Fib.
-    pub fn set(&mut self, kind: FibKind, source: FibSource<'a>) {
+    pub(crate) fn set(&mut self, kind: FibKind, source: FibSource<'a>) {
         self.fibs[kind as usize] = Some(source);
     }
 
     /// What programs get for each number that a lookup answers; the first is that of 0, no match.
-    pub fn set_values(&mut self, values: &'a [u32], kind: ValueKind) {
+    pub(crate) fn set_values(&mut self, values: &'a [u32], kind: ValueKind) {
         self.values = values;
         self.value_kind = kind;
     }
@@ -123,7 +111,7 @@ impl<'a> TableContents<'a> {
     }
 
     /// The texts of the same numbers, one after the other, and where each ends, that of 0 first.
-    pub fn set_texts(&mut self, text: &'a str, ends: &'a [u32]) {
+    pub(crate) fn set_texts(&mut self, text: &'a str, ends: &'a [u32]) {
         self.text = text;
         self.text_ends = ends;
     }
@@ -272,20 +260,10 @@ impl MappedTable {
     ///
     /// # Panics
     /// If the array has no such word.
-    pub fn store(&self, kind: FibKind, array: ArrayKind, index: usize, word: u32) {
+    pub(crate) fn store(&self, kind: FibKind, array: ArrayKind, index: usize, word: u32) {
         let (start, len) = self.array(kind, array);
         assert!(index < len, "word {index} of {len}");
         self.store_at(start + index as u32, word);
-    }
-
-    /// A word of a Fib.
-    ///
-    /// # Panics
-    /// If the array has no such word.
-    pub fn word(&self, kind: FibKind, array: ArrayKind, index: usize) -> u32 {
-        let (start, len) = self.array(kind, array);
-        assert!(index < len, "word {index} of {len}");
-        self.at(start + index as u32)
     }
 
     /// The place and the words of an array. O(1).
@@ -295,11 +273,6 @@ impl MappedTable {
             ArrayKind::Root => (fib.root, (fib.is_there as usize) << (fib.root_bits & 31)),
             ArrayKind::Arena => (fib.arena, fib.arena_room as usize),
         }
-    }
-
-    /// Words that an array has, those to spare included; 0 if the table has no such Fib.
-    pub fn room(&self, kind: FibKind, array: ArrayKind) -> usize {
-        self.array(kind, array).1
     }
 
     /// Bytes that the map takes.
@@ -377,13 +350,13 @@ impl MappedTable {
     ///
     /// # Panics
     /// If there is no such number.
-    pub fn set_value(&self, number: u32, value: u32) {
+    pub(crate) fn set_value(&self, number: u32, value: u32) {
         assert!(number < self.value_count(), "no number {number}");
         self.store_at(self.stored(VALUES) + number, value);
     }
 
     /// Stores the number of routes of a Fib, for display alone.
-    pub fn set_routes(&self, kind: FibKind, routes: usize) {
+    pub(crate) fn set_routes(&self, kind: FibKind, routes: usize) {
         self.store_at((kind.words() + 9) as u32, routes as u32);
     }
 

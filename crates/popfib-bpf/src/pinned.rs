@@ -19,7 +19,7 @@ const NAME: [u8; 16] = *b"popfib\0\0\0\0\0\0\0\0\0\0";
 #[derive(Debug)]
 pub struct PinnedMap {
     map: OwnedFd,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 impl PinnedMap {
@@ -111,7 +111,7 @@ impl PinnedMap {
     ///
     /// # Errors
     /// [`BpfError::TooLarge`], or what the kernel refuses: the memory, for example.
-    pub fn begin(&self, contents: &TableContents<'_>) -> Result<MappedTable, BpfError> {
+    pub(crate) fn begin(&self, contents: &TableContents<'_>) -> Result<MappedTable, BpfError> {
         let refused = refused("make a table in the kernel", &self.path);
         let plan = Plan::of(contents)?;
         let map = table_map(plan.rows).map_err(&refused)?;
@@ -130,7 +130,7 @@ impl PinnedMap {
     ///
     /// # Errors
     /// [`BpfError::OtherMap`], or what the kernel refuses; programs keep the previous table then.
-    pub fn publish(&self, table: &MappedTable) -> Result<(), BpfError> {
+    pub(crate) fn publish(&self, table: &MappedTable) -> Result<(), BpfError> {
         sys::set_first_map(&self.map, &table.map).map_err(|error| match error.raw_os_error() {
             Some(libc::EINVAL) => self.other(),
             _ => refused("exchange the table", &self.path)(error),
@@ -141,7 +141,7 @@ impl PinnedMap {
     ///
     /// # Errors
     /// As [`Self::publish`].
-    pub fn wait(&self, table: &MappedTable) -> Result<(), BpfError> {
+    pub(crate) fn wait(&self, table: &MappedTable) -> Result<(), BpfError> {
         self.publish(table)
     }
 
@@ -151,11 +151,6 @@ impl PinnedMap {
     /// What the kernel refuses.
     pub fn unpin(self) -> Result<(), BpfError> {
         fs::remove_file(&self.path).map_err(refused("remove the pin", &self.path))
-    }
-
-    /// Where it is pinned.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     fn other(&self) -> BpfError {

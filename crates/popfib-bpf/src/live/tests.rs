@@ -86,7 +86,7 @@ impl Programs {
         bpftool.args(["prog", "loadall"]).arg(&object).arg(folder);
         bpftool
             .args(["map", "name", "popfib", "pinned"])
-            .arg(map.path());
+            .arg(&map.path);
         let is_loaded = run(bpftool.arg("pinmaps").arg(folder));
         let _ = std::fs::remove_file(&object);
         let memory = |name| {

@@ -12,6 +12,8 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::json::pass_over_scalars;
+
 /// What a line was that values were looked for in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathOutcome {
@@ -219,29 +221,11 @@ impl<'de> Visitor<'de> for PathVisitor<'_, '_> {
         Ok(is_found)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
-        Ok(false)
-    }
-
     fn visit_str<E>(self, _: &str) -> Result<bool, E> {
         Ok(false)
     }
 
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(false)
-    }
+    pass_over_scalars! { false }
 }
 
 /// Compares a key with the path, without a copy of it: says how much of the path it is, as [`taken`] does.

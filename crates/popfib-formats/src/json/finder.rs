@@ -10,6 +10,7 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::node::several;
+use super::pass_over_scalars;
 use super::records::MemberValue;
 use crate::error::quote;
 use crate::masks::Length;
@@ -183,25 +184,7 @@ impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
         Ok(())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
+    pass_over_scalars! { () }
 }
 
 /// How good a name `key` is for a prefix, 0 the best; only the user's own if there is one. `None` if it is no such name.

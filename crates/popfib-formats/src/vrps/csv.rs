@@ -6,11 +6,10 @@
 //! ```
 //! The heading says where the columns are; without one they are the first three, in this order. Each line has as many as the first.
 
-use super::row::{AnyVrp, VrpEntry, VrpSource, vrp};
+use super::row::{AnyVrp, VrpEntry, lines, vrp};
 use crate::delimited::fields::CsvFields;
 use crate::delimiter::delimiter;
-use crate::error::ReadError;
-use crate::lines::{Lines, text};
+use crate::lines::text;
 use crate::names::{PREFIX, rank};
 
 /// What holds the AS, and the maximum length.
@@ -24,75 +23,56 @@ pub(super) const FORMAT: VrpEntry = VrpEntry {
     // What is nothing else.
     detect: |_| true,
     open: |input, options| {
-        Ok(Box::new(VrpRows {
-            lines: Lines::new(input),
-            mask: options.mask,
-            layout: None,
-        }))
+        let (mask, mut layout) = (options.mask, None);
+        Ok(lines(input, move |line| read(line, mask, &mut layout)))
     },
 };
 
 /// How lines are split, how many columns they have, and which are those of AS, prefix and maximum length.
 type VrpCsvLayout = (CsvFields, usize, [usize; 3]);
 
-/// A [`VrpSource`] of lines.
-struct VrpRows {
-    lines: Lines,
+/// Learns the columns from the first line; whether that is a heading.
+fn learn(line: &str) -> Result<(VrpCsvLayout, bool), String> {
+    let mut fields = CsvFields::new(delimiter(line.as_bytes()).unwrap_or(b','));
+    fields.split(line)?;
+    let column = |names| (0..fields.len()).find(|&n| rank(fields.get(n), names).is_some());
+    let (columns, is_heading) = match [column(ASN), column(PREFIX), column(MAX_LENGTH)] {
+        [Some(asn), Some(prefix), Some(max_length)] => ([asn, prefix, max_length], true),
+        _ => ([0, 1, 2], false),
+    };
+    let count = fields.len();
+    Ok(((fields, count, columns), is_heading))
+}
+
+/// The VRP of a line; `None` if it is the heading, empty or a comment.
+fn read(
+    line: &[u8],
     mask: bool,
-    layout: Option<VrpCsvLayout>,
-}
-
-impl VrpRows {
-    /// Learns the columns from the first line; whether that is a heading.
-    fn learn(&mut self) -> Result<bool, String> {
-        let line = text(self.lines.line())?;
-        let mut fields = CsvFields::new(delimiter(line.as_bytes()).unwrap_or(b','));
-        fields.split(line)?;
-        let column = |names| (0..fields.len()).find(|&n| rank(fields.get(n), names).is_some());
-        let (columns, is_heading) = match [column(ASN), column(PREFIX), column(MAX_LENGTH)] {
-            [Some(asn), Some(prefix), Some(max_length)] => ([asn, prefix, max_length], true),
-            _ => ([0, 1, 2], false),
-        };
-        let count = fields.len();
-        self.layout = Some((fields, count, columns));
-        Ok(is_heading)
+    layout: &mut Option<VrpCsvLayout>,
+) -> Result<Option<AnyVrp>, String> {
+    if matches!(line.trim_ascii(), [] | [b'#', ..]) {
+        return Ok(None);
     }
-
-    /// The VRP of the line at hand; `None` if it is the heading.
-    fn read(&mut self) -> Result<Option<AnyVrp>, String> {
-        if self.layout.is_none() && self.learn()? {
-            return Ok(None);
-        }
-        let line = text(self.lines.line())?;
-        let Some((fields, count, [asn, prefix, max_length])) = &mut self.layout else {
-            return Ok(None);
-        };
-        fields.split(line)?;
-        if fields.len() < 3 {
-            return Err("no ASN, IP Prefix and Max Length on this line".to_owned());
-        }
-        if fields.len() != *count {
-            let found = fields.len();
-            return Err(format!("{found} columns, where the first line has {count}"));
-        }
-        let [prefix, max_length, asn] =
-            [prefix, max_length, asn].map(|&mut n| fields.get(n).trim());
-        vrp(prefix, max_length, asn, self.mask).map(Some)
-    }
-}
-
-impl VrpSource for VrpRows {
-    fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
-        while self.lines.advance()? {
-            if matches!(self.lines.line().trim_ascii(), [] | [b'#', ..]) {
-                continue;
+    let line = text(line)?;
+    let (fields, count, [asn, prefix, max_length]) = match layout {
+        Some(layout) => layout,
+        none => {
+            let (learned, is_heading) = learn(line)?;
+            let layout = none.insert(learned);
+            if is_heading {
+                return Ok(None);
             }
-            match self.read() {
-                Ok(None) => {}
-                Ok(found) => return Ok(found),
-                Err(reason) => return Err(self.lines.invalid(reason)),
-            }
+            layout
         }
-        Ok(None)
+    };
+    fields.split(line)?;
+    if fields.len() < 3 {
+        return Err("no ASN, IP Prefix and Max Length on this line".to_owned());
     }
+    if fields.len() != *count {
+        let found = fields.len();
+        return Err(format!("{found} columns, where the first line has {count}"));
+    }
+    let [prefix, max_length, asn] = [prefix, max_length, asn].map(|&mut n| fields.get(n).trim());
+    vrp(prefix, max_length, asn, mask).map(Some)
 }

@@ -6,6 +6,8 @@ use popfib_table::rpki::Vrp;
 
 use crate::as_path::as_number;
 use crate::error::{ReadError, not, quote};
+use crate::input::Input;
+use crate::lines::Lines;
 use crate::origins::without_as;
 use crate::registry::FormatEntry;
 use crate::table_format::LoadOptions;
@@ -25,6 +27,37 @@ pub(crate) trait VrpSource {
     /// What was left out, for the user.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// A [`VrpSource`] of lines: the VRP that `read` finds in each; `None` where there is none to be.
+pub(super) fn lines(
+    input: Input,
+    read: impl FnMut(&[u8]) -> Result<Option<AnyVrp>, String> + 'static,
+) -> Box<dyn VrpSource> {
+    let lines = Lines::new(input);
+    Box::new(VrpLines { lines, read })
+}
+
+struct VrpLines<R> {
+    lines: Lines,
+    read: R,
+}
+
+impl<R: FnMut(&[u8]) -> Result<Option<AnyVrp>, String>> VrpSource for VrpLines<R> {
+    fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
+        while self.lines.advance()? {
+            match (self.read)(self.lines.line()) {
+                Ok(None) => {}
+                Ok(found) => return Ok(found),
+                Err(reason) => {
+                    // What is no text says so first.
+                    self.lines.text()?;
+                    return Err(self.lines.invalid(reason));
+                }
+            }
+        }
+        Ok(None)
     }
 }
 

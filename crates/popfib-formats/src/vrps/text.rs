@@ -12,11 +12,11 @@
 //! 49.10.0.0/19-24 4910 DTAG                                        lists, and BIRD's `show route` of a table of ROAs
 //! ```
 
-use super::row::{AnyVrp, VrpEntry, VrpSource, vrp};
+use super::row::{AnyVrp, VrpEntry, lines, vrp};
 use crate::as_path::as_number;
-use crate::error::{ReadError, not};
+use crate::error::not;
 use crate::input::head_lines;
-use crate::lines::{Lines, text};
+use crate::lines::text;
 use crate::origins::without_as;
 use crate::words::is_one_of;
 
@@ -36,31 +36,10 @@ pub(super) const FORMAT: VrpEntry = VrpEntry {
         found == Some(true)
     },
     open: |input, options| {
-        Ok(Box::new(VrpLines {
-            lines: Lines::new(input),
-            mask: options.mask,
-        }))
+        let mask = options.mask;
+        Ok(lines(input, move |line| read(&words(text(line)?), mask)))
     },
 };
-
-/// A [`VrpSource`] of lines.
-struct VrpLines {
-    lines: Lines,
-    mask: bool,
-}
-
-impl VrpSource for VrpLines {
-    fn next(&mut self) -> Result<Option<AnyVrp>, ReadError> {
-        while self.lines.advance()? {
-            match read(&words(self.lines.text()?), self.mask) {
-                Ok(None) => {}
-                Ok(found) => return Ok(found),
-                Err(reason) => return Err(self.lines.invalid(reason)),
-            }
-        }
-        Ok(None)
-    }
-}
 
 /// The words of a line, without a comment after them.
 fn words(line: &str) -> Vec<&str> {

@@ -89,11 +89,6 @@ impl Dictionary {
         self.texts.text_len()
     }
 
-    /// The bytes that the dictionary takes.
-    pub fn bytes(&self) -> usize {
-        self.texts.bytes() + self.index.allocation_size()
-    }
-
     #[cold]
     fn add(&mut self, hash: u64, text: &str) -> NextHop {
         self.texts.push(text);

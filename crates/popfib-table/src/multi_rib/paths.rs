@@ -181,12 +181,6 @@ impl<A: Address, P: Path> MultiRib<A, P> {
         }
     }
 
-    /// The longest prefix that contains `address`, and its best path.
-    pub fn longest_match(&self, address: A) -> Option<(Prefix<A>, &P)> {
-        let (prefix, first) = self.first.longest_match(address)?;
-        Some((prefix, self.path(first)))
-    }
-
     pub(super) fn path(&self, number: NextHop) -> &P {
         &self.paths.get(number).path
     }

@@ -358,6 +358,33 @@ impl ValueScan {
     }
 }
 
+/// The methods of a visitor for which numbers, booleans and null are this and no more.
+macro_rules! pass_over_scalars {
+    ($value:expr) => {
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+    };
+}
+
+pub(crate) use pass_over_scalars;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::pass_over_scalars;
+use crate::items::pass_over_scalars;
 
 /// What a line was that values were looked for in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::node::several;
-use super::pass_over_scalars;
 use super::records::MemberValue;
 use crate::error::quote;
+use crate::items::pass_over_scalars;
 use crate::masks::Length;
 use crate::names::{PREFIX, rank};
 use crate::ranges::{is_prefix, is_range};

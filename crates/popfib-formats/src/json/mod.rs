@@ -43,33 +43,6 @@ pub(crate) fn reason(error: &Error) -> String {
     }
 }
 
-/// The methods of a visitor for which numbers, booleans and null are this and no more.
-macro_rules! pass_over_scalars {
-    ($value:expr) => {
-        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-    };
-}
-
-pub(crate) use pass_over_scalars;
-
 /// The first byte of a document's head that is no blank.
 pub(crate) fn first_byte(head: &[u8]) -> Option<u8> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);

@@ -4,7 +4,9 @@ import ipaddress
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 import threading
 import time
 
@@ -14,7 +16,10 @@ from engine import TOP, Engine
 
 # What POPFIB names, or what cargo builds for tests.
 POPFIB = os.environ.get("POPFIB", TOP / "target/debug/popfib")
-VECTORS = json.loads((TOP / "engines/vectors/vectors.json").read_text(encoding="utf-8"))
+sys.path.append(str(TOP / "engines/vectors"))
+import comparison  # noqa: E402
+
+VECTORS = json.loads((TOP / "target/vectors/vectors.json").read_text(encoding="utf-8"))
 GUIDE = (TOP / "docs/clickhouse.md").read_text(encoding="utf-8")
 
 # The types of an argument: the family, and SQL that makes it of the text and the bytes of an address.
@@ -265,6 +270,31 @@ def test_columns():
         # In blocks of a row.
         blocks = engine.query("SELECT count(), sum(length(everything(a).tags)) FROM q SETTINGS max_block_size = 1")
         assert [int(n) for n in blocks[0]] == [len(expected), sum(len(cells["tags"]) for cells in expected.values())]
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_comparison(version, tmp_path):
+    """The comparison of all doors: engines/vectors/comparison.py; of the second an image."""
+    folder = TOP / "target/vectors"
+    table = folder / "first.csv"
+    if version:
+        table = tmp_path / "second.fib"
+        compile_ = [POPFIB, "compile", folder / "second.jsonl", "--columns", "*", "--mapped", "-o", table]
+        subprocess.run(compile_, check=True, stderr=subprocess.DEVNULL)
+    with Engine([], POPFIB, xml("everything", "--table", str(table), "--columns", "*", stderr=subprocess.DEVNULL)) as engine:
+        shutil.copy(folder / "questions.tsv", engine.files / "q.tsv")
+        engine.query(f"""CREATE TABLE q ENGINE = Memory AS SELECT rowNumberInAllBlocks() AS n, a
+            FROM file('{engine.files}/q.tsv', TSVRaw, 'a String, first String, second String') SETTINGS max_threads = 1""")
+        columns = ", ".join(f"tupleElement(t, '{name}')" for name in comparison.COLUMNS)
+        answers = engine.query(f"""SELECT a, {columns} FROM (SELECT n, a, everything(a) AS t FROM q) ORDER BY n
+            SETTINGS output_format_json_quote_64bit_integers = 0""")
+        asked = list(comparison.asked(folder, version))
+        assert len(answers) == len(asked)
+        for (text, *found), (same, _, answer) in zip(answers, asked):
+            expected = list(answer[1]) if answer else [None] * 5
+            # An array is never null.
+            expected[4] = [] if version and expected[4] is None else expected[4]
+            assert (text, found) == (same, expected)
 
 
 def test_hard_names_of_columns(tmp_path):

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-const vectorsFile = "../vectors/vectors.json"
+const vectorsFile = "../../target/vectors/vectors.json"
 const recordsFile = "../vectors/records.fib"
 
 // command is the path of the command; without one, the test is skipped.

@@ -5,10 +5,14 @@ import ipaddress
 import json
 import os
 import re
+import sys
 import time
 
 from helpers import fails, image, put_file, quote, values
 from server import TOP
+
+sys.path.append(str(TOP / "engines/vectors"))
+import comparison  # noqa: E402
 
 RECORDS = TOP / "engines/vectors/records.fib"
 LINES = [json.loads(line) for line in RECORDS.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
@@ -264,3 +268,26 @@ def test_records_under_loads(server):
     settings = """SET max_parallel_workers_per_gather = 4; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;"""
     plan = lambda call: "".join(line for line, in server.sql(f"{settings} EXPLAIN SELECT count(*) FROM wide WHERE {call}"))
     assert "Parallel" in plan("popfib.lookup('t', a, 'k') = '10'") and "Parallel" not in plan("popfib.lookup_record('t', a) = 10")
+
+
+def test_comparison(server):
+    """The comparison of all doors: engines/vectors/comparison.py; the second table takes the place of the first."""
+    folder = TOP / "target/vectors"
+    for version, (file, options) in enumerate([("first.csv", []), ("second.jsonl", ["--mapped"])]):
+        path = image(server, "comparison", (folder / file).read_text(encoding="utf-8"), file.rsplit(".")[-1], "--columns", "*", *options)
+        server.sql(f"SELECT popfib.load('comparison', '{path}')")
+        types = dict(zip(comparison.COLUMNS, ["text", "bigint", "double precision", "boolean", "text[]" if version else "text"]))
+        assert server.sql("SELECT * FROM popfib.columns('comparison')") == list(types.items())
+        asked = [(text, answer) for text, is_address, answer in comparison.asked(folder, version) if is_address]
+        questions = put_file(server, "questions.tsv", "".join(f"{n}\t{text}\n" for n, (text, _) in enumerate(asked)).encode())
+        columns = ", ".join(types)
+        rows = server.sql(f"""DROP TABLE IF EXISTS c; CREATE TABLE c (id int, a inet); COPY c FROM '{questions}';
+            SELECT popfib.lookup_prefix('comparison', a), popfib.lookup('comparison', a, 'name'),
+                r.record IS NULL,
+                json_build_array({columns}) FROM c LEFT JOIN popfib.records('comparison') AS r({definition(types)})
+                ON r.record = popfib.lookup_record('comparison', a) ORDER BY id""")
+        assert len(rows) == len(asked)
+        for (text, answer), (prefix, name, is_none, found) in zip(asked, rows):
+            expected = answer or (None, [None] * 5)
+            assert (prefix, name, json.loads(found)) == (expected[0], expected[1][0], expected[1]), text
+            assert (is_none == "t") == (answer is None), text

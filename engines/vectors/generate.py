@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes vectors.json: tables, addresses and their routes, which every engine's tests ask for.
+"""Makes target/vectors, which the tests of every door ask for, unless this program has made it already.
 
-    engines/vectors/generate.py            write it again
-    engines/vectors/generate.py --check    say whether it is what would be written (exit 1 if not)
+    engines/vectors/generate.py
 
-The oracle is Python's `ipaddress`, by a scan of all routes; it shares no code with popfib.
+`comparison.py` says what is in the larger part of it: one table in two versions, and a hundred thousand questions. vectors.json
+has small tables of hard cases, with all routes that cover an address. Its oracle is Python's `ipaddress`, by a scan of all routes; it shares no code with popfib.
 
     {"tables": {NAME: {"routes": [[PREFIX, VALUE], ...], "questions": [[ADDRESS, BYTES, ROUTES], ...]}}, "invalid": [TEXT, ...]}
 
@@ -13,13 +13,19 @@ cover it, from 0 on, the shortest first: the last one is the longest match, none
 list of prefixes. `invalid` are texts that are no address.
 """
 
+import hashlib
 import ipaddress
 import json
+import os
 import pathlib
 import random
 import sys
+import tempfile
 
-FILE = pathlib.Path(__file__).with_name("vectors.json")
+import comparison
+
+HERE = pathlib.Path(__file__).resolve().parent
+FOLDER = HERE.parents[1] / "target" / "vectors"
 
 INVALID = [
     "", " ", "x", "10.0.0", "10.0.0.1.2", "10.0.0.256", "10.0.0.01", "10.0.0.1/32", " 10.0.0.1", "10.0.0.1 ", "10.0.0.1:80",
@@ -95,7 +101,6 @@ def generate():
     tables = {
         "edges": edges(),
         "numbers": nested(rng),
-        "names": crowded(rng, ["AT", "CH", "a-value-longer-than-twelve-bytes", "DE"]),
         "list": crowded(rng, [""]),
     }
     parts = []
@@ -107,15 +112,25 @@ def generate():
     return '{"tables": {\n' + ",\n".join(parts) + '},\n"invalid": ' + invalid + "}\n"
 
 
+def files():
+    yield "vectors.json", generate()
+    yield from comparison.files(random.Random("popfib"))
+
+
 def main():
-    if sys.argv[1:] not in ([], ["--check"]):
+    if sys.argv[1:]:
         sys.exit(__doc__)
-    text = generate()
-    json.loads(text)
-    if not sys.argv[1:]:
-        FILE.write_text(text, encoding="utf-8")
-    elif FILE.read_text(encoding="utf-8") != text:
-        sys.exit(f"{FILE}: not what generate.py writes")
+    sources = b"".join((HERE / name).read_bytes() for name in ("generate.py", "comparison.py"))
+    stamp, made_by = FOLDER / "made-by", hashlib.sha256(sources).hexdigest()
+    if stamp.exists() and stamp.read_text() == made_by:
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    # Two at a time make the same, each file as a whole; the last one says that all are there.
+    for name, text in [*files(), ("made-by", made_by)]:
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=FOLDER, delete=False) as file:
+            file.write(text)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, FOLDER / name)
 
 
 if __name__ == "__main__":

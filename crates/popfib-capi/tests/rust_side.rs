@@ -7,7 +7,7 @@
 //! `addresses-F` (bytes in network order), `answers-F` (next hops of 32 bits), `lengths-F` (of the matching
 //! prefix, one byte each; 255 for none), `image` with both families, `records` with the same
 //! routes, whose records have the columns `asn` and `name`, `two-tables` with the tables `a` and `b`, `broken-records`, `long-list`, whose only
-//! record is one, and `kernels.h`.
+//! record is one, `first` and `second`, the table of target/vectors in both versions, and `kernels.h`.
 
 use std::error::Error;
 use std::fs;
@@ -16,7 +16,7 @@ use std::path::Path;
 use popfib::family::ByFamily;
 use popfib::image::Keep;
 use popfib::{Address, ImageWriter, Kernel, NextHop, Options, Rib};
-use popfib_formats::{Input, LoadOptions, RouteTable, load};
+use popfib_formats::{ColumnSelection, Input, LoadOptions, LookupTable, RouteTable, load};
 use popfib_table::{CellKind, RecordsBuilder};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,6 +48,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = popfib_table::Table::of_records(ribs, records.build().records);
     table.write(&mut image, &Options::default(), Keep::Values)?;
     fs::write(dir.join("records"), image.to_bytes())?;
+    for (name, file, mapped) in [
+        ("first", "first.csv", false),
+        ("second", "second.jsonl", true),
+    ] {
+        let columns = ColumnSelection::All;
+        let options = LoadOptions {
+            columns,
+            mapped,
+            ..LoadOptions::new()
+        };
+        let input = Input::open(Path::new("target/vectors").join(file))?;
+        let table: LookupTable = load(input, &options)?;
+        let mut image = ImageWriter::new(0);
+        image.table("", &[])?;
+        (table.content).write(&mut image, &Options::default(), Keep::Routes)?;
+        fs::write(dir.join(name), image.to_bytes())?;
+    }
     let mut two = ImageWriter::new(0);
     for (name, next_hop) in [("a", 7), ("b", 9)] {
         let route = ("10.0.0.0/8".parse()?, NextHop::MIN.saturating_add(next_hop));

@@ -10,7 +10,7 @@ import pytest
 
 TOP = pathlib.Path(__file__).parents[3]
 EXTENSION = pathlib.Path(os.environ.get("POPFIB_EXTENSION", "popfib.duckdb_extension")).resolve()
-VECTORS = json.loads((TOP / "engines" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
+VECTORS = json.loads((TOP / "target" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
 VERSION = tuple(int(number) for number in duckdb.__version__.split(".")[:3])
 # From here on the C API lets extensions open files.
 HAS_FILES = VERSION >= (1, 5, 6)

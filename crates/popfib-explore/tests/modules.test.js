@@ -20,7 +20,7 @@ const file = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url)
 const number = (words) => [...words].reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
 
 test("addresses are those of every engine", () => {
-  const { tables, invalid } = JSON.parse(file("engines/vectors/vectors.json"));
+  const { tables, invalid } = JSON.parse(file("target/vectors/vectors.json"));
   for (const { questions } of Object.values(tables)) {
     for (const [text, hex] of questions) {
       assert.equal(number(parseAddress(text)), BigInt(`0x${hex}`), text);

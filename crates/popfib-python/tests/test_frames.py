@@ -264,7 +264,7 @@ def test_the_guide_to_spark(tmp_path, monkeypatch, capsys, spark):
 def test_spark_vectors(tmp_path, spark):
     import popfib.spark
 
-    vectors = json.loads((TOP / "engines" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
+    vectors = json.loads((TOP / "target" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
     for name, table in vectors["tables"].items():
         routes, questions = table["routes"], table["questions"]
         image = tmp_path / f"vectors-{name}.fib"

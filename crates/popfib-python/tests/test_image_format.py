@@ -16,7 +16,7 @@ import popfib
 from conftest import TOP, probes, random_prefix, rounds
 
 PAGE = (TOP / "docs" / "image-format.md").read_text(encoding="utf-8")
-VECTORS = json.loads((TOP / "engines" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
+VECTORS = json.loads((TOP / "target" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
 
 sys.path.append(str(TOP / "engines" / "vectors"))
 import changed  # noqa: E402

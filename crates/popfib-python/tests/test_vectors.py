@@ -7,7 +7,7 @@ import pytest
 import popfib
 from conftest import TOP
 
-VECTORS = json.loads((TOP / "engines" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
+VECTORS = json.loads((TOP / "target" / "vectors" / "vectors.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", VECTORS["tables"])

@@ -9,7 +9,7 @@ import { askAll, textOf } from "./answers.js";
 
 const popfib = await import(pathToFileURL(`${process.env.POPFIB_PACKAGE}/popfib.js`));
 const { Table, compile } = popfib;
-const vectors = JSON.parse(await readFile(new URL("../../../engines/vectors/vectors.json", import.meta.url), "utf8"));
+const vectors = JSON.parse(await readFile(new URL("../../../target/vectors/vectors.json", import.meta.url), "utf8"));
 
 /** Numbers that are the same in every run. */
 function* random(seed) {
@@ -172,7 +172,7 @@ test("text that is no table", async () => {
 });
 
 test("images that are cut, damaged, foreign or of another byte order", async () => {
-  const image = await compile(textOf(vectors.tables.names.routes));
+  const image = await compile(textOf(vectors.tables.edges.routes));
   for (let length = 8; length < image.length; length += 1 + (length >> 4)) {
     await assert.rejects(Table.from(image.subarray(0, length)), { message: /^table: cut off at byte/ });
   }
@@ -191,7 +191,7 @@ test("images that are cut, damaged, foreign or of another byte order", async () 
   swapped.set(image.subarray(0, 8));
   await assert.rejects(Table.from(swapped), { message: /^table: [^\n]+$/ });
   // Nothing of that stays.
-  assert.equal((await Table.from(image)).size, vectors.tables.names.routes.length);
+  assert.equal((await Table.from(image)).size, vectors.tables.edges.routes.length);
 });
 
 test("sources are bytes of any kind, and are not kept", async () => {

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
-VECTORS = json.loads((TOP / "engines/vectors/vectors.json").read_text(encoding="utf-8"))
+VECTORS = json.loads((TOP / "target/vectors/vectors.json").read_text(encoding="utf-8"))
 RECORDS = [json.loads(line) for line in (TOP / "engines/vectors/records.jsonl").read_text(encoding="utf-8").splitlines()]
 RECORDS_FIB = str(TOP / "engines/vectors/records.fib")
 

@@ -6,6 +6,7 @@ mod annotate_output;
 mod bad_input;
 mod clickhouse;
 mod common;
+mod comparison;
 mod convert;
 mod count;
 mod diff;

@@ -3,6 +3,7 @@
 mod clients;
 #[path = "../../../popfib-cli/tests/command/common/mod.rs"]
 mod common;
+mod comparison;
 mod differences;
 mod files;
 mod greedy;

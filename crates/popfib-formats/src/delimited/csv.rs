@@ -144,7 +144,9 @@ fn separator(declared: Option<u8>, first: &str) -> u8 {
 
 /// Refuses the first part of a set of ASes that was cut at its commas.
 fn whole_set(value: &str) -> Result<(), String> {
-    if value.starts_with('{') && !value.ends_with('}') {
+    // A name may begin with a brace, too: what follows it in a set is a number, up to the comma.
+    let number = value.strip_prefix('{').unwrap_or_default();
+    if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
         let value = quote(value);
         return Err(format!("{value}: a set with commas needs quotes around it"));
     }

@@ -86,6 +86,12 @@ fn headings_name_the_columns() {
     let other = "# tenants\nTenant\tCIDR\na b\t10.0.0.0/8\n";
     assert_eq!(read_as("csv", other), ["10.0.0.0/8 a b"]);
     assert_eq!(read_as("csv", "10.0.0.0/8,1,x\n"), ["10.0.0.0/8 1"]);
+    // Braces of a name are not those of a set that was cut at its commas.
+    let braces = "prefix,name\n10.0.0.0/8,\"{1,2} x\"\n11.0.0.0/8,{ 7\n12.0.0.0/8,{\n";
+    assert_eq!(
+        read_as("csv", braces),
+        ["10.0.0.0/8 {1,2} x", "11.0.0.0/8 { 7", "12.0.0.0/8 {"]
+    );
     let masked = read("network,asn\n10.0.0.1/8,1\n", &MASK).unwrap();
     assert_eq!(routes(&masked), ["10.0.0.0/8 1"]);
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 pub(crate) mod cases;
+pub(crate) mod comparison;
 #[cfg(target_os = "linux")]
 pub(crate) mod one_thread;
 #[cfg(target_os = "linux")]

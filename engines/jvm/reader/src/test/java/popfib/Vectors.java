@@ -32,7 +32,7 @@ record Vectors(Map<String, Table> tables, List<String> invalid) {
 
     @SuppressWarnings("unchecked")
     static Vectors read() throws IOException {
-        Map<String, Object> file = Json.object(Files.readString(Command.TREE.resolve("engines/vectors/vectors.json")));
+        Map<String, Object> file = Json.object(Files.readString(Command.TREE.resolve("target/vectors/vectors.json")));
         Map<String, Table> tables = new LinkedHashMap<>();
         ((Map<String, Map<String, Object>>) file.get("tables")).forEach((name, table) -> {
             List<List<String>> routes = (List<List<String>>) table.get("routes");

@@ -4,6 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 
+#[path = "../../crates/popfib-feed/tests/feed/at_once.rs"]
+#[expect(dead_code, reason = "the tests need more")]
+mod at_once;
 #[path = "../../crates/popfib-feed/tests/feed/orders.rs"]
 mod orders;
 

@@ -75,16 +75,6 @@ impl HttpAccess {
 /// Why a request has no answer.
 type Refusal = (StatusCode, &'static str);
 
-/// A path as JSON.
-#[derive(Serialize)]
-struct HttpPath<'a> {
-    feed: &'a str,
-    peer: &'a str,
-    path_id: u32,
-    stale: bool,
-    next_hop: String,
-}
-
 /// A table and its sizes as JSON.
 #[derive(Serialize)]
 struct HttpTable<'a> {
@@ -397,15 +387,7 @@ fn paths(
     prefix: IpPrefix,
     to: &mut HttpParts,
 ) -> io::Result<()> {
-    session.each_path(state, prefix, |path| {
-        to.write_all(&json_line(&HttpPath {
-            feed: &path.feed,
-            peer: &path.peer,
-            path_id: path.id,
-            stale: path.is_older,
-            next_hop: path.target.to_string(),
-        }))
-    })
+    session.each_path(state, prefix, |path| to.write_all(&json_line(path)))
 }
 
 /// The table as an image. The client's version is compared before one is made.

@@ -7,9 +7,11 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use popfib_feed::info::{LeftOutMessages, MessageCounts};
 use popfib_feed::{ConnectionId, Stream, Transaction};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::feed_counts::SeenCounts;
 use super::state::FollowState;
 
 /// The number of changes that are collected before they are applied.
@@ -22,16 +24,21 @@ const SOON: Duration = Duration::from_millis(10);
 /// Changes of a connection that are not applied yet. Everything is applied by [`Feeding::finish`].
 pub(super) struct Feeding<'s> {
     state: &'s FollowState,
-    id: ConnectionId,
+    /// The name of the feed.
+    name: &'s str,
+    pub(super) id: ConnectionId,
     pending: Transaction,
+    seen: SeenCounts,
 }
 
 impl<'s> Feeding<'s> {
-    pub(super) fn new(state: &'s FollowState, id: ConnectionId) -> Self {
+    pub(super) fn new(state: &'s FollowState, name: &'s str, id: ConnectionId) -> Self {
         Self {
             state,
+            name,
             id,
             pending: Transaction::default(),
+            seen: SeenCounts::default(),
         }
     }
 
@@ -61,9 +68,14 @@ impl<'s> Feeding<'s> {
         }
     }
 
-    /// Applies what is pending and publishes it. If more can be read from `source`, or is there already without one, changes may wait for
-    /// it, but not for long. Returns false if the connection is no longer current.
-    pub(super) fn publish(&mut self, streams: &[Stream], source: Option<impl AsFd>) -> bool {
+    /// Applies what is pending and publishes it, and adds what the connection has sent so far to the counts of its feed. If more can be
+    /// read from `source`, or is there already without one, changes may wait for it, but not for long. Returns false if the connection is no longer current.
+    pub(super) fn publish(
+        &mut self,
+        streams: &[Stream],
+        source: Option<impl AsFd>,
+        (counts, left_out): (MessageCounts, &[LeftOutMessages]),
+    ) -> bool {
         let waiting = self.finish(streams);
         if waiting != Some(0) {
             let is_many = waiting.is_some_and(|waiting| waiting >= MANY);
@@ -71,16 +83,20 @@ impl<'s> Feeding<'s> {
             let is_behind = source.is_none_or(|source| has_more(source, patience));
             self.state.publish(Instant::now(), is_behind);
         }
+        self.count(counts, left_out);
         waiting.is_some()
+    }
+
+    /// Adds what the connection has sent so far to the counts of its feed.
+    pub(super) fn count(&mut self, counts: MessageCounts, left_out: &[LeftOutMessages]) {
+        let mut feeds = self.state.feeds();
+        feeds.add(self.name, &mut self.seen, counts, left_out);
     }
 }
 
 /// Whether data or the end of the file can be read within that time.
 fn has_more(source: impl AsFd, within: Duration) -> bool {
-    let within = Timespec {
-        tv_sec: 0,
-        tv_nsec: within.subsec_nanos().into(),
-    };
+    let within = Timespec::try_from(within).ok();
     let mut asked = [PollFd::new(&source, PollFlags::IN)];
-    poll(&mut asked, Some(&within)).is_ok_and(|ready| ready > 0)
+    poll(&mut asked, within.as_ref()).is_ok_and(|ready| ready > 0)
 }

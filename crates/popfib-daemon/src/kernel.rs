@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use popfib_feed::info::MessageCounts;
-use popfib_feed::{ConnectionId, KernelReader, KernelStep};
+use popfib_feed::{KernelReader, KernelStep};
 use popfib_program::failure::Failure;
 use popfib_program::note;
 use rustix::fd::OwnedFd;
@@ -66,7 +65,7 @@ pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
         let mut feed = KernelFeed {
             state: &state,
             socket,
-            id,
+            feeding: Feeding::new(&state, NAME, id),
             next: Instant::now(),
             said: String::new(),
         };
@@ -93,7 +92,7 @@ pub(super) fn follow(state: &Arc<FollowState>) -> Result<(), Failure> {
 struct KernelFeed<'s> {
     state: &'s FollowState,
     socket: OwnedFd,
-    id: ConnectionId,
+    feeding: Feeding<'s>,
     /// Before this, no dump begins that a message or a loss asks for.
     next: Instant,
     /// The loss that was reported, until the kernel's routes have been compared after it.
@@ -104,7 +103,7 @@ impl KernelFeed<'_> {
     /// All routes will be sent again.
     fn begin(&mut self, is_right: bool) {
         let mut tables = self.state.tables();
-        self.id = tables.sends_again(self.id, is_right, Instant::now());
+        self.feeding.id = tables.sends_again(self.feeding.id, is_right, Instant::now());
     }
 
     /// When a dump may begin that a message or a loss asks for now.
@@ -127,16 +126,16 @@ impl KernelFeed<'_> {
         let failed = |error: Errno| error.to_string();
         let state = self.state;
         let mut kernel = KernelReader::within(&state.tables().memory_budget().clone());
+        // The reader counts from 0.
+        self.feeding = Feeding::new(state, NAME, self.feeding.id);
         let mut buffer = vec![0; DATAGRAM];
-        let mut counts = MessageCounts::default();
-        let mut left_out = Vec::new();
         // When the next dump begins, whether the routes known by then are right as far as is known, and whether tables know that they
         // are not; the CPU time at which the last one began.
         let mut next = Some(Instant::now());
         let (mut is_right, mut is_stale) = (false, true);
         let mut began = cpu_time();
         loop {
-            if !state.tables().is_current(self.id) {
+            if !state.tables().is_current(self.feeding.id) {
                 return Ok(());
             }
             if !kernel.is_dumping() && next.is_some_and(|next| next <= Instant::now()) {
@@ -165,14 +164,13 @@ impl KernelFeed<'_> {
                 continue;
             }
             let was_dumping = kernel.is_dumping();
-            let mut feeding = Feeding::new(state, self.id);
+            let feeding = &mut self.feeding;
             let step = kernel.push(&buffer[..read], &mut |streams, transaction| {
                 feeding.add(streams, transaction);
                 feeding.finish(streams);
             });
-            feeding.publish(&[], Some(&self.socket));
-            state.count(NAME, &mut counts, kernel.counts());
-            state.leave_out(NAME, &mut left_out, kernel.left_out());
+            let received = (kernel.counts(), kernel.left_out());
+            feeding.publish(&[], Some(&self.socket), received);
             match step.map_err(|error| error.to_string())? {
                 KernelStep::Read => {}
                 KernelStep::Send(request) => {

@@ -6,7 +6,6 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use popfib_feed::info::MessageCounts;
 use popfib_feed::{BudgetShare, ConnectionId, Decoder};
 use popfib_program::failure::Failure;
 use rustix::net::sockopt::{
@@ -188,8 +187,7 @@ fn serve(
     let late = "a message did not end within a minute";
     let mut share = BudgetShare::brief(&state.tables().memory_budget().clone());
     let mut buffer = vec![0; SMALL_BUFFER];
-    let mut counts = MessageCounts::default();
-    let mut left_out = Vec::new();
+    let mut feeding = Feeding::new(state, name, id);
     let _ = stream.set_read_timeout(Some(patience));
     // Not earlier than that the message at hand began.
     let mut began = Instant::now();
@@ -208,16 +206,15 @@ fn serve(
         if !decoder.is_begun() {
             began = Instant::now();
         }
-        let mut feeding = Feeding::new(state, id);
+        let before = decoder.counts().messages;
         let result = decoder.push(&buffer[..read], &mut |streams, transaction| {
             feeding.add(streams, transaction);
         });
-        if decoder.counts().messages > counts.messages {
+        if decoder.counts().messages > before {
             began = Instant::now();
         }
-        let is_current = feeding.publish(decoder.streams(), Some(stream));
-        state.count(name, &mut counts, decoder.counts());
-        state.leave_out(name, &mut left_out, decoder.left_out());
+        let received = (decoder.counts(), decoder.left_out());
+        let is_current = feeding.publish(decoder.streams(), Some(stream), received);
         if let Err(error) = result {
             break error.to_string();
         }

@@ -162,7 +162,7 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
     let feeds = state.feeds();
     text.counts(
         "feed",
-        feeds.iter().map(|(feed, counts)| (&**feed, counts)),
+        (feeds.0.iter()).map(|(feed, counts)| (&**feed, &counts.messages)),
         &[
             ("feed_messages_total", |c| c.messages),
             ("feed_invalid_total", |c| c.invalid),
@@ -186,7 +186,7 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
     );
     let name = "feed_left_out_total";
     text.metric(name);
-    for (feed, reason, count) in state.reasons().counts() {
+    for (feed, reason, count) in feeds.left_out() {
         text.value(name, &[("feed", feed), ("reason", reason)], count);
     }
     to.write_all(text.0.as_bytes())

@@ -1,25 +1,23 @@
 //! The state that all threads share: the tables under a lock, and counts. Changes of feeds come in; out come views of tables,
 //! paths, images and counts for clients, and notes about problems.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use popfib::IpPrefix;
-use popfib_feed::info::{
-    DroppedPaths, LeftOutMessages, MessageCounts, PathInfo, PathsQuery, TableInfo,
-};
+use popfib_feed::info::{DroppedPaths, PathInfo, PathsQuery, TableInfo};
 use popfib_feed::{MemoryBudget, TableView, Tables};
 use popfib_program::note;
 use tokio::sync::Semaphore;
 
 use super::connection_lines::ConnectionLines;
+use super::feed_counts::AllFeedCounts;
 use super::files::ServedFiles;
 use super::images::{ClientImage, Images, NoImage, OpenTable};
 use super::lock::{FairLock, LockHold};
-use super::reasons::AllReasons;
 
 /// The feed of this machine's kernel.
 pub(super) const KERNEL: &str = "kernel";
@@ -27,10 +25,6 @@ pub(super) const KERNEL: &str = "kernel";
 /// How many paths are swept, and how many tables are listed, each time that the lock is taken for it.
 const SWEPT: usize = 512;
 const LISTED: usize = 256;
-
-/// The maximum number of feeds with counts of their own: a router is one by its address, and addresses are many. The name of all others.
-const MAX_FEEDS: usize = 1024;
-const OTHERS: &str = "others";
 
 /// The maximum number of answers by HTTP that are made as their clients read them: those that read slowly leave others alone.
 const MAX_ANSWERS: usize = 64;
@@ -40,8 +34,7 @@ pub(super) struct FollowState {
     tables: FairLock<Tables>,
     /// The tables of files.
     pub(super) files: ServedFiles,
-    feeds: Mutex<BTreeMap<String, MessageCounts>>,
-    reasons: Mutex<AllReasons>,
+    feeds: Mutex<AllFeedCounts>,
     troubles: Mutex<Troubles>,
     pub(super) lines: ConnectionLines,
     /// Protocols of routers of which none has connected yet, for the idle time at most.
@@ -102,7 +95,6 @@ impl FollowState {
             tables: FairLock::new(tables),
             files: ServedFiles::default(),
             feeds: Mutex::default(),
-            reasons: Mutex::default(),
             troubles: Mutex::default(),
             lines: ConnectionLines::default(),
             awaited: Mutex::default(),
@@ -224,39 +216,6 @@ impl FollowState {
         self.images.of(table)
     }
 
-    /// Adds the counts of a feed since `before`.
-    pub(super) fn count(&self, feed: &str, before: &mut MessageCounts, now: MessageCounts) {
-        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = feeds.contains_key(feed);
-        let feed = if is_known || feeds.len() < MAX_FEEDS {
-            feed
-        } else {
-            OTHERS
-        };
-        if !is_known {
-            feeds.entry(feed.to_owned()).or_default();
-        }
-        if let Some(total) = feeds.get_mut(feed) {
-            total.messages += now.messages - before.messages;
-            total.invalid += now.invalid - before.invalid;
-            total.other += now.other - before.other;
-            total.unknown_next_hops += now.unknown_next_hops - before.unknown_next_hops;
-        }
-        *before = now;
-    }
-
-    /// Adds the messages that a connection of a feed has left out.
-    pub(super) fn leave_out(&self, feed: &str, before: &mut Vec<u64>, now: &[LeftOutMessages]) {
-        if !now.is_empty() {
-            self.reasons().add(feed, before, now);
-        }
-    }
-
-    /// Why messages were left out.
-    pub(super) fn reasons(&self) -> MutexGuard<'_, AllReasons> {
-        self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What was done to the tables of BPF programs.
     #[cfg(all(target_os = "linux", feature = "xdp"))]
     pub(super) fn bpf(&self) -> MutexGuard<'_, super::bpf_counts::AllBpfCounts> {
@@ -264,9 +223,8 @@ impl FollowState {
     }
 
     /// The counts of each feed.
-    pub(super) fn feeds(&self) -> BTreeMap<String, MessageCounts> {
-        let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
-        feeds.clone()
+    pub(super) fn feeds(&self) -> MutexGuard<'_, AllFeedCounts> {
+        self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reports problems since the last call, at most once a minute until the last one, and dropped peers at once.
@@ -294,14 +252,15 @@ impl FollowState {
         if !is_last && troubles.said.is_some_and(is_soon) {
             return;
         }
-        let feeds = self.feeds();
         let totals = self.tables().totals();
-        let mut reasons = self.reasons();
-        let invalid: u64 = feeds.values().map(|counts| counts.invalid).sum();
+        let mut feeds = self.feeds();
+        let with_reason = feeds.left_out().map(|(_, _, count)| count).sum();
         let known = [
             // Those with a reason are reported by it.
-            invalid.saturating_sub(reasons.sum()),
-            feeds.values().map(|counts| counts.unknown_next_hops).sum(),
+            feeds
+                .sum(|counts| counts.invalid)
+                .saturating_sub(with_reason),
+            feeds.sum(|counts| counts.unknown_next_hops),
             totals.refused,
             totals.failed,
         ];
@@ -311,11 +270,11 @@ impl FollowState {
             "paths or next-hop objects refused: above --max-paths, --max-memory or 65,536 peers, or from a dropped peer",
             "changes could not be published",
         ];
-        for line in reasons.report() {
+        for line in feeds.report() {
             note(line);
             troubles.said = Some(Instant::now());
         }
-        drop(reasons);
+        drop(feeds);
         for ((what, now), before) in what.iter().zip(known).zip(troubles.known) {
             if now > before {
                 note!("{} {what}", now - before);

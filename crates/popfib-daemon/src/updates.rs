@@ -13,7 +13,6 @@ use std::time::Instant;
 
 use popfib_feed::Transaction;
 use popfib_feed::files::{FileUpdates, UpdateError};
-use popfib_feed::info::MessageCounts;
 use popfib_formats::{Input, UpdateOptions};
 
 use popfib_program::failure::Failure;
@@ -85,8 +84,7 @@ fn read(state: &FollowState, name: &str, file: File) -> Result<(), String> {
     let mut updates = updates.map_err(|error| error.to_string())?;
     let id = state.tables().connected(name, Instant::now());
     let mut transaction = Transaction::default();
-    let mut feeding = Feeding::new(state, id);
-    let mut counts = MessageCounts::default();
+    let mut feeding = Feeding::new(state, name, id);
     let (mut is_told, mut unpublished) = (false, 0);
     // The first that is invalid is reported with its place; all are counted.
     let mut tell = |invalid: &dyn Display| {
@@ -116,8 +114,8 @@ fn read(state: &FollowState, name: &str, file: File) -> Result<(), String> {
             continue;
         }
         unpublished = 0;
-        let is_current = feeding.publish(updates.streams(), may_wait.then_some(&source));
-        state.count(name, &mut counts, updates.counts());
+        let source = may_wait.then_some(&source);
+        let is_current = feeding.publish(updates.streams(), source, (updates.counts(), &[]));
         if !is_current {
             break Ok(());
         }
@@ -127,6 +125,6 @@ fn read(state: &FollowState, name: &str, file: File) -> Result<(), String> {
     for line in updates.notes() {
         note!("{name}: {line}");
     }
-    state.count(name, &mut counts, updates.counts());
+    feeding.count(updates.counts(), &[]);
     result
 }

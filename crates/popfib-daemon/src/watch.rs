@@ -3,26 +3,15 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::time::Duration;
 
 use popfib::IpPrefix;
-use popfib_feed::TableView;
 
 use super::state::FollowState;
 
 /// The interval of polling, and the number of changes that are taken at a time.
 const EVERY: Duration = Duration::from_millis(20);
 const MOST: usize = 4096;
-
-/// A table that a client watches, until this is dropped.
-struct WatchingClient(Arc<TableView>);
-
-impl Drop for WatchingClient {
-    fn drop(&mut self) {
-        self.0.unwatch();
-    }
-}
 
 /// Writes changes until the client sends anything or disconnects.
 pub(super) fn serve(
@@ -34,8 +23,7 @@ pub(super) fn serve(
     let Some(view) = state.view(Some(table)) else {
         return client.write_all(b"error: the table of a file is not watched\n");
     };
-    let mut next = view.watch();
-    let WatchingClient(view) = &WatchingClient(view);
+    let mut watched = view.watch();
     let is_wanted = |prefix: &IpPrefix| {
         covered.is_none_or(|c| c.len() <= prefix.len() && c.contains(prefix.address()))
     };
@@ -45,10 +33,9 @@ pub(super) fn serve(
     let mut changes = Vec::new();
     let mut lines = Vec::new();
     loop {
-        let lost;
         changes.clear();
-        (next, lost) = view.changes(next, MOST, &mut changes);
         lines.clear();
+        let lost = watched.changes(MOST, &mut changes);
         if lost > 0 {
             writeln!(lines, "# lost {lost} changes")?;
         }

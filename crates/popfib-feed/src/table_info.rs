@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use popfib::Prefix;
+use serde::Serialize;
 
 use crate::target::Target;
 
@@ -89,16 +90,19 @@ pub struct TableInfo {
 }
 
 /// One of the paths of a prefix.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PathInfo {
     /// The name of its feed.
     pub feed: String,
     /// The peer; empty if the feed has only one.
     pub peer: String,
     /// The path identifier.
+    #[serde(rename = "path_id")]
     pub id: u32,
     /// Whether the path is stale: the feed has not announced it again since it reconnected.
+    #[serde(rename = "stale")]
     pub is_older: bool,
     /// The target of the path.
+    #[serde(rename = "next_hop")]
     pub target: Target,
 }

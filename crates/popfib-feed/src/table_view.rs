@@ -119,20 +119,10 @@ impl TableView {
         (self.version(), all(routes.ipv4()), all(routes.ipv6()))
     }
 
-    /// Keeps the changes from now on, for a client that watches the table. Returns the number of the next change.
-    pub fn watch(&self) -> u64 {
-        lock(&self.journal).watch()
-    }
-
-    /// Ends a [`TableView::watch`].
-    pub fn unwatch(&self) {
-        lock(&self.journal).unwatch();
-    }
-
-    /// Appends up to `most` changes from number `from` on to `to`. Returns the number of the next change, and how many
-    /// changes before it were lost because they are no longer kept. O(`most`).
-    pub fn changes(&self, from: u64, most: usize, to: &mut Vec<BestPathChange>) -> (u64, u64) {
-        lock(&self.journal).from(from, most, to)
+    /// Keeps the changes from now on, for a client that watches the table.
+    pub fn watch(self: Arc<Self>) -> WatchedTable {
+        let next = lock(&self.journal).watch();
+        WatchedTable { view: self, next }
     }
 
     /// Begins a copy of the table, which the mirror brings up to date now and each time that changes are published; other publications
@@ -242,6 +232,29 @@ impl PublishedTable {
 impl Drop for TableView {
     fn drop(&mut self) {
         self.budget.change(self.bytes(), 0);
+    }
+}
+
+/// A table whose changes are kept for a client, until this is dropped.
+pub struct WatchedTable {
+    view: Arc<TableView>,
+    /// The number of the next change.
+    next: u64,
+}
+
+impl WatchedTable {
+    /// Appends up to `most` of the next changes to `to`. Returns how many changes before these were lost because they are no longer kept.
+    /// O(`most`).
+    pub fn changes(&mut self, most: usize, to: &mut Vec<BestPathChange>) -> u64 {
+        let lost;
+        (self.next, lost) = lock(&self.view.journal).from(self.next, most, to);
+        lost
+    }
+}
+
+impl Drop for WatchedTable {
+    fn drop(&mut self) {
+        lock(&self.view.journal).unwatch();
     }
 }
 

@@ -9,23 +9,14 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::{Arc, LazyLock};
 
-use popfib::NextHop;
 use popfib_formats::Escaped;
 use popfib_formats::bgp::{BgpPath, PathRank, unpack_path};
+use serde::{Serialize, Serializer};
 
 use crate::netlink_hops::NetlinkHops;
 use crate::next_hop_objects::NextHopObjects;
-use crate::target_book::{NumberedTarget, ReservedNumber, TargetKind};
-
-/// The target of a route. It is cheap to clone, and equal ones are one.
-///
-/// A BGP path is displayed as its next hop, followed by the words `as-path`, `local-pref`, `med` and `communities`
-/// with their values, for those attributes that it has.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Target(NumberedTarget);
-
-/// What keeps the number of a target that may be gone from others, and nothing of its content.
-pub struct ReservedTarget(#[expect(dead_code, reason = "holding it is its use")] ReservedNumber);
+use crate::target_book::TargetKind;
+pub use crate::target_book::{ReservedTarget, Target};
 
 /// Seeded at random, since the hashed data comes from others.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -41,24 +32,21 @@ impl Target {
         let hash = Self::hash_of(name);
         let is_same =
             |known: &TargetKind| matches!(known, TargetKind::Name(known) if **known == *name);
-        Self(
-            NumberedTarget::find(hash, is_same).unwrap_or_else(|| {
-                NumberedTarget::of(hash, TargetKind::Name(name.into()), NO_RANK)
-            }),
-        )
+        Self::find(hash, is_same)
+            .unwrap_or_else(|| Self::of(hash, TargetKind::Name(name.into()), NO_RANK))
     }
 
     /// Next hops that the route itself contains.
     pub fn hops(hops: NetlinkHops) -> Self {
         let hash = Self::hash_of(&hops);
-        Self(NumberedTarget::of(hash, TargetKind::Hops(hops), NO_RANK))
+        Self::of(hash, TargetKind::Hops(hops), NO_RANK)
     }
 
     /// The next-hop object of this number, which may change.
     pub(crate) fn object(id: u32, objects: &Arc<NextHopObjects>) -> Self {
         let hash = Self::hash_of((id, Arc::as_ptr(objects)));
         let kind = TargetKind::Object(id, objects.clone());
-        Self(NumberedTarget::of(hash, kind, NO_RANK))
+        Self::of(hash, kind, NO_RANK)
     }
 
     /// The BGP attributes of a route, as written by [`pack_path`](popfib_formats::bgp::pack_path).
@@ -70,8 +58,8 @@ impl Target {
         let hash = Self::hash_of(bytes);
         let is_same =
             |known: &TargetKind| matches!(known, TargetKind::Path(known) if **known == *bytes);
-        if let Some(known) = NumberedTarget::find(hash, is_same) {
-            return Ok(Self(known));
+        if let Some(known) = Self::find(hash, is_same) {
+            return Ok(known);
         }
         if bytes.len() > MAX_PATH {
             return Err("attributes of more than 19000 bytes");
@@ -80,7 +68,7 @@ impl Target {
         unpack_path(bytes, &mut path)?;
         let rank = PathRank::of(&path).words();
         let kind = TargetKind::Path(bytes.into());
-        Ok(Self(NumberedTarget::of(hash, kind, rank)))
+        Ok(Self::of(hash, kind, rank))
     }
 
     /// The hash of a content; its lowest bit is that of [`is_restored`](Self::is_restored).
@@ -90,17 +78,12 @@ impl Target {
 
     /// The same, marked as read from a snapshot and not confirmed: it is not equal to any target of another origin.
     pub(crate) fn restored(self) -> Self {
-        let Self(known) = self;
-        Self(NumberedTarget::of(
-            known.hash() | 1,
-            known.kind(),
-            known.rank(),
-        ))
+        Self::of(self.content_hash() | 1, self.kind(), self.rank())
     }
 
     /// Whether it was read from a snapshot, and its feed has not announced the route since.
     pub fn is_restored(&self) -> bool {
-        self.0.hash() & 1 != 0
+        self.content_hash() & 1 != 0
     }
 
     /// Its name, if it consists of a name only.
@@ -114,20 +97,10 @@ impl Target {
     /// Its BGP attributes, if it is from BGP.
     /// The prefix, time and peer of the returned path have no meaning.
     pub fn as_path(&self) -> Option<BgpPath> {
-        match self.0.kind() {
+        match self.kind() {
             TargetKind::Path(bytes) => Some(unpacked(&bytes)),
             _ => None,
         }
-    }
-
-    /// What it consists of.
-    pub(crate) fn kind(&self) -> TargetKind {
-        self.0.kind()
-    }
-
-    /// Keeps its [number](Self::number) from other targets, also after the last clone of this one is gone.
-    pub fn reserve(&self) -> ReservedTarget {
-        ReservedTarget(self.0.reserve())
     }
 
     /// Whether its content may change, as that of a next-hop object may.
@@ -135,19 +108,9 @@ impl Target {
         matches!(self.kind(), TargetKind::Object(..))
     }
 
-    /// The target of this number, which a route has now.
-    pub(crate) fn numbered(number: NextHop) -> Self {
-        Self(NumberedTarget::numbered(number))
-    }
-
-    /// The number of the target. No other target has it now, except equal ones. Nothing of the target is read.
-    pub fn number(&self) -> NextHop {
-        self.0.number()
-    }
-
     /// `Greater` if this is the better of two paths to one prefix, by [`PathRank`]. If that does not decide, they are equal.
     pub(crate) fn preference(&self, other: &Self) -> Ordering {
-        let (ours, theirs) = (self.0.rank(), other.0.rank());
+        let (ours, theirs) = (self.rank(), other.rank());
         match ours == NO_RANK || theirs == NO_RANK {
             true => Ordering::Equal,
             false => theirs.cmp(&ours),
@@ -170,7 +133,7 @@ fn unpacked(bytes: &[u8]) -> BgpPath {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = match self.0.kind() {
+        let path = match self.kind() {
             TargetKind::Name(name) => return Escaped(&name).fmt(f),
             TargetKind::Hops(hops) => return hops.fmt(f),
             TargetKind::Object(id, objects) => return objects.hops(id).fmt(f),
@@ -193,6 +156,13 @@ impl fmt::Display for Target {
             write!(f, " communities {}", path.communities)?;
         }
         Ok(())
+    }
+}
+
+/// As its text.
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::netlink_hops::{NetlinkHop, NetlinkHops};
 use crate::next_hop_objects::NextHopObjects;
 
 /// What a target consists of.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum TargetKind {
     Name(Box<str>),
     Hops(NetlinkHops),
@@ -37,18 +37,6 @@ impl TargetKind {
             Self::Path(bytes) => bytes.len(),
         };
         size_of::<TargetPlace>() + content
-    }
-}
-
-impl PartialEq for TargetKind {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Name(a), Self::Name(b)) => a == b,
-            (Self::Hops(a), Self::Hops(b)) => a == b,
-            (Self::Object(a, of), Self::Object(b, other)) => a == b && Arc::ptr_eq(of, other),
-            (Self::Path(a), Self::Path(b)) => a == b,
-            _ => false,
-        }
     }
 }
 
@@ -91,14 +79,14 @@ impl TargetNumbers {
         NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, hash: u32, is_same: impl Fn(&TargetKind) -> bool) -> Option<NumberedTarget> {
+    fn find(&self, hash: u32, is_same: impl Fn(&TargetKind) -> bool) -> Option<Target> {
         let is_it = |number: &NextHop| {
             let place = place(*number);
             place.hash.load(Ordering::Relaxed) == hash
                 && place.kind().as_ref().is_some_and(&is_same)
         };
         let number = *self.known.find(spread(hash), is_it)?;
-        Some(NumberedTarget::numbered(number))
+        Some(Target::numbered(number))
     }
 
     /// Lets another content have a number, unless anyone still has or reserves it.
@@ -118,11 +106,14 @@ impl TargetPlace {
     }
 }
 
-/// A content, of which there is one for all who have its number.
+/// The target of a route. It is cheap to clone, and equal ones are one.
+///
+/// A BGP path is displayed as its next hop, followed by the words `as-path`, `local-pref`, `med` and `communities`
+/// with their values, for those attributes that it has.
 #[derive(PartialEq, Eq)]
-pub(crate) struct NumberedTarget(NextHop);
+pub struct Target(NextHop);
 
-impl NumberedTarget {
+impl Target {
     /// That of this hash which `is_same` recognises. It must not use the book.
     pub(crate) fn find(hash: u32, is_same: impl Fn(&TargetKind) -> bool) -> Option<Self> {
         TargetNumbers::lock().find(hash, is_same)
@@ -157,19 +148,20 @@ impl NumberedTarget {
         Self(number)
     }
 
-    /// Its number; another content has it only once nobody has this one.
-    pub(crate) fn number(&self) -> NextHop {
+    /// The number of the target. No other target has it now, except equal ones. Nothing of the target is read.
+    pub fn number(&self) -> NextHop {
         self.0
     }
 
-    /// Keeps the number from other contents, also when nobody has this one.
-    pub(crate) fn reserve(&self) -> ReservedNumber {
+    /// Keeps its [number](Self::number) from other targets, also after the last clone of this one is gone.
+    pub fn reserve(&self) -> ReservedTarget {
         let _numbers = TargetNumbers::lock();
         place(self.0).reserved.fetch_add(1, Ordering::Relaxed);
-        ReservedNumber(self.0)
+        ReservedTarget(self.0)
     }
 
-    pub(crate) fn hash(&self) -> u32 {
+    /// The hash of its content.
+    pub(crate) fn content_hash(&self) -> u32 {
         place(self.0).hash.load(Ordering::Relaxed)
     }
 
@@ -185,13 +177,13 @@ impl NumberedTarget {
     }
 }
 
-impl Clone for NumberedTarget {
+impl Clone for Target {
     fn clone(&self) -> Self {
         Self::numbered(self.0)
     }
 }
 
-impl Drop for NumberedTarget {
+impl Drop for Target {
     fn drop(&mut self) {
         let place = place(self.0);
         let one_less = |holders| (holders > 1).then(|| holders - 1);
@@ -215,10 +207,10 @@ impl Drop for NumberedTarget {
     }
 }
 
-/// A number that no other content gets as long as this exists. Nothing of its content is kept.
-pub(crate) struct ReservedNumber(NextHop);
+/// What keeps the number of a target that may be gone from others, and nothing of its content.
+pub struct ReservedTarget(NextHop);
 
-impl Drop for ReservedNumber {
+impl Drop for ReservedTarget {
     fn drop(&mut self) {
         let mut numbers = TargetNumbers::lock();
         place(self.0).reserved.fetch_sub(1, Ordering::Relaxed);

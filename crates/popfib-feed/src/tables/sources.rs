@@ -29,6 +29,11 @@ impl FeedSource {
         of(&self.freshness.ipv4) + of(&self.freshness.ipv6)
     }
 
+    /// Its part in the sums over all, by family.
+    fn sums(&self) -> [FreshnessSums; 2] {
+        [&self.freshness.ipv4, &self.freshness.ipv6].map(FreshnessSums::of)
+    }
+
     fn is_empty(&self) -> bool {
         self.freshness.ipv4.paths() + self.freshness.ipv6.paths() == 0
     }
@@ -112,14 +117,9 @@ impl Tables {
             },
         };
         self.budget.change(0, source.bytes());
-        self.count(
-            FreshnessSums::default(),
-            FreshnessSums::of(&source.freshness.ipv4),
-        );
-        self.count(
-            FreshnessSums::default(),
-            FreshnessSums::of(&source.freshness.ipv6),
-        );
+        for sums in source.sums() {
+            self.count(FreshnessSums::default(), sums);
+        }
         let number = self.sources.add(source) as u16;
         self.feeds.at_mut(feed).sources.insert(name, number);
         self.follow(number);
@@ -157,14 +157,9 @@ impl Tables {
             return;
         };
         self.budget.change(source.bytes(), 0);
-        self.count(
-            FreshnessSums::of(&source.freshness.ipv4),
-            FreshnessSums::default(),
-        );
-        self.count(
-            FreshnessSums::of(&source.freshness.ipv6),
-            FreshnessSums::default(),
-        );
+        for sums in source.sums() {
+            self.count(sums, FreshnessSums::default());
+        }
         let feed = self.feeds.at_mut(source.feed);
         feed.sources.remove(&source.name);
         if source.is_followed {

@@ -45,7 +45,7 @@ pub use kernel::{KernelReader, KernelStep};
 pub use memory_budget::{BudgetShare, MemoryBudget};
 pub use received::{Commit, DecodeError};
 pub use table_info::{BestRoutes, Limits};
-pub use table_view::{TableMirror, TableView, WatchedTable};
+pub use table_view::{TableMirror, TableView, WatchedView};
 pub use tables::Tables;
 pub use tables::publication::Publication;
 pub use target::Target;

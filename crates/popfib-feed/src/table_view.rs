@@ -120,9 +120,9 @@ impl TableView {
     }
 
     /// Keeps the changes from now on, for a client that watches the table.
-    pub fn watch(self: Arc<Self>) -> WatchedTable {
+    pub fn watch(self: Arc<Self>) -> WatchedView {
         let next = lock(&self.journal).watch();
-        WatchedTable { view: self, next }
+        WatchedView { view: self, next }
     }
 
     /// Begins a copy of the table, which the mirror brings up to date now and each time that changes are published; other publications
@@ -236,13 +236,13 @@ impl Drop for TableView {
 }
 
 /// A table whose changes are kept for a client, until this is dropped.
-pub struct WatchedTable {
+pub struct WatchedView {
     view: Arc<TableView>,
     /// The number of the next change.
     next: u64,
 }
 
-impl WatchedTable {
+impl WatchedView {
     /// Appends up to `most` of the next changes to `to`. Returns how many changes before these were lost because they are no longer kept.
     /// O(`most`).
     pub fn changes(&mut self, most: usize, to: &mut Vec<BestPathChange>) -> u64 {
@@ -252,7 +252,7 @@ impl WatchedTable {
     }
 }
 
-impl Drop for WatchedTable {
+impl Drop for WatchedView {
     fn drop(&mut self) {
         lock(&self.view.journal).unwatch();
     }

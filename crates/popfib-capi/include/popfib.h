@@ -443,7 +443,7 @@ int popfib_image_table(const popfib_image *image, const struct popfib_config *co
  * parts it has once. direct_bits must be 0, allocate and release NULL, flags 0 or POPFIB_BALANCED. Free it by
  * popfib_table_set_free().
  * [any] While no table of the image is selected. -EINVAL, -ENOTSUP, -E2BIG, -ENOMEM: as for popfib_create(). -ENODATA: an image
- * without routes. */
+ * without routes, of which the tables have no blocks in common. */
 int popfib_image_table_set(const popfib_image *image, const struct popfib_config *config, popfib_table_set **set);
 
 /* Frees a set; does nothing for NULL. [any] While no other thread is in a function of this set. */

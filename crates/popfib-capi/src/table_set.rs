@@ -25,6 +25,17 @@ enum SetOfFamily {
 }
 
 fn compile<A: Address>(tables: &[ImageTable], options: &Options) -> Result<FibSet<A>> {
+    let fib = |table: &ImageTable| match table.family::<A>() {
+        Some(family) if family.route_count() > 0 => family.fib().map(Some),
+        _ => Some(None),
+    };
+    // Where they have their blocks in common nothing has to be compiled.
+    if *options == Options::default()
+        && let Some(fibs) = tables.iter().map(fib).collect::<Option<Vec<_>>>()
+        && let Some(set) = FibSet::of_fibs(&fibs)?
+    {
+        return Ok(set);
+    }
     let rib = |table: &ImageTable| match table.family::<A>() {
         Some(family) if family.has_routes() => Ok(family.rib()),
         Some(family) if family.route_count() > 0 => Err(Errno::NO_DATA),

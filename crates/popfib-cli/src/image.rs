@@ -169,35 +169,15 @@ pub(crate) fn image_of(
     keep: Keep,
 ) -> Result<ImageWriter, Failure> {
     let _bar = progress::step("compiling");
-    let own = image_with(None, tables, created, options, keep)?;
-    let named: Vec<(&str, &Table)> = tables
-        .iter()
-        .map(|(name, of)| (&**name, &of.content))
-        .collect();
-    // Without routes there is nothing to number again, and the tables are as they are.
-    let Ok(Some(common)) = Table::of_alike(&named) else {
-        return Ok(own);
-    };
-    let common = image_with(Some(&common), tables, created, options, keep)?;
-    let is_shorter = common.to_bytes().len() < own.to_bytes().len();
-    Ok(if is_shorter { common } else { own })
-}
-
-/// The image of these tables; `common` has the records and routes of all, if these are one table's.
-fn image_with(
-    common: Option<&Table>,
-    tables: &[(String, LookupTable)],
-    created: u64,
-    options: &Options,
-    keep: Keep,
-) -> Result<ImageWriter, Failure> {
     let mut writer = ImageWriter::new(created);
-    if let Some(records) = common.and_then(Table::records) {
-        records
-            .write(&mut writer)
-            .map_err(|error| of_table(&error))?;
+    let alike = tables.iter().map(|(name, of)| (&**name, &of.content));
+    // Without routes there is nothing to number again: that is told below, with the name of the table.
+    let common = Table::of_alike(&alike.collect::<Vec<_>>()).unwrap_or(None);
+    if let Some(records) = common.as_ref().and_then(Table::records) {
+        let written = records.write(&mut writer);
+        written.map_err(|error| of_table(&error))?;
     }
-    let set = common.and_then(Table::set);
+    let set = common.as_ref().and_then(Table::set);
     let latest = rfc3339(created).filter(|_| std::env::var_os(EPOCH).is_some());
     for (id, (name, loaded)) in tables.iter().enumerate() {
         let mut sources = loaded.sources.clone();

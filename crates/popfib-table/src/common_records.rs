@@ -6,7 +6,7 @@ use popfib::image::ImageTable;
 use popfib::{NextHop, Rib};
 
 use crate::error::TableError;
-use crate::family::{FamilyTable, Ribs};
+use crate::family::FamilyTable;
 use crate::records::{Cell, CellKind, Column, Records, RecordsBuilder, Scalar};
 use crate::table::Table;
 
@@ -49,15 +49,16 @@ impl Table {
             return Ok(None);
         }
         let records = Records::of_image(&images[0])?.ok_or(TableError::NoNames)?;
-        let ribs = |image: &ImageTable| {
-            let ribs = ByFamily::<Ribs> {
-                ipv4: FamilyTable::of_image(image).rib()?.into_owned(),
-                ipv6: FamilyTable::of_image(image).rib()?.into_owned(),
-            };
-            Ok((image.name().to_owned(), ribs))
+        let table = |image: &ImageTable| {
+            let ipv4 = FamilyTable::of_image(image);
+            let ipv6 = FamilyTable::of_image(image);
+            match ipv4.has_routes() && ipv6.has_routes() {
+                true => Ok((image.name().to_owned(), ByFamily { ipv4, ipv6 })),
+                false => Err(TableError::NoRoutes),
+            }
         };
-        let tables = images.iter().map(ribs).collect::<Result<_, TableError>>()?;
-        Ok(Some(Self::of_set(tables, records)))
+        let tables = images.iter().map(table).collect::<Result<_, _>>()?;
+        Ok(Some(Self::of_tables_and_records(tables, records)))
     }
 
     /// The tables of these names, whose records become those of one table, equal ones one: its columns are those of all. A column has

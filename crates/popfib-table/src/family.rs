@@ -28,6 +28,14 @@ impl PerFamily for Ribs {
 #[derive(Clone, Debug)]
 pub struct FamilyTable<A: Family>(FamilyStorage<A>);
 
+/// Makes of [`ByFamily`](popfib::family::ByFamily) the routes of both families of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FamilyTables {}
+
+impl PerFamily for FamilyTables {
+    type Of<A: Family> = FamilyTable<A>;
+}
+
 /// Where the routes of a family are, and their Fibs.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant)] // A table has two, and a box would be a step of each lookup.
@@ -84,6 +92,15 @@ impl<A: Family> FamilyTable<A> {
         match &self.0 {
             FamilyStorage::Rib { .. } => None,
             FamilyStorage::Image { image, .. } => image.family(),
+        }
+    }
+
+    /// The Fib of values or of matches of an image; `Some(None)` of a table without routes. `None` if it is to be compiled.
+    pub(crate) fn fib_of_image(&self, with_prefixes: bool) -> Option<Option<&Fib<A>>> {
+        match &self.0 {
+            FamilyStorage::Rib { rib, .. } => rib.is_empty().then_some(None),
+            FamilyStorage::Image { longest, .. } if with_prefixes => longest.as_ref().map(Some),
+            FamilyStorage::Image { fib, .. } => fib.as_ref().map(Some),
         }
     }
 

@@ -14,23 +14,15 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use popfib::family::{ByFamily, Family, PerFamily};
+use popfib::family::{ByFamily, Family};
 use popfib::image::{ImageTable, Keep};
 use popfib::{ImageWriter, IpPrefix, NextHop, Options, Prefix};
 
 use crate::dictionary::Dictionary;
 use crate::error::TableError;
-use crate::family::{FamilyTable, Ribs};
+use crate::family::{FamilyTable, FamilyTables, Ribs};
 use crate::records::Records;
 use crate::table_set::TableSet;
-
-/// Makes of [`ByFamily`] the routes of both families of a table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum FamilyTables {}
-
-impl PerFamily for FamilyTables {
-    type Of<A: Family> = FamilyTable<A>;
-}
 
 /// Routes of IPv4 and IPv6, each with a [record](Records), mostly of one text. It never changes; threads may share it.
 ///
@@ -74,6 +66,17 @@ impl Table {
 
     /// The records of several tables, whose next hops are numbers of `records`, and [these tables](Self::set) by their names.
     pub fn of_set(tables: Vec<(String, ByFamily<Ribs>)>, records: Records) -> Self {
+        let tables = tables.into_iter().map(|(name, ribs)| {
+            let (ipv4, ipv6) = (ribs.ipv4.into(), ribs.ipv6.into());
+            (name, ByFamily { ipv4, ipv6 })
+        });
+        Self::of_tables_and_records(tables.collect(), records)
+    }
+
+    pub(crate) fn of_tables_and_records(
+        tables: Vec<(String, ByFamily<FamilyTables>)>,
+        records: Records,
+    ) -> Self {
         Self {
             set: Some(Arc::new(TableSet::new(tables))),
             ..Self::of_records(ByFamily::default(), records)

@@ -3,6 +3,7 @@
 //! The routes of all tables lead to records of one numbering. So equal parts of tables are equal blocks, which a
 //! [`FibSet`] stores once, and a door makes its form of each value once, whatever table an answer is from.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
@@ -11,7 +12,7 @@ use popfib::image::Keep;
 use popfib::{CompileError, FibSet, ImageWriter, Kernel, Options, Rib, longest};
 
 use crate::error::TableError;
-use crate::family::Ribs;
+use crate::family::{FamilyTable, FamilyTables};
 
 /// Tables by name, which a [`Table`](crate::Table) has [beside](crate::Table::set) its records. Each is compiled when something is first looked up.
 #[derive(Debug)]
@@ -33,19 +34,29 @@ type LazySet<A> = OnceLock<Result<FibSet<A>, CompileError>>;
 
 #[derive(Debug)]
 struct FamilySet<A: Family> {
-    ribs: Vec<Rib<A>>,
+    tables: Vec<FamilyTable<A>>,
     /// Of values, and of matches.
     sets: [LazySet<A>; 2],
 }
 
 impl<A: Family> FamilySet<A> {
     fn compile(&self, with_prefixes: bool) -> Result<FibSet<A>, CompileError> {
+        let fibs = self.tables.iter();
+        let fibs = fibs.map(|table| table.fib_of_image(with_prefixes));
+        if let Some(fibs) = fibs.collect::<Option<Vec<_>>>()
+            && let Some(set) = FibSet::of_fibs(&fibs)?
+        {
+            return Ok(set);
+        }
         let options = Options::default();
+        // Of images they were asked for when these were read.
+        let ribs = self.tables.iter().filter_map(|table| table.rib().ok());
+        let ribs: Vec<_> = ribs.collect();
         if !with_prefixes {
-            return FibSet::compile(&self.ribs, &options);
+            return FibSet::compile(ribs.iter().map(Cow::as_ref), &options);
         }
         let number = |(prefix, number)| Ok((prefix, longest::number(prefix, number)?));
-        let ribs = self.ribs.iter();
+        let ribs = ribs.iter();
         let ribs = ribs.map(|rib| rib.iter().map(number).collect::<Result<_, CompileError>>());
         let ribs = ribs.collect::<Result<Vec<Rib<A>>, _>>()?;
         FibSet::compile(&ribs, &options)
@@ -59,14 +70,14 @@ impl TableSet {
     /// Names by which the table without a name can be called, too, as routers and kernels call it.
     pub const MAIN: [&str; 3] = ["main", "default", "254"];
 
-    pub(crate) fn new(tables: Vec<(String, ByFamily<Ribs>)>) -> Self {
+    pub(crate) fn new(tables: Vec<(String, ByFamily<FamilyTables>)>) -> Self {
         let (mut names, mut ids) = (Vec::new(), HashMap::new());
         let (mut ipv4, mut ipv6) = (Vec::new(), Vec::new());
-        for (id, (name, ribs)) in (0..).zip(tables) {
+        for (id, (name, table)) in (0..).zip(tables) {
             ids.entry(name.clone()).or_insert(id);
             names.push(name);
-            ipv4.push(ribs.ipv4);
-            ipv6.push(ribs.ipv6);
+            ipv4.push(table.ipv4);
+            ipv6.push(table.ipv6);
         }
         if let Some(&main) = ids.get("") {
             for name in Self::MAIN {
@@ -74,11 +85,11 @@ impl TableSet {
             }
         }
         let ipv4 = FamilySet {
-            ribs: ipv4,
+            tables: ipv4,
             sets: Default::default(),
         };
         let ipv6 = FamilySet {
-            ribs: ipv6,
+            tables: ipv6,
             sets: Default::default(),
         };
         let families = ByFamily { ipv4, ipv6 };
@@ -114,8 +125,9 @@ impl TableSet {
         options: &Options,
         keep: Keep,
     ) -> Result<(), TableError> {
-        writer.family(&self.families.ipv4.ribs[id], options, keep)?;
-        writer.family(&self.families.ipv6.ribs[id], options, keep)?;
+        let ByFamily { ipv4, ipv6 } = &self.families;
+        writer.family(&*ipv4.tables[id].rib()?, options, keep)?;
+        writer.family(&*ipv6.tables[id].rib()?, options, keep)?;
         Ok(())
     }
 

@@ -37,6 +37,17 @@ impl<Al: Allocator + Clone> Arena<Al> {
         })
     }
 
+    /// Takes these words in place of all that there are.
+    pub(crate) fn fill(
+        &mut self,
+        words: impl ExactSizeIterator<Item = u32>,
+    ) -> Result<(), OutOfMemory> {
+        self.words.clear();
+        memory::grow(&mut self.words, words.len())?;
+        self.words.extend(words);
+        Ok(())
+    }
+
     /// A place of `len` words, all zero.
     pub(crate) fn alloc(&mut self, len: usize) -> Result<usize, CompileError> {
         if let Some(place) = self.take_hole(len)? {

@@ -31,7 +31,25 @@ pub(super) struct CompiledTables<Al: Allocator> {
     pub(super) tables: usize,
 }
 
-impl<Al: Allocator> CompiledTables<Al> {
+impl<Al: Allocator + Clone> CompiledTables<Al> {
+    /// Tables of these pointers.
+    pub(super) fn of(
+        mut root: Vec<u32, Al>,
+        blocks: TableBlocks<Al>,
+    ) -> Result<Self, CompileError> {
+        let tables = root.len();
+        let entries = tables.max(1).next_power_of_two();
+        memory::reserve(&mut root, entries - tables)?;
+        root.resize(entries, 0);
+        Ok(Self {
+            root,
+            value_bits: blocks.value_bits,
+            is_flat: blocks.is_flat,
+            arena: blocks.finish(),
+            tables,
+        })
+    }
+
     pub(super) fn view(&mut self) -> FibView<'_> {
         FibView {
             root_bits: self.root.len().ilog2() as u8,
@@ -73,17 +91,7 @@ pub(super) fn compile<'r, A: Address, R: Allocator + Clone + 'r, Al: Allocator +
             alloc.clone(),
         )?);
     }
-    let tables = root.len();
-    let entries = tables.max(1).next_power_of_two();
-    memory::reserve(&mut root, entries - tables)?;
-    root.resize(entries, 0);
-    Ok(CompiledTables {
-        root,
-        arena: blocks.finish(),
-        value_bits,
-        is_flat,
-        tables,
-    })
+    CompiledTables::of(root, blocks)
 }
 
 /// Where the blocks of tables go.
@@ -154,6 +162,19 @@ impl<Al: Allocator + Clone> TableBlocks<Al> {
             value_bits,
             is_flat,
         })
+    }
+
+    /// Blocks after those that these words hold, which are not found.
+    pub(super) fn holding(
+        words: impl ExactSizeIterator<Item = u32>,
+        value_bits: u8,
+    ) -> Result<Self, OutOfMemory>
+    where
+        Al: Default,
+    {
+        let mut blocks = Self::new_in(value_bits, false, Al::default())?;
+        blocks.arena.fill(words)?;
+        Ok(blocks)
     }
 
     /// The place of these words, from now on.

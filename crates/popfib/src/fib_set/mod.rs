@@ -8,6 +8,7 @@
 pub(crate) mod block;
 mod check;
 pub(crate) mod compile;
+mod fold_fibs;
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -82,7 +83,14 @@ impl<A: Address, Al: Allocator + Clone> FibSet<A, Al> {
         options: &Options,
         alloc: Al,
     ) -> Result<Self, CompileError> {
-        let mut compiled = compile::compile(ribs.into_iter(), options, alloc.clone())?;
+        let compiled = compile::compile(ribs.into_iter(), options, alloc.clone())?;
+        Self::of_compiled(compiled, alloc)
+    }
+
+    fn of_compiled(
+        mut compiled: compile::CompiledTables<Al>,
+        alloc: Al,
+    ) -> Result<Self, CompileError> {
         let arrays = FibArrays::copy_of(compiled.view(), alloc)?;
         Ok(Self::of(arrays, compiled.tables))
     }

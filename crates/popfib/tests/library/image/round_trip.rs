@@ -1,8 +1,9 @@
 //! What went into an image comes out of it.
 
-use popfib::image::{ImageTable, Keep, Source};
+use popfib::image::{ImageFamily, ImageTable, Keep, Source};
 use popfib::{
-    Address, CompileError, Fib, Image, ImageWriter, NextHop, Options, Prefix, Rib, Size, longest,
+    Address, CompileError, Fib, FibSet, Image, ImageWriter, NextHop, Options, Prefix, Rib, Size,
+    longest,
 };
 
 use super::forms::{Random, alike, ask, common_tables, every_width, family, rib, two_tables};
@@ -109,7 +110,12 @@ fn blocks_in_common<A: Address>(bits: &[u8]) {
             );
         }
         let mut random = Random(2);
-        for (table, rib) in image.tables().iter().zip(&ribs) {
+        let families = || (image.tables().iter()).map(|table| table.family::<A>().unwrap());
+        let fibs: Vec<_> = families().map(ImageFamily::fib).collect();
+        let set = FibSet::of_fibs(&fibs).unwrap().expect("one arena");
+        assert_eq!((set.len(), set.check()), (3, Ok(())));
+        assert!(set.bytes() < bytes.len());
+        for (number, (table, rib)) in (0..).zip(image.tables().iter().zip(&ribs)) {
             let family = table.family::<A>().unwrap();
             assert_eq!(table.next_hop_name(NextHop::MIN), Some("a"));
             assert!(
@@ -121,10 +127,9 @@ fn blocks_in_common<A: Address>(bits: &[u8]) {
             let borders = rib.iter().map(|(prefix, _)| prefix.last());
             for address in borders.chain((0..1000).map(|_| random.address())) {
                 let wanted = rib.longest_match(address);
-                assert_eq!(
-                    family.lookup(address),
-                    wanted.map_or(0, |(_, next_hop)| next_hop.get())
-                );
+                let next_hop = wanted.map_or(0, |(_, next_hop)| next_hop.get());
+                assert_eq!(family.lookup(address), next_hop);
+                assert_eq!(set.lookup(number, address), next_hop);
                 assert!(keep == Keep::Values || family.longest_match(address) == wanted);
             }
         }
@@ -136,7 +141,17 @@ fn tables_have_blocks_in_common() {
     blocks_in_common::<u16>(&[0, 6, 6]);
     blocks_in_common::<u32>(&[6, 6, 12]);
     blocks_in_common::<u64>(&[12, 12, 12]);
-    blocks_in_common::<u128>(&[18, 18, 18]);
+    blocks_in_common::<u128>(&[24, 24, 24]);
+    // No set of Fibs with arenas of their own, or of other bits; none in place of one is a table without routes.
+    let ribs = alike::<u32>(9);
+    let fib = |rib, bits| Fib::compile(rib, &Options::default().direct_bits(Some(bits))).unwrap();
+    let fibs = [fib(&ribs[0], 6), fib(&ribs[1], 6), fib(&ribs[2], 5)];
+    let all: Vec<_> = fibs.iter().map(Some).collect();
+    for wrong in [&all[..2], &all[2..], &[None], &[]] {
+        assert!(FibSet::of_fibs(wrong).unwrap().is_none());
+    }
+    let set = FibSet::of_fibs(&[None, all[1]]).unwrap().unwrap();
+    assert_eq!((set.len(), set.lookup(0, 1 << 31)), (2, 0));
     // A table that is alone, one with names of its own, and one without routes keep what they have.
     let one = common_tables(&alike::<u32>(50)[..1], &[6], Keep::Routes);
     ask(&Image::from_bytes(&one).unwrap(), 1);

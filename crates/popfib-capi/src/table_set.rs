@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use popfib::image::ImageTable;
-use popfib::{Address, FibSet, Kernel, Options, Rib};
+use popfib::{Address, Fib, FibSet, Kernel, Options, Rib};
 
 use crate::border::{border, free_handle, make_handle, required};
 use crate::bulk::{array, each, is_wrong};
@@ -24,14 +24,18 @@ enum SetOfFamily {
     Ipv6(FibSet<u128>),
 }
 
-fn compile<A: Address>(tables: &[ImageTable], options: &Options) -> Result<FibSet<A>> {
-    let fib = |table: &ImageTable| match table.family::<A>() {
+/// The Fib of values of this family; `Some(None)` without routes.
+fn values<A: Address>(table: &ImageTable) -> Option<Option<&Fib<A>>> {
+    match table.family::<A>() {
         Some(family) if family.route_count() > 0 => family.fib().map(Some),
         _ => Some(None),
-    };
+    }
+}
+
+fn compile<A: Address>(tables: &[ImageTable], options: &Options) -> Result<FibSet<A>> {
     // Where they have their blocks in common nothing has to be compiled.
     if *options == Options::default()
-        && let Some(fibs) = tables.iter().map(fib).collect::<Option<Vec<_>>>()
+        && let Some(fibs) = tables.iter().map(values).collect::<Option<Vec<_>>>()
         && let Some(set) = FibSet::of_fibs(&fibs)?
     {
         return Ok(set);

@@ -33,8 +33,9 @@ fn values<A: Address>(table: &ImageTable) -> Option<Option<&Fib<A>>> {
 }
 
 fn compile<A: Address>(tables: &[ImageTable], options: &Options) -> Result<FibSet<A>> {
-    // Where they have their blocks in common nothing has to be compiled.
-    if *options == Options::default()
+    // Where several have their blocks in common nothing has to be compiled.
+    if tables.len() > 1
+        && *options == Options::default()
         && let Some(fibs) = tables.iter().map(values).collect::<Option<Vec<_>>>()
         && let Some(set) = FibSet::of_fibs(&fibs)?
     {

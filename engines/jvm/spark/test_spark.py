@@ -18,6 +18,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(TOP / "engines/vectors"))
+import comparison  # noqa: E402
+
 VECTORS = json.loads((TOP / "target/vectors/vectors.json").read_text(encoding="utf-8"))
 RECORDS = [json.loads(line) for line in (TOP / "engines/vectors/records.jsonl").read_text(encoding="utf-8").splitlines()]
 RECORDS_FIB = str(TOP / "engines/vectors/records.fib")
@@ -157,6 +160,26 @@ def test_records(each_way):
     assert all((o and o[0]) == v for _, o, v in other.collect())
     assert other.schema["o"].dataType.simpleString() == "struct<country:string>"
     frame.unpersist()
+
+
+def test_the_table_of_all_doors(spark, tmp_path):
+    """The comparison of all doors: engines/vectors/comparison.py."""
+    folder, calls = TOP / "target/vectors", ["popfib_is_address(text)"]
+    for file, options in ("first.csv", []), ("second.jsonl", ["--mapped"]):
+        image = tmp_path / f"{file}.fib"
+        command = [os.environ["POPFIB"], "compile", str(folder / file), "--columns", "*", "-o", str(image), *options]
+        subprocess.run(command, check=True, capture_output=True)
+        calls += [f"popfib_prefix(text, '{image}')", f"popfib_record(text, '{image}')"]
+    versions = [list(comparison.asked(folder, version)) for version in range(2)]
+    frame = spark.createDataFrame([(n, text) for n, (text, *_) in enumerate(versions[0])], "n int, text string")
+    rows = frame.selectExpr("n", *calls).collect()
+    assert sorted(row[0] for row in rows) == list(range(len(versions[0])))
+    for n, is_address, *found in rows:
+        want = []
+        for text, expected, answer in (version[n] for version in versions):
+            assert is_address == expected, text
+            want += [answer[0], dict(zip(comparison.COLUMNS, answer[1]))] if answer else [None, None]
+        assert [value.asDict() if isinstance(value, tuple) else value for value in found] == want, text
 
 
 def test_values_as_text(spark, tmp_path):

@@ -10,6 +10,7 @@ mod bad_files;
 mod bgpdump;
 mod captures;
 mod columns;
+mod comparison;
 mod delimited;
 mod detection;
 mod frr_bird;

@@ -72,13 +72,18 @@ impl Version {
         lines.map(|(address, _)| format!("{address}\n")).collect()
     }
 
-    /// Compares lines of an address and a row; addresses may be spelled in another way.
     #[track_caller]
     pub(crate) fn check(&self, found: &str) {
-        assert_eq!(found.lines().count(), self.questions.len());
-        for (line, (address, row)) in found.lines().zip(&self.questions) {
-            let (_, found) = line.split_once('\t').unwrap();
-            assert_eq!(found, row, "{address}");
-        }
+        check(found, &self.questions);
+    }
+}
+
+/// Compares lines of an address and a row; addresses may be spelled in another way.
+#[track_caller]
+pub(crate) fn check(found: &str, questions: &[(String, String)]) {
+    assert_eq!(found.lines().count(), questions.len());
+    for (line, (address, row)) in found.lines().zip(questions) {
+        let (_, found) = line.split_once('\t').unwrap();
+        assert_eq!(found, row, "{address}");
     }
 }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.flink.table.api.EnvironmentSettings;
@@ -35,6 +37,24 @@ class PopfibLookupTest {
         }
     }
 
+    /** The comparison of all doors, engines/vectors/comparison.py, by the function alone, for one column. */
+    @Test
+    void answersTheTableOfAllDoors(@TempDir Path folder) throws Exception {
+        Path vectors = Path.of("../../../target/vectors");
+        Path image = folder.resolve("first.fib");
+        compile(Files.readString(vectors.resolve("first.csv")), image, "--columns", "name");
+        List<String> routes = Files.readAllLines(vectors.resolve("first.tsv"));
+        PopfibLookup function = new PopfibLookup(image.toString());
+        function.open(null);
+        for (String line : Files.readAllLines(vectors.resolve("questions.tsv"))) {
+            String[] question = line.split("\t");
+            int row = question[1].equals("-") ? 0 : Integer.parseInt(question[1]);
+            String want = row == 0 ? "~" : routes.get(row - 1).split("\t")[1];
+            assertEquals(want.equals("~") ? null : want, function.eval(question[0]), question[0]);
+        }
+        function.close();
+    }
+
     @Test
     void guideShowsTheFunction() throws Exception {
         String source = Files.readString(Path.of("src/test/java/popfib/flink/PopfibLookup.java"));
@@ -44,9 +64,10 @@ class PopfibLookupTest {
         assertTrue(guide.contains("```java\n" + shown + "```\n"), "docs/flink.md does not have the function");
     }
 
-    private static void compile(String routes, Path image) throws Exception {
-        Process process = new ProcessBuilder(System.getenv("POPFIB"), "compile", "-", "-o", image.toString())
-                .redirectErrorStream(true).start();
+    private static void compile(String routes, Path image, String... options) throws Exception {
+        List<String> command = new ArrayList<>(List.of(System.getenv("POPFIB"), "compile", "-", "-o", image.toString()));
+        command.addAll(List.of(options));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         process.getOutputStream().write(routes.getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

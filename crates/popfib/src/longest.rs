@@ -14,7 +14,7 @@
 //! rib.insert("10.0.0.0/8".parse()?, NextHop::new(1).unwrap());
 //! rib.insert("10.1.0.0/16".parse()?, NextHop::new(2).unwrap());
 //! let fib = longest::compile(&rib, &Options::default())?;
-//! let found = longest::matched(0x0a01_0203, fib.lookup(0x0a01_0203));
+//! let found = longest::matched(0x0a01_0203_u32, fib.lookup(0x0a01_0203));
 //! assert_eq!(found, Some(("10.1.0.0/16".parse()?, NextHop::new(2).unwrap())));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

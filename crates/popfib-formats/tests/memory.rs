@@ -230,7 +230,7 @@ fn check_kept_inputs(large: usize, wanted: impl Fn(&str) -> bool) {
         let addresses = &addresses[..addresses.len().min(count)];
         let bound = 64 * MIB + window(data);
         let data = &data[..data.len().min(MIB)];
-        let input = || Input::from_reader("t", Cursor::new(data.to_vec())).max_size(96 << 20);
+        let input = || Input::from_reader("t", Cursor::new(data.to_vec())).max_size(72 << 20);
         let check = |what: &str, run: &mut dyn FnMut()| {
             let grown = peak(run);
             assert!(

@@ -280,7 +280,8 @@ impl ImageWriter {
         let whole = self.sections.iter();
         let mut sections: OrderedSections<'_> =
             whole.map(|(id, content)| (*id, content.into())).collect();
-        if self.tables.len() > 1 {
+        // Not in the npm package, which writes one table: 22 kB of it.
+        if self.tables.len() > 1 && cfg!(not(target_family = "wasm")) {
             share_arenas(&mut sections);
         }
         let sections: Vec<(SectionId, &[u8])> = sections

@@ -17,16 +17,16 @@ import (
 const records = "../vectors/records.fib"
 
 func Example() {
-	table, err := popfib.Open(records, popfib.WithName("country"))
+	table, err := popfib.Open(records, popfib.WithName("records"))
 	if err != nil {
 		panic(err)
 	}
 	record, found := table.Lookup(netip.MustParseAddr("10.1.2.3"))
-	fmt.Println(record, found)
+	fmt.Println(record.Get("country"), record.Get("asn"), found)
 	prefix, record, found := table.Match(netip.MustParseAddr("192.0.2.1"))
 	fmt.Println(prefix, record, found)
 	// Output:
-	// AT true
+	// AT 64500 true
 	// 0.0.0.0/0 ZZ true
 }
 

@@ -23,6 +23,7 @@ def test_the_load():
 def test_the_guide(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "routes.txt").write_text(*blocks("text"))
+    (tmp_path / "engines").symlink_to(TOP / "engines")
     statements = 0
     with connect() as db:
         for block in blocks("sql"):

@@ -95,9 +95,10 @@ impl<'r> RowRecords<'r> {
                 None => Ok(py.None()),
             });
         let objects = objects.collect::<PyResult<Vec<_>>>()?;
+        let none = py.None();
         let of_place = codes.iter().map(|&code| match code {
-            0 => py.None(),
-            code => objects[used.place(code) as usize].clone_ref(py),
+            0 => &none,
+            code => &objects[used.place(code) as usize],
         });
         let of_place: Vec<_> = of_place.collect();
         let rows = self.places.iter();

@@ -76,9 +76,13 @@ impl PyTable {
             let Some(number) = NextHop::new(state.routes.lookup(address)) else {
                 return Ok(None);
             };
-            let value = state.values.get(number.get());
-            let value = value.map(|value| value.clone_ref(py));
-            Ok(Some((number, state.routes.of_records()?.cloned(), value)))
+            let image = state.routes.of_records()?.cloned();
+            // The value is read where it is the record: it takes a miss of the cache.
+            let value = match image {
+                Some(_) => None,
+                None => state.values.get(number.get()).map(|v| v.clone_ref(py)),
+            };
+            Ok(Some((number, image, value)))
         })?;
         // Made when the lock is free.
         match found {

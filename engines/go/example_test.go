@@ -24,7 +24,7 @@ func Example() {
 	record, found := table.Lookup(netip.MustParseAddr("10.1.2.3"))
 	fmt.Println(record.Get("country"), record.Get("asn"), found)
 	prefix, record, found := table.Match(netip.MustParseAddr("192.0.2.1"))
-	fmt.Println(prefix, record, found)
+	fmt.Println(prefix, record.Get("country"), found)
 	// Output:
 	// AT 64500 true
 	// 0.0.0.0/0 ZZ true

@@ -57,11 +57,12 @@ struct popfib_any_size {
 	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
 };
 
-/* Where a Fib is in the map, and its form. Places are numbers of words, POPFIB_ROW in each row. */
+/* Where a Fib is in the map, and its form. Places are numbers of words, POPFIB_ROW in each row. Of several tables their roots lie
+ * side by side, by their ids, and all lead into one arena. */
 struct popfib_fib {
 	__u32 root, arena; /* where they begin */
 	__u32 root_bits, page_bits, value_bits, value_mask;
-	__u32 in_use; /* 0: there is no such Fib */
+	__u32 tables; /* how many; 0: there is no such Fib */
 	__u32 of_loader[9];
 };
 
@@ -142,13 +143,22 @@ static __always_inline __u32 popfib_step(void *table, const struct popfib_fib *f
 	return ((block[0] | (__u64)block[1] << 32) >> (bit & 31)) & fib->value_mask;
 }
 
-static __always_inline __u32 popfib_answer4(void *table, const struct popfib_fib *fib, __u32 address)
+/* What the root of the table of this id holds for an address that begins with these bits. */
+static __always_inline __u32 popfib_root(void *table, const struct popfib_fib *fib, __u32 id, __u64 first)
+{
+	__u32 bits = fib->root_bits & 31;
+
+	if (id && id >= fib->tables)
+		return 0;
+	return popfib_word(table, fib->root + (id << bits) + (__u32)(first >> 1 >> (63 - bits)));
+}
+
+static __always_inline __u32 popfib_answer4(void *table, const struct popfib_fib *fib, __u32 id, __u32 address)
 {
 	__u64 rest = (__u64)address << 32;
-	__u32 root_bits = fib->root_bits & 31;
-	__u32 pointer = popfib_word(table, fib->root + (__u32)(rest >> 1 >> (63 - root_bits)));
+	__u32 pointer = popfib_root(table, fib, id, rest);
 
-	rest <<= root_bits;
+	rest <<= fib->root_bits & 31;
 	if ((pointer & (POPFIB_NODE | POPFIB_WIDE | POPFIB_FLAT)) == (POPFIB_NODE | POPFIB_FLAT)) {
 		__u32 slot = rest >> 58;
 		__u32 place = fib->arena + (pointer & POPFIB_FLAT_PLACE);
@@ -169,10 +179,10 @@ static __always_inline __u32 popfib_answer4(void *table, const struct popfib_fib
 	return pointer & POPFIB_NODE ? 0 : pointer;
 }
 
-static __always_inline __u32 popfib_answer6(void *table, const struct popfib_fib *fib, __u64 high, __u64 low)
+static __always_inline __u32 popfib_answer6(void *table, const struct popfib_fib *fib, __u32 id, __u64 high, __u64 low)
 {
 	__u32 bits = fib->root_bits & 31;
-	__u32 pointer = popfib_word(table, fib->root + (__u32)(high >> 1 >> (63 - bits)));
+	__u32 pointer = popfib_root(table, fib, id, high);
 
 	if (!(pointer & POPFIB_NODE))
 		return pointer;
@@ -205,40 +215,41 @@ static __always_inline void *popfib_table(void *map)
 	return bpf_map_lookup_elem(map, &slot);
 }
 
-/* The number of the longest match of an IPv4 address; 0 if there is none. */
-static __always_inline __u32 popfib_lookup4(void *table, __u32 address)
+/* The number of the longest match of an IPv4 address in the table of this id; 0 if there is none. Ids are those of the tables of a file
+ * that `popfib xdp load --vrf '*'` has loaded. */
+static __always_inline __u32 popfib_lookup4_in(void *table, __u32 id, __u32 address)
 {
 	const struct popfib_header *header = popfib_header(table);
 
-	return header ? popfib_answer4(table, &header->lookup4, __builtin_bswap32(address)) : 0;
+	return header ? popfib_answer4(table, &header->lookup4, id, __builtin_bswap32(address)) : 0;
 }
 
 /* The number of the longest match of an IPv6 address, 16 bytes (a struct in6_addr); 0 if there is none. */
-static __always_inline __u32 popfib_lookup6(void *table, const void *address)
+static __always_inline __u32 popfib_lookup6_in(void *table, __u32 id, const void *address)
 {
 	const __u32 *words = address;
 	const struct popfib_header *header = popfib_header(table);
 	__u64 high = (__u64)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
 	__u64 low = (__u64)__builtin_bswap32(words[2]) << 32 | __builtin_bswap32(words[3]);
-	__u32 answer = header ? popfib_answer6(table, &header->lookup6, high, low) : 0;
+	__u32 answer = header ? popfib_answer6(table, &header->lookup6, id, high, low) : 0;
 
 	return answer ? answer + header->ipv6_values : 0;
 }
 
 /* The same, and the length of the prefix that matches: for tables loaded with `popfib xdp load --matches`. Without it, each
  * lookup answers 0. */
-static __always_inline __u32 popfib_match4(void *table, __u32 address, __u32 *length)
+static __always_inline __u32 popfib_match4_in(void *table, __u32 id, __u32 address, __u32 *length)
 {
 	const struct popfib_header *header = popfib_header(table);
 	__u32 answer = 0;
 
 	if (header)
-		answer = popfib_answer4(table, &header->match4, __builtin_bswap32(address));
+		answer = popfib_answer4(table, &header->match4, id, __builtin_bswap32(address));
 	*length = answer % 33;
 	return answer / 33;
 }
 
-static __always_inline __u32 popfib_match6(void *table, const void *address, __u32 *length)
+static __always_inline __u32 popfib_match6_in(void *table, __u32 id, const void *address, __u32 *length)
 {
 	const __u32 *words = address;
 	const struct popfib_header *header = popfib_header(table);
@@ -247,10 +258,16 @@ static __always_inline __u32 popfib_match6(void *table, const void *address, __u
 	__u32 answer = 0;
 
 	if (header)
-		answer = popfib_answer6(table, &header->match6, high, low);
+		answer = popfib_answer6(table, &header->match6, id, high, low);
 	*length = answer % 129;
 	return answer / 129;
 }
+
+/* The same where one table is loaded, or in the table of id 0. */
+#define popfib_lookup4(table, address) popfib_lookup4_in(table, 0, address)
+#define popfib_lookup6(table, address) popfib_lookup6_in(table, 0, address)
+#define popfib_match4(table, address, length) popfib_match4_in(table, 0, address, length)
+#define popfib_match6(table, address, length) popfib_match6_in(table, 0, address, length)
 
 /* What the route of this number stands for, as a number: the value itself if all values of the table are numbers, or what
  * `popfib xdp load --ids` gives it; otherwise the number of the value in the table, or the number itself if the table has no

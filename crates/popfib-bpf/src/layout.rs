@@ -11,7 +11,7 @@
 //! | 6 | what the values are, a [`ValueKind`] |
 //! | 7, 8 | texts of the values: place of their ends, bytes of all. The texts begin at the row after the ends; no bytes: none |
 //! | 9 | what is added to the numbers that IPv6 finds, if its values come after those of IPv4; 0 if both families share them |
-//! | 16 + 16 * kind | of each [`FibKind`]: places of root and arena, bits of root, pages and values, mask of values, 1 if it is there; words of the arena in use, and that it has; routes |
+//! | 16 + 16 * kind | of each [`FibKind`]: places of root and arena, bits of root, pages and values, mask of values, how many tables there are, whose roots lie side by side by their ids; words of the arena in use, and that it has; routes |
 
 /// Words of a row.
 pub(crate) const ROW: usize = 1024;
@@ -103,7 +103,7 @@ macro_rules! fib_header {
     };
 }
 fib_header!(
-    root, arena, root_bits, page_bits, value_bits, value_mask, is_there, arena_len, arena_room,
+    root, arena, root_bits, page_bits, value_bits, value_mask, tables, arena_len, arena_room,
     routes
 );
 

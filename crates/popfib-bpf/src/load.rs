@@ -3,7 +3,8 @@
 //! An image is copied as it is; another table is compiled first.
 
 use popfib::family::Family;
-use popfib_table::{FamilyTable, Table};
+use popfib::{Fib, FibSet};
+use popfib_table::{FamilyTable, Table, TableError};
 
 use crate::error::BpfError;
 use crate::layout::{FibKind, ValueKind};
@@ -81,7 +82,7 @@ impl ProgramValues {
 
 impl PinnedMap {
     /// Lets programs look up in this table from now on; when it returns, none looks up in the previous one any more, if none is
-    /// sleepable. With `matches` they also find prefixes, which takes about as much memory again. O(words), and compiling a table that
+    /// sleepable. A table that has the records of [several](Table::set) is these tables. With `matches` they also find prefixes, which takes about as much memory again. O(words), and compiling a table that
     /// is no image.
     ///
     /// # Errors
@@ -93,38 +94,65 @@ impl PinnedMap {
         values: &ProgramValues,
         matches: bool,
     ) -> Result<(), BpfError> {
+        let mut roots: [Vec<u32>; 4] = Default::default();
+        let (ipv4_roots, ipv6_roots) = roots.split_at_mut(2);
         let mut contents = TableContents::default();
         contents.set_values(&values.numbers, values.kind);
         contents.set_texts(&values.text, &values.text_ends);
-        add(
-            &mut contents,
-            table.ipv4(),
-            matches,
-            [FibKind::Ipv4, FibKind::Ipv4Matches],
-        )?;
-        add(
-            &mut contents,
-            table.ipv6(),
-            matches,
-            [FibKind::Ipv6, FibKind::Ipv6Matches],
-        )?;
+        let ipv4 = [FibKind::Ipv4, FibKind::Ipv4Matches];
+        let ipv6 = [FibKind::Ipv6, FibKind::Ipv6Matches];
+        let count = 1 + usize::from(matches);
+        add::<u32>(&mut contents, table, &ipv4[..count], ipv4_roots)?;
+        add::<u128>(&mut contents, table, &ipv6[..count], ipv6_roots)?;
         self.publish(&self.begin(&contents)?)
     }
 }
 
-/// Adds the Fibs of one family.
+/// Adds the Fibs of one family: that of values, and that of longest matches.
 fn add<'t, A: Family>(
     contents: &mut TableContents<'t>,
-    table: &'t FamilyTable<A>,
-    matches: bool,
-    [lookups, longest]: [FibKind; 2],
+    table: &'t Table,
+    kinds: &[FibKind],
+    roots: &'t mut [Vec<u32>],
 ) -> Result<(), BpfError> {
-    let routes = table.route_count();
-    let words = table.fib().map_err(BpfError::Table)?.words();
-    contents.set(lookups, FibSource::words(words).routes(routes));
-    if matches {
-        let fib = table.longest().map_err(BpfError::Table)?;
-        contents.set(longest, FibSource::words(fib.words()).routes(routes));
+    let family = table.family::<A>();
+    for ((kind, with_prefixes), roots) in kinds.iter().zip([false, true]).zip(roots) {
+        let source = match (table.set(), with_prefixes) {
+            (Some(set), _) => {
+                let tables = set.fibs::<A>(with_prefixes).map_err(BpfError::Table)?;
+                *roots = by_id(set.names(), tables.words().root());
+                let source = FibSource::words(tables.words()).of_tables(roots);
+                source.routes(set.route_count::<A>())
+            }
+            (None, false) => of_fib(family, family.fib())?,
+            (None, true) => of_fib(family, family.longest())?,
+        };
+        contents.set(*kind, source);
     }
     Ok(())
+}
+
+fn of_fib<'t, A: Family>(
+    family: &FamilyTable<A>,
+    fib: Result<&'t Fib<A>, TableError>,
+) -> Result<FibSource<'t>, BpfError> {
+    let words = fib.map_err(BpfError::Table)?.words();
+    Ok(FibSource::words(words).routes(family.route_count()))
+}
+
+/// The pointers of tables by their ids: the numbers that their names are, if all are below [`FibSet::MAX_TABLES`], otherwise their order.
+fn by_id(names: &[String], pointers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let number = |name: &String| {
+        let number: usize = name.parse().ok()?;
+        let is_id = number < FibSet::<u32>::MAX_TABLES && number.to_string() == *name;
+        is_id.then_some(number)
+    };
+    let ids = names.iter().map(number).collect::<Option<Vec<_>>>();
+    let ids = ids.unwrap_or_else(|| (0..names.len()).collect());
+    let len = ids.iter().max().map_or(0, |last| last + 1);
+    let mut roots = vec![0; len];
+    for (id, pointer) in ids.into_iter().zip(pointers) {
+        roots[id] = pointer;
+    }
+    roots
 }

@@ -9,9 +9,12 @@ const FLAT: u32 = 1 << 29;
 const PLACE: u32 = WIDE - 1;
 const FLAT_PLACE: u32 = FLAT - 2;
 
-/// The answer for the address whose first bit is the highest of `rest`.
-pub(crate) fn answer(words: &impl Words, kind: FibKind, mut rest: u128) -> u32 {
+/// The answer of the table of this id for the address whose first bit is the highest of `rest`.
+pub(crate) fn answer(words: &impl Words, kind: FibKind, id: u32, mut rest: u128) -> u32 {
     let fib = words.fib(kind);
+    if id > 0 && id >= fib.tables {
+        return 0;
+    }
     let mut take = |bits: u32| {
         let bits = bits & 31;
         let taken = (rest >> 1 >> (127 - bits)) as u32;
@@ -19,7 +22,8 @@ pub(crate) fn answer(words: &impl Words, kind: FibKind, mut rest: u128) -> u32 {
         taken
     };
     let at = |place: u32, index: u32| words.at(place.wrapping_add(index));
-    let mut pointer = at(fib.root, take(fib.root_bits));
+    let first = (id << (fib.root_bits & 31)).wrapping_add(take(fib.root_bits));
+    let mut pointer = at(fib.root, first);
     if pointer & NODE != 0 && fib.page_bits > 0 {
         pointer = at(
             fib.arena,

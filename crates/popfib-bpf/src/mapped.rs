@@ -28,6 +28,7 @@ pub(crate) enum ArrayKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FibSource<'a> {
     from: WordSource<'a>,
+    roots: Option<&'a [u32]>,
     routes: usize,
 }
 
@@ -42,6 +43,7 @@ impl<'a> FibSource<'a> {
     pub(crate) fn words(words: FibWords<'a>) -> Self {
         Self {
             from: WordSource::Fib(words),
+            roots: None,
             routes: 0,
         }
     }
@@ -50,8 +52,16 @@ impl<'a> FibSource<'a> {
     pub(crate) fn of_table(table: &'a MappedTable) -> Self {
         Self {
             from: WordSource::Table(table),
+            roots: None,
             routes: 0,
         }
+    }
+
+    /// In place of a root the pointers of several tables, by their ids.
+    #[must_use]
+    pub(crate) fn of_tables(self, roots: &'a [u32]) -> Self {
+        let roots = Some(roots);
+        Self { roots, ..self }
     }
 
     /// The number of routes, for display alone.
@@ -69,11 +79,11 @@ impl<'a> FibSource<'a> {
         let value_bits = words.value_bits();
         let arena_len = words.arena().len();
         FibHeader {
-            root_bits: words.root_bits().into(),
+            root_bits: self.roots.map_or(words.root_bits().into(), |_| 0),
             page_bits: words.page_bits().into(),
             value_bits: value_bits.into(),
             value_mask: u32::MAX >> (32 - value_bits),
-            is_there: 1,
+            tables: self.roots.map_or(1, |roots| roots.len() as u32),
             arena_len: arena_len as u32,
             arena_room: arena_len as u32,
             routes: self.routes as u32,
@@ -141,10 +151,10 @@ impl Plan {
         for (kind, source) in FibKind::ALL.into_iter().zip(contents.fibs) {
             let Some(source) = source else { continue };
             let mut header = source.header(kind);
-            if header.is_there == 0 {
+            if header.tables == 0 {
                 continue;
             }
-            header.root = place(1 << header.root_bits)?;
+            header.root = place((header.tables as usize) << header.root_bits)?;
             header.arena = place(header.arena_room as usize)?;
             headers[kind as usize] = header;
         }
@@ -196,15 +206,19 @@ impl MappedTable {
     /// Fills the table, which is all zeros.
     pub(crate) fn fill(&self, contents: &TableContents<'_>, plan: &Plan, generation: u32) {
         for (kind, header) in FibKind::ALL.into_iter().zip(plan.headers) {
-            let root = 1 << header.root_bits;
-            match contents.fibs[kind as usize].map(|source| source.from) {
+            let source = contents.fibs[kind as usize];
+            match source.map(|source| (source.from, source.roots)) {
                 None => {}
-                Some(WordSource::Fib(words)) => {
-                    self.fill_from(header.root, words.root());
+                Some((WordSource::Fib(words), roots)) => {
+                    match roots {
+                        None => self.fill_from(header.root, words.root()),
+                        Some(roots) => self.fill_from(header.root, roots.iter().copied()),
+                    }
                     self.fill_from(header.arena, words.arena());
                 }
-                Some(WordSource::Table(table)) => {
+                Some((WordSource::Table(table), _)) => {
                     let old = table.fib(kind);
+                    let root = header.tables << header.root_bits;
                     let words = |start: u32, len: u32| (start..start + len).map(|at| table.at(at));
                     self.fill_from(header.root, words(old.root, root));
                     self.fill_from(header.arena, words(old.arena, header.arena_room));
@@ -270,7 +284,7 @@ impl MappedTable {
     fn array(&self, kind: FibKind, array: ArrayKind) -> (u32, usize) {
         let fib = self.fib(kind);
         match array {
-            ArrayKind::Root => (fib.root, (fib.is_there as usize) << (fib.root_bits & 31)),
+            ArrayKind::Root => (fib.root, (fib.tables as usize) << (fib.root_bits & 31)),
             ArrayKind::Arena => (fib.arena, fib.arena_room as usize),
         }
     }
@@ -294,14 +308,20 @@ impl MappedTable {
     pub fn has_matches(&self) -> bool {
         [FibKind::Ipv4Matches, FibKind::Ipv6Matches]
             .iter()
-            .any(|kind| self.fib(*kind).is_there != 0)
+            .any(|kind| self.fib(*kind).tables != 0)
     }
 
-    /// The number of the longest match; 0 if there is none.
-    pub fn lookup(&self, address: IpAddr) -> u32 {
+    /// How many tables are loaded: all ids are lower.
+    pub fn tables(&self) -> u32 {
+        let tables = FibKind::ALL.map(|kind| self.fib(kind).tables);
+        tables.into_iter().max().unwrap_or(0)
+    }
+
+    /// The number of the longest match in the table of this id, 0 where one is loaded; 0 if there is none.
+    pub fn lookup(&self, id: u32, address: IpAddr) -> u32 {
         match address {
-            IpAddr::V4(address) => answer(self, FibKind::Ipv4, left(address.to_bits())),
-            IpAddr::V6(address) => match answer(self, FibKind::Ipv6, address.to_bits()) {
+            IpAddr::V4(address) => answer(self, FibKind::Ipv4, id, left(address.to_bits())),
+            IpAddr::V6(address) => match answer(self, FibKind::Ipv6, id, address.to_bits()) {
                 0 => 0,
                 number => number.wrapping_add(self.stored(IPV6_VALUES)),
             },
@@ -309,15 +329,15 @@ impl MappedTable {
     }
 
     /// The longest prefix that contains the address, and its number, if the table [has prefixes](Self::has_matches).
-    pub fn longest_match(&self, address: IpAddr) -> Option<(IpPrefix, NextHop)> {
+    pub fn longest_match(&self, id: u32, address: IpAddr) -> Option<(IpPrefix, NextHop)> {
         match address {
             IpAddr::V4(address) => {
-                let number = answer(self, FibKind::Ipv4Matches, left(address.to_bits()));
+                let number = answer(self, FibKind::Ipv4Matches, id, left(address.to_bits()));
                 longest::matched(address.to_bits(), number)
                     .map(|(prefix, number)| (IpPrefix::V4(prefix), number))
             }
             IpAddr::V6(address) => {
-                let number = answer(self, FibKind::Ipv6Matches, address.to_bits());
+                let number = answer(self, FibKind::Ipv6Matches, id, address.to_bits());
                 longest::matched(address.to_bits(), number)
                     .map(|(prefix, number)| (IpPrefix::V6(prefix), number))
             }

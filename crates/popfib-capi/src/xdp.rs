@@ -198,8 +198,8 @@ unsafe extern "C" fn popfib_xdp_lookup(
             }
         };
         let table = PinnedMap::open(&pin(folder, map)?)?.table()?;
-        let number = table.lookup(address);
-        let matched = table.longest_match(address);
+        let number = table.lookup(0, address);
+        let matched = table.longest_match(0, address);
         let of_number = table.text(number).unwrap_or_default();
         if size > 0 {
             let len = of_number.len().min(size - 1);

@@ -144,11 +144,25 @@ impl TableSet {
         (tables, addresses): (&[u32], &[A]),
         numbers: &mut [u32],
     ) -> Result<(), TableError> {
+        let set = self.fibs(with_prefixes)?;
+        set.lookup_batch_with(kernel, tables, addresses, numbers);
+        Ok(())
+    }
+
+    /// The tables of a family as [`numbers`](Self::numbers) looks up in them, with its errors.
+    ///
+    /// # Errors
+    /// As [`FibSet::compile`] and [`longest::number`].
+    pub fn fibs<A: Family>(&self, with_prefixes: bool) -> Result<&FibSet<A>, TableError> {
         let family = A::of(&self.families);
         let set = &family.sets[usize::from(with_prefixes)];
         let set = set.get_or_init(|| family.compile(with_prefixes));
-        let set = set.as_ref().map_err(CompileError::clone)?;
-        set.lookup_batch_with(kernel, tables, addresses, numbers);
-        Ok(())
+        Ok(set.as_ref().map_err(CompileError::clone)?)
+    }
+
+    /// The number of routes of a family in all tables.
+    pub fn route_count<A: Family>(&self) -> usize {
+        let tables = A::of(&self.families).tables.iter();
+        tables.map(FamilyTable::route_count).sum()
     }
 }

@@ -71,9 +71,9 @@ def table_memory(name="popfib"):
     return memory(inner, size * rows), rows
 
 
-def run(program_fd, packet=bytes(64), repeat=1, context_size=0):
-    """Runs a program on a packet: what it returns, nanoseconds a run, and the context afterwards."""
-    context = bytearray(context_size)
+def run(program_fd, packet=bytes(64), repeat=1, context=b""):
+    """Runs a program on a packet with a context: what it returns, nanoseconds a run, and the context afterwards."""
+    context = bytearray(context)
     result, duration = test_run(program_fd, packet, repeat, context)
     return result, duration, bytes(context)
 
@@ -86,7 +86,7 @@ def send_frames(program_fd, packet, count):
 def test_run(program_fd, packet, repeat, context, flags=0, batch=0):
     packet = bytearray(packet)
     to = address_of(context) if context else 0
-    attributes = struct.pack("IIIIQQIIIIQQIII", program_fd, 0, len(packet), 0, address_of(packet), 0, repeat, 0, 0, len(context), 0, to,
+    attributes = struct.pack("IIIIQQIIIIQQIII", program_fd, 0, len(packet), 0, address_of(packet), 0, repeat, 0, len(context), len(context), to, to,
                              flags, 0, batch)
     buffer = ctypes.create_string_buffer(attributes, len(attributes))
     bpf(TEST_RUN, buffer)

@@ -39,6 +39,16 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } answers SEC(".maps");
 
+/* The table of each address, where there are several. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u32);
+	__uint(max_entries, COUNT);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} ids SEC(".maps");
+
 struct settings {
 	__u64 count; /* how many addresses */
 	__u64 stores; /* whether answers are kept, not only added up; for kernel4 the port that packets come from */
@@ -95,6 +105,28 @@ static __always_inline __u32 in_trie6(const struct address *address)
 	return found ? *found : 0;
 }
 
+static __always_inline __u32 id_of(__u32 index)
+{
+	const __u32 *id = bpf_map_lookup_elem(&ids, &index);
+
+	return id ? *id : 0;
+}
+
+static __always_inline __u32 in_table4(__u32 id, const struct address *address)
+{
+	void *table = popfib_table(&popfib);
+
+	return table ? popfib_lookup4_in(table, id, address->words[0]) : 0;
+}
+
+static __always_inline __u32 in_trie_of_tables4(__u32 id, const struct address *address)
+{
+	struct key_in_table4 key = { 64, id, address->words[0] };
+	const __u32 *found = bpf_map_lookup_elem(&trie_of_tables4, &key);
+
+	return found ? *found : 0;
+}
+
 /* A program that runs `body` for each address, which fills in `found`. */
 #define EACH(name, body)                                                                                                       \
 	static long each_##name(__u32 index, struct state *state)                                                              \
@@ -130,24 +162,28 @@ EACH(popfib6, found.number = lookup6(address))
 EACH(lpm4, found.number = in_trie4(address))
 EACH(lpm6, found.number = in_trie6(address))
 
+EACH(loop_of_tables, found.number = id_of(index) ^ nothing(address))
+EACH(popfib_of_tables4, found.number = in_table4(id_of(index), address))
+EACH(lpm_of_tables4, found.number = in_trie_of_tables4(id_of(index), address))
+
 /* Everything that the header has. */
 EACH(all4, {
 	void *table = popfib_table(&popfib);
 
 	if (!table)
 		return 1;
-	found.number = popfib_lookup4(table, address->words[0]);
+	found.number = popfib_lookup4_in(table, id_of(index), address->words[0]);
 	found.value = popfib_value(table, found.number);
-	found.matched = popfib_match4(table, address->words[0], &found.length);
+	found.matched = popfib_match4_in(table, id_of(index), address->words[0], &found.length);
 })
 EACH(all6, {
 	void *table = popfib_table(&popfib);
 
 	if (!table)
 		return 1;
-	found.number = popfib_lookup6(table, address);
+	found.number = popfib_lookup6_in(table, id_of(index), address);
 	found.value = popfib_value(table, found.number);
-	found.matched = popfib_match6(table, address, &found.length);
+	found.matched = popfib_match6_in(table, id_of(index), address, &found.length);
 })
 
 struct asking {

@@ -179,6 +179,34 @@ class Forward(unittest.TestCase):
             kernel.shell("ip", "link", "set", "dev", name, "xdpdrv", "pinned", f"{kernel.BPFFS}/passes/pass")
 
 
+class Interfaces(unittest.TestCase):
+    def test_each_has_its_table(self):
+        kernel.veth("i0", "i1")
+        kernel.veth("i2", "i3")
+        ports = {name: socket.if_nametoindex(name) for name in ("i1", "i2", "i3")}
+        texts = {}
+        for number, name in enumerate(("i1", "i3")):
+            texts[name] = tables.write(f"{FOLDER}/{name}.txt", *[(width, routes_and_addresses(width, number, 0)[0]) for width in (IPV4, IPV6)])
+        image = f"{FOLDER}/interfaces.fib"
+        popfib("compile", *[f"{ports[name]}={text}" for name, text in texts.items()], "-o", image)
+        popfib("xdp", "load", "--vrf", "*", image)
+        program = kernel.load(kernel.compiled("examples/interfaces.bpf.c", FOLDER), "interfaces")
+        for name in ports:
+            kernel.shell("ip", "link", "set", "dev", name, "xdpdrv", "pinned", f"{kernel.BPFFS}/interfaces")
+        for width in (IPV4, IPV6):
+            addresses = [address for number in (0, 1) for address in routes_and_addresses(width, number, FRAMES // 8)[1]]
+            data = [frame(tables.text(width, address), tables.text(width, 1), 0) for address in addresses]
+            dropped = {name: [found for found, _, _ in tables.answers(text, width, addresses)] for name, text in texts.items()}
+            self.assertNotEqual(dropped["i1"], dropped["i3"])
+            # An interface without a table drops nothing.
+            dropped["i2"] = [False] * len(addresses)
+            for name, wanted in dropped.items():
+                context = lambda packet: struct.pack("6I", 0, len(packet), 0, ports[name], 0, 0)
+                results = [kernel.run(program, packet, context=context(packet))[0] for packet in data]
+                self.assertEqual(results, [1 if is_dropped else 2 for is_dropped in wanted])
+        os.unlink(f"{kernel.BPFFS}/popfib")
+
+
 class Mark(unittest.TestCase):
     def test_every_mark(self):
         families = {width: routes_and_addresses(width, 7, 2000) for width in (IPV4, IPV6)}
@@ -188,7 +216,7 @@ class Mark(unittest.TestCase):
         for width, (_, addresses) in families.items():
             for address, (_, value, _) in zip(addresses, tables.answers(table, width, addresses)):
                 data = frame(tables.text(width, 1), tables.text(width, address), 0)
-                result, _, context = kernel.run(program, data, context_size=192)
+                result, _, context = kernel.run(program, data, context=bytes(192))
                 self.assertEqual(result, 0xFFFFFFFF)
                 # The mark is the third word of `struct __sk_buff`.
                 self.assertEqual(struct.unpack_from("I", context, 8)[0], value)
@@ -209,7 +237,7 @@ class Capabilities(unittest.TestCase):
     def test_programs_load_with_few(self):
         """CAP_BPF and CAP_NET_ADMIN suffice: without CAP_PERFMON the verifier wants more."""
         few = ["setpriv", "--bounding-set=-all,+bpf,+net_admin", "--inh-caps=-all"]
-        for name, kind in (("filter", "xdp"), ("forward", "xdp"), ("mark", "classifier")):
+        for name, kind in (("filter", "xdp"), ("forward", "xdp"), ("interfaces", "xdp"), ("mark", "classifier")):
             to = kernel.compiled(f"examples/{name}.bpf.c", FOLDER)
             kernel.shell(*few, "bpftool", "prog", "load", to, f"{kernel.BPFFS}/few_{name}", "type", kind)
 
@@ -252,7 +280,7 @@ class Capabilities(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("early: no table is loaded", done.stderr)
         data = frame("192.0.2.1", "10.0.0.1", 0)
-        mark = lambda: struct.unpack_from("I", kernel.run(kernel.pinned("first"), data, context_size=192)[2], 8)[0]
+        mark = lambda: struct.unpack_from("I", kernel.run(kernel.pinned("first"), data, context=bytes(192))[2], 8)[0]
         self.assertEqual(mark(), 0)
         popfib("xdp", "load", "--map", "early", tables.write(f"{FOLDER}/early.txt", (IPV4, {(10 << 24, 8): 77})))
         self.assertEqual(mark(), 77)

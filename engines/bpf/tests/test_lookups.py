@@ -29,11 +29,12 @@ if not IS_QUICK:
 
 
 def setUpModule():
-    global FOLDER, SETTINGS, ADDRESSES, ANSWERS, PROGRAMS
+    global FOLDER, SETTINGS, ADDRESSES, IDS, ANSWERS, PROGRAMS
     FOLDER = tempfile.mkdtemp()
     kernel.load_all(kernel.compiled("tests/lookups.bpf.c", FOLDER), "lookups")
     SETTINGS = kernel.memory(kernel.pinned("settings"), 24)
     ADDRESSES = kernel.memory(kernel.pinned("addresses"), 16 * COUNT)
+    IDS = kernel.memory(kernel.pinned("ids"), 4 * COUNT)
     ANSWERS = kernel.memory(kernel.pinned("answers"), 16 * COUNT)
     PROGRAMS = {name: kernel.pinned(f"lookups/{name}") for name in ("all4", "all6")}
 
@@ -56,14 +57,18 @@ class Answers(unittest.TestCase):
     def compare(self, image, routes, count):
         """Loads an image and compares the answers of programs with its own."""
         popfib("xdp", "load", "--matches", image)
+        self.check(image, routes, count)
+        popfib("xdp", "verify", "--random", "10000", image)
+
+    def check(self, table, routes, count):
+        """Compares the answers of programs with those of `popfib lookup`."""
         for width, of_family in routes.items():
             for part in tables.batches(tables.probes(width, of_family, count), COUNT):
                 found = looked_up(width, part)
-                wanted = tables.answers(image, width, part)
+                wanted = tables.answers(table, width, part)
                 for address, number, value, match, length, right in zip(part, *found, wanted):
                     if (number > 0, value, length) != right or number != match:
                         self.fail((tables.text(width, address), number, value, match, length, right))
-        popfib("xdp", "verify", "--random", "10000", image)
 
     def compiled(self, path, *options):
         image = f"{FOLDER}/image.fib"
@@ -81,6 +86,32 @@ class Answers(unittest.TestCase):
             for form in FORMS:
                 with self.subTest(count=count, form=form):
                     self.compare(self.compiled(path, *form), lists, 2000)
+
+    def test_several_tables(self):
+        """Each by its id: the number that its name is, or its place."""
+        self.addCleanup(IDS.__setitem__, slice(None), bytes(4 * COUNT))
+        texts, lists = [], []
+        for seed in range(3):
+            routes = {width: tables.random_routes(width, 2000, seed, values=70) for width in (IPV4, IPV6)}
+            texts.append(tables.write(f"{FOLDER}/{seed}.txt", *routes.items()))
+            lists.append({width: list(of_family) for width, of_family in routes.items()})
+        by_name, by_place = (("3", "0", "70000"), (3, 0, 70000)), [(("3", other, "1"), (0, 1, 2)) for other in ("red", "03")]
+        for (names, ids), forms in ((by_name, FORMS[:3] if IS_QUICK else FORMS), *[(named, FORMS[:1]) for named in by_place]):
+            for form in forms:
+                with self.subTest(names=names, form=form):
+                    image = f"{FOLDER}/several.fib"
+                    popfib("compile", *map("=".join, zip(names, texts)), "-o", image, *form)
+                    popfib("xdp", "load", "--matches", "--vrf", "*", image)
+                    for name, id, text, routes in zip(names, ids, texts, lists):
+                        IDS[:] = struct.pack("I", id) * COUNT
+                        self.check(text, routes, 2000)
+                        popfib("xdp", "verify", "--random", "1000", "--id", id, "--vrf", name, image)
+                    for none in (max(ids) + 1, 1 << 31, *{1, 69999}.difference(ids)):
+                        IDS[:] = struct.pack("I", none) * COUNT
+                        found = looked_up(IPV4, [address for address, _ in lists[0][IPV4]])
+                        self.assertEqual([any(part) for part in found], [False] * 4)
+                        self.assertIn("\t-\t-\n", popfib("xdp", "lookup", "--id", none, tables.text(IPV4, lists[0][IPV4][0][0])))
+                    self.assertEqual(int(popfib("xdp", "show", "--json").partition('"tables":')[2].split(",")[0]), max(ids) + 1)
 
     def test_built_in_table(self):
         path = f"{FOLDER}/built-in.txt"
@@ -133,6 +164,8 @@ class Hostile(unittest.TestCase):
         tables.write(f"{FOLDER}/base.txt", *routes.items())
         count = 1 << 17
         addresses = {width: [numbers.getrandbits(width) for _ in range(count)] for width in (IPV4, IPV6)}
+        self.addCleanup(IDS.__setitem__, slice(None), bytes(4 * COUNT))
+        IDS[:2 * count] = numbers.randbytes(2 * count)
         for form in (["--direct-bits", "24"], ["--direct-bits", "18", "--size", "balanced"], [])[IS_QUICK:]:
             image = f"{FOLDER}/hostile.fib"
             popfib("compile", f"{FOLDER}/base.txt", "-o", image, *form)

@@ -12,6 +12,10 @@ struct key6 {
 	struct address address;
 };
 
+struct key_in_table4 {
+	__u32 length, id, address;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -29,3 +33,13 @@ struct {
 	__type(value, __u32);
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } trie6 SEC(".maps");
+
+/* Of several tables: the id of one, and then the address. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 21);
+	__type(key, struct key_in_table4);
+	__type(value, __u32);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} trie_of_tables4 SEC(".maps");

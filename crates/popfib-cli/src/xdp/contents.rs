@@ -20,8 +20,11 @@ pub(super) fn load(
 ) -> Result<Verdict, Failure> {
     let ids = ids.map(|path| Ok::<_, Failure>((path, popfib_bpf::read_value_ids(path)?)));
     let ids = ids.transpose()?;
-    let args = TableArgs::clone(args).or_stdin(false);
-    let table = table::load::<Table>(&args, args.read.options())?.content;
+    let mut args = TableArgs::clone(args).or_stdin(false);
+    args.read.every_table = args.read.vrf.as_deref() == Some("*");
+    let mut options = args.read.options();
+    options.table.take_if(|_| options.every_table);
+    let table = table::load::<Table>(&args, options)?.content;
     let bar = progress::step("compiling");
     let values = match ids {
         None => ProgramValues::of(&table),

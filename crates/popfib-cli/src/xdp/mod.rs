@@ -66,15 +66,25 @@ impl PinArgs {
     }
 }
 
+/// Which of several tables.
+#[derive(Args)]
+struct TableId {
+    /// Id of the table, where several are loaded
+    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
+    id: u32,
+}
+
 #[derive(Subcommand)]
 enum XdpAction {
     /// Load a table, in place of the previous one
     ///
     /// The map is made if there is none. Programs get the number of a value in the table, and popfib_value() gives them the value
-    /// itself if all values are numbers, such as AS numbers, or what --ids says.
+    /// itself if all values are numbers, such as AS numbers, or what --ids says. With --vrf '*' all tables of the file are loaded, for
+    /// popfib_lookup4_in() and popfib_lookup6_in(): their names are their ids if all are numbers, otherwise these are their order, from 0 on.
     #[command(after_help = "\
 Examples:
   popfib xdp load drop.txt
+  popfib xdp load --vrf '*' interfaces.fib
   popfib xdp load --ids ports.txt routes.fib")]
     Load {
         #[command(flatten)]
@@ -103,7 +113,8 @@ Examples:
         after_long_help = "
 JSON, one object: pin, generation (how many tables were loaded so far), bytes,
 values (how many different ones), value (what programs get: number, the value
-itself, or id), matches, ipv4 and ipv6, each with routes."
+itself, or id), matches, tables (all ids are lower), ipv4 and ipv6, each with
+routes."
     )]
     Show {
         #[command(flatten)]
@@ -125,6 +136,9 @@ Examples:
         #[command(flatten)]
         form: FormArgs,
 
+        #[command(flatten)]
+        id: TableId,
+
         /// Addresses
         #[arg(value_name = "ADDR", required = true)]
         addresses: Vec<String>,
@@ -144,6 +158,9 @@ Examples:
 
         #[command(flatten)]
         form: FormArgs,
+
+        #[command(flatten)]
+        id: TableId,
 
         #[command(flatten)]
         table: FileArgs,
@@ -190,14 +207,16 @@ pub(crate) fn run(args: XdpArgs) -> Result<Verdict, Failure> {
         XdpAction::Lookup {
             pin,
             form,
+            id,
             addresses,
-        } => look_up(&pin, form, &addresses),
+        } => look_up(&pin, form, id.id, &addresses),
         XdpAction::Verify {
             pin,
             probes,
             form,
+            id,
             table,
-        } => verify::run(&pin.table()?, &table, probes, form),
+        } => verify::run((&pin.table()?, id.id), &table, probes, form),
         XdpAction::Stats { pin, form } => stats(&pin, form),
     }
 }
@@ -211,6 +230,7 @@ struct XdpReport {
     values: u32,
     value: &'static str,
     matches: bool,
+    tables: u32,
     ipv4: XdpFamily,
     ipv6: XdpFamily,
 }
@@ -236,16 +256,17 @@ fn show(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
             ValueKind::Ids => "id",
         },
         matches: table.has_matches(),
+        tables: table.tables(),
         ipv4: family(FibKind::Ipv4),
         ipv6: family(FibKind::Ipv6),
     };
     let columns = &[Alignment::Left(12), Alignment::Left(1)];
-    let names = "pin generation bytes values value matches ipv4.routes ipv6.routes";
+    let names = "pin generation bytes values value matches tables ipv4.routes ipv6.routes";
     let mut output = StandardOutput::of_form(RowForm::fixed(columns), form, names)?;
     if !output.is_text() {
         output.record(&report)?;
     } else {
-        let rows: [(&str, &dyn std::fmt::Display); 8] = [
+        let rows: [(&str, &dyn std::fmt::Display); 9] = [
             ("pin", &report.pin),
             ("generation", &report.generation),
             ("bytes", &report.bytes),
@@ -261,6 +282,7 @@ fn show(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
                     "not loaded"
                 },
             ),
+            ("tables", &report.tables),
         ];
         for (name, value) in rows {
             output.cells(&[&name, &value])?;
@@ -270,7 +292,7 @@ fn show(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-fn look_up(pin: &PinArgs, form: FormArgs, addresses: &[String]) -> Result<Verdict, Failure> {
+fn look_up(pin: &PinArgs, form: FormArgs, id: u32, addresses: &[String]) -> Result<Verdict, Failure> {
     let asked = addresses.iter().map(|text| {
         let asked = lookup::parse(text, false)?;
         let reason = || format!("{asked}: programs look up addresses, not prefixes");
@@ -281,8 +303,8 @@ fn look_up(pin: &PinArgs, form: FormArgs, addresses: &[String]) -> Result<Verdic
     let names = "address prefix next_hop";
     let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
     for (asked, address) in asked {
-        let prefix = table.longest_match(address).map(|(prefix, _)| prefix);
-        let text = match table.lookup(address) {
+        let prefix = table.longest_match(id, address).map(|(prefix, _)| prefix);
+        let text = match table.lookup(id, address) {
             0 => None,
             number => Some(text(&table, number)),
         };

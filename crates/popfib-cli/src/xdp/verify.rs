@@ -18,7 +18,7 @@ use crate::verify::{self, Comparison, VerifyCount};
 
 /// Compares the answers at the borders of all routes and at random addresses.
 pub(super) fn run(
-    mapped: &MappedTable,
+    mapped: (&MappedTable, u32),
     args: &FileArgs,
     probes: ProbeArgs,
     form: FormArgs,
@@ -26,7 +26,7 @@ pub(super) fn run(
     let args = TableArgs::clone(args).or_stdin(false);
     let loaded = table::load(&args, args.read.options())?;
     let table = with_routes(loaded, "compare it")?;
-    let numbers = numbers(mapped, &table);
+    let numbers = numbers(mapped.0, &table);
     let ipv4 = family::<u32>(mapped, &table, &numbers, probes)?;
     let ipv6 = family::<u128>(mapped, &table, &numbers, probes)?;
     verify::print(ipv4, ipv6, form)
@@ -51,7 +51,7 @@ fn numbers(mapped: &MappedTable, table: &Table) -> Vec<u32> {
 }
 
 fn family<A: Family>(
-    mapped: &MappedTable,
+    (mapped, id): (&MappedTable, u32),
     table: &Table,
     numbers: &[u32],
     probes: ProbeArgs,
@@ -60,7 +60,7 @@ fn family<A: Family>(
     let (bar, done) = progress::counted("comparing", probes.most(rib));
     let mut comparison = Comparison::new(A::NAME, done, |addresses: &[A], answers: &mut [u32]| {
         for (address, answer) in addresses.iter().zip(answers) {
-            let number = mapped.lookup(address.ip());
+            let number = mapped.lookup(id, address.ip());
             let known = numbers.get(number as usize);
             // Without values, all numbers are those of the table.
             *answer = known.copied().unwrap_or(number);

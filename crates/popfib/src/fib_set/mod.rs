@@ -20,7 +20,7 @@ use crate::batch::Kernel;
 use crate::compile_error::CompileError;
 use crate::fib::arrays::{FibArrays, FibView};
 use crate::fib::lookup::lookup_in_table;
-use crate::fib::{CheckError, Options};
+use crate::fib::{CheckError, FibWords, Options};
 use crate::memory::{Allocator, Global};
 use crate::rib::Rib;
 
@@ -108,6 +108,11 @@ impl<A: Address, Al: Allocator> FibSet<A, Al> {
 
     pub(crate) fn view(&self) -> FibView<'_> {
         self.arrays.view()
+    }
+
+    /// The arrays: the root has the pointer of each table, and zeros after the last.
+    pub fn words(&self) -> FibWords<'_> {
+        FibWords(self.view())
     }
 
     /// Tables below `len` may have a pointer from now on; the root is as long.

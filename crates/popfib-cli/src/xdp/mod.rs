@@ -292,7 +292,12 @@ fn show(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::Good)
 }
 
-fn look_up(pin: &PinArgs, form: FormArgs, id: u32, addresses: &[String]) -> Result<Verdict, Failure> {
+fn look_up(
+    pin: &PinArgs,
+    form: FormArgs,
+    id: u32,
+    addresses: &[String],
+) -> Result<Verdict, Failure> {
     let asked = addresses.iter().map(|text| {
         let asked = lookup::parse(text, false)?;
         let reason = || format!("{asked}: programs look up addresses, not prefixes");

@@ -321,11 +321,16 @@ pub(crate) fn of_columns(columns: Option<&Bound<'_, PyAny>>) -> PyResult<ColumnS
     let Some(columns) = columns else {
         return Ok(ColumnSelection::Value);
     };
-    let names = columns
-        .extract()
-        .map_or_else(|_| columns.extract().ok(), |name| Some(vec![name]));
-    let selection = names.and_then(ColumnSelection::of);
+    let selection = names_of(columns).ok().and_then(ColumnSelection::of);
     selection.ok_or_else(|| type_error!("columns is a name, a list of names, or '*' for all"))
+}
+
+/// The names that an argument has: one, or those of a list.
+pub(crate) fn names_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    match names.extract() {
+        Ok(name) => Ok(vec![name]),
+        Err(_) => names.try_iter()?.map(|name| name?.extract()).collect(),
+    }
 }
 
 fn of_routes(

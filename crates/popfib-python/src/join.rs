@@ -10,7 +10,7 @@ use popfib_formats::{Input, JoinFiles, ReadError};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
-use crate::files::{in_background, opened, read_error};
+use crate::files::{in_background, names_of, opened, read_error};
 use crate::store::{path_of, save_image, warn};
 
 /// Join tables, images and folders of lists into one image.
@@ -22,7 +22,7 @@ pub(crate) fn join(
     py: Python<'_>,
     tables: &Bound<'_, PyMapping>,
     #[pyo3(from_py_with = path_of)] output: PathBuf,
-    columns: Option<Vec<String>>,
+    columns: Option<&Bound<'_, PyAny>>,
     prefixes: bool,
     fill: bool,
     skip_invalid: bool,
@@ -37,7 +37,7 @@ pub(crate) fn join(
     }
     let files = JoinFiles {
         tables: named,
-        columns: columns.unwrap_or_default(),
+        columns: columns.map(names_of).transpose()?.unwrap_or_default(),
         lengths: prefixes,
         fill,
         skip_invalid,

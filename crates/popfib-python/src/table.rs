@@ -15,6 +15,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::columns::{self, TableOrLive};
 use crate::explore;
+use crate::files::names_of;
 use crate::keys;
 use crate::pairs::{self, PyPair};
 use crate::records;
@@ -512,15 +513,15 @@ fn schema<'py>(shared: &SharedState, py: Python<'py>) -> PyResult<Bound<'py, PyD
     records::schema(py, records, kind)
 }
 
-/// The columns that a list of names, or `"*"` for all, stands for.
+/// The columns that a name, a list of names, or `"*"` for all, stands for.
 pub(crate) fn names_of_columns(
     shared: &SharedState,
     names: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<String>> {
-    match names.extract::<&str>() {
-        Ok("*") => schema(shared, names.py())?.keys().extract(),
-        Ok(_) => Err(type_error!("columns is a list of names, or '*' for all")),
-        Err(_) => names.try_iter()?.map(|name| name?.extract()).collect(),
+    let found = names_of(names)?;
+    match &found[..] {
+        [all] if all == "*" => schema(shared, names.py())?.keys().extract(),
+        _ => Ok(found),
     }
 }
 

@@ -499,7 +499,8 @@ def test_join(tmp_path, command):
     for wrong, columns, error in [
         ({"a": tmp_path / "none"}, None, OSError),
         ({"a": tmp_path / "asn.csv", 7: "x"}, None, TypeError),
-        ({"a": tmp_path / "asn.csv"}, "a", TypeError),
+        ({"a": tmp_path / "asn.csv"}, 7, TypeError),
+        ({"a": tmp_path / "asn.csv"}, "a", ValueError),
         ({"bad": tmp_path / "asn.csv", "b": image}, ["bad.asn"], ValueError),
     ]:
         with pytest.raises(error):

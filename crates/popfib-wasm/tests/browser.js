@@ -10,7 +10,8 @@ const types = { js: "text/javascript", wasm: "application/wasm", json: "applicat
 const folders = {
   "/package/": `${process.env.POPFIB_PACKAGE}/`,
   "/tests/": new URL("./", import.meta.url).pathname,
-  "/vectors/": new URL("../../../engines/vectors/", import.meta.url).pathname,
+  "/records/": new URL("../../../engines/vectors/", import.meta.url).pathname,
+  "/vectors/": new URL("../../../target/vectors/", import.meta.url).pathname,
 };
 const page = `<!doctype html><title>popfib</title><script type=module>
   import * as popfib from "/package/popfib.js";
@@ -21,8 +22,8 @@ const page = `<!doctype html><title>popfib</title><script type=module>
     const vectors = await (await fetch("/vectors/vectors.json")).json();
     const cut = (await popfib.compile("10.0.0.0/8 a\\n")).slice(0, 99);
     const refused = await popfib.Table.from(cut).catch((error) => error.message);
-    const image = await (await fetch("/vectors/records.fib")).arrayBuffer();
-    const records = await askRecords(popfib, image, await (await fetch("/vectors/records.jsonl")).text());
+    const image = await (await fetch("/records/records.fib")).arrayBuffer();
+    const records = await askRecords(popfib, image, await (await fetch("/records/records.jsonl")).text());
     say("answers: " + (await askAll(popfib, vectors)) + "; of records: " + records + "; " + refused);
   } catch (error) {
     say("failed: " + error);

@@ -321,16 +321,8 @@ pub(crate) fn of_columns(columns: Option<&Bound<'_, PyAny>>) -> PyResult<ColumnS
     let Some(columns) = columns else {
         return Ok(ColumnSelection::Value);
     };
-    let selection = names_of(columns).ok().and_then(ColumnSelection::of);
+    let selection = records::names_of(columns).ok().and_then(ColumnSelection::of);
     selection.ok_or_else(|| type_error!("columns is a name, a list of names, or '*' for all"))
-}
-
-/// The names that an argument has: one, or those of a list.
-pub(crate) fn names_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    match names.extract() {
-        Ok(name) => Ok(vec![name]),
-        Err(_) => names.try_iter()?.map(|name| name?.extract()).collect(),
-    }
 }
 
 fn of_routes(
@@ -339,7 +331,7 @@ fn of_routes(
     decode: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTable> {
     let values = values_of_records(py, &table.records, decode)?;
-    if table.columns.are_records() {
+    if table.columns != ColumnSelection::Value {
         let table = LookupTable::from(table);
         let state = TableState::of_image(table.content, values);
         return Ok(PyTable::of(state.with_sources(table.sources)));

@@ -10,7 +10,8 @@ use popfib_formats::{Input, JoinFiles, ReadError};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
-use crate::files::{in_background, names_of, opened, read_error};
+use crate::files::{in_background, opened, read_error};
+use crate::records;
 use crate::store::{path_of, save_image, warn};
 
 /// Join tables, images and folders of lists into one image.
@@ -37,7 +38,7 @@ pub(crate) fn join(
     }
     let files = JoinFiles {
         tables: named,
-        columns: columns.map(names_of).transpose()?.unwrap_or_default(),
+        columns: columns.map(records::names_of).transpose()?.unwrap_or_default(),
         lengths: prefixes,
         fill,
         skip_invalid,

@@ -24,6 +24,14 @@ pub(crate) fn column(records: &Records, name: &str) -> PyResult<usize> {
     column.ok_or_else(|| PyValueError::new_err(no_column_message(name, Some(records))))
 }
 
+/// The names that an argument has: one, or those of a list.
+pub(crate) fn names_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    match names.extract() {
+        Ok(name) => Ok(vec![name]),
+        Err(_) => names.try_iter()?.map(|name| name?.extract()).collect(),
+    }
+}
+
 /// The type that a column has in Python.
 pub(crate) fn type_of(column: &Column) -> ColumnType {
     match column.is_of_list() {

@@ -15,7 +15,6 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::columns::{self, TableOrLive};
 use crate::explore;
-use crate::files::names_of;
 use crate::keys;
 use crate::pairs::{self, PyPair};
 use crate::records;
@@ -518,7 +517,7 @@ pub(crate) fn names_of_columns(
     shared: &SharedState,
     names: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<String>> {
-    let found = names_of(names)?;
+    let found = records::names_of(names)?;
     match &found[..] {
         [all] if all == "*" => schema(shared, names.py())?.keys().extract(),
         _ => Ok(found),

@@ -212,7 +212,9 @@ def test_which_value_of_a_record(tmp_path):
     path = tmp_path / "records.csv"
     path.write_text("network,asn,name\n10.0.0.0/8,64500,East\n2001:db8::/32,64501,West\n")
     assert list(popfib.load(path, columns="asn", decode=int).values()) == [64500, 64501]
-    assert list(popfib.load(path, columns="name").values()) == ["East", "West"]
+    one = popfib.load(path, columns="name")
+    assert (list(one.values()), one.schema, one.record("10.1.2.3")) == (["East", "West"], {"name": "text"}, {"name": "East"})
+    assert one.lookup_many(["10.1.2.3", "8.8.8.8"], columns="name", output="list") == {"name": ["East", None]}
     with pytest.raises(ValueError, match="no column"):
         popfib.load(path, columns="country")
     with pytest.warns(UserWarning, match=r"column \"asn\" is read, not \"name\"; `columns='\*'` reads all"):

@@ -321,7 +321,9 @@ pub(crate) fn of_columns(columns: Option<&Bound<'_, PyAny>>) -> PyResult<ColumnS
     let Some(columns) = columns else {
         return Ok(ColumnSelection::Value);
     };
-    let selection = records::names_of(columns).ok().and_then(ColumnSelection::of);
+    let selection = records::names_of(columns)
+        .ok()
+        .and_then(ColumnSelection::of);
     selection.ok_or_else(|| type_error!("columns is a name, a list of names, or '*' for all"))
 }
 

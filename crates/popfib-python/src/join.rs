@@ -38,7 +38,10 @@ pub(crate) fn join(
     }
     let files = JoinFiles {
         tables: named,
-        columns: columns.map(records::names_of).transpose()?.unwrap_or_default(),
+        columns: columns
+            .map(records::names_of)
+            .transpose()?
+            .unwrap_or_default(),
         lengths: prefixes,
         fill,
         skip_invalid,

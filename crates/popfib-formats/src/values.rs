@@ -4,7 +4,6 @@
 //! and makes [`Records`] of the book. Where one value is read for each route, it holds texts; where several columns are, records.
 //! Rejected: to hand texts to the table, which would number them again, and for records would need a text that holds cells.
 
-use std::collections::BTreeSet;
 use std::mem;
 
 use hashbrown::HashMap;
@@ -58,7 +57,7 @@ impl ColumnSelection {
 }
 
 /// How many names that are not asked for are remembered, for an error.
-const MAX_OTHERS: usize = 100;
+const MAX_OTHERS: usize = 20;
 
 /// Numbers the values of a file, from 1 in the order of their first appearance.
 #[derive(Debug, Default)]
@@ -74,8 +73,8 @@ pub struct ValueBook {
     rank: Option<fn(&str) -> Option<usize>>,
     /// Whether a column had a value in any record.
     is_used: Vec<bool>,
-    /// Columns that are there and not asked for.
-    others: BTreeSet<String>,
+    /// Columns that are there and not asked for, in the order of the file.
+    others: Vec<String>,
     /// That the file has too many columns.
     flaw: Option<String>,
     /// The values that are texts.
@@ -167,8 +166,8 @@ impl ValueBook {
         if self.wants_all() {
             return self.add(name);
         }
-        if self.others.len() < MAX_OTHERS && !self.others.contains(name) {
-            self.others.insert(name.to_owned());
+        if self.others.len() < MAX_OTHERS && !self.others.iter().any(|other| other == name) {
+            self.others.push(name.to_owned());
         }
         None
     }
@@ -409,12 +408,11 @@ impl ValueBook {
         let unused = unused.filter(|_| !self.wants_all())?;
         let used = self.names().zip(&self.is_used);
         let used = used.filter(|(_, is_used)| **is_used).map(|(name, _)| name);
-        let mut there: Vec<&str> = used.chain(self.others.iter().map(String::as_str)).collect();
-        if there.is_empty() {
-            return None;
-        }
-        there.sort_unstable();
+        let mut there = used
+            .chain(self.others.iter().map(String::as_str))
+            .peekable();
+        there.peek()?;
         let name = self.names().nth(unused)?;
-        Some(no_name(name, there.into_iter()))
+        Some(no_name(name, there))
     }
 }

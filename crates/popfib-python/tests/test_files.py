@@ -514,7 +514,7 @@ def test_default_table(built_in):
     assert len(built_in) == 901_899 + 160_147
     assert built_in["8.8.8.8"] == 15169 and built_in["2001:4860:4860::8888"] == 15169
     assert popfib.default_table(columns="as_name")["8.8.8.8"] == "Google LLC"
-    with pytest.raises(ValueError, match='no column "name" in "as_name", "asn"'):
+    with pytest.raises(ValueError, match='no column "name" in "asn", "as_name"'):
         popfib.default_table(columns="name")
 
 

@@ -111,5 +111,5 @@ def test_columns():
         assert values == {"true", "false"}, column
     assert popfib.special_table(columns="rfc")["192.0.0.170"] == "RFC 8880, RFC 7050"
     assert len(popfib.special_table(decode=str.upper)) == 69
-    with pytest.raises(ValueError, match='no column "flag" in "destination", "forwardable"'):
+    with pytest.raises(ValueError, match='no column "flag" in "name", "source", "destination"'):
         popfib.special_table(columns="flag")

@@ -219,7 +219,7 @@ fn values_are_chosen_by_path() {
     assert_eq!(good(&with("2")), "10.0.0.0/8 64500\n");
     assert!(bad(&with("city")).starts_with(&format!("{table}:1: no column \"city\"")));
     let output = run(&["convert", "--columns", "country"]);
-    assert!(bad(&output).contains("no column \"country\" in \"as_name\", \"asn\""));
+    assert!(bad(&output).contains("no column \"country\" in \"asn\", \"as_name\""));
 }
 
 /// mmdblookup, the program of libmaxminddb, finds what popfib finds.

@@ -167,7 +167,7 @@ fn one_column_of_the_embedded_table_is_a_value() {
         default_table_of(&ColumnSelection::Named(vec!["name".into()])).expect_err("no such column");
     assert_eq!(
         error.to_string(),
-        "tier1-origin-20260617: no column \"name\" in \"as_name\", \"asn\""
+        "tier1-origin-20260617: no column \"name\" in \"asn\", \"as_name\""
     );
 }
 

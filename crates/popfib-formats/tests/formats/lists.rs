@@ -503,6 +503,6 @@ fn objects_of_rpsl() {
     );
     assert_eq!(
         message,
-        "t: no column \"city\" in \"descr\", \"mnt-by\", \"origin\", \"source\""
+        "t: no column \"city\" in \"descr\", \"origin\", \"mnt-by\", \"source\""
     );
 }

@@ -68,7 +68,10 @@ TABLE_DUMP2|1|B|192.0.2.2|64501|11.0.0.0/8|64501||2.2.2.2|0|0||NAG||
         );
         assert_eq!(table.remarks(), ["1 route without communities"]);
         let message = error(file, &options(&["origin_as", "x"]));
-        assert!(message.starts_with("t: no column \"x\" in \"aggregator\", \"as_path\""));
+        assert!(
+            message.starts_with("t: no column \"x\" in \"origin_as\", \"next_hop\""),
+            "{message}"
+        );
         // The value among all is the one that is asked for.
         for (value, wanted) in [
             (RouteValue::NextHop, "2.2.2.2"),

@@ -323,8 +323,7 @@ unsafe fn read_fib<A: Address>(
     };
     let checked = if sections.validate {
         let of_arena = sections.expect(id(kinds.arena))?;
-        let shared =
-            (of_arena.id.table == 0).then(|| checks.arenas.entry(id(kinds.arena)).or_default());
+        let shared = (of_arena.id.table == 0).then(|| checks.arena(id(kinds.arena)));
         check_answers::<A>(view, max_answer, shared)
     } else {
         check_shape::<A>(view)

@@ -1,6 +1,5 @@
 //! The sections of one table.
 
-use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -89,8 +88,19 @@ fn find_in(entries: &[SectionEntry], id: (u16, u16)) -> Option<&SectionEntry> {
 #[derive(Debug, Default)]
 pub(super) struct CommonChecks {
     pub(super) names: bool,
-    /// By key width and kind.
-    pub(super) arenas: BTreeMap<(u16, u16), SharedArena>,
+    /// By key width and kind: two of each at most.
+    pub(super) arenas: Vec<((u16, u16), SharedArena)>,
+}
+
+impl CommonChecks {
+    pub(super) fn arena(&mut self, id: (u16, u16)) -> &mut SharedArena {
+        let known = self.arenas.iter().position(|(other, _)| *other == id);
+        let at = known.unwrap_or_else(|| {
+            self.arenas.push((id, SharedArena::default()));
+            self.arenas.len() - 1
+        });
+        &mut self.arenas[at].1
+    }
 }
 
 /// The element types of the arrays of an image.

@@ -3,7 +3,6 @@
 //! Next hops have to be numbers of the same records for that, so tables with records of their own keep their arenas. So do empty
 //! ones, and flat ones, whose blocks are stored once already. A root table is its own: looking up takes no step more.
 
-use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -15,11 +14,11 @@ use crate::fib_set::block::SetBlock;
 use crate::fib_set::compile::{TableBlocks, TableStore};
 use crate::memory::Global;
 
-/// Sections in the order of an image.
-pub(super) type OrderedSections<'a> = BTreeMap<SectionId, Cow<'a, [u8]>>;
+/// Sections that change, in the order of an image; `None` for those that are no longer needed.
+pub(super) type ChangedSections = BTreeMap<SectionId, Option<Vec<u8>>>;
 
-/// Gives the tables of each key width that can have an arena in common one, where that is shorter.
-pub(super) fn share_arenas(sections: &mut OrderedSections<'_>) {
+/// The sections that change if the tables of each key width that can have an arena in common have one, where that is shorter.
+pub(super) fn share_arenas(sections: &BTreeMap<SectionId, Vec<u8>>) -> ChangedSections {
     let mut tables = BTreeMap::<(u16, u16), Vec<u32>>::new();
     for id in sections.keys().filter(|id| id.table > 0) {
         if [FIB.arena, LONGEST_FIB.arena].contains(&id.kind) {
@@ -27,32 +26,24 @@ pub(super) fn share_arenas(sections: &mut OrderedSections<'_>) {
             of_width.push(id.table);
         }
     }
+    let mut changed = ChangedSections::new();
     for ((key_bits, arena), tables) in tables {
         let kinds = if arena == FIB.arena { FIB } else { LONGEST_FIB };
         // Without memory for more blocks, tables keep what they have.
         if let Ok(Some(shared)) = shared(sections, key_bits, kinds, &tables) {
-            sections.extend(shared.sections);
-            for id in shared.arenas {
-                sections.remove(&id);
-            }
+            changed.extend(shared);
         }
     }
+    changed
 }
 
-/// Sections that take the place of others.
-struct SharedSections {
-    sections: Vec<(SectionId, Cow<'static, [u8]>)>,
-    /// The arenas that are no longer needed.
-    arenas: Vec<SectionId>,
-}
-
-/// The sections with one arena for these tables, if it is shorter than theirs.
+/// What [`share_arenas`] says of these tables.
 fn shared(
-    sections: &OrderedSections<'_>,
+    sections: &BTreeMap<SectionId, Vec<u8>>,
     key_bits: u16,
     kinds: FibKinds,
     tables: &[u32],
-) -> Result<Option<SharedSections>, CompileError> {
+) -> Result<Option<ChangedSections>, CompileError> {
     let id = |table, kind| SectionId {
         table,
         key_bits,
@@ -79,7 +70,7 @@ fn shared(
         blocks: TableBlocks::new_in(value_bits, false, Global)?,
         pages: BTreeMap::new(),
     };
-    let (mut new, mut arenas, mut own_len) = (Vec::new(), Vec::new(), 0);
+    let (mut changed, mut own_len) = (ChangedSections::new(), 0);
     for (table, description) in described {
         let arena = &sections[&id(table, kinds.arena)];
         let mut root = Vec::new();
@@ -92,21 +83,20 @@ fn shared(
             answer_bits,
             ..description
         };
-        new.push((id(table, kinds.description), description.to_bytes().into()));
-        new.push((id(table, kinds.root), root.into()));
-        arenas.push(id(table, kinds.arena));
+        changed.extend([
+            (id(table, kinds.description), Some(description.to_bytes())),
+            (id(table, kinds.root), Some(root)),
+            (id(table, kinds.arena), None),
+        ]);
         own_len += arena.len();
     }
     let words = common.blocks.finish();
     if 4 * words.len() >= own_len {
         return Ok(None);
     }
-    let arena: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    new.push((id(0, kinds.arena), arena.into()));
-    Ok(Some(SharedSections {
-        sections: new,
-        arenas,
-    }))
+    let arena = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    changed.insert(id(0, kinds.arena), Some(arena));
+    Ok(Some(changed))
 }
 
 /// The blocks and pages of several tables, equal ones once.

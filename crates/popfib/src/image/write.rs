@@ -11,7 +11,7 @@ use super::format::{
     ROUTE_ADDRESSES, ROUTE_LENGTHS, ROUTE_NEXT_HOPS, ROWS, SectionId, TEXT_ENDS,
 };
 use super::metadata::{self, Source};
-use super::shared::{OrderedSections, share_arenas};
+use super::shared::share_arenas;
 use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::arrays::FibWord;
@@ -278,16 +278,17 @@ impl ImageWriter {
     /// Passes the image to `take`, piece by piece.
     fn pieces<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let whole = self.sections.iter();
-        let mut sections: OrderedSections<'_> =
-            whole.map(|(id, content)| (*id, content.into())).collect();
-        // Not in the npm package, which writes one table: 22 kB of it.
+        let mut sections: Vec<(SectionId, &[u8])> =
+            whole.map(|(id, content)| (*id, &**content)).collect();
+        let shared;
+        // Not in the npm package, which writes one table: 28 kB of it.
         if self.tables.len() > 1 && cfg!(not(target_family = "wasm")) {
-            share_arenas(&mut sections);
+            shared = share_arenas(&self.sections);
+            sections.retain(|(id, _)| !shared.contains_key(id));
+            let contents = shared.iter();
+            sections.extend(contents.filter_map(|(id, content)| Some((*id, content.as_deref()?))));
+            sections.sort_unstable_by_key(|(id, _)| *id);
         }
-        let sections: Vec<(SectionId, &[u8])> = sections
-            .iter()
-            .map(|(id, content)| (*id, &**content))
-            .collect();
         let (head, ranges) = format::head(&sections);
         take(&head)?;
         let mut end = head.len();

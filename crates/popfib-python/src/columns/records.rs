@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, PrimitiveBuilder, StringBuilder};
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, ListArray, PrimitiveArray, StringArray,
-    UInt32Array, new_null_array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, ListArray,
+    PrimitiveArray, StringArray, UInt32Array, UInt64Array, new_null_array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, Field};
@@ -255,29 +254,15 @@ fn elements_of<'c>(
     column: &Column,
     elements: impl Iterator<Item = Option<Scalar<'c>>>,
 ) -> ArrayRef {
-    fn primitive<'c, T: ArrowPrimitiveType>(
-        elements: impl Iterator<Item = Option<Scalar<'c>>>,
-    ) -> ArrayRef
-    where
-        T::Native: TryFrom<Scalar<'c>>,
-    {
-        let mut array = PrimitiveBuilder::<T>::new();
-        elements.for_each(|scalar| array.append_option(value(scalar)));
-        Arc::new(array.finish())
-    }
     match column.element_type() {
-        ColumnType::Integer if column.is_unsigned() => primitive::<UInt64Type>(elements),
-        ColumnType::Integer => primitive::<Int64Type>(elements),
-        ColumnType::Float => primitive::<Float64Type>(elements),
-        ColumnType::Boolean => {
-            let mut truths = BooleanBuilder::new();
-            elements.for_each(|scalar| truths.append_option(value(scalar)));
-            Arc::new(truths.finish())
+        ColumnType::Integer if column.is_unsigned() => {
+            Arc::new(elements.map(value::<u64>).collect::<UInt64Array>())
         }
+        ColumnType::Integer => Arc::new(elements.map(value::<i64>).collect::<Int64Array>()),
+        ColumnType::Float => Arc::new(elements.map(value::<f64>).collect::<Float64Array>()),
+        ColumnType::Boolean => Arc::new(elements.map(value::<bool>).collect::<BooleanArray>()),
         ColumnType::Text | ColumnType::Texts | ColumnType::Integers => {
-            let mut texts = StringBuilder::new();
-            elements.for_each(|scalar| texts.append_option(value::<&str>(scalar)));
-            Arc::new(texts.finish())
+            Arc::new(elements.map(value::<&str>).collect::<StringArray>())
         }
     }
 }

@@ -118,6 +118,13 @@ pub trait Address:
     fn format(self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
+/// The first 32 bits of a key, with zeros after a shorter one.
+#[inline(always)]
+pub(crate) fn leading_word<A: Address>(key: A) -> u32 {
+    let bits = A::WIDTH.min(32);
+    key.leading(bits) << (32 - bits)
+}
+
 macro_rules! address {
     ($type:ty, $keys:ident, $leading:expr, $parse:expr, $format:expr) => {
         impl sealed::Sealed for $type {

@@ -43,7 +43,7 @@
 
 use allocator_api2::vec::Vec;
 
-use crate::address::Address;
+use crate::address::{Address, leading_word};
 use crate::compile_error::CompileError;
 use crate::memory::{self, Allocator, Global};
 use crate::prefix::Prefix;
@@ -51,6 +51,9 @@ use crate::rib::{Rib, RibView};
 
 pub use crate::address::STRIDE;
 pub use crate::rib::vertex::Vertex;
+
+/// The most bits that [`Store::store_route`] is given.
+pub(crate) const MAX_ROUTE: u8 = 31;
 
 /// What a slot of a node leads to: a next hop (0 for none), or a stored node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +88,21 @@ pub trait Store {
         around: u32,
     ) -> Result<Self::Node, CompileError> {
         self.store(&one(first, count, slot, around))
+    }
+
+    /// Stores what lies below a node that only one route is below: `next_hop` for addresses whose rest begins with the first `len` of
+    /// `bits`, `around` for all others. `None` in a form that has nodes only, or none for that: it is asked for these, then.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    fn store_route(
+        &mut self,
+        _bits: u32,
+        _len: u8,
+        _next_hop: u32,
+        _around: u32,
+    ) -> Result<Option<Self::Node>, CompileError> {
+        Ok(None)
     }
 }
 
@@ -226,9 +244,24 @@ impl<'r, A: Address, S: Store, Al: Allocator> Fold<'r, A, S, Al> {
         if next_hop == inherited && self.aggregation {
             return Ok(slot);
         }
+        // The last bits at once, as many as there may be, where the form can.
+        let rest = prefix.len() - depth;
+        let mut at = depth + rest.saturating_sub(MAX_ROUTE).next_multiple_of(STRIDE);
+        let bits = leading_word(prefix.address().skip_bits(at));
+        let len = prefix.len() - at;
+        let route = self.store.store_route(bits, len, next_hop, inherited)?;
+        let mut count = 1;
+        if let Some(route) = route {
+            slot = Slot::Node(route);
+            if at == depth {
+                return Ok(slot);
+            }
+            at -= STRIDE;
+        } else {
+            at = depth + (rest - 1) / STRIDE * STRIDE;
+            count = 1 << (at + STRIDE - prefix.len());
+        }
         // From the route up.
-        let mut at = depth + (prefix.len() - depth - 1) / STRIDE * STRIDE;
-        let mut count = 1 << (at + STRIDE - prefix.len());
         loop {
             let first = prefix.address().extract(at, STRIDE) as u8;
             slot = Slot::Node(self.store.store_one(first, count, slot, inherited)?);

@@ -21,8 +21,8 @@
 
 use core::arch::x86_64::{
     __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_madd_epi16, _mm512_maskz_and_epi32,
-    _mm512_or_si512, _mm512_setzero_si512, _mm512_slli_epi32, _mm512_sllv_epi32, _mm512_srai_epi32,
-    _mm512_srlv_epi32, _mm512_sub_epi32,
+    _mm512_maskz_mov_epi32, _mm512_or_si512, _mm512_setzero_si512, _mm512_slli_epi32,
+    _mm512_sllv_epi32, _mm512_srai_epi32, _mm512_srlv_epi32, _mm512_sub_epi32,
 };
 
 pub(super) mod flat;
@@ -33,7 +33,7 @@ use super::{BYTE_READ_BITS, KernelKind};
 use crate::address::{Address, STRIDE};
 use crate::cpu::prefetch;
 use crate::fib::arrays::FibView;
-use crate::fib::layout::{FLAT_PLACE, PLACE};
+use crate::fib::layout::{FLAT, FLAT_PLACE, PLACE};
 use crate::fib::lookup::{descend_blocks, descend_flat, lookup_each};
 use lanes::{
     CountOnes, KeyLanes, LANES, Nibbles, Vpopcntdq, all, count_runs, gather_bytes, gather_pairs,
@@ -203,7 +203,7 @@ impl<const VECTORS: usize, const OF_SET: bool> LaneGroup<VECTORS, OF_SET> {
                 if FLAT {
                     self.step_flat::<A>(view);
                 } else {
-                    self.step::<A, P>(view, ones);
+                    self.step::<A, P>(view, ones, depth);
                 }
             }
             depth += STRIDE;
@@ -249,31 +249,54 @@ impl<const VECTORS: usize, const OF_SET: bool> LaneGroup<VECTORS, OF_SET> {
         }
     }
 
-    /// All lanes one block down.
+    /// All lanes one block down, which they have come to after `depth` bits. Returns those of a set that have ended without their answer.
     ///
     /// # Safety
     /// Pointers that are not next hops lead to whole blocks.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi1,bmi2")]
     #[inline]
-    unsafe fn step<A: Address, P: CountOnes>(&mut self, view: FibView<'_>, ones: P) {
+    unsafe fn step<A: Address, P: CountOnes>(
+        &mut self,
+        view: FibView<'_>,
+        ones: P,
+        depth: u8,
+    ) -> u64 {
         let zero = _mm512_setzero_si512();
         let mut places = [zero; VECTORS];
         let mut runs = [(zero, zero); VECTORS];
         for ((pointer, place), runs) in self.pointers.iter().zip(&mut places).zip(&mut runs) {
-            *place = _mm512_maskz_and_epi32(on(*pointer), *pointer, all(PLACE));
-            // SAFETY: invariant 3: a block has two words of `runs`; invariant 5: so has the idle
+            // Flat blocks are not among them.
+            *place = _mm512_maskz_and_epi32(on(*pointer), *pointer, all(FLAT - 1));
+            // SAFETY: invariant 3: a block has two words of `runs`, or is one route; invariant 5: so has the idle
             // block at word 0, which the lanes that are done read.
             *runs = unsafe { gather_pairs(view.arena.as_ptr(), *place) };
+        }
+        let (mut ended, mut late) = ([0; VECTORS], 0);
+        if OF_SET {
+            ended = self.routes();
+            if ended != [0; VECTORS] {
+                late = self.end_at_routes::<A>(&runs, ended, depth);
+            }
         }
         // Where the value's bits end, negative, which saves to subtract one: the
         // last of them is number `!end`.
         let mut ends = [zero; VECTORS];
         let lanes = self.pointers.iter().zip(&mut self.rest);
         for ((pointer, rest), (runs, end)) in lanes.zip(runs.into_iter().zip(&mut ends)) {
-            let counts = count_runs(ones, runs, rest.take_slot::<A>());
+            let counts = count_runs::<P, OF_SET>(ones, runs, rest.take_slot::<A>());
             let bits = negative_bits(view, is_wide(*pointer));
             // Both are below 2^15: a multiplication of 16 bits is enough, and quicker.
             *end = _mm512_madd_epi16(counts, bits);
+        }
+        if ended != [0; VECTORS] {
+            // Those that have ended are idle.
+            for ((place, end), ended) in places.iter_mut().zip(&mut ends).zip(ended) {
+                *place = _mm512_maskz_mov_epi32(!ended, *place);
+                *end = _mm512_maskz_mov_epi32(!ended, *end);
+            }
+            if self.lanes_on() == 0 {
+                return late;
+            }
         }
         let arena = view.arena.as_ptr();
         let lanes = self.pointers.iter_mut().zip(places.into_iter().zip(ends));
@@ -307,6 +330,7 @@ impl<const VECTORS: usize, const OF_SET: bool> LaneGroup<VECTORS, OF_SET> {
                 *pointer = select(view, *pointer, bits);
             }
         }
+        late
     }
 
     /// All lanes one flat block down.

@@ -186,7 +186,8 @@ impl BlockHash {
     /// The two buckets of `count`.
     fn buckets(self, count: usize) -> impl Iterator<Item = usize> + use<> {
         let last = count.wrapping_sub(1) as u64;
-        let both = [self.0 >> 36, self.0 >> 15];
+        // Not the same one twice, where there are more.
+        let both = [self.0 >> 36, self.0 >> 36 ^ (self.0 >> 15 | 1)];
         let both = both.map(|at| (at & last) as usize);
         both.into_iter().take(if count == 0 { 0 } else { 2 })
     }

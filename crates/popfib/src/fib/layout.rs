@@ -28,6 +28,9 @@
 //!   that a lookup reads two words and tests only the second. This takes three times the memory. Deeper blocks have `runs`.
 //! - Long keys keep root and pages, which are nearly empty. All blocks below are flat, and equal ones are stored
 //!   once, whatever lies above them.
+//!
+//! The tables of a set have two forms more, as most of a small table is routes that are alone below some bit: a block of one route
+//! ([`ROUTE`]), which ends the lookup, and sparse blocks of children with one next hop around them all ([`sparse_rank`]).
 
 use crate::address::STRIDE;
 
@@ -56,11 +59,38 @@ pub(crate) const FLAT_PLACE: u32 = FLAT - 1 - HALF;
 /// Entries of 16 bits are below this.
 pub(crate) const HALF_END: u32 = 1 << 15;
 
+/// The bits of a pointer to a block of one route, beside the place. Sets of tables have such.
+pub(crate) const ROUTE: u32 = NODE | WIDE | FLAT;
+
+/// The bits of the route below its block, with a one after them, and its next hop with the one around it in the upper half.
+pub(crate) type RouteBlock = [u32; 2];
+
+pub(crate) const fn is_route(pointer: u32) -> bool {
+    pointer & ROUTE == ROUTE
+}
+
+/// The next hop of a key of which these bits are left.
+#[inline(always)]
+pub(crate) const fn route_value([route, next_hops]: RouteBlock, left: u32) -> u32 {
+    let end = route & route.wrapping_neg();
+    let is_other = (route ^ left) & (end << 1).wrapping_neg() != 0;
+    next_hops >> (is_other as u32 * 16) & 0xffff
+}
+
+/// Which value is that of `slot` in a wide block of a set, where the first bit of `runs` may be missing: then its bits are those of
+/// slots with a value of their own, and the others have the first one.
+#[inline(always)]
+pub(crate) const fn sparse_rank(runs: u64, slot: u32) -> u32 {
+    let up_to = runs << (63 - slot);
+    let is_first = runs & 1 == 0 && up_to >> 63 == 0;
+    (up_to.count_ones() - (runs & 1) as u32) * !is_first as u32
+}
+
 /// The place of the block that `pointer` leads to.
 pub(crate) const fn place(pointer: u32) -> usize {
-    match pointer & FLAT {
-        0 => (pointer & PLACE) as usize,
-        _ => (pointer & FLAT_PLACE) as usize,
+    match pointer & (FLAT | WIDE) {
+        FLAT => (pointer & FLAT_PLACE) as usize,
+        _ => (pointer & (FLAT - 1)) as usize,
     }
 }
 

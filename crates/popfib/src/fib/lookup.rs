@@ -17,8 +17,8 @@
 use core::sync::atomic::Ordering::Acquire;
 
 use super::arrays::{FibView, FibWord};
-use super::layout::{FLAT, FLAT_PLACE, HALF, NODE, PLACE, WIDE};
-use crate::address::{Address, STRIDE};
+use super::layout::{FLAT, FLAT_PLACE, HALF, NODE, PLACE, ROUTE, WIDE, route_value, sparse_rank};
+use crate::address::{Address, STRIDE, leading_word};
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 use crate::cpu::has_popcnt;
 
@@ -176,10 +176,10 @@ pub(crate) fn lookup_in_table<A: Address>(view: FibView<'_>, table: u32, address
     unsafe { descend_mixed(view.arena, view.value_bits, pointer, address) }
 }
 
-/// [`descend_blocks`] where each block may be flat.
+/// [`descend_blocks`] where each block may be flat, or one route.
 ///
 /// # Safety
-/// The pointer is a next hop or leads to a whole block of `arena`, flat if it says so, and so on below it.
+/// The pointer is a next hop or leads to a whole block of `arena`, of the kind that it says, and so on below it.
 #[inline(always)]
 pub(crate) unsafe fn descend_mixed<A: Address>(
     arena: &[FibWord],
@@ -191,10 +191,18 @@ pub(crate) unsafe fn descend_mixed<A: Address>(
         let slot = rest.extract(0, STRIDE);
         // SAFETY: as above.
         pointer = unsafe {
-            if pointer & FLAT != 0 {
+            if pointer & (FLAT | WIDE) == WIDE {
+                let place = (pointer & PLACE) as usize;
+                let value = sparse_rank(two_words(arena, place), slot);
+                word(arena, place + 2 + value as usize)
+            } else if pointer & FLAT == 0 {
+                value_of(arena, value_bits, pointer, slot)
+            } else if pointer & WIDE == 0 {
                 flat_value(arena, pointer, slot)
             } else {
-                value_of(arena, value_bits, pointer, slot)
+                let words = two_words(arena, (pointer & !ROUTE) as usize);
+                let words = [words as u32, (words >> 32) as u32];
+                return route_value(words, leading_word(rest));
             }
         };
         rest = rest.skip_bits(STRIDE);

@@ -13,6 +13,7 @@ pub(crate) mod layout;
 pub(crate) mod lookup;
 pub(crate) mod options;
 pub(crate) mod poptrie;
+pub(crate) mod route_block;
 pub(crate) mod size;
 pub(crate) mod words;
 

@@ -1,8 +1,8 @@
 //! The invariants of the tables of a set, on which the unchecked lookups rely.
 //!
 //! 1. The root has a pointer for each table and zeros after them; their number is a power of two.
-//! 2. A pointer is a next hop, or leads to a block that lies inside the arena: a flat one of 64 pointers, or one with `runs`, whose
-//!    bit 0 is set, and a value for each run.
+//! 2. A pointer is a next hop, or leads to a block that lies inside the arena: a flat one of 64 pointers, one of a route in
+//!    two words, or one with `runs` and a value for each run. Bit 0 of these is set, or, if the values are pointers, there is one value more.
 //! 3. Several pointers may lead to the same block, from several tables and depths; none leads deeper than the key has bits,
 //!    so a lookup ends.
 //! 4. The arena begins with a block of one run without a next hop.
@@ -18,7 +18,7 @@ use crate::address::{Address, STRIDE};
 use crate::fib::CheckError;
 use crate::fib::arrays::{FibView, FibWord, IDLE_BLOCK, MAX_DIRECT_BITS, MAX_WORDS};
 use crate::fib::encode::HEAD;
-use crate::fib::layout::{FLAT, NODE, place};
+use crate::fib::layout::{FLAT, NODE, WIDE, place};
 
 /// Verifies all invariants. O(tables + arena): no block is visited twice.
 pub(super) fn check<A: Address>(view: FibView<'_>, tables: usize) -> Result<(), CheckError> {
@@ -40,7 +40,7 @@ pub(super) fn check<A: Address>(view: FibView<'_>, tables: usize) -> Result<(), 
     }
     let mut checker = TablesChecker {
         view,
-        heights: [(); 3].map(|()| vec![0; view.arena.len()]),
+        heights: [(); 4].map(|()| vec![0; view.arena.len()]),
     };
     for word in view.root {
         checker.height(word.load(Relaxed), A::WIDTH.div_ceil(STRIDE))?;
@@ -51,7 +51,7 @@ pub(super) fn check<A: Address>(view: FibView<'_>, tables: usize) -> Result<(), 
 struct TablesChecker<'a> {
     view: FibView<'a>,
     /// By kind of block and place: the levels of blocks from there down, 0 where none was seen.
-    heights: [Vec<u8>; 3],
+    heights: [Vec<u8>; 4],
 }
 
 impl TablesChecker<'_> {
@@ -62,7 +62,7 @@ impl TablesChecker<'_> {
         }
         let at = place(pointer);
         let kind = (pointer >> 29 & 3) as usize;
-        let known = self.heights.get(kind).and_then(|heights| heights.get(at));
+        let known = self.heights[kind].get(at);
         let known = *known.ok_or(CheckError::Pointer { pointer })?;
         if known == 0 {
             let values = block(self.view, pointer)?;
@@ -91,7 +91,7 @@ fn block(view: FibView<'_>, pointer: u32) -> Result<Vec<u32>, CheckError> {
     }
     let words = rest.get(..len(pointer, view.value_bits, |word| rest[word].load(Relaxed)));
     let words = words.ok_or(nowhere)?;
-    if pointer & FLAT == 0 && words[0].load(Relaxed) & 1 == 0 {
+    if pointer & (FLAT | WIDE) == 0 && words[0].load(Relaxed) & 1 == 0 {
         return Err(CheckError::Block { place: at as u32 });
     }
     // The rest is next hops.
@@ -117,7 +117,7 @@ pub(super) fn words_below(view: FibView<'_>, table: u32) -> usize {
 mod tests {
     use super::*;
     use crate::fib::arrays::words;
-    use crate::fib::layout::{HALF, WIDE};
+    use crate::fib::layout::HALF;
 
     /// A set of tables of 16-bit keys, whose arena is the idle block and `blocks`.
     fn check_u16(tables: &[u32], blocks: &[u32]) -> Result<(), CheckError> {
@@ -159,11 +159,9 @@ mod tests {
         );
         // Its values would end beyond the arena.
         assert_eq!(check_u16(&[narrow], &[u32::MAX, 0, 1]), pointer(narrow));
-        assert_eq!(check_u16(&[wide | FLAT], &[9; 99]), pointer(wide | FLAT));
-        assert_eq!(
-            check_u16(&[wide], &[1, 0, wide | FLAT]),
-            pointer(wide | FLAT)
-        );
+        // A block of one route.
+        assert_eq!(check_u16(&[wide | FLAT], &[9; 2]), Ok(()));
+        assert_eq!(check_u16(&[wide | FLAT], &[9]), pointer(wide | FLAT));
         let block = Err(CheckError::Block { place: 3 });
         assert_eq!(check_u16(&[narrow], &[2, 0, 1]), block);
         // A block that leads to itself, and a chain that is too long from one of the tables.

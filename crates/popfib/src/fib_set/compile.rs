@@ -10,9 +10,10 @@ use crate::fib::Options;
 use crate::fib::arena::Arena;
 use crate::fib::arrays::{FibView, MAX_DIRECT_BITS, MAX_WORDS, as_words};
 use crate::fib::compile::{check_next_hops, fill_page, pointer};
-use crate::fib::encode::{BlockEncoding, OneValueBlock};
+use crate::fib::encode::BlockEncoding;
 use crate::fib::index::{BlockHash, BlockIndex};
-use crate::fib::layout::place;
+use crate::fib::layout::{ROUTE, place};
+use crate::fib::route_block::route;
 use crate::fold::{Fold, Slot, Store};
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::MAX_NEXT_HOP;
@@ -193,6 +194,16 @@ impl<Al: Allocator + Clone> TableBlocks<Al> {
         self.arena.finish()
     }
 
+    /// The pointer to a block of these slots.
+    pub(super) fn share_slots(&mut self, slots: &[u32; 64]) -> Result<u32, CompileError> {
+        let block = BlockEncoding::of(slots, self.value_bits);
+        let arena = self.arena.words();
+        let block = SetBlock::of(&block, self.is_flat, self.value_bits, |at| {
+            arena[at as usize]
+        });
+        self.share_words(block.words(), block.kind)
+    }
+
     /// The pointer to a block of these words, whose bits beside the place are `kind`: to one that is there, or a new one.
     fn share_words(&mut self, words: &[u32], kind: u32) -> Result<u32, CompileError> {
         let hash = BlockHash::of(words.iter().copied());
@@ -223,18 +234,19 @@ impl<Al: Allocator + Clone> Store for &mut TableBlocks<Al> {
     type Node = u32;
 
     fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
-        let block = BlockEncoding::of(&slots.map(pointer), self.value_bits);
-        self.share(&SetBlock::of(&block, self.is_flat))
+        self.share_slots(&slots.map(pointer))
     }
 
-    fn store_one(
+    fn store_route(
         &mut self,
-        first: u8,
-        count: u8,
-        slot: Slot<u32>,
+        bits: u32,
+        len: u8,
+        next_hop: u32,
         around: u32,
-    ) -> Result<u32, CompileError> {
-        let block = OneValueBlock::new(self.value_bits, (first, count), pointer(slot), around);
-        self.share_words(block.words(), block.pointer(0))
+    ) -> Result<Option<u32>, CompileError> {
+        let block = route(bits, len, next_hop, around);
+        block
+            .map(|words| self.share_words(&words, ROUTE))
+            .transpose()
     }
 }

@@ -3,13 +3,12 @@
 use allocator_api2::vec::Vec;
 
 use super::FibSet;
-use super::block::{SetBlock, only_leaf};
-use super::compile::{CompiledTables, TableBlocks, TableStore};
+use super::block::only_leaf;
+use super::compile::{CompiledTables, TableBlocks};
 use crate::address::{Address, STRIDE};
 use crate::compile_error::CompileError;
 use crate::fib::Fib;
 use crate::fib::arrays::FibView;
-use crate::fib::encode::BlockEncoding;
 use crate::fib::layout::NODE;
 use crate::memory::Global;
 use core::sync::atomic::Ordering::Relaxed;
@@ -76,10 +75,7 @@ fn fold(entries: &mut Vec<u32>, blocks: &mut TableBlocks<Global>) -> Result<(), 
         let slots = entries.as_chunks::<64>().0[at];
         entries[at] = match only_leaf(&slots) {
             Some(leaf) => leaf,
-            None => {
-                let block = BlockEncoding::of(&slots, blocks.value_bits());
-                (&mut *blocks).share(&SetBlock::of(&block, false))?
-            }
+            None => blocks.share_slots(&slots)?,
         };
     }
     entries.truncate(entries.len() / 64);

@@ -139,6 +139,6 @@ impl CommonArena {
             *slot = self.block(from, of, *slot)?;
         }
         let block = BlockEncoding::of(&slots, self.blocks.value_bits());
-        (&mut self.blocks).share(&SetBlock::of(&block, false))
+        (&mut self.blocks).share(&SetBlock::with_runs(&block))
     }
 }

@@ -29,10 +29,10 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::fib::arrays::FibView;
 use crate::fib::compile;
-use crate::fib::encode::{BlockEncoding, HEAD, MAX_BLOCK, OneValueBlock, slot};
+use crate::fib::encode::{BlockEncoding, HEAD, MAX_BLOCK, slot};
 use crate::fib::flat_block::FlatBlock;
-use crate::fib::layout::{FLAT, NODE, PLACE};
-use crate::fold::{Fold, STRIDE, Slot, Store};
+use crate::fib::layout::{FLAT, NODE, PLACE, is_route};
+use crate::fold::{Fold, STRIDE};
 use crate::memory::{self, Allocator, OutOfMemory};
 use crate::next_hop::MAX_NEXT_HOP;
 use crate::prefix::Prefix;
@@ -213,8 +213,13 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         depth: u8,
         below: PointersTo,
     ) -> Result<u32, CompileError> {
-        if pointer & NODE == 0 {
-            // All addresses here had one answer, so there is nothing to use again.
+        if let Some(tables) = &mut self.tables
+            && pointer & NODE != 0
+        {
+            tables.pass(pointer);
+        }
+        if is_end(pointer) {
+            // All addresses here had one answer or one route, so there is nothing to use again.
             let here = Prefix::clamped(prefix.address(), depth);
             let (above, vertex) = self.rib.surroundings(here);
             let inherited = self.rib.get(here).map_or(above, u32::from);
@@ -230,13 +235,12 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         let end = depth + STRIDE;
         let value_bits = self.view.value_bits;
         let place = Some((prefix, depth));
-        if let Some(tables) = &mut self.tables {
-            tables.pass(pointer);
-        }
         if prefix.len() > end {
             let (at, old) = match pointer & FLAT {
-                0 => slot(pointer, value_bits, chunk as u32, |at| self.word(at)),
-                _ => self.flat_slot(pointer, chunk as u32),
+                0 if !self.is_sparse(pointer) => {
+                    slot(pointer, value_bits, chunk as u32, |at| self.word(at))
+                }
+                _ => self.shared_slot(pointer, chunk as u32),
             };
             let is_own = self.tables.is_some()
                 && old & NODE != 0
@@ -332,7 +336,7 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
         vertex: Vertex<'a, A>,
         below: PointersTo,
     ) -> Result<u32, CompileError> {
-        if pointer & NODE == 0 {
+        if is_end(pointer) {
             return self.build(vertex, self.next_hop, below);
         }
         if below == PointersTo::Pages {
@@ -475,6 +479,10 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
             let block = FlatBlock::read(pointer, |at| self.word(at as u32));
             return BlockEncoding::of(&block.entries(), self.view.value_bits);
         }
+        if self.is_sparse(pointer) {
+            let slots = core::array::from_fn(|slot| self.shared_slot(pointer, slot as u32).1);
+            return BlockEncoding::of(&slots, self.view.value_bits);
+        }
         BlockEncoding::read(pointer, self.view.value_bits, |at| self.word(at))
     }
 
@@ -489,36 +497,14 @@ impl<'p, 'a, A: Address, Al: Allocator + Clone> Patch<'p, 'a, A, Al> {
     }
 }
 
+/// Whether this pointer leads to no block of slots.
+fn is_end(pointer: u32) -> bool {
+    pointer & NODE == 0 || is_route(pointer)
+}
+
 /// Adds to a log, or says that there is no memory for that.
 fn push<T, Al: Allocator>(log: &mut Vec<T, Al>, item: T) -> Result<(), OutOfMemory> {
     memory::grow(log, 1)?;
     log.push(item);
     Ok(())
-}
-
-/// Nodes that are built again.
-impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
-    /// A pointer.
-    type Node = u32;
-
-    fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
-        let slots = slots.map(compile::pointer);
-        let block = BlockEncoding::of(&slots, self.view.value_bits);
-        if self.tables.is_some() {
-            return self.store_shared(&block, false);
-        }
-        self.store_new(&block)
-    }
-
-    fn store_one(
-        &mut self,
-        first: u8,
-        count: u8,
-        slot: Slot<u32>,
-        around: u32,
-    ) -> Result<u32, CompileError> {
-        let slots = (first, count);
-        let block = OneValueBlock::new(self.view.value_bits, slots, compile::pointer(slot), around);
-        self.store_words(block.words(), block.pointer(0))
-    }
 }

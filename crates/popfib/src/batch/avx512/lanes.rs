@@ -8,12 +8,13 @@ use core::arch::x86_64::{
     __m256i, __m512i, _mm_cvtsi32_si128, _mm_loadu_si128, _mm256_loadu_si256, _mm512_add_epi8,
     _mm512_and_si512, _mm512_andnot_si512, _mm512_castsi512_si256, _mm512_cvtepu8_epi32,
     _mm512_cvtepu16_epi32, _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_loadu_si512,
-    _mm512_mask_mov_epi32, _mm512_mask_srlv_epi32, _mm512_movepi32_mask, _mm512_or_si512,
-    _mm512_permutex2var_epi32, _mm512_permutex2var_epi64, _mm512_sad_epu8, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_set4_epi32, _mm512_setr_epi32, _mm512_setr_epi64,
+    _mm512_mask_add_epi32, _mm512_mask_mov_epi32, _mm512_mask_srlv_epi32, _mm512_maskz_mov_epi32,
+    _mm512_movepi32_mask, _mm512_movepi64_mask, _mm512_or_si512, _mm512_permutex2var_epi32,
+    _mm512_permutex2var_epi64, _mm512_sad_epu8, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_set4_epi32, _mm512_setr_epi32, _mm512_setr_epi64,
     _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_sll_epi32, _mm512_slli_epi32,
     _mm512_sllv_epi64, _mm512_srl_epi32, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_storeu_si512,
-    _mm512_test_epi32_mask,
+    _mm512_test_epi32_mask, _mm512_testn_epi64_mask,
 };
 
 use crate::address::Address;
@@ -36,6 +37,13 @@ pub(super) struct KeyLanes {
 }
 
 impl KeyLanes {
+    /// The first 32 bits.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[inline]
+    pub(super) fn leading(&self) -> __m512i {
+        self.high
+    }
+
     /// Takes away the first `count` bits, at most 32, and returns them.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     #[inline]
@@ -81,11 +89,11 @@ pub(super) fn load<A: Address>(addresses: &[A; LANES]) -> KeyLanes {
             32 => short(_mm512_loadu_si512(at.cast())),
             64 => {
                 let at = at.cast::<__m512i>();
-                halves(_mm512_loadu_si512(at), _mm512_loadu_si512(at.add(1)))
+                long(_mm512_loadu_si512(at), _mm512_loadu_si512(at.add(1)))
             }
             _ => {
                 let at = at.cast::<__m512i>();
-                halves(
+                long(
                     upper_halves(_mm512_loadu_si512(at), _mm512_loadu_si512(at.add(1))),
                     upper_halves(_mm512_loadu_si512(at.add(2)), _mm512_loadu_si512(at.add(3))),
                 )
@@ -102,16 +110,24 @@ pub(super) fn short(high: __m512i) -> KeyLanes {
     KeyLanes { high, low }
 }
 
+/// The lower and the upper 32 bits of 8 and 8 lanes of 64 bits.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline]
+pub(super) fn halves((first, second): (__m512i, __m512i)) -> (__m512i, __m512i) {
+    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    (
+        _mm512_permutex2var_epi32(first, even, second),
+        _mm512_permutex2var_epi32(first, odd, second),
+    )
+}
+
 /// Keys of 64 bits, 8 and 8.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-fn halves(first: __m512i, second: __m512i) -> KeyLanes {
-    let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-    KeyLanes {
-        high: _mm512_permutex2var_epi32(first, odd, second),
-        low: _mm512_permutex2var_epi32(first, even, second),
-    }
+fn long(first: __m512i, second: __m512i) -> KeyLanes {
+    let (low, high) = halves((first, second));
+    KeyLanes { high, low }
 }
 
 /// The upper 64 bits of keys of 128 bits, 4 and 4.
@@ -144,10 +160,11 @@ fn up(lanes: __m512i, count: u8) -> __m512i {
     _mm512_sll_epi32(lanes, _mm_cvtsi32_si128(count.into()))
 }
 
-/// Ones of the `runs` of 16 blocks that begin up to 63 minus `complements`.
+/// Ones of the `runs` of 16 blocks that begin up to 63 minus `complements`. In a set, where the first bit may be missing, the place of
+/// the value plus one.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline]
-pub(super) fn count_runs<P: CountOnes>(
+pub(super) fn count_runs<P: CountOnes, const OF_SET: bool>(
     ones: P,
     runs: (__m512i, __m512i),
     complements: __m512i,
@@ -155,11 +172,29 @@ pub(super) fn count_runs<P: CountOnes>(
     let first = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(complements));
     let second = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(complements));
     let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    _mm512_permutex2var_epi32(
-        ones.count_ones(_mm512_sllv_epi64(runs.0, first)),
-        even,
-        ones.count_ones(_mm512_sllv_epi64(runs.1, second)),
-    )
+    let up_to = (
+        _mm512_sllv_epi64(runs.0, first),
+        _mm512_sllv_epi64(runs.1, second),
+    );
+    let counts = (ones.count_ones(up_to.0), ones.count_ones(up_to.1));
+    let counts = _mm512_permutex2var_epi32(counts.0, even, counts.1);
+    if !OF_SET {
+        return counts;
+    }
+    // As `sparse_rank`.
+    let both = |[first, second]: [u8; 2]| u16::from(first) | u16::from(second) << 8;
+    let bit = _mm512_set1_epi64(1);
+    let sparse = [
+        _mm512_testn_epi64_mask(runs.0, bit),
+        _mm512_testn_epi64_mask(runs.1, bit),
+    ];
+    if sparse == [0; 2] {
+        return counts;
+    }
+    let sparse = both(sparse);
+    let own = both([_mm512_movepi64_mask(up_to.0), _mm512_movepi64_mask(up_to.1)]);
+    let ranks = _mm512_maskz_mov_epi32(!sparse | own, counts);
+    _mm512_mask_add_epi32(ranks, sparse, ranks, all(1))
 }
 
 /// How to count the ones of each of 8 times 64 bits.

@@ -7,7 +7,7 @@ use crate::address::Address;
 use crate::compile_error::CompileError;
 use crate::cpu::counted;
 use crate::fib::encode::{self, MAX_PUT, block_len};
-use crate::fib::layout::{FLAT, PLACE};
+use crate::fib::layout::{FLAT, PLACE, WIDE};
 use crate::memory::Allocator;
 
 impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
@@ -31,7 +31,8 @@ impl<A: Address, Al: Allocator + Clone> Patch<'_, '_, A, Al> {
         count: u32,
         value: u32,
     ) -> Result<Option<u32>, CompileError> {
-        if pointer & FLAT != 0 {
+        // Of a set, other pointers may become one form or another.
+        if pointer & FLAT != 0 || self.tables.is_some() && pointer & WIDE != 0 {
             return Ok(None);
         }
         let (bits, place) = (self.view.value_bits, pointer & PLACE);

@@ -8,10 +8,13 @@
 use super::{Patch, PointersTo};
 use crate::address::Address;
 use crate::compile_error::CompileError;
-use crate::fib::encode::{BlockEncoding, MAX_BLOCK};
-use crate::fib::layout::{FLAT, HALF, place};
+use crate::fib::compile::pointer;
+use crate::fib::encode::{BlockEncoding, HEAD, MAX_BLOCK, OneValueBlock};
+use crate::fib::layout::{FLAT, HALF, ROUTE, WIDE, place, sparse_rank};
+use crate::fib::route_block::{MAX_RUNS, route};
 use crate::fib_set::block::{self, SetBlock, only_leaf};
 use crate::fib_set::compile::{LARGE, TableStore, table};
+use crate::fold::{self, Slot, Store};
 use crate::memory::Allocator;
 use crate::patch::SwitchedWord;
 use crate::patch::counted::{CountedBlocks, SwitchedBlock};
@@ -59,6 +62,9 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
             return !self.has_neighbour(slot, (at, word));
         }
         let runs = self.runs(pointer);
+        if runs & 1 == 0 {
+            return runs >> slot & 1 != 0 && !self.has_neighbour(slot, (at, word));
+        }
         runs >> slot & 1 != 0 && (slot == 63 || runs >> slot & 2 != 0)
     }
 
@@ -82,7 +88,12 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
         new: u32,
         is_own: bool,
     ) -> Result<Option<u32>, CompileError> {
-        if !self.is_one(pointer, slot, (at, old)) || self.has_neighbour(slot, (at, new)) {
+        let is_sparse = self.is_sparse(pointer);
+        // It may become one route as a whole.
+        let most = if is_sparse { 1 } else { MAX_RUNS };
+        let is_short = pointer & FLAT == 0 && self.runs(pointer).count_ones() <= most;
+        if is_short || !self.is_one(pointer, slot, (at, old)) || self.has_neighbour(slot, (at, new))
+        {
             return Ok(None);
         }
         let start = place(pointer) as u32;
@@ -131,16 +142,29 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
                 None => self.share(&SetBlock::flat(&slots)),
             };
         }
-        self.share(&SetBlock::of(block, self.view.is_flat))
+        let (is_flat, value_bits) = (self.view.is_flat, self.view.value_bits);
+        let block = SetBlock::of(block, is_flat, value_bits, |at| self.word(at));
+        self.share(&block)
     }
 
     fn share(&mut self, block: &SetBlock) -> Result<u32, CompileError> {
         self.store_words(block.words(), block.kind)
     }
 
-    /// What `slot` of the flat block holds that `pointer` leads to, and its word.
-    pub(super) fn flat_slot(&self, pointer: u32, slot: u32) -> SwitchedWord {
+    /// Whether this pointer leads to a sparse block.
+    pub(super) fn is_sparse(&self, pointer: u32) -> bool {
+        self.tables.is_some()
+            && pointer & (FLAT | WIDE) == WIDE
+            && self.word(place(pointer) as u32) & 1 == 0
+    }
+
+    /// What `slot` of the flat or sparse block holds that `pointer` leads to, and its word.
+    pub(super) fn shared_slot(&self, pointer: u32, slot: u32) -> SwitchedWord {
         let first = place(pointer) as u32;
+        if pointer & FLAT == 0 {
+            let at = first + HEAD as u32 + sparse_rank(self.runs(pointer), slot);
+            return (at, self.word(at));
+        }
         if pointer & HALF == 0 {
             return (first + slot, self.word(first + slot));
         }
@@ -152,5 +176,49 @@ impl<'a, A: Address, Al: Allocator + Clone> Patch<'_, 'a, A, Al> {
 impl<A: Address, Al: Allocator + Clone> TableStore for &mut Patch<'_, '_, A, Al> {
     fn share(&mut self, block: &SetBlock) -> Result<u32, CompileError> {
         Patch::share(self, block)
+    }
+}
+
+/// Nodes that are built again.
+impl<A: Address, Al: Allocator + Clone> Store for &mut Patch<'_, '_, A, Al> {
+    /// A pointer.
+    type Node = u32;
+
+    fn store(&mut self, slots: &[Slot<u32>; 64]) -> Result<u32, CompileError> {
+        let slots = slots.map(pointer);
+        let block = BlockEncoding::of(&slots, self.view.value_bits);
+        if self.tables.is_some() {
+            return self.store_shared(&block, false);
+        }
+        self.store_new(&block)
+    }
+
+    fn store_route(
+        &mut self,
+        bits: u32,
+        len: u8,
+        next_hop: u32,
+        around: u32,
+    ) -> Result<Option<u32>, CompileError> {
+        let block = self.tables.as_ref();
+        let block = block.and_then(|_| route(bits, len, next_hop, around));
+        block
+            .map(|words| self.store_words(&words, ROUTE))
+            .transpose()
+    }
+
+    fn store_one(
+        &mut self,
+        first: u8,
+        count: u8,
+        slot: Slot<u32>,
+        around: u32,
+    ) -> Result<u32, CompileError> {
+        if self.tables.is_some() {
+            return Store::store(self, &fold::one(first, count, slot, around));
+        }
+        let slots = (first, count);
+        let block = OneValueBlock::new(self.view.value_bits, slots, pointer(slot), around);
+        self.store_words(block.words(), block.pointer(0))
     }
 }

@@ -90,13 +90,11 @@ impl BgpdumpRoutes {
                 self.withdrawals += 1;
                 continue;
             }
-            let (address, asn) = line.peer;
-            let Some(peer) = self.peers.index(address, asn) else {
-                return Err(self.lines.invalid("too many peers"));
-            };
+            let peer = self.peers.admit(line.peer, self.filter);
+            let (peer, is_wanted) = peer.map_err(|reason| self.lines.invalid(reason))?;
             self.peers
                 .count(peer, matches!(line.prefix, IpPrefix::V4(_)));
-            if self.filter.is_some_and(|f| !f.admits(peer, address, asn)) {
+            if !is_wanted {
                 continue;
             }
             match take(line, peer) {

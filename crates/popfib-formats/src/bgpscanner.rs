@@ -125,10 +125,7 @@ impl Bgpscanner {
         let asn = word()
             .parse()
             .map_err(|_| not(peer, "a peer's AS number"))?;
-        let index = self.peers.index(address, asn).ok_or("too many peers")?;
-        let admitted = self
-            .filter
-            .is_none_or(|filter| filter.admits(index, address, asn));
+        let (index, admitted) = self.peers.admit((address, asn), self.filter)?;
         for prefix in prefixes.split_ascii_whitespace() {
             self.peers.count(index, !prefix.contains(':'));
         }

@@ -322,5 +322,5 @@ fn table_name(table: &str) -> &str {
 /// Hands out a route, in the table that it is in; the main one has no name.
 fn hand_out(best: &MetricRoute, rows: &mut RouteRows) {
     rows.table(table_name(&best.table));
-    rows.route_of(best.line, best.prefix, &best.value);
+    rows.route_of(best.line, best.prefix, &*best.value);
 }

@@ -123,18 +123,25 @@ pub(crate) struct PeerList {
 const MAX_PEERS: usize = 1 << 20;
 
 impl PeerList {
-    /// The index of a peer, old or new; `None` if there are far too many.
-    pub(crate) fn index(&mut self, address: IpAddr, asn: u32) -> Option<usize> {
-        if let Some(&index) = self.index.get(&(address, asn)) {
-            return Some(index);
-        }
-        let index = self.peers.len();
+    /// The index of a peer, old or new, and whether its routes are taken.
+    pub(crate) fn admit(
+        &mut self,
+        peer @ (address, asn): (IpAddr, u32),
+        filter: Option<PeerFilter>,
+    ) -> Result<(usize, bool), &'static str> {
+        let new = self.peers.len();
+        let index = self.index.get(&peer).copied().unwrap_or(new);
         if index == MAX_PEERS {
-            return None;
+            return Err("too many peers");
         }
-        self.peers.push(Peer::new(address, asn));
-        self.index.insert((address, asn), index);
-        Some(index)
+        if index == new {
+            self.peers.push(Peer::new(address, asn));
+            self.index.insert(peer, index);
+        }
+        Ok((
+            index,
+            filter.is_none_or(|of| of.admits(index, address, asn)),
+        ))
     }
 
     /// The peer with this index of a file's own table of peers, old or new.

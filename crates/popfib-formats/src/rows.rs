@@ -249,8 +249,16 @@ impl RouteRows {
         self.route_of(self.line, prefix, value);
     }
 
-    /// As [`RouteRows::route`], for one that began in this line.
-    pub(crate) fn route_of(&mut self, line: u64, prefix: IpPrefix, value: &str) {
+    /// As [`RouteRows::route`], for one that began in this line; without a value its next hop is missing.
+    pub(crate) fn route_of<'v>(
+        &mut self,
+        line: u64,
+        prefix: IpPrefix,
+        value: impl Into<Option<&'v str>>,
+    ) {
+        let Some(value) = value.into() else {
+            return self.no_next_hop(line, prefix);
+        };
         if !self.is_chosen() {
             self.others += 1;
             return;
@@ -299,14 +307,15 @@ impl RouteRows {
 
     /// As [`RouteRows::route_of`], for a route of BGP: its value is this next hop, or the origin of its AS path, absent without
     /// one.
-    pub(crate) fn bgp_route(
+    pub(crate) fn bgp_route<'h>(
         &mut self,
         line: u64,
         prefix: IpPrefix,
-        next_hop: &str,
+        next_hop: impl Into<Option<&'h str>>,
         as_path: Option<&str>,
     ) {
-        if !self.wants_origin {
+        let next_hop = next_hop.into();
+        if !self.wants_origin || next_hop.is_none() {
             return self.route_of(line, prefix, next_hop);
         }
         let is_empty = |path: &str| as_path::length(path) == Ok(0);
@@ -321,7 +330,7 @@ impl RouteRows {
         };
         let mut origin = String::new();
         match as_path::write_origin_of(path, local_as, &mut origin) {
-            Ok(()) => self.route_of(line, prefix, &origin),
+            Ok(()) => self.route_of(line, prefix, &*origin),
             Err(_) => self.complain(line, not(path, "an AS path")),
         }
     }

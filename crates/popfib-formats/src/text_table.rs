@@ -115,15 +115,18 @@ impl TextTable {
         let is_empty = next_hop.is_empty();
         if self.is_unclear {
             let text = str::from_utf8(&line[..next_hop.end]).map_err(|_| LineFlaw::NotText)?;
-            one_element(text, next_hop.start).map_err(LineFlaw::Second)?;
+            one_element(text, next_hop.start).map_err(LineFlaw::Reason)?;
         }
         if is_empty && is_delimited(&line[next_hop.end..skip_separator(line, next_hop.end)]) {
             return Ok(());
         }
         match *self.is_list.get_or_insert(is_empty) {
             is_list if is_list == is_empty => Ok(()),
-            true => Err(LineFlaw::InList(next_hop.clone())),
-            false => Err(LineFlaw::NoNextHop(span.to_string())),
+            true => Err(LineFlaw::Reason(format!(
+                "a next hop in a list of prefixes, the first of which has none: {}",
+                quote(&line[next_hop.clone()])
+            ))),
+            false => Err(LineFlaw::Reason(format!("no next hop after \"{span}\""))),
         }
     }
 
@@ -258,7 +261,7 @@ fn name(lines: &Lines, next_hop: Range<usize>) -> Result<&str, LineFlaw> {
     };
     // What else a name may not be, no field of ASCII is.
     if next_hop.len() > MAX_NEXT_HOP_LENGTH || !next_hop.is_ascii() {
-        checked(next_hop).map_err(LineFlaw::Name)?;
+        checked(next_hop).map_err(LineFlaw::Reason)?;
     }
     Ok(next_hop)
 }
@@ -283,13 +286,8 @@ enum LineFlaw {
     Prefix(Range<usize>, PrefixError),
     /// What stands for a prefix in another form, and is wrong.
     NoSpan(Box<NoSpan>),
-    NoNextHop(String),
-    /// What a next hop cannot be.
-    Name(String),
-    /// A next hop in a list of prefixes.
-    InList(Range<usize>),
-    /// An address or a prefix after the first: this is wrong with it.
-    Second(String),
+    /// This.
+    Reason(String),
     /// From here on, a field in quotes.
     Quoted(usize),
     /// A semicolon after the prefix, and no comment.
@@ -390,7 +388,7 @@ fn no_second_address(host: &[u8], next_hop: &[u8]) -> Result<(), LineFlaw> {
     let (Some(host), Some(next_hop)) = (address(host), address(next_hop)) else {
         return Ok(());
     };
-    second_address(host, next_hop).map_or(Ok(()), |reason| Err(LineFlaw::Second(reason)))
+    second_address(host, next_hop).map_or(Ok(()), |reason| Err(LineFlaw::Reason(reason)))
 }
 
 /// The prefix at `start` by the library's own parser, and where it ends.
@@ -502,13 +500,7 @@ fn explain(lines: &Lines, flaw: LineFlaw) -> ReadError {
             .invalid(no_prefix(&line[range], e))
             .with_source(e),
         LineFlaw::NoSpan(no) => lines.invalid(no.reason).with_source(no.source),
-        LineFlaw::NoNextHop(span) => lines.invalid(format!("no next hop after \"{span}\"")),
-        LineFlaw::Name(reason) => lines.invalid(reason),
-        LineFlaw::InList(range) => lines.invalid(format!(
-            "a next hop in a list of prefixes, the first of which has none: {}",
-            quote(&line[range])
-        )),
-        LineFlaw::Second(reason) => lines.invalid(reason),
+        LineFlaw::Reason(reason) => lines.invalid(reason),
         LineFlaw::Quoted(at) => lines.invalid(format!(
             "a quote before a next hop is part of it, except in CSV (`format` csv): {}",
             quote(&line[at..])

@@ -223,12 +223,9 @@ impl PeerGate {
         self.is_end
     }
 
-    /// The place of a peer in [`PeerGate::peers`] and whether it is admitted;
-    /// `None` if there are too many peers.
-    pub(crate) fn peer(&mut self, address: IpAddr, asn: u32) -> Option<(usize, bool)> {
-        let index = self.peers.index(address, asn)?;
-        let admits = |filter: PeerFilter| filter.admits(index, address, asn);
-        Some((index, self.filter.is_none_or(admits)))
+    /// The place of a peer in [`PeerGate::peers`] and whether it is admitted.
+    pub(crate) fn peer(&mut self, peer: (IpAddr, u32)) -> Result<(usize, bool), &'static str> {
+        self.peers.admit(peer, self.filter)
     }
 
     /// Whether updates of no known peer are admitted.

@@ -117,8 +117,8 @@ impl UpdatesOfLines {
             return Ok(());
         }
         let is_admitted = match line.peer {
-            Some((address, asn)) => {
-                let (peer, is_admitted) = self.gate.peer(address, asn).ok_or("too many peers")?;
+            Some(peer) => {
+                let (peer, is_admitted) = self.gate.peer(peer)?;
                 self.peer = Some(peer);
                 is_admitted
             }

@@ -195,7 +195,7 @@ impl Grammar for Frr {
                 (Some(paths), _) => paths,
                 (None, Some(hop)) => {
                     let prefix = rows.prefix(key)?;
-                    rows.bgp_route(rows.line(), prefix, &hop, found.path.as_deref());
+                    rows.bgp_route(rows.line(), prefix, &*hop, found.path.as_deref());
                     return Ok(());
                 }
                 (None, None) => return Err("expected paths or a next hop".to_owned()),
@@ -231,16 +231,11 @@ impl Grammar for Frr {
             let used = route.nexthops.iter().find(|hop| hop.used);
             used.or(route.nexthops.first())
         };
-        match hop.and_then(FrrNextHop::value) {
-            Some(value) => {
-                let detail = route.aspath.as_ref().map(|path| path.string.as_str());
-                // `Local` stands for an empty path.
-                let detail = detail.map(|path| if path == "Local" { "" } else { path });
-                let path = route.path.as_deref().or(detail);
-                rows.bgp_route(rows.line(), prefix, value, path);
-            }
-            None => rows.no_next_hop(rows.line(), prefix),
-        }
+        let detail = route.aspath.as_ref().map(|path| path.string.as_str());
+        // `Local` stands for an empty path.
+        let detail = detail.map(|path| if path == "Local" { "" } else { path });
+        let (hop, path) = (hop.and_then(FrrNextHop::value), route.path.as_deref());
+        rows.bgp_route(rows.line(), prefix, hop, path.or(detail));
         Ok(())
     }
 }

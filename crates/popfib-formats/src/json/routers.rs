@@ -208,10 +208,7 @@ fn eos(prefix: &str, row: &RecordNode<'_>, rows: &mut RouteRows) -> Result<(), S
     }
     let hop = vias.iter().find_map(|via| first_of(via, &hops));
     let is_dropped = || text(row, "routeAction").filter(|action| *action != "forward");
-    match hop.or_else(is_dropped) {
-        Some(hop) => rows.route(prefix, hop),
-        None => rows.no_next_hop(rows.line(), prefix),
-    }
+    rows.route_of(rows.line(), prefix, hop.or_else(is_dropped));
     Ok(())
 }
 
@@ -222,9 +219,7 @@ fn bgpctl(row: &RecordNode<'_>, rows: &mut RouteRows) -> Result<(), String> {
         rows.unused(prefix);
         return Ok(());
     }
-    match first_of(row, &["exit_nexthop"]) {
-        Some(hop) => rows.bgp_route(rows.line(), prefix, hop, text(row, "aspath")),
-        None => rows.no_next_hop(rows.line(), prefix),
-    }
+    let hop = first_of(row, &["exit_nexthop"]);
+    rows.bgp_route(rows.line(), prefix, hop, text(row, "aspath"));
     Ok(())
 }

@@ -154,11 +154,8 @@ fn table_dump(
         rest,
     } = TableDump::read(record.body, family)?;
     reader.rest = rest;
-    let peer = reader
-        .peers
-        .index(peer_address, peer_as)
-        .ok_or("too many peers")?;
-    if !wanted(prefix) || !reader.is_wanted(peer, peer_address, peer_as) {
+    let (_, is_wanted) = reader.peers.admit((peer_address, peer_as), reader.filter)?;
+    if !wanted(prefix) || !is_wanted {
         return Ok(false);
     }
     (path.prefix, path.seconds, path.id) = (prefix, record.seconds.into(), None);

@@ -6,7 +6,6 @@
 
 use std::fmt::Write;
 use std::mem;
-use std::net::IpAddr;
 
 use popfib::IpPrefix;
 
@@ -49,7 +48,7 @@ struct MrtTable {
 /// What is known while records are read; also for [all paths](super::paths).
 #[derive(Debug)]
 pub(super) struct MrtTableReader {
-    filter: Option<PeerFilter>,
+    pub(super) filter: Option<PeerFilter>,
     /// The one value that is read, unless columns are.
     value: Option<RouteValue>,
     pub(super) peers: PeerList,
@@ -184,7 +183,8 @@ impl MrtTableReader {
             let family = [Afi::Ipv4, Afi::Ipv6][usize::from(kind & 1)];
             let address = body.address(family)?;
             let asn = body.asn(if kind & 2 == 0 { 2 } else { 4 })?;
-            let wanted = self.is_wanted(index, address, asn);
+            let admits = |filter: PeerFilter| filter.admits(index, address, asn);
+            let wanted = self.filter.is_none_or(admits);
             let peer = self
                 .peers
                 .add(index, address, asn)
@@ -192,12 +192,6 @@ impl MrtTableReader {
             self.table.push((peer, wanted));
         }
         Ok(())
-    }
-
-    /// Whether the user asks for the routes of this peer, whose place in the file's table, or else among all, is `index`.
-    pub(super) fn is_wanted(&self, index: usize, address: IpAddr, asn: u32) -> bool {
-        self.filter
-            .is_none_or(|filter| filter.admits(index, address, asn))
     }
 
     /// The best path of RIB_IPV4_UNICAST and the like (RFC 6396, section 4.3.2). Of equal ones it is the last, as in all dumps.
@@ -251,12 +245,9 @@ impl MrtTableReader {
         } = TableDump::read(body, family)?;
         self.rest = rest;
         let attributes = Attributes::read(bytes)?;
-        let peer = self
-            .peers
-            .index(peer_address, peer_as)
-            .ok_or("too many peers")?;
+        let (peer, is_wanted) = self.peers.admit((peer_address, peer_as), self.filter)?;
         self.peers.count(peer, family == Afi::Ipv4);
-        if !self.is_wanted(peer, peer_address, peer_as) {
+        if !is_wanted {
             return Ok(None);
         }
         let rank = (rank(&attributes, family, 2)?, peer);

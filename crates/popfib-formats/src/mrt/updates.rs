@@ -219,7 +219,7 @@ impl MrtUpdateReader {
         let family = Afi::from_afi(body.u16()?).ok_or("peers of an unknown address family")?;
         let address = body.address(family)?;
         body.address(family)?; // the collector's
-        let (index, wanted) = self.gate.peer(address, asn).ok_or("too many peers")?;
+        let (index, wanted) = self.gate.peer((address, asn))?;
         if wanted {
             // What is left are two states, or a message.
             (self.peer, self.peer_index) = ((address, asn), index);

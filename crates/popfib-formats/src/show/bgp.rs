@@ -284,7 +284,7 @@ impl BgpNetwork {
     /// The AS path of the path being read, if its line reaches so far.
     fn path(&mut self, as_path: Option<&str>, rows: &mut RouteRows) {
         if let (Some(_), AwaitedPart::Path(hop)) = (as_path, &self.awaits) {
-            rows.bgp_route(rows.line(), self.prefix, hop, as_path);
+            rows.bgp_route(rows.line(), self.prefix, &**hop, as_path);
             self.awaits = AwaitedPart::Nothing;
         }
     }

@@ -61,7 +61,7 @@ impl Grammar for Bgpctl {
             // After the local preference and the MED, before the origin.
             let path = words.get(at + 4..words.len() - 1);
             let path = path.map(|path| path.join(" "));
-            rows.bgp_route(rows.line(), prefix, gateway, path.as_deref());
+            rows.bgp_route(rows.line(), prefix, *gateway, path.as_deref());
         } else {
             rows.unused(prefix);
         }

@@ -135,12 +135,9 @@ impl Grammar for Bird {
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
-        let Some(best) = self.best.take() else {
-            return;
-        };
-        match best.next_hop {
-            Some(hop) => rows.bgp_route(best.line, best.prefix, &hop, best.as_path.as_deref()),
-            None => rows.no_next_hop(best.line, best.prefix),
+        if let Some(best) = self.best.take() {
+            let (hop, path) = (best.next_hop.as_deref(), best.as_path.as_deref());
+            rows.bgp_route(best.line, best.prefix, hop, path);
         }
     }
 }

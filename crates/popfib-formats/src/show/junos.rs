@@ -158,14 +158,8 @@ impl Grammar for Junos {
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
-        match self.active.take() {
-            Some(JunosActiveRoute {
-                prefix,
-                line,
-                hop: Some(hop),
-            }) => rows.route_of(line, prefix, &hop),
-            Some(JunosActiveRoute { prefix, line, .. }) => rows.no_next_hop(line, prefix),
-            None => {}
+        if let Some(JunosActiveRoute { prefix, line, hop }) = self.active.take() {
+            rows.route_of(line, prefix, hop.as_deref());
         }
     }
 }

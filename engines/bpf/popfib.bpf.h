@@ -79,7 +79,8 @@ struct popfib_header {
 #define POPFIB_NODE (1u << 31)
 #define POPFIB_WIDE (1u << 30)
 #define POPFIB_FLAT (1u << 29)
-#define POPFIB_PLACE (POPFIB_WIDE - 1)
+#define POPFIB_ROUTE (POPFIB_WIDE | POPFIB_FLAT)
+#define POPFIB_PLACE (POPFIB_FLAT - 1)
 #define POPFIB_FLAT_PLACE (POPFIB_FLAT - 2)
 #define POPFIB_HALF 1u
 
@@ -119,24 +120,34 @@ static __always_inline __u32 popfib_ones(__u64 x)
 	return (x * 0x0101010101010101ull) >> 56;
 }
 
-/* What the block that `pointer` leads to holds for the next 6 bits of a key; of flat blocks those with whole words. */
-static __always_inline __u32 popfib_step(void *table, const struct popfib_fib *fib, __u32 pointer, __u32 slot)
+/* What the block that `pointer` leads to holds for a key of which these bits are left; of flat blocks those with whole words. Several
+ * tables also have wide blocks whose first value is that of all slots without a bit, and blocks of one route: its bits with a one
+ * after them, its number, and the one around it. */
+static __always_inline __u32 popfib_step(void *table, const struct popfib_fib *fib, __u32 pointer, __u32 left)
 {
-	__u32 is_flat = pointer & POPFIB_FLAT;
-	__u32 place = fib->arena + (is_flat ? (pointer & POPFIB_FLAT_PLACE) + slot : pointer & POPFIB_PLACE);
+	__u32 kind = pointer & POPFIB_ROUTE;
+	__u32 slot = left >> 26;
+	__u32 place = fib->arena + (kind == POPFIB_FLAT ? (pointer & POPFIB_FLAT_PLACE) + slot : pointer & POPFIB_PLACE);
 	const struct popfib_row *row = popfib_row(table, place);
 	const __u32 *block;
 	__u32 run, bit;
-	__u64 runs;
+	__u64 runs, up_to;
 
 	if (!row)
 		return 0;
 	block = &row->words[place % POPFIB_ROW];
-	if (is_flat)
+	if (kind == POPFIB_FLAT)
 		return popfib_load(block);
+	if (kind == POPFIB_ROUTE) {
+		__u32 end = block[0] & -block[0];
+
+		return block[1] >> ((block[0] ^ left) & -(end << 1) ? 16 : 0) & 0xffff;
+	}
 	runs = block[0] | (__u64)block[1] << 32;
-	run = (popfib_ones(runs << (63 - slot)) - 1) & 63;
-	if (pointer & POPFIB_WIDE)
+	up_to = runs << (63 - slot);
+	/* All bits, or none where it is the first value: a branch before a pointer is refused without CAP_PERFMON. */
+	run = (popfib_ones(up_to) - (__u32)(runs & 1)) & (__s64)(up_to | runs << 63) >> 63 & 63;
+	if (kind == POPFIB_WIDE)
 		return popfib_load(&block[2 + run]);
 	bit = run * fib->value_bits;
 	block += 2 + (bit / 32 & 63);
@@ -159,7 +170,7 @@ static __always_inline __u32 popfib_answer4(void *table, const struct popfib_fib
 	__u32 pointer = popfib_root(table, fib, id, rest);
 
 	rest <<= fib->root_bits & 31;
-	if ((pointer & (POPFIB_NODE | POPFIB_WIDE | POPFIB_FLAT)) == (POPFIB_NODE | POPFIB_FLAT)) {
+	if ((pointer & (POPFIB_NODE | POPFIB_ROUTE)) == (POPFIB_NODE | POPFIB_FLAT)) {
 		__u32 slot = rest >> 58;
 		__u32 place = fib->arena + (pointer & POPFIB_FLAT_PLACE);
 
@@ -173,7 +184,7 @@ static __always_inline __u32 popfib_answer4(void *table, const struct popfib_fib
 	for (int level = 0; level < 6; level++) {
 		if (!(pointer & POPFIB_NODE))
 			return pointer;
-		pointer = popfib_step(table, fib, pointer, rest >> 58);
+		pointer = popfib_step(table, fib, pointer, rest >> 32);
 		rest <<= 6;
 	}
 	return pointer & POPFIB_NODE ? 0 : pointer;
@@ -198,7 +209,7 @@ static __always_inline __u32 popfib_answer6(void *table, const struct popfib_fib
 	for (int level = 0; level < 22; level++) {
 		if (!(pointer & POPFIB_NODE))
 			return pointer;
-		pointer = popfib_step(table, fib, pointer, high >> 58);
+		pointer = popfib_step(table, fib, pointer, high >> 32);
 		high = high << 6 | low >> 58;
 		low <<= 6;
 	}

@@ -6,7 +6,8 @@ use crate::layout::{FibKind, Words};
 const NODE: u32 = 1 << 31;
 const WIDE: u32 = 1 << 30;
 const FLAT: u32 = 1 << 29;
-const PLACE: u32 = WIDE - 1;
+const ROUTE: u32 = WIDE | FLAT;
+const PLACE: u32 = FLAT - 1;
 const FLAT_PLACE: u32 = FLAT - 2;
 
 /// The answer of the table of this id for the address whose first bit is the highest of `rest`.
@@ -15,24 +16,24 @@ pub(crate) fn answer(words: &impl Words, kind: FibKind, id: u32, mut rest: u128)
     if id > 0 && id >= fib.tables {
         return 0;
     }
-    let mut take = |bits: u32| {
+    let take = |rest: &mut u128, bits: u32| {
         let bits = bits & 31;
-        let taken = (rest >> 1 >> (127 - bits)) as u32;
-        rest <<= bits;
+        let taken = (*rest >> 1 >> (127 - bits)) as u32;
+        *rest <<= bits;
         taken
     };
     let at = |place: u32, index: u32| words.at(place.wrapping_add(index));
-    let first = (id << (fib.root_bits & 31)).wrapping_add(take(fib.root_bits));
+    let first = (id << (fib.root_bits & 31)).wrapping_add(take(&mut rest, fib.root_bits));
     let mut pointer = at(fib.root, first);
     if pointer & NODE != 0 && fib.page_bits > 0 {
         pointer = at(
             fib.arena,
-            (pointer & !NODE).wrapping_add(take(fib.page_bits)),
+            (pointer & !NODE).wrapping_add(take(&mut rest, fib.page_bits)),
         );
     }
     let is_short = kind.width() == 32;
-    if is_short && pointer & (NODE | WIDE | FLAT) == NODE | FLAT {
-        let slot = take(6);
+    if is_short && pointer & (NODE | ROUTE) == NODE | FLAT {
+        let slot = take(&mut rest, 6);
         let place = fib.arena.wrapping_add(pointer & FLAT_PLACE);
         pointer = match pointer & 1 {
             0 => at(place, slot),
@@ -43,17 +44,28 @@ pub(crate) fn answer(words: &impl Words, kind: FibKind, id: u32, mut rest: u128)
         if pointer & NODE == 0 {
             return pointer;
         }
-        let slot = take(6);
-        if pointer & FLAT != 0 {
+        let left = (rest >> 96) as u32;
+        let slot = take(&mut rest, 6);
+        let kind = pointer & ROUTE;
+        if kind == FLAT {
             let place = fib.arena.wrapping_add(pointer & FLAT_PLACE);
             pointer = at(place, slot);
             continue;
         }
         let block = fib.arena.wrapping_add(pointer & PLACE);
-        let runs = u64::from(at(block, 0)) | u64::from(at(block, 1)) << 32;
-        let run = (runs << (63 - slot)).count_ones().wrapping_sub(1) & 63;
-        if pointer & WIDE != 0 {
-            pointer = at(block, 2 + run);
+        let head = [at(block, 0), at(block, 1)];
+        if kind == ROUTE {
+            let [route, numbers] = head;
+            let end = route & route.wrapping_neg();
+            let is_other = (route ^ left) & (end << 1).wrapping_neg() != 0;
+            return numbers >> (u32::from(is_other) * 16) & 0xffff;
+        }
+        let runs = u64::from(head[0]) | u64::from(head[1]) << 32;
+        let up_to = runs << (63 - slot);
+        let run = up_to.count_ones().wrapping_sub(head[0] & 1) & 63;
+        if kind == WIDE {
+            let is_first = (up_to >> 63 | runs & 1) == 0;
+            pointer = at(block, 2 + if is_first { 0 } else { run });
             continue;
         }
         let bit = run * (fib.value_bits & 63);

@@ -127,7 +127,15 @@ fuzz_target!(|data: &[u8]| {
     let whole = run(choice, &[bytes]);
     let step = usize::from(choice / 3) + 1;
     let pieces: Vec<&[u8]> = bytes.chunks(step).collect();
-    assert_eq!(run(choice, &pieces), whole);
+    let in_pieces = run(choice, &pieces);
+    // How much a decompressor takes and hands over before it finds damage hangs on what it is given.
+    let is_damaged = |error: &Option<String>| {
+        let error = error.as_deref();
+        error.is_some_and(|error| error.contains(" data is damaged"))
+    };
+    if !is_damaged(&whole.1) || !is_damaged(&in_pieces.1) {
+        assert_eq!(in_pieces, whole);
+    }
     assert!(
         whole
             .1

@@ -2,8 +2,11 @@
 //!
 //! Updates may come live, over a pipe from a collector, so a format is found by the first line and never waits for a second.
 
+use memchr::memrchr;
+
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::lines::KIND_BYTES;
 use crate::registry::formats;
 use crate::update::UpdateEntry;
 use crate::{bgpdump, mrt, update_messages, update_text};
@@ -41,7 +44,13 @@ pub fn open_updates(
     (format.0.open)(input, options)
 }
 
-/// Whether any format claims the head of a file.
+/// Whether any format claims the head of a file, by whole lines or as many bytes as tell that it is no text: the same however the
+/// input comes in pieces.
 fn is_enough(head: &[u8]) -> bool {
+    let whole = match head.len() {
+        KIND_BYTES.. => head.len(),
+        _ => memrchr(b'\n', head).map_or(0, |end| end + 1),
+    };
+    let head = &head[..whole];
     FORMATS.iter().any(|entry| (entry.detect)(head))
 }

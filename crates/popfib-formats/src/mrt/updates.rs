@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use super::bytes::{Afi, WireBytes, WireFlaw};
-use super::kinds::{BGP4MP, BGP4MP_ET, UnreadRecords, first_kind, is_old};
+use super::kinds::{BGP4MP, BGP4MP_ET, HEADER, UnreadRecords, first_kind, is_old};
 use super::message::{BgpChange, BgpForm, BgpUpdate};
 use super::records::{MrtRecord, MrtRecords};
 use crate::error::ReadError;
@@ -24,7 +24,8 @@ pub(crate) const FORMAT: UpdateEntry = UpdateEntry {
     name: "mrt",
     description: "MRT updates of route collectors (BGP4MP, BGP4MP_ET)",
     can: &[Peers],
-    detect: |head| first_kind(head).is_some() || is_old(head),
+    // By the first header alone: a second record may come much later, and a file is the same in pieces.
+    detect: |head| first_kind(&head[..head.len().min(HEADER)]).is_some() || is_old(head),
     open: |input, options| Ok(Box::new(MrtUpdates::new(input, options))),
 };
 

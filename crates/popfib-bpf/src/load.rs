@@ -82,8 +82,8 @@ impl ProgramValues {
 
 impl PinnedMap {
     /// Lets programs look up in this table from now on; when it returns, none looks up in the previous one any more, if none is
-    /// sleepable. A table that has the records of [several](Table::set) is these tables. With `matches` they also find prefixes, which takes about as much memory again. O(words), and compiling a table that
-    /// is no image.
+    /// sleepable. A table that has the records of [several](Table::set) is these tables. With `matches` they also find prefixes, which
+    /// takes about as much memory again. O(words), and compiling a table that is no image.
     ///
     /// # Errors
     /// [`BpfError::Table`] for an image that lacks what is asked for, [`BpfError::TooLarge`], [`BpfError::OtherMap`], or what the kernel
@@ -121,7 +121,7 @@ fn add<'t, A: Family>(
             (Some(set), _) => {
                 let tables = set.fibs::<A>(with_prefixes).map_err(BpfError::Table)?;
                 *roots = by_id(set.names(), tables.words().root());
-                let source = FibSource::words(tables.words()).of_tables(roots);
+                let source = FibSource::of_tables(tables.words(), roots);
                 source.routes(set.route_count::<A>())
             }
             (None, false) => of_fib(family, family.fib())?,

@@ -28,13 +28,13 @@ pub(crate) enum ArrayKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FibSource<'a> {
     from: WordSource<'a>,
-    roots: Option<&'a [u32]>,
     routes: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum WordSource<'a> {
-    Fib(FibWords<'a>),
+    /// With the pointers of several tables by their ids, which are in place of the root.
+    Fib(FibWords<'a>, Option<&'a [u32]>),
     Table(&'a MappedTable),
 }
 
@@ -42,8 +42,7 @@ impl<'a> FibSource<'a> {
     /// Those of a compiled table.
     pub(crate) fn words(words: FibWords<'a>) -> Self {
         Self {
-            from: WordSource::Fib(words),
-            roots: None,
+            from: WordSource::Fib(words, None),
             routes: 0,
         }
     }
@@ -52,16 +51,16 @@ impl<'a> FibSource<'a> {
     pub(crate) fn of_table(table: &'a MappedTable) -> Self {
         Self {
             from: WordSource::Table(table),
-            roots: None,
             routes: 0,
         }
     }
 
-    /// In place of a root the pointers of several tables, by their ids.
-    #[must_use]
-    pub(crate) fn of_tables(self, roots: &'a [u32]) -> Self {
-        let roots = Some(roots);
-        Self { roots, ..self }
+    /// Those of several tables, whose pointers are these by their ids.
+    pub(crate) fn of_tables(words: FibWords<'a>, roots: &'a [u32]) -> Self {
+        Self {
+            from: WordSource::Fib(words, Some(roots)),
+            routes: 0,
+        }
     }
 
     /// The number of routes, for display alone.
@@ -72,18 +71,19 @@ impl<'a> FibSource<'a> {
 
     /// Its header, but for the places.
     fn header(&self, kind: FibKind) -> FibHeader {
-        let words = match self.from {
+        let (words, root_bits, tables) = match self.from {
             WordSource::Table(table) => return table.fib(kind),
-            WordSource::Fib(words) => words,
+            WordSource::Fib(words, None) => (words, words.root_bits().into(), 1),
+            WordSource::Fib(words, Some(roots)) => (words, 0, roots.len() as u32),
         };
         let value_bits = words.value_bits();
         let arena_len = words.arena().len();
         FibHeader {
-            root_bits: self.roots.map_or(words.root_bits().into(), |_| 0),
+            root_bits,
             page_bits: words.page_bits().into(),
             value_bits: value_bits.into(),
             value_mask: u32::MAX >> (32 - value_bits),
-            tables: self.roots.map_or(1, |roots| roots.len() as u32),
+            tables,
             arena_len: arena_len as u32,
             arena_room: arena_len as u32,
             routes: self.routes as u32,
@@ -206,17 +206,16 @@ impl MappedTable {
     /// Fills the table, which is all zeros.
     pub(crate) fn fill(&self, contents: &TableContents<'_>, plan: &Plan, generation: u32) {
         for (kind, header) in FibKind::ALL.into_iter().zip(plan.headers) {
-            let source = contents.fibs[kind as usize];
-            match source.map(|source| (source.from, source.roots)) {
+            match contents.fibs[kind as usize].map(|source| source.from) {
                 None => {}
-                Some((WordSource::Fib(words), roots)) => {
+                Some(WordSource::Fib(words, roots)) => {
                     match roots {
                         None => self.fill_from(header.root, words.root()),
                         Some(roots) => self.fill_from(header.root, roots.iter().copied()),
                     }
                     self.fill_from(header.arena, words.arena());
                 }
-                Some((WordSource::Table(table), _)) => {
+                Some(WordSource::Table(table)) => {
                     let old = table.fib(kind);
                     let root = header.tables << header.root_bits;
                     let words = |start: u32, len: u32| (start..start + len).map(|at| table.at(at));

@@ -328,7 +328,7 @@ pub fn swap_line_ends(bytes: &mut [u8]) {
 }
 
 /// The whole lines of a file's head, without their ends; what was cut off in
-/// the middle is left out, and so is what begins with a line that has a NUL, which is no text. For the `detect` functions of formats.
+/// the middle is left out, and so is all from a line with a NUL on, which is no text. For the `detect` functions of formats.
 pub(crate) fn head_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let head = head.strip_prefix(BOM).unwrap_or(head);
     let whole = match memchr::memrchr(b'\n', head) {

@@ -281,7 +281,7 @@ impl ImageWriter {
         let mut sections: Vec<(SectionId, &[u8])> =
             whole.map(|(id, content)| (*id, &**content)).collect();
         let shared;
-        // Not in the npm package, which writes one table: 28 kB of it.
+        // Not in the npm package, which writes one table and has to be small.
         if self.tables.len() > 1 && cfg!(not(target_family = "wasm")) {
             shared = share_arenas(&self.sections);
             sections.retain(|(id, _)| !shared.contains_key(id));

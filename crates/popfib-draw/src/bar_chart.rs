@@ -134,19 +134,19 @@ pub fn bar_chart(what: &BarChart<'_>) -> String {
                 let name = fitted(&named.name, LABEL_SIZE, NAMES);
                 svg.label((left - 10.0, y + 15.0), Anchor::End, LABEL, &name);
             }
-            let class = if named.is_strong {
-                "pf-strong"
+            let style = if named.is_strong {
+                "class=\"pf-strong\""
             } else {
-                "pf-weak"
+                "class=\"pf-weak\""
             };
-            draw(&mut svg, class, bar.as_ref(), (x, y), scale);
+            draw(&mut svg, style, bar.as_ref(), (x, y), scale);
         }
     }
     svg.finish()
 }
 
 /// Draws a bar from `x` on, in the row below `y`.
-fn draw(svg: &mut Svg, class: &str, bar: Option<&Bar>, (x, y): (f64, f64), scale: f64) {
+fn draw(svg: &mut Svg, style: &str, bar: Option<&Bar>, (x, y): (f64, f64), scale: f64) {
     let Some(bar) = bar else {
         svg.label((x + 6.0, y + 15.0), Anchor::Start, SOFT, "\u{2013}");
         return;
@@ -158,7 +158,7 @@ fn draw(svg: &mut Svg, class: &str, bar: Option<&Bar>, (x, y): (f64, f64), scale
             0.0
         }
     };
-    svg.rect(class, (x, y + (ROW - BAR) / 2.0), (length(bar.value), BAR));
+    svg.rect(style, (x, y + (ROW - BAR) / 2.0), (length(bar.value), BAR));
     let mut end = x + length(bar.value);
     if let Some((low, high)) = bar.spread {
         let (low, high) = (x + length(low), x + length(high));

@@ -75,8 +75,8 @@ pub fn heat_map(title: &str, note: &str, map: &DepthMap, width: u8) -> String {
     let gap = if cell >= 8.0 { 1.0 } else { 0.5 };
     for (length, depth, count) in &map.cells {
         let at = (column(*length) + gap / 2.0, row(*depth) + gap / 2.0);
-        let class = format!("pf-h{}", colour(log2(*count)));
-        svg.rect(&class, at, (cell - gap, cell - gap));
+        let style = format!("class=\"pf-h{}\"", colour(log2(*count)));
+        svg.rect(&style, at, (cell - gap, cell - gap));
     }
     let middle = (left + right) / 2.0;
     svg.label(
@@ -97,7 +97,7 @@ fn legend(svg: &mut Svg, (x, bottom): (f64, f64), least: f64, most: f64) {
     let patch = 13.0;
     for i in 0..RAMP {
         let y = bottom - (i + 1) as f64 * patch;
-        svg.rect(&format!("pf-h{i}"), (x, y), (BAR, patch));
+        svg.rect(&format!("class=\"pf-h{i}\""), (x, y), (BAR, patch));
         if i % 5 == 0 {
             let bits = least + (most - least) * i as f64 / (RAMP - 1) as f64;
             let label = format!("2^{bits:.0}");

@@ -13,12 +13,12 @@ use popfib::{Address, NextHop, Prefix, Rib};
 
 use crate::heat_map::percent;
 use crate::hilbert_curve::{borders, place};
-use crate::palette::{LENGTHS, OTHERS, Rgb, STRONG, UNKNOWN, between, hex};
+use crate::palette::{LENGTHS, OTHERS, Rgb, STRONG, UNKNOWN, between};
 use crate::pixel_image::{Colour, PixelImage};
 use crate::regions::regions;
 use crate::shown_span::ShownSpan;
 use crate::svg::{
-    Anchor, Coordinate, LABEL, LABEL_SIZE, SOFT, SOFT_SIZE, Svg, counted, fitted, grouped, width_of,
+    Anchor, LABEL, LABEL_SIZE, SOFT, SOFT_SIZE, Svg, counted, filled, fitted, grouped, width_of,
 };
 use crate::used_space::UsedSpace;
 
@@ -243,10 +243,10 @@ impl Legend {
         self.indices.get(&value).copied().unwrap_or_else(other)
     }
 
-    fn row(&mut self, colour: Option<Colour>, name: &str, detail: &str, share: f64) {
+    fn row(&mut self, colour: Option<Colour>, name: &str, share: f64) {
         let holder = Holder {
             name: name.to_owned(),
-            detail: detail.to_owned(),
+            ..Holder::default()
         };
         self.rows.push(LegendRow {
             colour,
@@ -264,19 +264,9 @@ impl Legend {
         let most = (SIDE / height) as usize;
         for (row, line) in self.rows.iter().take(most).enumerate() {
             let y = TOP + 12.0 + height * row as f64;
-            let paint = match line.colour {
-                Some([red, green, blue, opacity]) => format!(
-                    "fill=\"{}\" fill-opacity=\"{}\"",
-                    hex([red, green, blue]),
-                    Coordinate(f64::from(opacity) / 255.0)
-                ),
-                None => "class=\"pf-axis\" fill=\"none\"".to_owned(),
-            };
-            svg.element(format_args!(
-                "rect x=\"{}\" y=\"{}\" width=\"13\" height=\"13\" rx=\"2\" {paint}",
-                Coordinate(left),
-                Coordinate(y - 11.0),
-            ));
+            let none = || "class=\"pf-axis\" fill=\"none\"".to_owned();
+            let paint = line.colour.map_or_else(none, filled);
+            svg.rect(&format!("{paint} rx=\"2\""), (left, y - 11.0), (13.0, 13.0));
             let share = percent(line.share);
             let Holder { name, detail } = &line.holder;
             let (x, below) = (left + 21.0, y + 16.0);
@@ -332,10 +322,10 @@ fn by_next_hop(
     let others = &known[known.len().min(STRONG.len())..];
     if !others.is_empty() {
         let name = format!("{} others", grouped(others.len() as u64));
-        legend.row(Some(OTHERS[1]), &name, "", sum(others));
+        legend.row(Some(OTHERS[1]), &name, sum(others));
     }
     if !unknown.is_empty() {
-        legend.row(Some(UNKNOWN), "without a value", "", sum(&unknown));
+        legend.row(Some(UNKNOWN), "without a value", sum(&unknown));
         let colour = image.palette.len() as u8 - 1;
         let numbers = unknown.iter().map(|(value, _)| (*value, colour));
         legend.indices.extend(numbers);
@@ -357,7 +347,7 @@ fn by_length(image: &mut PixelImage, values: &PixelValues) -> Legend {
         let colour = opaque(between(&LENGTHS, i as f64 / most));
         image.palette.push(colour);
         legend.indices.insert(length, i as u8 + 1);
-        legend.row(Some(colour), &format!("/{length}"), "", share);
+        legend.row(Some(colour), &format!("/{length}"), share);
     }
     no_route(&mut legend);
     legend
@@ -368,7 +358,7 @@ fn no_route(legend: &mut Legend) {
     let routed: f64 = legend.rows.iter().map(|row| row.share).sum();
     // A smaller difference is only the error of the sum.
     if routed < 1.0 - 1e-9 {
-        legend.row(None, "no route", "", 1.0 - routed);
+        legend.row(None, "no route", 1.0 - routed);
     }
 }
 

@@ -34,6 +34,10 @@ const TOP: f64 = 84.0;
 const CELL: f64 = WIDTH / 64.0;
 const TABLE_HEIGHT: f64 = 114.0;
 const BLOCK_HEIGHT: f64 = 156.0;
+/// The attributes of cells, by turns, and of the frame around what is read.
+const EVEN: &str = "class=\"pf-h1\"";
+const ODD: &str = "class=\"pf-h3\"";
+const MARK: &str = "class=\"pf-rule\" fill=\"none\" stroke-width=\"2\"";
 /// The attributes of text in a cell.
 const SMALL: &str = "class=\"pf-ink\" font-size=\"9.5\"";
 
@@ -124,12 +128,12 @@ fn heading<A: Address>(svg: &mut Svg, top: f64, step: &LookupStep, number: usize
 fn table(svg: &mut Svg, top: f64, step: &LookupStep, from: Option<(f64, f64)>) -> (f64, f64) {
     let (y, height) = (top + 26.0, 30.0);
     arrow_into(svg, from, y);
-    svg.rect("pf-h1", (LEFT, y), (WIDTH, height));
+    svg.rect(EVEN, (LEFT, y), (WIDTH, height));
     let entries = f64::from(1u32 << step.bits);
     let x = LEFT + (f64::from(step.index) + 0.5) / entries * WIDTH;
     // One entry of many would not be seen.
     let width = (WIDTH / entries).max(6.0);
-    mark(svg, (x - width / 2.0, y), (width, height));
+    svg.rect(MARK, (x - width / 2.0, y), (width, height));
     svg.label((LEFT, y + height + 14.0), Anchor::Start, SOFT, "0");
     let last = grouped((1 << step.bits) - 1);
     svg.label((SIDE - LEFT, y + height + 14.0), Anchor::End, SOFT, &last);
@@ -159,14 +163,14 @@ fn block(
     for slot in 0..64 {
         let begins = firsts.get(run).is_some_and(|first| *first == slot);
         run += usize::from(begins);
-        let class = if run % 2 == 1 { "pf-h1" } else { "pf-h3" };
+        let style = if run % 2 == 1 { EVEN } else { ODD };
         let x = LEFT + slot as f64 * CELL;
-        svg.rect(class, (x, y), (CELL, height));
+        svg.rect(style, (x, y), (CELL, height));
         let bit = if begins { "1" } else { "0" };
         svg.label((x + CELL / 2.0, y + 17.0), Anchor::Middle, SMALL, bit);
     }
     let x = LEFT + f64::from(index) * CELL;
-    mark(svg, (x, y), (CELL, height));
+    svg.rect(MARK, (x, y), (CELL, height));
 
     let value = firsts
         .iter()
@@ -176,9 +180,9 @@ fn block(
     let values_y = y + height + 34.0;
     let cell = (WIDTH / firsts.len() as f64).min(132.0);
     for (at, first) in firsts.iter().enumerate() {
-        let class = if at % 2 == 0 { "pf-h1" } else { "pf-h3" };
+        let style = if at % 2 == 0 { EVEN } else { ODD };
         let x = LEFT + at as f64 * cell;
-        svg.rect(class, (x, values_y), (cell, height));
+        svg.rect(style, (x, values_y), (cell, height));
         let text = match slots[*first] {
             Slot::Node(_) => "block".to_owned(),
             Slot::Leaf(next_hop) => NextHop::new(next_hop).map_or("none".to_owned(), name),
@@ -191,7 +195,7 @@ fn block(
         }
     }
     let value_x = LEFT + (value as f64 + 0.5) * cell;
-    mark(svg, (value_x - cell / 2.0, values_y), (cell, height));
+    svg.rect(MARK, (value_x - cell / 2.0, values_y), (cell, height));
     let to = (value_x, values_y - 2.0);
     arrow(svg, (x + CELL / 2.0, y + height), y + height + 10.0, to);
     let count = format!(
@@ -208,17 +212,6 @@ fn block(
     };
     svg.label((at, values_y - 11.0), anchor, SOFT, &count);
     (value_x, values_y + height)
-}
-
-/// A frame around what is read.
-fn mark(svg: &mut Svg, (x, y): (f64, f64), (width, height): (f64, f64)) {
-    svg.element(format_args!(
-        "rect class=\"pf-rule\" fill=\"none\" stroke-width=\"2\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
-        Coordinate(x),
-        Coordinate(y),
-        Coordinate(width),
-        Coordinate(height)
-    ));
 }
 
 /// The arrow from the step before to the left end of a table or block, where it begins.

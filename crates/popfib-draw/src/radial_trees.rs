@@ -10,13 +10,11 @@ use std::f64::consts::TAU;
 use popfib::{Address, CompileError, Prefix, Rib};
 
 use crate::density::{BANDS, Density, TONES, tone};
-use crate::palette::hex;
-use crate::pixel_image::Colour;
 use crate::poptrie_shape::{PoptrieShape, ShapePart};
 use crate::regions::{Region, regions};
 use crate::shown_span::ShownSpan;
 use crate::svg::{
-    Anchor, Coordinate, HALO, LABEL, SOFT, SOFT_SIZE, Svg, counted, grouped, width_of,
+    Anchor, Coordinate, HALO, LABEL, SOFT, SOFT_SIZE, Svg, counted, filled, grouped, width_of,
 };
 
 /// What a picture of the two trees shows.
@@ -308,23 +306,11 @@ fn legend(svg: &mut Svg, (right, top): (f64, f64), (first, last): (u8, u8), high
         svg.label((left - 8.0, y + 10.0), Anchor::End, SOFT, &from);
         svg.label((right + 8.0, y + 10.0), Anchor::Start, SOFT, &to);
     };
-    let cell = |svg: &mut Svg, at: usize, y: f64, [red, green, blue, opacity]: Colour| {
-        svg.element(format_args!(
-            "rect x=\"{}\" y=\"{}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{}\" fill-opacity=\"{}\"",
-            Coordinate(left + at as f64 * CELL),
-            Coordinate(y),
-            hex([red, green, blue]),
-            Coordinate(f64::from(opacity) / 255.0),
-        ));
-    };
     for at in 0..BANDS {
-        cell(svg, at, top, tone(at, TONES));
-        cell(
-            svg,
-            at,
-            top + 20.0,
-            tone(BANDS / 4, 1 + at * (TONES - 1) / (BANDS - 1)),
-        );
+        let (x, depth) = (left + at as f64 * CELL, 1 + at * (TONES - 1) / (BANDS - 1));
+        let (length, edges) = (filled(tone(at, TONES)), filled(tone(BANDS / 4, depth)));
+        svg.rect(&length, (x, top), (CELL, CELL));
+        svg.rect(&edges, (x, top + 20.0), (CELL, CELL));
     }
     texts(
         svg,

@@ -4,6 +4,8 @@
 
 use std::fmt::{self, Display, Write};
 
+use crate::palette::hex;
+use crate::pixel_image::Colour;
 use crate::theme;
 
 /// Which point of a text its position is.
@@ -110,10 +112,10 @@ impl Svg {
         ));
     }
 
-    /// A rectangle of a class.
-    pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+    /// A rectangle with these attributes.
+    pub(crate) fn rect(&mut self, style: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         self.element(format_args!(
-            "rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
+            "rect {style} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
             Coordinate(x),
             Coordinate(y),
             Coordinate(width),
@@ -126,6 +128,12 @@ impl Svg {
             .write_fmt(content)
             .expect("a string takes everything");
     }
+}
+
+/// The attributes of what has this colour.
+pub(crate) fn filled([red, green, blue, opacity]: Colour) -> String {
+    let (colour, opacity) = (hex([red, green, blue]), f64::from(opacity) / 255.0);
+    format!("fill=\"{colour}\" fill-opacity=\"{}\"", Coordinate(opacity))
 }
 
 /// From the edge of a picture to its title.

@@ -12,7 +12,7 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
 
-use crate::args::{FileArgs, TableArgs, at_least_one};
+use crate::args::{FileArgs, at_least_one};
 use crate::condition::{self, Condition};
 use crate::destination::DestinationArgs;
 use crate::output::note;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
     let is_list = !args.conditions.is_empty() || args.at_most.is_some();
     let mut table = match args.conditions.is_empty() {
         true => {
-            let mut asked = TableArgs::clone(&args.table).or_stdin(false);
+            let mut asked = args.table.or_stdin(false);
             asked.read.is_list = true;
             args.destination.ask(&mut asked.read);
             let options = LoadOptions {
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &AggregateArgs) -> Result<Verdict, Failure> {
 
 /// The addresses whose answers meet the conditions, as a list.
 fn answered(args: &AggregateArgs) -> Result<RouteTable, Failure> {
-    let mut asked = TableArgs::clone(&args.table).or_stdin(false);
+    let mut asked = args.table.or_stdin(false);
     asked.read.is_list = true;
     condition::ask(&mut asked.read, &args.conditions)?;
     let options = LoadOptions {

@@ -6,11 +6,10 @@
 #[cfg(unix)]
 use std::io;
 use std::num::NonZeroUsize;
-use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use clap::{Args, ValueEnum};
 use popfib::{Address, Kernel};
 use popfib_formats::{
     ColumnSelection, Format, Input, LoadOptions, PeerFilter, RouteTable, RouteValue,
@@ -55,15 +54,6 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    /// These, with standard input for a table that nobody named if there is one. For commands whose whole input is the table, unless
-    /// the arguments of this one ask for something (`is_asked`): then a loop of the shell keeps the lines of its list.
-    pub(crate) fn or_stdin(mut self, is_asked: bool) -> Self {
-        if self.table.is_none() && self.live.is_none() && !is_asked {
-            self.table = table_on_stdin();
-        }
-        self
-    }
-
     /// Whether it is the built-in table, by its name or because no other is named.
     pub(crate) fn is_built_in(&self) -> bool {
         self.live.is_none() && self.table.as_deref().is_none_or(is_built_in)
@@ -76,58 +66,32 @@ impl TableArgs {
 }
 
 /// The same for commands that take the table also as an argument by itself.
-#[derive(Clone, Debug)]
-pub(crate) struct FileArgs(TableArgs);
-
-impl Deref for FileArgs {
-    type Target = TableArgs;
-
-    fn deref(&self) -> &TableArgs {
-        &self.0
-    }
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FileArgs {
+    #[command(flatten)]
+    pub(crate) options: TableArgs,
+    /// Table or image to read; the same as --table
+    ///
+    /// Without either, a pipe or file on standard input is the table, except beside conditions and addresses, which ask the built-in one.
+    #[arg(value_name = "FILE", help_heading = None::<&str>, conflicts_with_all = ["table", "live"])]
+    table_file: Option<PathBuf>,
 }
 
-impl DerefMut for FileArgs {
-    fn deref_mut(&mut self) -> &mut TableArgs {
-        &mut self.0
-    }
-}
-
-/// The identifier of that argument.
-pub(crate) const FILE: &str = "table_file";
-
-impl Args for FileArgs {
-    fn augment_args(command: Command) -> Command {
-        let file = Arg::new(FILE)
-            .value_name("FILE")
-            .help_heading(None::<&str>)
-            .value_parser(value_parser!(PathBuf))
-            .conflicts_with_all(["table", "live"])
-            .help("Table or image to read; the same as --table")
-            .long_help(
-                "Table or image to read; the same as --table\n\nWithout either, a pipe or file on standard input is the table, \
-                 except beside conditions and addresses, which ask the built-in one.",
-            );
-        TableArgs::augment_args(command).arg(file)
+impl FileArgs {
+    /// The file that is named.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.table_file.as_ref().or(self.options.table.as_ref())
     }
 
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for FileArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut table = TableArgs::from_arg_matches(matches)?;
-        if let Some(file) = matches.get_one::<PathBuf>(FILE) {
-            table.table = Some(file.clone());
+    /// That table, or standard input if nobody named one and there is one. For commands whose whole input is the table, unless the
+    /// arguments of this one ask for something (`is_asked`): then a loop of the shell keeps the lines of its list.
+    pub(crate) fn or_stdin(&self, is_asked: bool) -> TableArgs {
+        let mut table = self.options.clone();
+        table.table = self.file().cloned();
+        if table.table.is_none() && table.live.is_none() && !is_asked {
+            table.table = table_on_stdin();
         }
-        Ok(Self(table))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
+        table
     }
 }
 

@@ -19,10 +19,7 @@ pub(crate) const NAMES: &str = "prefix peer peer_as time id as_path origin_as or
                                 communities atomic aggregator";
 
 /// Bars separate the fields of a line.
-pub(crate) const FORM: RowForm = RowForm {
-    separator: Some('|'),
-    ..RowForm::TABS
-};
+pub(crate) const FORM: RowForm = RowForm::separated('|');
 
 /// What a line of `bgpdump -m` begins with.
 pub(crate) struct BgpdumpHead<'a> {

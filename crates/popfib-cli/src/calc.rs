@@ -109,8 +109,7 @@ pub(crate) fn run(args: &CalcArgs) -> Result<Verdict, Failure> {
             }
         }
     }
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }
 
 /// What a prefix is.

@@ -25,6 +25,5 @@ pub(crate) fn run(args: &CompletionsArgs, mut command: Command) -> Result<Verdic
     clap_complete::generate(args.shell, &mut command, "popfib", &mut script);
     let mut output = StandardOutput::new();
     output.bytes(&script)?;
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }

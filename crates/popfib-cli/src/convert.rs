@@ -8,7 +8,7 @@ use popfib_formats::{LoadOptions, UpdateFiles};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 
-use crate::args::{FamilyArg, FileArgs, TableArgs, at_most_one_stdin, is_stdin};
+use crate::args::{FamilyArg, FileArgs, at_most_one_stdin, is_stdin};
 use crate::destination::DestinationArgs;
 use crate::table;
 
@@ -58,10 +58,10 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<Verdict, Failure> {
     let destination = args.destination.open()?;
-    let inputs = args.updates.iter().chain(&args.table.table);
+    let inputs = args.updates.iter().chain(args.table.file());
     at_most_one_stdin(inputs, "table and the updates")?;
     let is_asked = args.updates.iter().any(|file| is_stdin(file));
-    let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
+    let mut asked = args.table.or_stdin(is_asked);
     args.destination.ask(&mut asked.read);
     let updates = (!args.updates.is_empty()).then(|| UpdateFiles {
         files: args.updates.clone(),

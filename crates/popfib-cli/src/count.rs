@@ -30,8 +30,8 @@ use crate::condition;
 use crate::destination::{Destination, form_by_name};
 use crate::forms::{Form, FormArgs};
 use crate::output::note;
+use crate::records::text;
 use crate::stream::answers::{Ask, LazyRouteNumbers};
-use crate::stream::form::text;
 use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
 use crate::stream::source::StreamSource;
@@ -277,7 +277,7 @@ impl Consumer for AddressCounter<'_> {
         let input = &self.args.input;
         self.args.table_column.open(name, source, input)?;
         if let Some(weight) = &self.args.weight {
-            let delimiter = input.delimiter();
+            let delimiter = input.delimiter;
             self.weight = Some(Weight::new(weight, delimiter, name, source)?);
         }
         Ok(())

@@ -294,14 +294,13 @@ pub(crate) fn form_by_name(
         Some(asked) if asked == meant || !is_binary => return Ok(None),
         _ => {}
     }
-    let name = path.display().to_string();
-    let name = name.escape_debug();
     let other = match meant {
         "image" => "`popfib compile` writes images".to_owned(),
         "svg" => "`popfib draw` and `popfib count --svg` write pictures".to_owned(),
         form => format!("`popfib convert --to {form}` writes it"),
     };
-    Err(format!("{name}: the name of another form, {meant}; {other}").into())
+    let reason = format_args!("the name of another form, {meant}; {other}");
+    Err(Failure::of_file(path, reason))
 }
 
 /// Standard output, or a file that takes its place when it is finished.
@@ -318,7 +317,7 @@ impl Destination {
         match path {
             Some(path) if path.as_os_str() != "-" => match OutputFile::create(path) {
                 Ok(file) => Ok(Self::File(path.to_owned(), file)),
-                Err(error) => Err(of_file(path, &error)),
+                Err(error) => Err(Failure::of_file(path, error)),
             },
             _ => Ok(Self::Stdout(StandardOutput::new())),
         }
@@ -377,7 +376,7 @@ impl Destination {
         self.flush()?;
         match self {
             Self::Stdout(_) => Ok(()),
-            Self::File(path, file) => file.finish().map_err(|e| of_file(&path, &e)),
+            Self::File(path, file) => file.finish().map_err(|e| Failure::of_file(&path, e)),
         }
     }
 
@@ -391,12 +390,7 @@ impl Destination {
     fn failed(&self, error: io::Error) -> Failure {
         match self {
             Self::Stdout(_) => Failure::Output(error),
-            Self::File(path, _) => of_file(path, &error),
+            Self::File(path, _) => Failure::of_file(path, error),
         }
     }
-}
-
-fn of_file(path: &Path, error: &io::Error) -> Failure {
-    let path = path.display().to_string();
-    format!("{}: {error}", path.escape_debug()).into()
 }

@@ -11,6 +11,7 @@ mod summary;
 mod updates;
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -28,6 +29,7 @@ use serde_json::value::RawValue;
 
 use crate::args::{ReadArgs, at_most_one_stdin};
 use crate::destination::{DestinationForm, DestinationFormParser};
+use crate::forms::FormArgs;
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
 use crate::records::CellText;
@@ -140,6 +142,13 @@ pub(crate) struct DiffArgs {
     read: ReadArgs,
 }
 
+impl DiffArgs {
+    /// Where differences are printed: as these rows, or objects with these members.
+    fn output(&self, rows: RowForm, members: &str) -> Result<StandardOutput, Failure> {
+        StandardOutput::of_form(rows, FormArgs::of_json(self.json), members)
+    }
+}
+
 pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     let inputs = [Some(&args.old), args.new.as_ref(), args.vrps.as_ref()];
     at_most_one_stdin(inputs.into_iter().flatten(), "tables and the VRPs")?;
@@ -179,11 +188,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
     let same = |old, new: NextHop| in_old[new.get() as usize - 1] == Some(old);
     let mut report = DiffReport {
         columns: &columns,
-        json: args.json,
-        output: StandardOutput::of_rows(RowForm {
-            separator: Some(columns.separator()),
-            ..RowForm::TABS
-        }),
+        output: args.output(RowForm::separated(columns.separator()), "")?,
         summary: args.summary.then(DiffSummary::default),
         updates: args.updates,
     };
@@ -238,8 +243,8 @@ fn origins(args: &DiffArgs, new: &Path) -> Result<Verdict, Failure> {
     };
     let old = load(&args.old, args.read.peer)?;
     let new = load(new, args.new_peer.or(args.read.peer))?;
-    let mut output = StandardOutput::new();
-    let summary = origins::print(&old, &new, vrps.as_ref(), args.json, &mut output)?;
+    let mut output = args.output(RowForm::TABS, origins::NAMES)?;
+    let summary = origins::print(&old, &new, vrps.as_ref(), &mut output)?;
     output.flush()?;
     Ok(verdict(summary))
 }
@@ -261,7 +266,6 @@ fn without(table: &RouteTable, prefixes: &[IpPrefix]) -> Result<RouteTable, Fail
 /// Prints differences, or counts them.
 struct DiffReport<'a> {
     columns: &'a ComparedColumns,
-    json: bool,
     output: StandardOutput,
     /// The counts, if routes are counted and not printed.
     summary: Option<DiffSummary<'a>>,
@@ -278,10 +282,9 @@ struct DiffRouteLine<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(bound = "A: Address")]
-struct DiffAnswerLine<'a, A: Address> {
-    first: AsText<AddressText<A>>,
-    last: AsText<AddressText<A>>,
+struct DiffAnswerLine<'a> {
+    first: IpAddr,
+    last: IpAddr,
     old: DiffValue<'a>,
     new: DiffValue<'a>,
     addresses: AddressCount,
@@ -310,8 +313,8 @@ impl<'a> DiffReport<'a> {
                 let [old, new] = [old.text(), new.text()];
                 let line = form.line(prefix, old.as_deref(), new.as_deref())?;
                 self.output.text(line)?;
-            } else if self.json {
-                self.output.json(&DiffRouteLine {
+            } else if !self.output.is_text() {
+                self.output.record(&DiffRouteLine {
                     change,
                     prefix: AsText(prefix),
                     old,
@@ -345,13 +348,13 @@ impl<'a> DiffReport<'a> {
     /// Prints the counts so far, if changes are counted: of a family, or of both.
     fn sum_up(&mut self, family: Option<&'static str>) -> Result<(), Failure> {
         match &mut self.summary {
-            Some(summary) => std::mem::take(summary).print(&mut self.output, family, self.json),
+            Some(summary) => std::mem::take(summary).print(&mut self.output, family),
             None => Ok(()),
         }
     }
 
     /// Prints ranges of addresses whose answers changed.
-    fn answers<A: Address>(
+    fn answers<A: Family>(
         &mut self,
         changes: impl Iterator<Item = AnswerChange<A>>,
     ) -> Result<ChangedRanges, Failure> {
@@ -368,13 +371,13 @@ impl<'a> DiffReport<'a> {
             let addresses = AddressCount::of(first, last);
             ranges.ranges += 1;
             ranges.addresses = ranges.addresses.plus(addresses);
-            let (first, last) = (AddressText(first), AddressText(last));
+            let (first, last) = (first.ip(), last.ip());
             if let Some(summary) = &mut self.summary {
                 summary.count(old.text(), new.text(), addresses.at_most());
-            } else if self.json {
-                self.output.json(&DiffAnswerLine {
-                    first: AsText(first),
-                    last: AsText(last),
+            } else if !self.output.is_text() {
+                self.output.record(&DiffAnswerLine {
+                    first,
+                    last,
                     old,
                     new,
                     addresses,
@@ -445,15 +448,6 @@ fn effective_summary(ipv4: &ChangedRanges, ipv6: &ChangedRanges) -> Option<Strin
         })
         .collect();
     (!said.is_empty()).then(|| said.join("; "))
-}
-
-/// An address as text.
-struct AddressText<A>(A);
-
-impl<A: Address> fmt::Display for AddressText<A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.format(f)
-    }
 }
 
 /// A number of addresses, up to all 2^128 of IPv6, which `u128` does not hold.

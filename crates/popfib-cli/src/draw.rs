@@ -16,7 +16,7 @@ use popfib_program::program::Verdict;
 use popfib_program::progress;
 use popfib_table::{Column, ColumnType, Records, Ribs};
 
-use crate::args::{FamilyArg, FileArgs, TableArgs, is_built_in, is_stdin};
+use crate::args::{FamilyArg, FileArgs, is_built_in, is_stdin};
 use crate::destination::Destination;
 use crate::records::{NO_AS, names, said};
 use crate::table;
@@ -166,9 +166,8 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     };
     let is_svg = |end: &std::ffi::OsStr| end.eq_ignore_ascii_case("svg");
     if !common.output.extension().is_some_and(is_svg) {
-        let path = common.output.display().to_string();
-        let path = path.escape_debug();
-        return Err(format!("{path}: the name of a picture ends in .svg").into());
+        let reason = "the name of a picture ends in .svg";
+        return Err(Failure::of_file(&common.output, reason));
     }
     if matches!(&args.picture, Picture::Radial(args) if args.part.size > MAX_RADIAL) {
         return Err(format!("--size of a radial picture is at most {MAX_RADIAL}").into());
@@ -176,7 +175,7 @@ pub(crate) fn run(args: &DrawArgs) -> Result<Verdict, Failure> {
     let family = chosen_family(common.family, prefix)?;
     let mut destination = Destination::open(Some(&common.output))?;
     let is_asked = matches!(&args.picture, Picture::Lookup(_));
-    let mut asked = TableArgs::clone(&common.table).or_stdin(is_asked);
+    let mut asked = common.table.or_stdin(is_asked);
     let name = match &asked.table {
         _ if asked.live.is_some() => "live table".to_owned(),
         Some(path) if is_stdin(path) => "standard input".to_owned(),

@@ -4,10 +4,10 @@ use clap::Args;
 use popfib_formats::{AddressFormat, Format, UpdateFormat};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
-use serde::Serialize;
 
 use crate::forms::FormArgs;
 use crate::output::StandardOutput;
+use crate::records::text;
 use crate::rows::{Alignment, RowForm};
 
 /// List the formats that can be read.
@@ -28,13 +28,6 @@ pub(crate) struct FormatsArgs {
     form: FormArgs,
 }
 
-#[derive(Serialize)]
-struct FormatsLine {
-    reads: &'static str,
-    name: &'static str,
-    description: &'static str,
-}
-
 pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
     let columns = &[Alignment::Left(9), Alignment::Left(14)];
     let names = "reads name description";
@@ -45,16 +38,10 @@ pub(crate) fn run(args: &FormatsArgs) -> Result<Verdict, Failure> {
     let addresses =
         AddressFormat::all().map(|format| ("addresses", format.name(), format.description()));
     for (reads, name, description) in tables.chain(updates).chain(addresses) {
-        if !output.is_text() {
-            output.record(&FormatsLine {
-                reads,
-                name,
-                description,
-            })?;
-        } else {
-            output.cells(&[&reads, &name, &description])?;
-        }
+        output.values(
+            &[],
+            &[reads, name, description].map(|cell| Some(text(cell))),
+        )?;
     }
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }

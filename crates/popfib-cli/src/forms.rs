@@ -50,6 +50,15 @@ pub(crate) fn with_parquet(to: Arg) -> Arg {
 }
 
 impl FormArgs {
+    /// Those of a command whose only form besides text is JSON.
+    pub(crate) fn of_json(json: bool) -> Self {
+        Self {
+            to: None,
+            json,
+            csv: false,
+        }
+    }
+
     pub(crate) fn form(self) -> Form {
         self.asked().unwrap_or(Form::Text)
     }

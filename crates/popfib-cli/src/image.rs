@@ -43,7 +43,6 @@ pub(crate) fn open_file(
         _ if trust && !changes => return Err("--trust is for an image that is a file".into()),
         _ => return Ok(None),
     };
-    let name = path.display().to_string();
     let of_records = ReadArgs {
         columns: Vec::new(),
         vrf: None,
@@ -51,8 +50,8 @@ pub(crate) fn open_file(
         ..read.clone()
     };
     if let Some(option) = of_records.of_file() {
-        let name = name.escape_debug();
-        return Err(format!("{name}: an image is compiled already; {option} is for tables").into());
+        let reason = format_args!("an image is compiled already; {option} is for tables");
+        return Err(Failure::of_file(path, reason));
     }
     let start = Instant::now();
     let image = if trust {
@@ -61,10 +60,10 @@ pub(crate) fn open_file(
     } else {
         Image::open(path).and_then(|image| check_records(&image).map(|()| image))
     };
-    let image = image.map_err(|error| format!("{}: {error}", name.escape_debug()))?;
+    let image = image.map_err(|error| Failure::of_file(path, error))?;
     let mut opened = OpenedImage {
         tables: image.tables().to_vec(),
-        name,
+        name: path.display().to_string(),
         image,
         start,
     };
@@ -136,9 +135,8 @@ impl<'p> ImagePlace<'p> {
         }
         let end = path.extension().unwrap_or_default().to_string_lossy();
         if COMPRESSED.contains(&format!(".{end}").as_str()) {
-            let name = path.display().to_string();
             let reason = "an image is not compressed: it is used in place";
-            return Err(format!("{}: {reason}", name.escape_debug()).into());
+            return Err(Failure::of_file(path, reason));
         }
         Ok(Self {
             path,
@@ -154,9 +152,8 @@ impl<'p> ImagePlace<'p> {
         keep: Keep,
     ) -> Result<(), Failure> {
         let writer = image_of(tables, self.created, options, keep)?;
-        let path = self.path.display().to_string();
         let saved = popfib_table::save_image(&writer, self.path);
-        saved.map_err(|error| format!("{}: {error}", path.escape_debug()).into())
+        saved.map_err(|error| Failure::of_file(self.path, error))
     }
 }
 

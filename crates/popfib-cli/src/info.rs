@@ -13,12 +13,13 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
 use popfib_table::{Column, FamilyTable, Records, Table, TableError};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use crate::args::{FileArgs, TableArgs, is_embedded};
+use crate::args::{FileArgs, is_embedded};
 use crate::forms::FormArgs;
 use crate::image::OpenedImage;
 use crate::output::StandardOutput;
+use crate::records::{self, RecordMembers};
 use crate::rows::{Alignment, RowForm};
 use crate::table;
 
@@ -61,8 +62,8 @@ struct InfoReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageInfo>,
     /// Those of an image, and of a file that says something of its data.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sources: Vec<SourceInfo>,
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_members")]
+    sources: Vec<Source>,
     /// If there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<ColumnInfo>>,
@@ -81,27 +82,23 @@ struct ImageInfo {
     open_ms: f64,
 }
 
-/// Where a table comes from; what is unknown is left out.
-#[derive(Debug, Serialize)]
-struct SourceInfo {
-    name: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    licence: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    date: String,
+/// What there is to know of a source; its name is `called` so. What is unknown is empty.
+fn facts<'s>(source: &'s Source, called: &'static str) -> [(&'static str, &'s str); 4] {
+    [
+        (called, &source.name),
+        ("description", &source.description),
+        ("licence", &source.licence),
+        ("date", &source.date),
+    ]
 }
 
-impl From<&Source> for SourceInfo {
-    fn from(source: &Source) -> Self {
-        Self {
-            name: source.name.clone(),
-            description: source.description.clone(),
-            licence: source.licence.clone(),
-            date: source.date.clone(),
-        }
-    }
+/// The sources as objects; what is unknown is left out.
+fn as_members<S: Serializer>(sources: &[Source], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(sources.iter().map(|source| {
+        let facts = facts(source, "name").into_iter();
+        let known = facts.filter(|(name, fact)| *name == "name" || !fact.is_empty());
+        RecordMembers(known.map(|(name, fact)| (name, Some(records::text(fact)))))
+    }))
 }
 
 /// A column of records.
@@ -169,7 +166,7 @@ impl RouteDistribution {
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
-    let mut asked = TableArgs::clone(&args.table).or_stdin(false);
+    let mut asked = args.table.or_stdin(false);
     let (image, sources, table) = match table::open_image(&asked)? {
         Some(opened) => {
             let loaded = popfib_formats::load(opened.input(), &asked.read.options())?;
@@ -198,7 +195,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<Verdict, Failure> {
     let columns = columns.map(|columns| columns.iter().map(ColumnInfo::of).collect());
     let info = InfoReport {
         image,
-        sources: sources.iter().map(SourceInfo::from).collect(),
+        sources,
         columns,
         ipv4: FamilyInfo::of(table.ipv4(), is_image)?,
         ipv6: FamilyInfo::of(table.ipv6(), is_image)?,
@@ -255,8 +252,7 @@ impl InfoReport {
                 lengths(&mut output, self)?;
             }
         }
-        output.flush()?;
-        Ok(Verdict::Good)
+        output.end(Verdict::Good)
     }
 }
 
@@ -297,14 +293,9 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
         }
     }
     for source in &info.sources {
-        for (name, value) in [
-            ("source", &source.name),
-            ("description", &source.description),
-            ("licence", &source.licence),
-            ("date", &source.date),
-        ] {
-            if !value.is_empty() {
-                output.cells(&[&name, &value.escape_debug()])?;
+        for (name, fact) in facts(source, "source") {
+            if !fact.is_empty() {
+                output.cells(&[&name, &fact.escape_debug()])?;
             }
         }
     }

@@ -4,11 +4,12 @@ use clap::Args;
 use popfib::Kernel;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
-use serde::Serialize;
+use popfib_table::{Cell, Scalar};
 
 use crate::args;
 use crate::forms::FormArgs;
 use crate::output::StandardOutput;
+use crate::records::text;
 use crate::rows::RowForm;
 
 /// List the kernels, which look up many addresses at a time.
@@ -28,13 +29,6 @@ pub(crate) struct KernelsArgs {
     form: FormArgs,
 }
 
-#[derive(Serialize)]
-struct KernelsLine {
-    kernel: &'static str,
-    available: bool,
-    chosen: bool,
-}
-
 pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
     let best = args::kernel()?;
     let mut output = StandardOutput::of_form(RowForm::TABS, args.form, "kernel available chosen")?;
@@ -42,11 +36,8 @@ pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
         let kernel = Kernel::by_name(name).ok();
         let (available, chosen) = (kernel.is_some(), kernel == Some(best));
         if !output.is_text() {
-            output.record(&KernelsLine {
-                kernel: name,
-                available,
-                chosen,
-            })?;
+            let is = |truth| Some(Cell::Scalar(Scalar::Boolean(truth)));
+            output.values(&[], &[Some(text(name)), is(available), is(chosen)])?;
         } else {
             let state = match (available, chosen) {
                 (_, true) => "chosen",
@@ -56,6 +47,5 @@ pub(crate) fn run(args: &KernelsArgs) -> Result<Verdict, Failure> {
             output.cells(&[&name, &state])?;
         }
     }
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use popfib::IpPrefix;
 use popfib_program::failure::{Failure, NO_TLS};
+use popfib_program::files::shown;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -102,12 +103,8 @@ impl FollowSocket {
         }
     }
 
-    fn name(&self) -> String {
-        self.place.display().to_string().escape_debug().to_string()
-    }
-
     fn failed(&self, reason: impl fmt::Display) -> Failure {
-        format!("{}: {reason}", self.name()).into()
+        Failure::of_file(&self.place, reason)
     }
 
     fn connect(&self) -> Result<BufReader<Box<dyn ReadWrite>>, Failure> {
@@ -236,7 +233,7 @@ impl FollowSocket {
         if stale > 0 {
             note!(
                 "{}: {stale} answers are of routes that their source has not confirmed since a restart",
-                self.name()
+                shown(&self.place)
             );
         }
         Ok(answers)
@@ -308,7 +305,7 @@ impl FollowSocket {
         let mut bytes = Vec::new();
         let read = answer.body.read_to_end(&mut bytes);
         read.map_err(|error| self.failed(error))?;
-        let opened = OpenedImage::of_bytes(self.name(), &bytes, start)?;
+        let opened = OpenedImage::of_bytes(shown(&self.place), &bytes, start)?;
         Ok(Some((answer.tag, opened)))
     }
 }

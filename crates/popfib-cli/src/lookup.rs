@@ -15,16 +15,16 @@ use anstyle::Style;
 use clap::Args;
 use popfib::{IpPrefix, NextHop, PrefixError};
 use popfib_formats::addresses::{FoundAddress, find_address};
-use popfib_formats::{Escaped, LoadOptions, prefixes_of_text};
+use popfib_formats::{LoadOptions, prefixes_of_text};
 use popfib_program::failure::{Failure, MASKS, as_number, instead_of};
 use popfib_program::program::Verdict;
-use popfib_table::{Cell, Scalar, Table};
+use popfib_table::Table;
 
 use crate::args::{ReadArgs, TableArgs};
 use crate::forms::{Form, FormArgs};
 use crate::live::FollowSocket;
 use crate::output::StandardOutput;
-use crate::records::{self, AnswerRecord, NEXT_HOP, NamedCell};
+use crate::records::{self, CellText, NEXT_HOP, NamedCell, text};
 use crate::rows::RowField;
 use crate::screen::{PREFIX, VALUE};
 use crate::stream::mapped::MappedMisses;
@@ -79,9 +79,7 @@ impl AddressOrPrefix {
         let address = self.0.address();
         (self.0 == IpPrefix::host(address)).then_some(address)
     }
-}
 
-impl AddressOrPrefix {
     /// The IPv4 address in place of an IPv4-mapped one, if that is asked for.
     fn unmapped(self, is_asked: bool) -> Self {
         match self.address() {
@@ -145,9 +143,8 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
             let prefix = texts
                 .get(1)
                 .and_then(|(_, prefix)| prefix.as_ref()?.parse().ok());
-            let cell = |text| Cell::Scalar(Scalar::Text(text));
             let cells = texts.iter().skip(2);
-            let cells = cells.map(|(name, text)| (&name[..], text.as_deref().map(cell)));
+            let cells = cells.map(|(name, value)| (&name[..], value.as_deref().map(text)));
             let cells: Vec<NamedCell<'_>> = cells.collect();
             if index == 0 {
                 let names = cells.iter().map(|(name, _)| *name);
@@ -155,9 +152,9 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
             }
             write_answer(&mut output, *asked, prefix, &cells)?;
         }
-        output.flush()?;
-        return Ok(Verdict::Good);
+        return output.end(Verdict::Good);
     }
+
     let table = table::load::<Table>(&args.table, args.table.read.options())?.content;
     let names = match table.records() {
         Some(records) => records::names(records, 0..records.columns().len()),
@@ -179,7 +176,7 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
         let bare = bare.map(|number| number.to_string());
         let cell = |column| match (table.records(), number) {
             (Some(records), Some(number)) => records.cell(number, column),
-            _ => bare.as_deref().map(|text| Cell::Scalar(Scalar::Text(text))),
+            _ => bare.as_deref().map(text),
         };
         let cells = names.iter().enumerate();
         let cells: Vec<_> = cells.map(|(column, name)| (*name, cell(column))).collect();
@@ -291,17 +288,14 @@ pub(crate) fn write_answer(
     prefix: Option<IpPrefix>,
     cells: &[NamedCell<'_>],
 ) -> Result<(), Failure> {
-    let prefix = prefix.map(|prefix| prefix.to_string());
+    let (asked, prefix) = (asked.to_string(), prefix.map(|prefix| prefix.to_string()));
+    let head = [Some(text(&asked)), prefix.as_deref().map(text)];
+    let values = head.into_iter().chain(cells.iter().map(|(_, cell)| *cell));
     if !output.is_text() {
-        let head = vec![("address", Some(asked.to_string())), ("prefix", prefix)];
-        return AnswerRecord { head, cells }.write(output);
+        return output.values(&[], &values.collect::<Vec<_>>());
     }
     let names: Vec<_> = cells.iter().map(|(name, _)| *name).collect();
-    let text = |cell: Cell<'_>| Escaped(&cell.to_string()).to_string();
-    let cells = cells.iter().map(|(_, cell)| cell.map(text));
-    let answer = [Some(asked.to_string()), prefix].into_iter().chain(cells);
-    let texts = answer.map(|text| text.unwrap_or_else(|| NONE.to_owned()));
-    let texts: Vec<String> = texts.collect();
+    let texts: Vec<String> = values.map(|cell| CellText::new(cell).to_string()).collect();
     write_texts(output, &names, texts.iter().map(String::as_str))
 }
 

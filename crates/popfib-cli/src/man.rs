@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ManArgs, command: Command) -> Result<Verdict, Failure> 
         }
         Some(directory) => fs::create_dir_all(directory)
             .and_then(|()| clap_mangen::generate_to(command, directory))
-            .map_err(|error| format!("{}: {error}", directory.display()))?,
+            .map_err(|error| Failure::of_file(directory, error))?,
     }
     Ok(Verdict::Good)
 }

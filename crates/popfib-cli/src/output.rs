@@ -3,17 +3,21 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
+use std::iter;
 
 use anstyle::Style;
 use popfib_formats::text::csv_field;
 use popfib_program::failure::Failure;
 pub(crate) use popfib_program::message::{AsText, error, tell};
 pub(crate) use popfib_program::note;
+use popfib_program::program::Verdict;
 use popfib_program::{progress, terminal_text};
+use popfib_table::Cell;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::forms::{Form, FormArgs};
+use crate::records::{CellText, RecordMembers};
 use crate::rows::{RowField, RowForm, RowWriter};
 use crate::screen::{HEADING, Screen};
 
@@ -99,6 +103,33 @@ impl StandardOutput {
         match self.form {
             Form::Csv => self.csv(&cells()),
             _ => self.json(value),
+        }
+    }
+
+    /// Writes a record of these values, one for each member; as a row of text its first fields have these styles.
+    pub(crate) fn values(
+        &mut self,
+        styles: &[Style],
+        cells: &[Option<Cell<'_>>],
+    ) -> Result<(), Failure> {
+        match self.form {
+            Form::Text => {
+                let texts: Vec<_> = cells.iter().copied().map(CellText::new).collect();
+                let styles = styles.iter().copied().chain(iter::repeat(Style::new()));
+                let fields = texts.iter().zip(styles);
+                self.row(fields.map(|(text, style)| RowField::styled(style, text)))
+            }
+            Form::Csv => {
+                let texts = cells.iter().map(|cell| cell.map(Cell::to_text));
+                self.csv(&texts.map(Option::unwrap_or_default).collect::<Vec<_>>())
+            }
+            _ => {
+                let columns = std::mem::take(&mut self.columns);
+                let names = columns.iter().map(String::as_str);
+                let written = self.json(&RecordMembers(names.zip(cells.iter().copied())));
+                self.columns = columns;
+                written
+            }
         }
     }
 
@@ -189,6 +220,12 @@ impl StandardOutput {
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         self.settle()?;
         self.buffer.flush().map_err(Failure::Output)
+    }
+
+    /// Ends it: the verdict holds if all was written.
+    pub(crate) fn end(mut self, verdict: Verdict) -> Result<Verdict, Failure> {
+        self.flush()?;
+        Ok(verdict)
     }
 }
 

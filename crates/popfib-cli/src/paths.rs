@@ -70,10 +70,7 @@ pub(crate) struct PathsArgs {
 
 /// The members of what `--moas` prints, and what its lines look like.
 pub(crate) const MOAS_NAMES: &str = "prefix origins";
-pub(crate) const MOAS_FORM: RowForm = RowForm {
-    separator: Some(' '),
-    ..RowForm::TABS
-};
+pub(crate) const MOAS_FORM: RowForm = RowForm::separated(' ');
 
 /// Prints a prefix with several origins.
 pub(crate) fn write_moas(
@@ -133,8 +130,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Verdict, Failure> {
     drop(bar);
     note_skipped(&name, skipped);
     report.finish_prefix()?;
-    report.output.flush()?;
-    Ok(Verdict::good_if(report.is_found))
+    report.output.end(Verdict::good_if(report.is_found))
 }
 
 /// Prints paths, or with `--moas` collects the origins of each prefix, whose paths follow one another in a dump.

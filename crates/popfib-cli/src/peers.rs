@@ -1,18 +1,16 @@
 //! `popfib peers`: a route collector's dump in, its peers with the numbers of their routes out. The whole dump is read, for nothing but
 //! the routes themselves says how many there are.
 
-use std::net::IpAddr;
-
 use clap::Args;
 use popfib_formats::{LoadOptions, RouteValue, open_routes};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
-use serde::Serialize;
 
 use crate::args::DumpArgs;
 use crate::forms::FormArgs;
 use crate::output::StandardOutput;
+use crate::records::{number, text};
 use crate::rows::{LEFT, RIGHT, RowForm};
 use crate::table::{note_skipped, take_all};
 
@@ -32,15 +30,6 @@ pub(crate) struct PeersArgs {
 
     #[command(flatten)]
     dump: DumpArgs,
-}
-
-#[derive(Serialize)]
-struct PeersLine {
-    index: usize,
-    address: IpAddr,
-    r#as: u32,
-    ipv4_routes: u64,
-    ipv6_routes: u64,
 }
 
 pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
@@ -70,25 +59,14 @@ pub(crate) fn run(args: &PeersArgs) -> Result<Verdict, Failure> {
     let names = "index address as ipv4_routes ipv6_routes";
     let mut output = StandardOutput::of_form(RowForm::tabs(columns), args.form, names)?;
     for (index, peer) in source.peers().iter().enumerate() {
-        let line = PeersLine {
-            index,
-            address: peer.address,
-            r#as: peer.asn,
-            ipv4_routes: peer.ipv4_routes,
-            ipv6_routes: peer.ipv6_routes,
+        let [address, asn] = [peer.address.to_string(), format!("AS{}", peer.asn)];
+        let asn = match output.is_text() {
+            true => text(&asn),
+            false => number(peer.asn),
         };
-        if !output.is_text() {
-            output.record(&line)?;
-        } else {
-            output.cells(&[
-                &index,
-                &line.address,
-                &format_args!("AS{}", line.r#as),
-                &line.ipv4_routes,
-                &line.ipv6_routes,
-            ])?;
-        }
+        let [ipv4, ipv6] = [peer.ipv4_routes, peer.ipv6_routes].map(number);
+        let cells = [number(index as u64), text(&address), asn, ipv4, ipv6];
+        output.values(&[], &cells.map(Some))?;
     }
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }

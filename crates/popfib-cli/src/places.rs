@@ -36,13 +36,18 @@ pub(crate) struct PlaceArgs {
 impl PlaceArgs {
     /// Whether there are any.
     pub(crate) fn are_given(&self) -> bool {
-        let all = [
-            &self.covering,
-            &self.covered_by,
-            &self.overlapping,
-            &self.exact,
-        ];
-        all.iter().any(|texts| !texts.is_empty())
+        self.given().iter().any(|(.., texts)| !texts.is_empty())
+    }
+
+    /// What each option is called and has. The narrowest relation first: a Rib is searched by the first, and the others are tests of
+    /// what was found.
+    fn given(&self) -> [(Relation, &'static str, &[String]); 4] {
+        [
+            (Relation::Exact, "--exact", &self.exact),
+            (Relation::Covering, "--covering", &self.covering),
+            (Relation::CoveredBy, "--covered-by", &self.covered_by),
+            (Relation::Overlapping, "--overlapping", &self.overlapping),
+        ]
     }
 
     /// The test whether a prefix meets all of the options.
@@ -66,15 +71,8 @@ impl PlaceArgs {
         read: &ReadArgs,
         mut is_stdin_taken: bool,
     ) -> Result<Vec<(Relation, Vec<IpPrefix>)>, Failure> {
-        // The narrowest relation first: a Rib is searched by the first, and the others are tests of what was found.
-        let given = [
-            (Relation::Exact, "--exact", &self.exact),
-            (Relation::Covering, "--covering", &self.covering),
-            (Relation::CoveredBy, "--covered-by", &self.covered_by),
-            (Relation::Overlapping, "--overlapping", &self.overlapping),
-        ];
         let mut places = Vec::new();
-        for (relation, option, texts) in given {
+        for (relation, option, texts) in self.given() {
             if texts.is_empty() {
                 continue;
             }

@@ -5,12 +5,23 @@ use std::fmt::{self, Display};
 
 use popfib_formats::Escaped;
 use popfib_formats::text::CellJson;
-use popfib_program::failure::Failure;
 use popfib_table::{Cell, Column, Records, Scalar};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
-use crate::output::StandardOutput;
-use crate::table;
+/// A cell of this text.
+pub(crate) fn text(text: &str) -> Cell<'_> {
+    Cell::Scalar(Scalar::Text(text))
+}
+
+/// A cell of this number.
+pub(crate) fn number(number: impl Into<i128>) -> Cell<'static> {
+    Cell::Scalar(Scalar::Integer(number.into()))
+}
+
+/// The name of the only column of a table; `None` if it was given none.
+pub(crate) fn own_name(column: &Column) -> Option<&str> {
+    Some(column.name()).filter(|name| *name != "value")
+}
 
 /// What the only column of a table is called if it has no name.
 pub(crate) const NEXT_HOP: &str = "next_hop";
@@ -22,7 +33,7 @@ pub(crate) type NamedCell<'a> = (&'a str, Option<Cell<'a>>);
 pub(crate) fn names(records: &Records, columns: impl ExactSizeIterator<Item = usize>) -> Vec<&str> {
     let is_only = columns.len() == 1;
     let name = |column: usize| match &records.columns()[column] {
-        column if is_only => table::own_name(column).unwrap_or(NEXT_HOP),
+        column if is_only => own_name(column).unwrap_or(NEXT_HOP),
         column => Column::name(column),
     };
     columns.map(name).collect()
@@ -60,43 +71,13 @@ impl Display for CellText<'_> {
     }
 }
 
-/// What was asked and found, by its names, and the values of columns.
-pub(crate) struct AnswerRecord<'a> {
-    pub(crate) head: Vec<(&'static str, Option<String>)>,
-    pub(crate) cells: &'a [NamedCell<'a>],
-}
+/// Values as an object with a member for each. A list without values has no next hops.
+pub(crate) struct RecordMembers<I>(pub(crate) I);
 
-impl Serialize for AnswerRecord<'_> {
+impl<'a, I: Iterator<Item = NamedCell<'a>> + Clone> Serialize for RecordMembers<I> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, text) in &self.head {
-            map.serialize_entry(name, text)?;
-        }
-        members(&mut map, self.cells)?;
-        map.end()
+        let is_there = |(name, cell): &NamedCell<'_>| *cell != Some(text("")) || *name != NEXT_HOP;
+        let members = self.0.clone().filter(is_there);
+        serializer.collect_map(members.map(|(name, cell)| (name, cell.map(CellJson))))
     }
-}
-
-impl AnswerRecord<'_> {
-    pub(crate) fn write(&self, output: &mut StandardOutput) -> Result<(), Failure> {
-        output.record_of(self, || {
-            let head = self.head.iter().map(|(_, text)| text.clone());
-            let text = |cell: Cell<'_>| cell.to_text().into_owned();
-            let cells = self.cells.iter().map(|(_, cell)| cell.map(text));
-            head.chain(cells).map(Option::unwrap_or_default).collect()
-        })
-    }
-}
-
-/// Writes a member for each column. A list without values has no next hops.
-pub(crate) fn members<M: SerializeMap>(
-    map: &mut M,
-    cells: &[NamedCell<'_>],
-) -> Result<(), M::Error> {
-    for &(name, cell) in cells {
-        if cell != Some(Cell::Scalar(Scalar::Text(""))) || name != NEXT_HOP {
-            map.serialize_entry(name, &cell.map(CellJson))?;
-        }
-    }
-    Ok(())
 }

@@ -12,14 +12,14 @@ use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::{LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
-use popfib_table::{Records, Ribs};
+use popfib_table::{Cell, Records, Ribs};
 
 use crate::args::{FamilyArg, FileArgs, TableArgs, may_be_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
 use crate::forms::{Form, FormArgs};
 use crate::output::{StandardOutput, note};
 use crate::places::{PlaceArgs, Relation, set_of};
-use crate::records::{self, AnswerRecord, CellText, NamedCell};
+use crate::records::{self, CellText, text};
 use crate::rows::{RowField, RowForm};
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
@@ -95,8 +95,8 @@ struct RouteConditions<'a> {
 }
 
 impl<'a> RouteConditions<'a> {
-    fn new(args: &'a RoutesArgs) -> Result<Self, Failure> {
-        let places = args.places.read(&args.table.read, args.table.is_stdin())?;
+    fn new(args: &'a RoutesArgs, asked: &TableArgs) -> Result<Self, Failure> {
+        let places = args.places.read(&asked.read, asked.is_stdin())?;
         if args.each && places.len() != 1 {
             return Err(
                 "--each answers the prefixes of one option: --covering, --covered-by, \
@@ -195,7 +195,7 @@ impl RouteRecords {
     fn new(args: &RoutesArgs, table: &mut RouteTable) -> Result<Self, Failure> {
         let others = condition::others(table);
         let records = mem::take(&mut table.records);
-        let columns = match &args.table.read.columns[..] {
+        let columns = match &args.table.options.read.columns[..] {
             [] => vec![records.value_column()],
             _ if args.conditions.is_empty() => (0..records.columns().len()).collect(),
             [all] if all == "*" => (0..records.columns().len()).collect(),
@@ -230,11 +230,9 @@ impl RouteRecords {
     }
 
     /// The printed columns of a record; without a record all are absent.
-    fn cells(&self, to: Option<NextHop>) -> Vec<NamedCell<'_>> {
-        let columns = self.columns.iter().copied();
-        let names = records::names(&self.records, columns.clone());
-        let cells = columns.map(|column| self.records.cell(to?, column));
-        names.into_iter().zip(cells).collect()
+    fn cells(&self, to: Option<NextHop>) -> impl Iterator<Item = Option<Cell<'_>>> {
+        let columns = self.columns.iter();
+        columns.map(move |&column| self.records.cell(to?, column))
     }
 }
 
@@ -255,19 +253,18 @@ impl RoutesReport<'_> {
     ) -> Result<(), Failure> {
         self.is_found |= route.is_some();
         let (prefix, to) = route.unzip();
-        let cells = self.records.cells(to);
         if !self.output.is_text() {
-            let text = |prefix: IpPrefix| prefix.to_string();
-            let query = query.map(|query| ("query", Some(text(query))));
-            let head = query.into_iter().chain([("prefix", prefix.map(text))]);
-            let (head, cells) = (head.collect(), &cells[..]);
-            return AnswerRecord { head, cells }.write(&mut self.output);
+            let [query, prefix] = [query, prefix].map(|some| some.map(|some| some.to_string()));
+            let query = query.as_deref().map(|query| Some(text(query)));
+            let head = query.into_iter().chain([prefix.as_deref().map(text)]);
+            let values: Vec<_> = head.chain(self.records.cells(to)).collect();
+            return self.output.values(&[], &values);
         }
         let prefix: &dyn Display = match &prefix {
             Some(prefix) => prefix,
             None => &"-",
         };
-        let is_one = cells.len() == 1;
+        let is_one = self.records.columns.len() == 1;
         let both;
         let route = match &query {
             None => [None, Some(RowField::styled(PREFIX, prefix))],
@@ -281,8 +278,8 @@ impl RoutesReport<'_> {
                 [None, Some(RowField::styled(PREFIX, &both))]
             }
         };
-        let values = cells.iter().map(|(_, cell)| CellText::new(*cell));
-        let values: Vec<_> = values
+        let values: Vec<_> = (self.records.cells(to))
+            .map(CellText::new)
             .filter(|value| !is_one || !value.0.is_empty())
             .collect();
         let values = values.iter().map(|value| match &*value.0 {
@@ -295,10 +292,10 @@ impl RoutesReport<'_> {
 
 pub(crate) fn run(mut args: RoutesArgs) -> Result<Verdict, Failure> {
     let is_asked = args.places.are_given() || !args.conditions.is_empty();
-    let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
+    let mut asked = args.table.or_stdin(is_asked);
     if asked.is_built_in() && args.form.form() == Form::Text {
-        args.table.read.show_names();
-        asked.read.clone_from(&args.table.read);
+        args.table.options.read.show_names();
+        asked.read.clone_from(&args.table.options.read);
     }
     let args = &args;
     if !args.conditions.is_empty() {
@@ -321,13 +318,10 @@ pub(crate) fn run(mut args: RoutesArgs) -> Result<Verdict, Failure> {
     };
     let mut table = table::load(&asked, options)?;
     let records = RouteRecords::new(args, &mut table)?;
-    let conditions = RouteConditions::new(args)?;
+    let conditions = RouteConditions::new(args, &asked)?;
     // Several values, which may have blanks in them, are separated by tabs.
-    let rows = RowForm {
-        separator: Some(if records.columns.len() > 1 { '\t' } else { ' ' }),
-        ..RowForm::TABS
-    };
-    let cells = records.cells(None).into_iter().map(|(name, _)| name);
+    let rows = RowForm::separated(if records.columns.len() > 1 { '\t' } else { ' ' });
+    let cells = records::names(&records.records, records.columns.iter().copied());
     let query = args.each.then_some("query");
     let mut output = StandardOutput::of_rows(rows);
     output.begin(args.form, query.into_iter().chain(["prefix"]).chain(cells))?;
@@ -360,6 +354,5 @@ pub(crate) fn run(mut args: RoutesArgs) -> Result<Verdict, Failure> {
             report.route(None, Some(route))?;
         }
     }
-    report.output.flush()?;
-    Ok(Verdict::good_if(report.is_found))
+    report.output.end(Verdict::good_if(report.is_found))
 }

@@ -9,8 +9,8 @@ mod announcement;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
 use popfib_formats::bgp::{Origin, origins};
@@ -23,10 +23,11 @@ use popfib_table::Records;
 use popfib_table::rpki::{FamilyVrps, Validity, Vrp, Vrps};
 use serde::Serialize;
 
-use crate::args::{FILE, FileArgs, ReadArgs, TableArgs, at_most_one_stdin, is_built_in, is_stdin};
+use crate::args::{FileArgs, ReadArgs, at_most_one_stdin, is_built_in, is_stdin};
 use crate::forms::FormArgs;
 use crate::image::is_image_table;
 use crate::output::{AsText, StandardOutput, note};
+use crate::records::text;
 use crate::rows::{Alignment, RowForm};
 use crate::screen::PREFIX;
 use crate::table;
@@ -70,8 +71,8 @@ pub(crate) struct RovArgs {
     /// Print the routes in these states
     ///
     /// With --vrps-before, those that were or are in one of them.
-    #[arg(long, value_name = "STATE", value_enum, value_delimiter = ',')]
-    state: Vec<RovState>,
+    #[arg(long, value_name = "STATE", value_parser = states(), value_delimiter = ',')]
+    state: Vec<Validity>,
 
     #[command(flatten)]
     form: FormArgs,
@@ -87,40 +88,17 @@ pub(crate) struct RovArgs {
         value_name = "AS",
         help_heading = None::<&str>,
         value_parser = parse_asn,
-        requires = FILE,
+        requires = "table_file",
         conflicts_with_all = ["vrps_before", "state"]
     )]
     asn: Option<u32>,
 }
 
-/// A state of validation by its name, in options and output.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RovState(pub(crate) Validity);
-
-impl RovState {
-    pub(crate) fn name(self) -> &'static str {
-        match self.0 {
-            Validity::InvalidAs => "invalid-as",
-            Validity::InvalidLength => "invalid-length",
-            Validity::NotFound => "not-found",
-            Validity::Valid => "valid",
-        }
-    }
-}
-
-impl ValueEnum for RovState {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self(Validity::Valid),
-            Self(Validity::InvalidAs),
-            Self(Validity::InvalidLength),
-            Self(Validity::NotFound),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
+/// Parses the name of a state.
+fn states() -> impl TypedValueParser<Value = Validity> {
+    let of = |name: String| Validity::ALL.into_iter().find(|state| state.name() == name);
+    PossibleValuesParser::new(Validity::ALL.map(Validity::name))
+        .map(move |name| of(name).expect("one of the names"))
 }
 
 impl RovArgs {
@@ -169,19 +147,20 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
     let inputs = [
         Some(&args.vrps),
         args.vrps_before.as_ref(),
-        args.table.table.as_ref(),
+        args.table.file(),
     ];
     at_most_one_stdin(inputs.into_iter().flatten(), "table and the VRPs")?;
-    if let (Some(prefix), Some(asn)) = (&args.table.table, args.asn) {
+    let read = &args.table.options.read;
+    if let (Some(prefix), Some(asn)) = (args.table.file(), args.asn) {
         let text = prefix.to_string_lossy();
         let prefix = text.parse::<IpPrefix>();
         let prefix = prefix.map_err(|error| format!("'{}': {error}", text.escape_debug()))?;
-        let vrps = read_vrps(&args.vrps, &args.table.read)?;
+        let vrps = read_vrps(&args.vrps, read)?;
         return announcement::print(prefix, asn, &vrps, args.form);
     }
     let mut vrps_files = [&args.vrps].into_iter().chain(&args.vrps_before);
     let is_asked = vrps_files.any(|file| is_stdin(file));
-    let mut asked = TableArgs::clone(&args.table).or_stdin(is_asked);
+    let mut asked = args.table.or_stdin(is_asked);
     // The values of an image were chosen when it was compiled.
     if let Some(path) = &asked.table
         && !is_image_table(path)
@@ -192,12 +171,9 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
     let options = asked.read.options();
     table::one_column(&options)?;
     let table: RouteTable = table::load(&asked, options)?;
-    let vrps = read_vrps(&args.vrps, &args.table.read)?;
-    let before = args
-        .vrps_before
-        .as_deref()
-        .map(|path| read_vrps(path, &args.table.read));
-    let before = before.transpose()?;
+    let vrps = read_vrps(&args.vrps, read)?;
+    let before = args.vrps_before.as_deref();
+    let before = before.map(|path| read_vrps(path, read)).transpose()?;
     let origins = ValueOrigins::of(&table.records);
     let mut report = RovReport {
         args,
@@ -213,8 +189,7 @@ pub(crate) fn run(args: &RovArgs) -> Result<Verdict, Failure> {
     };
     drop(bar);
     let verdict = report.end(&summary, before.is_some())?;
-    report.output.flush()?;
-    Ok(verdict)
+    report.output.end(verdict)
 }
 
 /// The VRPs in the file at `path`; what was left out of it is noted on standard error.
@@ -288,14 +263,6 @@ struct RovRouteLine<'a> {
     vrps: Vec<VrpCell>,
 }
 
-#[derive(Serialize)]
-struct RovChangeLine<'a> {
-    prefix: AsText<IpPrefix>,
-    origin: &'a str,
-    before: &'static str,
-    after: &'static str,
-}
-
 impl RovReport<'_> {
     /// Validates the routes of a family, and counts those in each state.
     fn family<A: Family>(
@@ -310,11 +277,12 @@ impl RovReport<'_> {
         for (prefix, value) in A::of(&table.ribs) {
             let Some(found) = origins.get(value) else {
                 let is_absent = table.absent.is_some() && table.value(value).is_empty();
-                if is_absent || self.args.table.read.skip_invalid {
+                let read = &self.args.table.options.read;
+                if is_absent || read.skip_invalid {
                     self.left_out += 1;
                     continue;
                 }
-                let help = match self.args.table.read.value {
+                let help = match read.value {
                     None | Some(RouteValue::OriginOrValue) => {
                         "--columns chooses AS numbers in CSV, JSON and MaxMind databases"
                     }
@@ -331,7 +299,7 @@ impl RovReport<'_> {
                         let before = before.validate(prefix, origin);
                         self.change(A::ip_prefix(prefix), text, before, state)?;
                     }
-                    None if self.args.state.contains(&RovState(state)) => {
+                    None if self.args.state.contains(&state) => {
                         self.route(prefix, (origin, text), state, vrps)?;
                     }
                     None => {}
@@ -356,7 +324,7 @@ impl RovReport<'_> {
             return self.output.record(&RovRouteLine {
                 prefix: AsText(A::ip_prefix(prefix)),
                 origin: text,
-                state: RovState(state).name(),
+                state: state.name(),
                 vrps: vrps.collect(),
             });
         }
@@ -373,9 +341,8 @@ impl RovReport<'_> {
             );
         }
         let cell = if cell.is_empty() { "-" } else { &cell };
-        let state = RovState(state).name();
         self.output
-            .led_by(PREFIX, &prefix, &[&Escaped(text), &state, &cell])
+            .led_by(PREFIX, &prefix, &[&Escaped(text), &state.name(), &cell])
     }
 
     /// Prints a route if its state changed, and one of the two states was asked for.
@@ -386,26 +353,15 @@ impl RovReport<'_> {
         before: Validity,
         after: Validity,
     ) -> Result<(), Failure> {
-        let (before, after) = (RovState(before), RovState(after));
         let asked = &self.args.state;
         let is_asked = asked.is_empty() || asked.contains(&before) || asked.contains(&after);
         if before == after || !is_asked {
             return Ok(());
         }
         self.printed += 1;
-        if !self.output.is_text() {
-            return self.output.record(&RovChangeLine {
-                prefix: AsText(prefix),
-                origin,
-                before: before.name(),
-                after: after.name(),
-            });
-        }
-        self.output.led_by(
-            PREFIX,
-            &prefix,
-            &[&Escaped(origin), &before.name(), &after.name()],
-        )
+        let prefix = prefix.to_string();
+        let cells = [&prefix, origin, before.name(), after.name()];
+        (self.output).values(&[PREFIX], &cells.map(|cell| Some(text(cell))))
     }
 
     /// Prints the summary, if nothing else was asked for, and decides the exit status.

@@ -33,6 +33,14 @@ impl RowForm {
         }
     }
 
+    /// Fields with this between them, in place of tabs.
+    pub(crate) const fn separated(separator: char) -> Self {
+        Self {
+            separator: Some(separator),
+            ..Self::TABS
+        }
+    }
+
     /// The same form, with columns after the first ones like `rest`.
     pub(crate) const fn then(self, rest: Alignment) -> Self {
         Self { rest, ..self }
@@ -250,19 +258,10 @@ impl RowWriter {
             };
             let gap = if is_last { 0 } else { GAP };
             let style = if text.is_empty() { Style::new() } else { style };
-            let painted = self.screen.paint(style, text);
-            write!(out, "{}{painted}{}", Blanks(before), Blanks(after + gap))?;
+            let (painted, after) = (self.screen.paint(style, text), after + gap);
+            write!(out, "{:before$}{painted}{:after$}", "", "")?;
         }
         out.write_all(b"\n")
-    }
-}
-
-/// So many blanks.
-struct Blanks(usize);
-
-impl Display for Blanks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:1$}", "", self.0)
     }
 }
 

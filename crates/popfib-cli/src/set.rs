@@ -20,12 +20,12 @@ use popfib_formats::text::counted;
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 use popfib_program::progress;
-use serde::Serialize;
 
 use crate::args::{FamilyArg, ReadArgs, at_most_one_stdin};
 use crate::destination::{Destination, DestinationArgs};
 use crate::forms::FormArgs;
-use crate::output::{AsText, StandardOutput, note};
+use crate::output::{StandardOutput, note};
+use crate::records::text;
 use crate::rows::RowForm;
 use crate::screen::PREFIX;
 use crate::table;
@@ -296,13 +296,13 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
             read,
         } => {
             let files: Vec<_> = [list].into_iter().chain(others).cloned().collect();
-            return coverage(&load(&files, read)?, *family, *form);
+            return coverage(&load(&files, read, *family)?, *form);
         }
     };
     let destination = common.destination.open()?;
     if keep_routes {
         at_most_one_stdin(files, "lists")?;
-        let others = load(&files[1..], &common.read)?;
+        let others = load(&files[1..], &common.read, common.family)?;
         let mut asked = common.read.clone();
         common.destination.ask(&mut asked);
         let mut table = table::read(
@@ -320,7 +320,7 @@ pub(crate) fn run(args: &SetArgs) -> Result<Verdict, Failure> {
         drop(bar);
         return finish(common, destination, &table);
     }
-    let lists = load(files, &common.read)?;
+    let lists = load(files, &common.read, common.family)?;
     let bar = progress::step("combining");
     let result = table_of(common.family, rule.of(&lists), rule.of(&lists));
     drop(bar);
@@ -364,36 +364,33 @@ fn parse_length(text: &str) -> Result<u8, String> {
     number.ok_or_else(|| "a prefix length is /0 to /128".to_owned())
 }
 
-/// The lists in these files.
-fn load(files: &[PathBuf], read: &ReadArgs) -> Result<Vec<SetList>, Failure> {
+/// The lists in these files, of one family or of both.
+fn load(
+    files: &[PathBuf],
+    read: &ReadArgs,
+    family: Option<FamilyArg>,
+) -> Result<Vec<SetList>, Failure> {
     at_most_one_stdin(files, "lists")?;
     table::one_column(&read.options())?;
-    let list = |file: &PathBuf| Ok(of_prefixes(table::prefixes_of_file(file, read)?));
+    let list = |file: &PathBuf| {
+        let all = table::prefixes_of_file(file, read)?;
+        let (ipv4, ipv6) = (of_family(&all, family), of_family(&all, family));
+        Ok(ByFamily { ipv4, ipv6 })
+    };
     files.iter().map(list).collect()
 }
 
-/// The prefixes as a list.
-fn of_prefixes(prefixes: Vec<IpPrefix>) -> SetList {
-    fn of<A: popfib::family::Family>(prefixes: &[IpPrefix]) -> Vec<Prefix<A>> {
-        let mut found: Vec<_> = prefixes
-            .iter()
-            .filter_map(|&prefix| A::prefix(prefix))
-            .collect();
-        found.sort();
-        found.dedup();
-        found
-    }
-    ByFamily {
-        ipv4: of(&prefixes),
-        ipv6: of(&prefixes),
-    }
-}
-
-/// A line of `popfib set coverage` as JSON.
-#[derive(Serialize)]
-struct CoverageLine {
-    prefix: AsText<IpPrefix>,
-    covered: &'static str,
+/// The prefixes of one family in order, each once; none if the other is asked for.
+fn of_family<A: popfib::family::Family>(
+    prefixes: &[IpPrefix],
+    asked: Option<FamilyArg>,
+) -> Vec<Prefix<A>> {
+    let is_asked = asked.is_none_or(FamilyArg::is::<A>);
+    let prefixes = prefixes.iter().filter(|_| is_asked);
+    let mut found: Vec<_> = prefixes.filter_map(|&prefix| A::prefix(prefix)).collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// How many prefixes lie in the other list.
@@ -405,20 +402,12 @@ struct CoverageCounts {
 }
 
 /// Prints how much of each prefix of the first list is in the others.
-fn coverage(
-    lists: &[SetList],
-    family: Option<FamilyArg>,
-    form: FormArgs,
-) -> Result<Verdict, Failure> {
+fn coverage(lists: &[SetList], form: FormArgs) -> Result<Verdict, Failure> {
     let names = "prefix covered";
     let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
     let mut counts = CoverageCounts::default();
-    if family != Some(FamilyArg::Ipv6) {
-        coverage_of_family::<u32>(lists, &mut output, &mut counts)?;
-    }
-    if family != Some(FamilyArg::Ipv4) {
-        coverage_of_family::<u128>(lists, &mut output, &mut counts)?;
-    }
+    coverage_of_family::<u32>(lists, &mut output, &mut counts)?;
+    coverage_of_family::<u128>(lists, &mut output, &mut counts)?;
     output.flush()?;
     let CoverageCounts { whole, part, none } = counts;
     if part + none == 0 {
@@ -442,12 +431,8 @@ fn coverage_of_family<A: popfib::family::Family>(
             Coverage::None => ("none", &mut counts.none),
         };
         *count += 1;
-        if !output.is_text() {
-            let prefix = AsText(A::ip_prefix(prefix));
-            output.record(&CoverageLine { prefix, covered })?;
-        } else {
-            output.led_by(PREFIX, &prefix, &[&covered])?;
-        }
+        let prefix = prefix.to_string();
+        output.values(&[PREFIX], &[Some(text(&prefix)), Some(text(covered))])?;
     }
     Ok(())
 }

@@ -94,13 +94,13 @@ fn filled(command: &str, typed: &[&str], mut rest: Vec<&str>) -> (String, usize)
         let name = place.trim_end_matches("...");
         let mut is_more = true;
         let mut taken: Vec<_> = match name {
-            "TYPED" => typed.iter().map(|word| quoted(word)).collect(),
+            "TYPED" => typed.iter().map(|word| shell_word(word)).collect(),
             _ => Vec::new(),
         };
         rest.retain(|word| {
             let takes = is_more && fits(name, word);
             if takes {
-                taken.push(quoted(word));
+                taken.push(shell_word(word));
                 is_more = name != place;
             }
             !takes
@@ -137,9 +137,9 @@ fn fits(name: &str, word: &str) -> bool {
 }
 
 /// The word as a shell has to get it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/.:_-,=@+%~".contains(c);
-    match word.chars().all(is_plain) {
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/.:_-,=@+%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }

@@ -15,7 +15,6 @@ use popfib_formats::{
 use popfib_program::failure::NO_PARQUET;
 use popfib_program::failure::{Failure, as_number, has_options_of, meant, readings};
 use popfib_program::progress;
-use popfib_table::Column;
 
 use crate::args::{ReadArgs, TableArgs, is_built_in, is_embedded, is_stdin};
 use crate::image::{self, OpenedImage};
@@ -106,8 +105,7 @@ pub(crate) fn prefixes_of_file(path: &Path, args: &ReadArgs) -> Result<Vec<IpPre
     if path.is_dir() {
         let files = folder_files(path)?;
         if files.is_empty() {
-            let folder = path.display().to_string();
-            return Err(format!("{}: there is no list in it", folder.escape_debug()).into());
+            return Err(Failure::of_file(path, "there is no list in it"));
         }
         let lists = files.iter().map(|file| prefixes_of_file(file, args));
         return Ok(lists.collect::<Result<Vec<_>, _>>()?.concat());
@@ -217,11 +215,6 @@ pub(crate) fn one_column(options: &LoadOptions) -> Result<(), Failure> {
         true => Err("--columns takes the name of one column here".into()),
         false => Ok(()),
     }
-}
-
-/// The name of the only column of a table; `None` if it was given none.
-pub(crate) fn own_name(column: &Column) -> Option<&str> {
-    Some(column.name()).filter(|name| *name != "value")
 }
 
 /// Calls `next` until there is no more, or, with `skip_invalid`, until the file is cut off.

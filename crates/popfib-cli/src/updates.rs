@@ -127,8 +127,7 @@ pub(crate) fn run(args: &UpdatesArgs) -> Result<Verdict, Failure> {
             write_moas(&mut report.output, prefix, &origins)?;
         }
     }
-    report.output.flush()?;
-    Ok(Verdict::good_if(report.is_found))
+    report.output.end(Verdict::good_if(report.is_found))
 }
 
 /// Prints updates.

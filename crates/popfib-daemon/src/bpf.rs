@@ -183,12 +183,9 @@ impl BpfCopy {
 
     /// Counts what was done; a refusal is reported once, until all is well again.
     fn hear(&mut self, result: Result<(), String>) {
-        let counts = self.table.counts();
         let had_told = self.counts.is_behind;
         self.counts = BpfCounts {
-            tables: counts.tables,
-            words: counts.words,
-            graces: counts.graces,
+            mirror: self.table.counts(),
             refused: self.counts.refused + u64::from(result.is_err()),
             is_behind: result.is_err(),
             bytes: self.table.table().map_or(0, MappedTable::bytes),

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use popfib_bpf::MirrorCounts;
+
 /// Counts of a table for programs, for metrics.
 #[derive(Clone, Copy, Default)]
 pub(super) struct BpfCounts {
-    pub(super) tables: u64,
-    pub(super) words: u64,
-    pub(super) graces: u64,
+    pub(super) mirror: MirrorCounts,
     /// Batches that the kernel refused, and whether programs lack changes for that.
     pub(super) refused: u64,
     pub(super) is_behind: bool,

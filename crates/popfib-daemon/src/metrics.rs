@@ -177,9 +177,9 @@ pub(super) fn write(state: &FollowState, to: &mut impl Write) -> io::Result<()> 
         &[
             ("bpf_behind", |c| c.is_behind.into()),
             ("bpf_refused_total", |c| c.refused),
-            ("bpf_words_total", |c| c.words),
-            ("bpf_tables_total", |c| c.tables),
-            ("bpf_grace_periods_total", |c| c.graces),
+            ("bpf_words_total", |c| c.mirror.words),
+            ("bpf_tables_total", |c| c.mirror.tables),
+            ("bpf_grace_periods_total", |c| c.mirror.graces),
             ("bpf_bytes", |c| c.bytes as u64),
             ("bpf_unnumbered_values_total", |c| c.unnumbered),
         ],

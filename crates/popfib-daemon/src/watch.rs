@@ -1,7 +1,7 @@
 //! Changes of a table in, lines to a client that watches it out. The client's thread polls for changes, so that the writer of the
 //! table only keeps the last ones and never waits for a client.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -51,18 +51,14 @@ pub(super) fn serve(
         }
         // While there are no changes, this waits for data from the client, or for its end.
         match client.read(&mut [0]) {
-            Err(error) if is_silence(&error) => {}
+            // Silence.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) => {}
             Ok(_) => return Ok(()),
             Err(error) => return Err(error),
         }
     }
-}
-
-fn is_silence(error: &io::Error) -> bool {
-    let kinds = [
-        io::ErrorKind::WouldBlock,
-        io::ErrorKind::TimedOut,
-        io::ErrorKind::Interrupted,
-    ];
-    kinds.contains(&error.kind())
 }

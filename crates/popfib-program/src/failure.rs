@@ -8,11 +8,14 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use popfib::{CompileError, ImageError, IpPrefix};
 use popfib_formats::ReadError;
 use popfib_table::TableError;
+
+use crate::files::shown;
 
 /// The options of the command that runs, by their long names.
 static OPTIONS: OnceLock<Vec<String>> = OnceLock::new();
@@ -105,6 +108,11 @@ impl Failure {
             Self::Read(error) => Self::Message(error.to_string()),
             other => other,
         }
+    }
+
+    /// What is wrong with the file at `path`.
+    pub fn of_file(path: &Path, reason: impl fmt::Display) -> Self {
+        Self::Message(format!("{}: {reason}", shown(path)))
     }
 
     /// Whether the reader of standard output has gone, which needs no message.

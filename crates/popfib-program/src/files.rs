@@ -13,6 +13,11 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// A path as messages have it.
+pub fn shown(path: &Path) -> String {
+    path.display().to_string().escape_debug().to_string()
+}
+
 /// Whether the file is an image, by its beginning.
 pub fn is_image_file(path: &Path) -> bool {
     let mut head = Vec::new();

@@ -56,9 +56,9 @@ impl PyVrps {
         let origin = as_number(origin)?;
         let vrps = &*self.vrps;
         let prefix = keys::prefix(prefix)?;
-        Ok(popfib::by_family!(prefix, |prefix: Prefix<A>| name(
-            A::of(vrps).validate(prefix, origin)
-        )))
+        Ok(popfib::by_family!(prefix, |prefix: Prefix<A>| {
+            A::of(vrps).validate(prefix, origin).name()
+        }))
     }
 
     /// Return the VRPs that cover the prefix: (prefix, maximum length, AS), shortest prefix first.
@@ -118,15 +118,6 @@ fn as_number(origin: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     }
 }
 
-fn name(state: Validity) -> &'static str {
-    match state {
-        Validity::Valid => "valid",
-        Validity::InvalidAs => "invalid-as",
-        Validity::InvalidLength => "invalid-length",
-        Validity::NotFound => "not-found",
-    }
-}
-
 type PyValidatedRoute<'py> = (Bound<'py, PyString>, Option<u32>, Bound<'py, PyString>);
 
 /// Return (prefix, origin, state) of each route of a table whose values are origins.
@@ -164,13 +155,7 @@ fn validate_all<'py, A: Family>(
     origins: &[Option<PyResult<Vec<Option<u32>>>>],
     rows: &mut Vec<PyValidatedRoute<'py>>,
 ) -> PyResult<()> {
-    let states = [
-        Validity::Valid,
-        Validity::InvalidAs,
-        Validity::InvalidLength,
-        Validity::NotFound,
-    ];
-    let states = states.map(|state| (state, PyString::intern(py, name(state))));
+    let states = Validity::ALL.map(|state| (state, PyString::intern(py, state.name())));
     for (prefix, value) in A::of(&map.0).iter() {
         let text = keys::text(py, A::ip_prefix(prefix))?;
         let found = match origins.get(value.get() as usize - 1) {

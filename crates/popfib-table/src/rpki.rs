@@ -101,6 +101,26 @@ pub enum Validity {
     NotFound,
 }
 
+impl Validity {
+    /// All states.
+    pub const ALL: [Self; 4] = [
+        Self::Valid,
+        Self::InvalidAs,
+        Self::InvalidLength,
+        Self::NotFound,
+    ];
+
+    /// What the state is called: `valid`, `invalid-as`, `invalid-length`, `not-found`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::InvalidAs => "invalid-as",
+            Self::InvalidLength => "invalid-length",
+            Self::NotFound => "not-found",
+        }
+    }
+}
+
 /// Makes [`ByFamily`](popfib::family::ByFamily) the VRPs of both families.
 #[derive(Clone, Copy, Debug)]
 pub enum FamilyVrps {}

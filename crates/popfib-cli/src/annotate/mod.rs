@@ -119,11 +119,6 @@ fn to(to: Arg) -> Arg {
 }
 
 impl AnnotateArgs {
-    /// The form that was asked for.
-    fn form(&self) -> Option<Form> {
-        self.form.asked()
-    }
-
     /// What replaces the addresses of the output, if anything does.
     fn anonymizer(&self) -> Result<Option<Arc<Anonymizer>>, Failure> {
         let anonymizer = match (&self.anonymize, self.cut) {
@@ -136,7 +131,7 @@ impl AnnotateArgs {
 }
 
 pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
-    let asked = args.form().and_then(|form| form.to_possible_value());
+    let asked = args.form.asked().and_then(|form| form.to_possible_value());
     let asked = asked.as_ref().map(|value| value.get_name());
     match form_by_name(
         args.output.as_deref(),
@@ -151,7 +146,7 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
     args.input
         .check(args.tables.on_stdin(), &args.tables.read)?;
     // The value exists in every build, so that the error says why it does not work; otherwise clap would call it unknown.
-    if cfg!(not(feature = "parquet")) && args.form() == Some(Form::Parquet) {
+    if cfg!(not(feature = "parquet")) && args.form.asked() == Some(Form::Parquet) {
         return Err(format!("--to parquet: {NO_PARQUET}").into());
     }
     let table_column = Arc::new(mem::take(&mut args.table_column));
@@ -163,7 +158,7 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
     // A prefix would tell the first bits of its address.
     let with_prefixes = !args.value_only && anonymizer.is_none();
     let is_asked = anonymizer.is_none() || args.tables.is_asked();
-    let is_text = args.form().is_none_or(|form| form == Form::Text);
+    let is_text = args.form.asked().is_none_or(|form| form == Form::Text);
     if is_text && args.output.is_none() && Screen::stdout().is_terminal {
         args.tables.name_numbers();
     }
@@ -235,7 +230,7 @@ fn painted<'b>(painter: &'b mut Option<Painter>, bytes: &'b [u8]) -> &'b [u8] {
 
 impl Consumer for Annotator<'_> {
     fn read_text_as(&self) -> ReadTextAs {
-        match self.args.form() {
+        match self.args.form.asked() {
             Some(Form::Csv) => ReadTextAs::Table,
             _ => ReadTextAs::Any,
         }
@@ -262,12 +257,13 @@ impl Consumer for Annotator<'_> {
             )
             .into()),
             none => {
-                let sink = none.insert(Sink::new(name, source, self.args, &self.query)?);
+                let (sink, head) = Sink::new(name, source, self.args, &self.query)?;
+                let sink = none.insert(sink);
                 let is_text = sink.as_lines().is_some_and(|lines| lines.is_text());
                 if is_text && self.target.screen().is_coloured {
                     self.painter = Some(Painter::new(&self.query));
                 }
-                self.target.bytes(sink.head())?;
+                self.target.bytes(&head)?;
                 self.target.bytes(&sink.begin(name, source))
             }
         }

@@ -23,22 +23,20 @@ pub(super) enum Sink {
     Lines {
         lines: Box<AnswerLines>,
         buffers: Box<LineBuffers>,
-        /// What comes before everything else: the names of CSV columns.
-        head: Vec<u8>,
     },
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetSink>),
 }
 
 impl Sink {
-    /// The sink for files like `source`, the first of which is called `name`.
+    /// The sink for files like `source`, the first of which is called `name`, and what comes before the first answer.
     pub(super) fn new(
         name: &str,
         source: &StreamSource,
         args: &AnnotateArgs,
         query: &Query,
-    ) -> Result<Self, Failure> {
-        let is_parquet = args.form() == Some(Form::Parquet);
+    ) -> Result<(Self, Vec<u8>), Failure> {
+        let is_parquet = args.form.asked() == Some(Form::Parquet);
         if is_parquet && !query.is_single() {
             return Err("--to parquet is for one address a row".into());
         }
@@ -48,12 +46,11 @@ impl Sink {
         }
         #[cfg(feature = "parquet")]
         if is_parquet {
-            return Ok(Self::Parquet(Box::new(ParquetSink::new(
-                source, args, query,
-            )?)));
+            let parquet = ParquetSink::new(source, args, query)?;
+            return Ok((Self::Parquet(Box::new(parquet)), Vec::new()));
         }
         let (form, lead) = form(source, args, query);
-        if args.is_named_csv && args.form().is_none() && !matches!(form, LineForm::Csv(_)) {
+        if args.is_named_csv && args.form.asked().is_none() && !matches!(form, LineForm::Csv(_)) {
             let reason = "its lines are no CSV, which the name of the output means";
             let help = "--to csv writes their addresses alone, --to text or json-lines the lines";
             return Err(format!("{name}: {reason}; {help}").into());
@@ -61,20 +58,19 @@ impl Sink {
         if lead == LineLead::AddressOfLine && query.columns().any(|name| name == MESSAGE) {
             return Err(there_already(name, "member", MESSAGE));
         }
-        Ok(Self::Lines {
-            head: head(name, &form, lead, query)?,
+        let head = head(name, &form, lead, query)?;
+        let sink = Self::Lines {
             lines: Box::new(AnswerLines::new(query.clone(), form, lead)),
-            buffers: Box::new(LineBuffers::default()),
-        })
+            buffers: Box::default(),
+        };
+        Ok((sink, head))
     }
 
     /// Answers from these tables from now on, if the output is lines. A Parquet file keeps its tables, since its dictionaries are
     /// of theirs.
     pub(super) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
-        match self {
-            Self::Lines { lines, .. } => lines.use_tables(tables),
-            #[cfg(feature = "parquet")]
-            Self::Parquet(_) => {}
+        if let Some(lines) = self.as_lines() {
+            lines.use_tables(tables);
         }
     }
 
@@ -92,24 +88,12 @@ impl Sink {
 
     /// What comes before the answers to the file `name`: in lines of text, the heading of a table.
     pub(super) fn begin(&mut self, name: &str, source: &StreamSource) -> Vec<u8> {
-        match self {
-            Self::Lines { lines, .. } => {
-                lines.begin(name);
-                let header = source.table().and_then(|table| table.header);
-                header.map_or_else(Vec::new, |header| lines.heading(header))
-            }
-            #[cfg(feature = "parquet")]
-            Self::Parquet(_) => Vec::new(),
-        }
-    }
-
-    /// What comes before the first answer.
-    pub(super) fn head(&self) -> &[u8] {
-        match self {
-            Self::Lines { head, .. } => head,
-            #[cfg(feature = "parquet")]
-            Self::Parquet(_) => &[],
-        }
+        let Some(lines) = self.as_lines() else {
+            return Vec::new();
+        };
+        lines.begin(name);
+        let header = source.table().and_then(|table| table.header);
+        header.map_or_else(Vec::new, |header| lines.heading(header))
     }
 
     /// The bytes of the answers to `batch`, which came last from `source`. Those of Parquet may come later, with a whole row
@@ -171,7 +155,7 @@ fn form(source: &StreamSource, args: &AnnotateArgs, query: &Query) -> (LineForm,
     } else {
         LineLead::Address
     };
-    match (args.form(), dialect) {
+    match (args.form.asked(), dialect) {
         (Some(Form::Csv) | None, Some(dialect)) => (LineForm::Csv(dialect), LineLead::Row),
         (None, None) if args.is_named_csv && !source.is_text() => (
             LineForm::Csv(OutputDialect::OF_ADDRESSES),

@@ -16,7 +16,7 @@ use super::native;
 use crate::stream::answer_texts::{AnswerTextsBuilder, AnyAnswerTexts};
 use crate::stream::output_buffer::OutputBuffer;
 
-/// What a value is in ClickHouse.
+/// What a value is in ClickHouse, by the names of its types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClickhouseType {
     String,
@@ -28,17 +28,6 @@ pub(super) enum ClickhouseType {
 }
 
 impl ClickhouseType {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::String => "String",
-            Self::UInt32 => "UInt32",
-            Self::Int64 => "Int64",
-            Self::UInt64 => "UInt64",
-            Self::Float64 => "Float64",
-            Self::Bool => "Bool",
-        }
-    }
-
     /// The bytes that stand for the value of a row that is null.
     fn null(self) -> &'static [u8] {
         match self {
@@ -122,7 +111,7 @@ impl ClickhouseColumn {
         column: usize,
         value_type: ClickhouseType,
     ) -> Result<Self, Failure> {
-        let type_name = format!("Nullable({})", value_type.name());
+        let type_name = format!("Nullable({value_type:?})");
         let mut texts = AnswerTextsBuilder::default();
         let mut nulls = Vec::with_capacity(records.len() + 1);
         for cell in cells(records, column) {
@@ -165,7 +154,7 @@ impl ClickhouseColumn {
             });
         }
         Self {
-            type_name: format!("Array({})", value_type.name()),
+            type_name: format!("Array({value_type:?})"),
             texts: texts.into_answer_texts(),
             lead: NullsOrLengths::Lengths(lengths),
         }

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use popfib_formats::quote;
 use popfib_program::failure::Failure;
 
+use crate::synonyms::shell_word;
+
 /// The XML of a function that returns a column of the type `returns`. Its command is the one that runs now, without the options
 /// that ask for XML.
 pub(super) fn xml(name: &str, argument: &str, returns: &str) -> Result<String, Failure> {
@@ -44,15 +46,6 @@ pub(super) fn xml(name: &str, argument: &str, returns: &str) -> Result<String, F
 </functions>
 "
     ))
-}
-
-/// A word as a shell reads it.
-fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@%+".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// A text as XML has it.

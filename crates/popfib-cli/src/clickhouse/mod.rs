@@ -125,8 +125,7 @@ pub(crate) fn run(args: &ClickhouseArgs) -> Result<Verdict, Failure> {
         native::argument_type(&args.argument).map_err(|reason| format!("--argument: {reason}"))?;
         let xml = configuration::xml(name, &args.argument, &function.type_name)?;
         output.bytes(xml.as_bytes())?;
-        output.flush()?;
-        return Ok(Verdict::Good);
+        return output.end(Verdict::Good);
     }
     let mut blocks = native::NativeReader::new(std::io::stdin().lock(), args.unmap);
     let mut addresses = AddressColumn::new();
@@ -186,7 +185,7 @@ impl ClickhouseFunction {
             columns,
             numbers: Vec::new(),
             bytes: Vec::new(),
-            out: OutputBuffer::new(),
+            out: OutputBuffer::default(),
         })
     }
 

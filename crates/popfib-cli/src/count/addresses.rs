@@ -7,9 +7,10 @@ use foldhash::fast::RandomState;
 use popfib::Prefix;
 use popfib::family::{ByFamily, Family, PerFamily};
 use popfib_program::failure::Failure;
-use popfib_table::{Cell, PrefixText, Scalar};
+use popfib_table::{Cell, PrefixText};
 
 use crate::args::PrefixLengths;
+use crate::records::text;
 
 /// The name that stands for the addresses themselves in `--by`.
 const ADDRESS: &str = "address";
@@ -71,7 +72,7 @@ impl CountedAddresses {
 
     pub(super) fn cell(&self, number: u32) -> Option<Cell<'_>> {
         let at = (number as usize).checked_sub(1)?;
-        Some(Cell::Scalar(Scalar::Text(&self.texts[at])))
+        Some(text(&self.texts[at]))
     }
 
     /// Puts the number of each address into `numbers`.

@@ -14,8 +14,8 @@ use super::weight::Sum;
 use super::{AddressCounter, CountRow, picture, ratio};
 use crate::forms::Form;
 use crate::output::note;
+use crate::records::text;
 use crate::screen::Screen;
-use crate::stream::form::text;
 
 impl AddressCounter<'_> {
     /// The output: all counts, the most frequent first, in the form that was asked for.

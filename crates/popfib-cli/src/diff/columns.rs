@@ -8,7 +8,7 @@ use popfib_formats::text::CellJson;
 use popfib_table::{Cell, Column, Records};
 use serde::ser::{Serialize, Serializer};
 
-use crate::records::{self, CellText, NEXT_HOP, NamedCell};
+use crate::records::{CellText, NEXT_HOP, NamedCell, RecordMembers};
 
 /// Which of the two tables.
 #[derive(Clone, Copy)]
@@ -115,15 +115,10 @@ impl<'a> DiffValue<'a> {
 
 impl Serialize for DiffValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
         match &self.0.as_deref() {
             None => serializer.serialize_none(),
             Some([(_, cell)]) => cell.map(CellJson).serialize(serializer),
-            Some(cells) => {
-                let mut map = serializer.serialize_map(None)?;
-                records::members(&mut map, cells)?;
-                map.end()
-            }
+            Some(cells) => RecordMembers(cells.iter().copied()).serialize(serializer),
         }
     }
 }

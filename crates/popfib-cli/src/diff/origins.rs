@@ -9,17 +9,16 @@ use std::collections::HashMap;
 use popfib::diff::{self, RouteChange};
 use popfib::family::{ByFamily, Family};
 use popfib::{IpPrefix, NextHop, Prefix};
+use popfib_formats::RouteTable;
 use popfib_formats::bgp::{Origin, origins};
 use popfib_formats::text::counted;
-use popfib_formats::{Escaped, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_table::Ribs;
 use popfib_table::rpki::{FamilyVrps, Vrps};
-use serde::Serialize;
 
-use crate::output::{AsText, StandardOutput};
-use crate::rov::{RovState, no_origin};
-use crate::rows::RowField;
+use crate::output::StandardOutput;
+use crate::records::text;
+use crate::rov::no_origin;
 use crate::screen::{ADDED, CHANGED};
 
 /// The origins that a value stands for: as text, and each AS, `None` for a set.
@@ -62,24 +61,14 @@ fn read(table: &RouteTable) -> Result<Vec<OriginsOfValue>, Failure> {
     values.map(of_value).collect()
 }
 
-/// A changed origin or a new route as JSON.
-#[derive(Serialize)]
-struct OriginLine<'a> {
-    change: &'static str,
-    prefix: AsText<IpPrefix>,
-    old_prefix: AsText<IpPrefix>,
-    old: &'a str,
-    new: &'a str,
-    old_state: Option<String>,
-    new_state: Option<String>,
-}
+/// The members of a changed origin or a new route.
+pub(super) const NAMES: &str = "change prefix old_prefix old new old_state new_state";
 
 /// Prints the changes; returns a summary of them, if there are any.
 pub(super) fn print(
     old: &RouteTable,
     new: &RouteTable,
     vrps: Option<&ByFamily<FamilyVrps>>,
-    json: bool,
     output: &mut StandardOutput,
 ) -> Result<Option<String>, Failure> {
     let values = [read(old)?, read(new)?];
@@ -96,7 +85,6 @@ pub(super) fn print(
     let mut report = OriginReport {
         values: &values,
         in_old: &in_old,
-        json,
         output,
         changed: 0,
         inside: 0,
@@ -117,7 +105,6 @@ struct OriginReport<'a> {
     values: &'a [Vec<OriginsOfValue>; 2],
     /// For each value of the new table, the number of the equal one of the old.
     in_old: &'a [Option<NextHop>],
-    json: bool,
     output: &'a mut StandardOutput,
     changed: u64,
     inside: u64,
@@ -164,42 +151,25 @@ impl OriginReport<'_> {
         let state = |prefix, value: &OriginsOfValue| {
             let vrps = vrps?;
             let origins = value.origins.iter();
-            let states = origins.map(|asn| RovState(vrps.validate(prefix, *asn)).name());
+            let states = origins.map(|asn| vrps.validate(prefix, *asn).name());
             Some(states.collect::<Vec<_>>().join("_"))
         };
-        let is_inside = before.0 != prefix;
-        let line = OriginLine {
-            change: if is_inside { "more-specific" } else { "origin" },
-            prefix: AsText(A::ip_prefix(prefix)),
-            old_prefix: AsText(A::ip_prefix(before.0)),
-            old: &old.text,
-            new: &new.text,
-            old_state: state(before.0, old),
-            new_state: state(prefix, new),
+        let (change, sign, style, count) = match before.0 == prefix {
+            true => ("origin", '~', CHANGED, &mut self.changed),
+            false => ("more-specific", '+', ADDED, &mut self.inside),
         };
-        *(if is_inside {
-            &mut self.inside
-        } else {
-            &mut self.changed
-        }) += 1;
-        if self.json {
-            return self.output.json(&line);
+        *count += 1;
+        let states = [state(before.0, old), state(prefix, new)];
+        let states = states.each_ref().map(|state| state.as_deref().map(text));
+        let (route, old_prefix) = (prefix.to_string(), before.0.to_string());
+        let rest = [&old_prefix, &old.text, &new.text].map(|cell| Some(text(cell)));
+        if !self.output.is_text() {
+            let head = [change, &route].map(|cell| Some(text(cell)));
+            return (self.output).values(&[], &[&head[..], &rest, &states].concat());
         }
-        let (sign, style) = if is_inside {
-            ('+', ADDED)
-        } else {
-            ('~', CHANGED)
-        };
-        let states = line.old_state.iter().chain(&line.new_state);
-        let route = format!("{sign} {prefix}");
-        let [old, new] = [Escaped(line.old), Escaped(line.new)];
-        let fields = [
-            RowField::styled(style, &route),
-            RowField::new(&line.old_prefix.0),
-            RowField::new(&old),
-            RowField::new(&new),
-        ];
-        let states = states.map(|state| RowField::new(state));
-        self.output.row(fields.into_iter().chain(states))
+        let route = format!("{sign} {route}");
+        let states = states.iter().filter(|state| state.is_some()).copied();
+        let cells = [Some(text(&route))].into_iter().chain(rest).chain(states);
+        self.output.values(&[style], &cells.collect::<Vec<_>>())
     }
 }

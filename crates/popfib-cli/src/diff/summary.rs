@@ -74,7 +74,6 @@ impl<'a> DiffSummary<'a> {
         self,
         output: &mut StandardOutput,
         family: Option<&'static str>,
-        json: bool,
     ) -> Result<(), Failure> {
         let mut lines: Vec<_> = self.counts.into_iter().collect();
         let total = |c: &DiffCounts| {
@@ -86,20 +85,21 @@ impl<'a> DiffSummary<'a> {
                 .cmp(&Reverse(total(of_b)))
                 .then_with(|| a.cmp(b))
         });
-        if !json && !lines.is_empty() {
+        let is_text = output.is_text();
+        if is_text && !lines.is_empty() {
             output.begin_rows(RowForm::tabs(&[LEFT, RIGHT, RIGHT, RIGHT, RIGHT]))?;
             let name = family.unwrap_or("next_hop");
             output.heading(&[name, "added", "removed", "gained", "lost"])?;
         }
         for (next_hop, counts) in lines {
-            if json {
+            if !is_text {
                 let next_hop = &next_hop;
                 let line = DiffSummaryLine {
                     family,
                     next_hop,
                     counts,
                 };
-                output.json(&line)?;
+                output.record(&line)?;
                 continue;
             }
             let DiffCounts {

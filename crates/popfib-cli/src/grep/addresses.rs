@@ -9,7 +9,8 @@ use popfib_program::failure::Failure;
 
 use super::searched::SearchedTables;
 use super::{Grep, LineMatches};
-use crate::stream::answers::{self, Ask};
+use crate::stream::answers::Ask;
+use crate::stream::table_column::Asked;
 
 impl Grep<'_> {
     /// Selects and prints lines by their addresses; false if no more are wanted.
@@ -70,9 +71,13 @@ impl Grep<'_> {
         let SearchedTables {
             tables, selected, ..
         } = &self.searched;
+        let asked = Asked {
+            addresses,
+            tables: &[],
+        };
         for (table, counts) in tables.iter().zip(selected) {
             let numbers = &mut self.numbers;
-            answers::look_up(&table.table, Ask::Value, self.kernel, addresses, numbers)?;
+            table.look_up(Ask::Value, self.kernel, asked, numbers)?;
             for (hit, &number) in hits.iter_mut().zip(&*numbers) {
                 *hit |= counts[number as usize];
             }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use popfib_program::failure::Failure;
+use popfib_program::files::shown;
 use regex_lite::Regex;
 
 use super::GrepArgs;
@@ -54,7 +55,7 @@ fn in_folders(input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
             found.push(path);
             continue;
         }
-        let failed = |error| Failure::from(format!("{}: {error}", name(&path)));
+        let failed = |error| Failure::of_file(&path, error);
         let entries = fs::read_dir(&path).map_err(failed)?;
         let mut inside = Vec::new();
         for entry in entries {
@@ -62,7 +63,7 @@ fn in_folders(input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
             // Links could lead back, or anywhere: only those that are named are followed.
             let kind = entry.file_type().map_err(failed)?;
             if kind.is_file() && is_stdout(&entry.path()) {
-                let name = name(&entry.path());
+                let name = shown(&entry.path());
                 note!("{name}: left out, standard output is written to it");
             } else if kind.is_file() || kind.is_dir() {
                 inside.push(entry.path());
@@ -72,8 +73,4 @@ fn in_folders(input: &InputArgs) -> Result<Vec<PathBuf>, Failure> {
         left.extend(inside);
     }
     Ok(found)
-}
-
-fn name(path: &Path) -> String {
-    path.display().to_string().escape_debug().to_string()
 }

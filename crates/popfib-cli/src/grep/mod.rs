@@ -200,7 +200,7 @@ pub(crate) fn run(mut args: GrepArgs) -> Result<Verdict, Failure> {
     input.check(lists + args.tables.on_stdin(), &args.tables.read)?;
     let files = files::files(args, &input)?;
     let searched = |tables| SearchedTables::new(args, &patterns, tables);
-    let is_of_tables = args.tables.is_given() || is_of_records(args);
+    let is_of_tables = args.tables.is_given() || args.tables.has_conditions();
     let (searched, follower) = match (is_of_tables, input.is_stream()) {
         (true, true) => args.tables.follow(false, &args.file, searched)?,
         (true, false) => (searched(args.tables.load(false)?)?, None),
@@ -258,11 +258,6 @@ pub(crate) fn run(mut args: GrepArgs) -> Result<Verdict, Failure> {
     Ok(Verdict::good_if(grep.is_found))
 }
 
-/// Whether the records of the built-in table are asked for.
-fn is_of_records(args: &GrepArgs) -> bool {
-    args.tables.conditions.iter().any(|asked| !asked.is_empty())
-}
-
 /// The patterns to search for, if there are any, and the input: the first argument is a pattern if no option says what to search
 /// for. The built-in table alone does not: it has nearly every address there is.
 fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
@@ -271,7 +266,7 @@ fn patterns(args: &GrepArgs) -> Result<(Vec<String>, InputArgs), Failure> {
     if !args.prefix.is_empty() {
         return Ok((args.prefix.clone(), input));
     }
-    if args.tables.is_given() || !args.file.is_empty() || is_of_records(args) {
+    if args.tables.is_given() || !args.file.is_empty() || args.tables.has_conditions() {
         return Ok((Vec::new(), input));
     }
     if input.files.is_empty() {

@@ -159,7 +159,8 @@ pub(super) fn stream(args: &mut LookupArgs) -> Result<(), Failure> {
         skipped: 0,
         lines: AnswerLines::new(query, form, LineLead::Address),
     };
-    let input = InputArgs::of_lookup(args.unmap);
+    let mut input = InputArgs::default();
+    input.unmap = args.unmap;
     // Nothing is asked of it in the end: a line without an address was an error, or noted, when it came.
     let mut seen = FilesSeen::default();
     let path = Path::new("-");

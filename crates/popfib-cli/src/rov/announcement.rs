@@ -8,7 +8,7 @@ use popfib_program::program::Verdict;
 use popfib_table::rpki::{FamilyVrps, Validity, Vrp, Vrps};
 use serde::Serialize;
 
-use super::{RovState, VrpCell};
+use super::VrpCell;
 use crate::forms::FormArgs;
 use crate::output::{AsText, StandardOutput};
 use crate::rows::RowForm;
@@ -47,7 +47,7 @@ pub(super) fn print(
     let answer = RovAnnouncement {
         prefix: AsText(prefix),
         origin: asn,
-        state: RovState(state).name(),
+        state: state.name(),
         reason: match state {
             Validity::InvalidAs => Some("as"),
             Validity::InvalidLength => Some("length"),
@@ -75,8 +75,7 @@ pub(super) fn print(
             )?;
         }
     }
-    output.flush()?;
-    Ok(Verdict::good_if(state == Validity::Valid))
+    output.end(Verdict::good_if(state == Validity::Valid))
 }
 
 /// The state of an announcement, and the VRPs that cover it.

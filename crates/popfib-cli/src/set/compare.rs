@@ -39,56 +39,79 @@ pub(super) struct CompareArgs {
 }
 
 /// The addresses of one family in a list, compared with the other lists.
-struct ComparedList {
-    list: usize,
+#[derive(Serialize)]
+struct ComparedList<'n> {
+    #[serde(skip)]
+    index: usize,
+    list: &'n str,
     family: &'static str,
     prefixes: usize,
     addresses: u128,
     /// Addresses that no other list has.
     unique: u128,
-    /// Addresses that each of the lists has, too.
-    shared: Vec<u128>,
+    /// Addresses that each of the others has, too.
+    shared: Vec<SharedAddresses<'n>>,
+}
+
+/// What a list shares with another one.
+#[derive(Serialize)]
+struct SharedAddresses<'n> {
+    list: &'n str,
+    addresses: u128,
+    share: f64,
 }
 
 pub(super) fn run(args: &CompareArgs) -> Result<Verdict, Failure> {
-    let lists = load(&args.files, &args.read)?;
+    let lists = load(&args.files, &args.read, args.family)?;
     let names = args.files.iter().map(|file| file.display().to_string());
     let names: Vec<_> = names.collect();
     let mut compared = Vec::new();
     let bar = progress::step("comparing");
-    if args.family != Some(FamilyArg::Ipv6) {
-        compare::<u32>(&lists, &mut compared);
-    }
-    if args.family != Some(FamilyArg::Ipv4) {
-        compare::<u128>(&lists, &mut compared);
-    }
+    compare::<u32>(&lists, &names, &mut compared);
+    compare::<u128>(&lists, &names, &mut compared);
     drop(bar);
-    print(args, &names, &compared)?;
-    Ok(Verdict::Good)
+    print(args, &names, &compared)
 }
 
 /// Compares the addresses of one family, if any list has some.
-fn compare<A: popfib::family::Family>(lists: &[SetList], to: &mut Vec<ComparedList>) {
+fn compare<'n, A: popfib::family::Family>(
+    lists: &[SetList],
+    names: &'n [String],
+    to: &mut Vec<ComparedList<'n>>,
+) {
     if lists.iter().all(|list| A::of(list).is_empty()) {
         return;
     }
     let overlaps = algebra::overlaps(lists.iter().map(prefixes::<A>));
     for (index, list) in lists.iter().enumerate() {
+        let all = overlaps.shared(index, index);
+        let others = names
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != index);
+        let shared = others.map(|(other, list)| SharedAddresses {
+            list,
+            addresses: overlaps.shared(index, other),
+            share: share(overlaps.shared(index, other), all),
+        });
         to.push(ComparedList {
-            list: index,
+            index,
+            list: &names[index],
             family: A::NAME,
             prefixes: A::of(list).len(),
-            addresses: overlaps.shared(index, index),
+            addresses: all,
             unique: overlaps.unique(index),
-            shared: (0..lists.len())
-                .map(|other| overlaps.shared(index, other))
-                .collect(),
+            shared: shared.collect(),
         });
     }
 }
 
 /// Prints a row for each list, under a heading.
-fn print(args: &CompareArgs, names: &[String], compared: &[ComparedList]) -> Result<(), Failure> {
+fn print(
+    args: &CompareArgs,
+    names: &[String],
+    compared: &[ComparedList<'_>],
+) -> Result<Verdict, Failure> {
     let mut output = StandardOutput::of_rows(RowForm::tabs(&[LEFT, LEFT]).then(RIGHT));
     let heading = ["list", "family", "prefixes", "addresses", "unique"].into_iter();
     let heading: Vec<_> = heading.chain(names.iter().map(String::as_str)).collect();
@@ -102,8 +125,10 @@ fn print(args: &CompareArgs, names: &[String], compared: &[ComparedList]) -> Res
             true => format!("{:.2}", 100.0 * share(count, row.addresses)),
             false => count.to_string(),
         };
-        let counts = [row.unique].into_iter().chain(row.shared.iter().copied());
-        let fields = [names[row.list].clone(), row.family.to_owned()].into_iter();
+        let mut counts: Vec<_> = row.shared.iter().map(|other| other.addresses).collect();
+        counts.insert(row.index, row.addresses);
+        let counts = [row.unique].into_iter().chain(counts);
+        let fields = [row.list.to_owned(), row.family.to_owned()].into_iter();
         let fields = fields.chain([row.prefixes.to_string(), row.addresses.to_string()]);
         let fields: Vec<String> = fields.chain(counts.map(part)).collect();
         match output.is_text() {
@@ -111,10 +136,10 @@ fn print(args: &CompareArgs, names: &[String], compared: &[ComparedList]) -> Res
                 let fields: Vec<_> = fields.iter().map(|field| Escaped(field)).collect();
                 output.row(fields.iter().map(|field| RowField::new(field)))?;
             }
-            false => output.record_of(&line(names, row), || fields)?,
+            false => output.record_of(row, || fields)?,
         }
     }
-    output.flush()
+    output.end(Verdict::Good)
 }
 
 /// The share that `count` is of `all`; 0 if there is nothing.
@@ -122,42 +147,5 @@ fn share(count: u128, all: u128) -> f64 {
     match all {
         0 => 0.0,
         all => count as f64 / all as f64,
-    }
-}
-
-/// A list as JSON.
-#[derive(Serialize)]
-struct SetCompareLine<'a> {
-    list: &'a str,
-    family: &'a str,
-    prefixes: usize,
-    addresses: u128,
-    unique: u128,
-    shared: Vec<SetCompareShared<'a>>,
-}
-
-/// What it shares with another list, as JSON.
-#[derive(Serialize)]
-struct SetCompareShared<'a> {
-    list: &'a str,
-    addresses: u128,
-    share: f64,
-}
-
-fn line<'n>(names: &'n [String], row: &ComparedList) -> SetCompareLine<'n> {
-    let others = names.iter().zip(&row.shared).enumerate();
-    let others = others.filter(|(index, _)| *index != row.list);
-    let shared = others.map(|(_, (list, &count))| SetCompareShared {
-        list,
-        addresses: count,
-        share: share(count, row.addresses),
-    });
-    SetCompareLine {
-        list: &names[row.list],
-        family: row.family,
-        prefixes: row.prefixes,
-        addresses: row.addresses,
-        unique: row.unique,
-        shared: shared.collect(),
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct FreeArgs {
 pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
     let destination = args.common.destination.open()?;
     let space = table::prefixes_of_text(&args.space, SPACE, &args.common.read)?;
-    let lists = load(&args.used, &args.common.read)?;
+    let lists = load(&args.used, &args.common.read, args.common.family)?;
     let (ipv4, ipv6) = (free(args, &space, &lists)?, free(args, &space, &lists)?);
     let result = table_of(args.common.family, ipv4.into_iter(), ipv6.into_iter());
     finish(&args.common, destination, &result)

@@ -1,20 +1,21 @@
 //! `popfib set overlaps`: a list in; out come its prefixes that are inside or equal to others of it, each with the longest that covers it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use popfib::family::Family;
 use popfib::{IpPrefix, NextHop, Prefix};
-use popfib_formats::{Escaped, LoadOptions, RouteTable};
+use popfib_formats::{LoadOptions, RouteTable};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
-use serde::Serialize;
 
-use crate::args::{self, ReadArgs};
+use crate::args::{FamilyArg, ReadArgs};
 use crate::forms::FormArgs;
-use crate::output::{AsText, StandardOutput};
-use crate::rows::{RowField, RowForm};
+use crate::output::StandardOutput;
+use crate::records::text;
+use crate::rows::RowForm;
 use crate::screen::{PREFIX, VALUE};
 use crate::table;
 
@@ -26,22 +27,13 @@ pub(super) struct OverlapsArgs {
 
     /// Prefixes of one family
     #[arg(long, value_enum)]
-    family: Option<args::FamilyArg>,
+    family: Option<FamilyArg>,
 
     #[command(flatten)]
     form: FormArgs,
 
     #[command(flatten)]
     read: ReadArgs,
-}
-
-/// A prefix and the one that covers it, as JSON.
-#[derive(Serialize)]
-struct SetOverlapLine<'a> {
-    prefix: AsText<IpPrefix>,
-    value: &'a str,
-    covered_by: AsText<IpPrefix>,
-    covered_by_value: &'a str,
 }
 
 pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
@@ -52,26 +44,24 @@ pub(super) fn run(args: &OverlapsArgs) -> Result<Verdict, Failure> {
         ..read.options()
     };
     table::one_column(&options)?;
-    let list = table::read(table::open_list(&args.file, &read)?, &read, &options)?;
+    let mut list = table::read(table::open_list(&args.file, &read)?, &read, &options)?;
+    if let Some(family) = args.family {
+        family.keep(&mut list);
+    }
     let names = "prefix value covered_by covered_by_value";
     let mut output = StandardOutput::of_form(RowForm::TABS, args.form, names)?;
-    let mut is_any = false;
-    if args.family != Some(args::FamilyArg::Ipv6) {
-        is_any |= print::<u32>(&list, &mut output)?;
-    }
-    if args.family != Some(args::FamilyArg::Ipv4) {
-        is_any |= print::<u128>(&list, &mut output)?;
-    }
-    output.flush()?;
-    Ok(Verdict::good_if(is_any))
+    let is_any = print::<u32>(&list, &mut output)? | print::<u128>(&list, &mut output)?;
+    output.end(Verdict::good_if(is_any))
 }
 
 /// Prints those of one family; returns whether there are any.
 fn print<A: Family>(list: &RouteTable, output: &mut StandardOutput) -> Result<bool, Failure> {
     // Of a list, all values are empty.
-    fn shown(value: &str) -> Escaped<'_> {
-        Escaped(if value.is_empty() { "-" } else { value })
-    }
+    let is_text = output.is_text();
+    let shown = |value: Cow<'_, str>| match is_text && value.is_empty() {
+        true => "-".to_owned(),
+        false => value.into_owned(),
+    };
     let mut equal: HashMap<IpPrefix, Vec<NextHop>> = HashMap::new();
     for &(prefix, number) in &list.others {
         equal.entry(prefix).or_default().push(number);
@@ -86,22 +76,10 @@ fn print<A: Family>(list: &RouteTable, output: &mut StandardOutput) -> Result<bo
         for number in earlier.into_iter().chain([last]) {
             if let Some(&(outer, outer_number)) = open.last() {
                 is_any = true;
-                let (value, outer_value) = (list.value(number), list.value(outer_number));
-                let line = SetOverlapLine {
-                    prefix: AsText(A::ip_prefix(prefix)),
-                    value: &value,
-                    covered_by: AsText(A::ip_prefix(outer)),
-                    covered_by_value: &outer_value,
-                };
-                match output.is_text() {
-                    false => output.record(&line)?,
-                    true => output.row([
-                        RowField::styled(PREFIX, &prefix),
-                        RowField::styled(VALUE, &shown(&value)),
-                        RowField::styled(PREFIX, &outer),
-                        RowField::styled(VALUE, &shown(&outer_value)),
-                    ])?,
-                }
+                let [value, outer_value] = [number, outer_number].map(|of| shown(list.value(of)));
+                let cells = [prefix.to_string(), value, outer.to_string(), outer_value];
+                let cells = cells.each_ref().map(|cell| Some(text(cell)));
+                output.values(&[PREFIX, VALUE, PREFIX, VALUE], &cells)?;
             }
             open.push((prefix, number));
         }

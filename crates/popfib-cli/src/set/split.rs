@@ -9,7 +9,6 @@ use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 
 use super::{SetCommonArgs, SetList, SetRule, finish, load, parse_length, table_of};
-use crate::args;
 
 /// The maximum number of prefixes that are made: all /24 of IPv4. A few bytes of input can stand for more than any memory holds.
 const MOST: u64 = 1 << 24;
@@ -30,7 +29,7 @@ pub(super) struct SplitArgs {
 
 pub(super) fn run(args: &SplitArgs) -> Result<Verdict, Failure> {
     let destination = args.common.destination.open()?;
-    let lists = load(&args.files, &args.common.read)?;
+    let lists = load(&args.files, &args.common.read, args.common.family)?;
     let result = table_of(
         args.common.family,
         split(args, &lists)?,
@@ -46,8 +45,7 @@ fn split<A: Family>(
 ) -> Result<impl Iterator<Item = Prefix<A>>, Failure> {
     let length = args.length;
     let prefixes = || SetRule::Union.of::<A>(lists);
-    let is_asked = args.common.family.is_none_or(args::FamilyArg::is::<A>);
-    if is_asked && length > A::WIDTH && prefixes().next().is_some() {
+    if length > A::WIDTH && prefixes().next().is_some() {
         let (family, width) = (A::NAME, A::WIDTH);
         let reason = format!("{family} has at most {width} bits");
         return Err(format!("/{length}: {reason}; --family chooses the other family").into());
@@ -56,7 +54,7 @@ fn split<A: Family>(
         let bits = length.saturating_sub(prefix.len());
         count.saturating_add(1u64.checked_shl(bits.into()).unwrap_or(u64::MAX))
     });
-    if is_asked && count > MOST {
+    if count > MOST {
         let family = A::NAME;
         return Err(format!(
             "{family} would be more than {MOST} prefixes of length {length}; a smaller LENGTH makes fewer"

@@ -188,7 +188,7 @@ mod tests {
                 made.push(|to| to.extend_from_slice(text));
             }
             let numbers: Vec<u32> = (0..1000).rev().chain([0, 999, 5]).collect();
-            let mut out = OutputBuffer::new();
+            let mut out = OutputBuffer::default();
             let size = match made.into_answer_texts() {
                 AnyAnswerTexts::Short(written) => (write(&written, &numbers, &mut out), 16),
                 AnyAnswerTexts::Medium(written) => (write(&written, &numbers, &mut out), 32),

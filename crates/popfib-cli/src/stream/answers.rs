@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use popfib::family::Family;
 use popfib::{Kernel, NextHop, Prefix};
 use popfib_program::failure::Failure;
-use popfib_table::{FamilyTable, PrefixText, RouteNumbers, Table};
+use popfib_table::{FamilyTable, PrefixText, RouteNumbers};
 
 use crate::stream::table::NamedTable;
 use crate::stream::table_column::Asked;
@@ -21,26 +21,8 @@ pub(crate) enum Ask {
     Match,
 }
 
-/// Puts the number of each address's answer into `numbers`.
-pub(crate) fn look_up<A: Family>(
-    table: &Table,
-    ask: Ask,
-    kernel: Kernel,
-    addresses: &[A],
-    numbers: &mut Vec<u32>,
-) -> Result<(), Failure> {
-    numbers.resize(addresses.len(), 0);
-    let family = table.family::<A>();
-    match ask {
-        _ if addresses.is_empty() => {}
-        Ask::Value => family.value_numbers(kernel, addresses, numbers)?,
-        Ask::Match => family.match_numbers(kernel, addresses, numbers)?,
-    }
-    Ok(())
-}
-
 impl NamedTable {
-    /// As [`look_up`], where only the records that its conditions select are answers.
+    /// Puts the number of each address's answer into `numbers`. Only the records that its conditions select are answers.
     pub(crate) fn look_up<A: Family>(
         &self,
         ask: Ask,
@@ -48,12 +30,15 @@ impl NamedTable {
         Asked { addresses, tables }: Asked<'_, A>,
         numbers: &mut Vec<u32>,
     ) -> Result<(), Failure> {
-        match self.table.set() {
-            Some(set) if !addresses.is_empty() => {
-                numbers.resize(addresses.len(), 0);
+        numbers.resize(addresses.len(), 0);
+        let family = self.table.family::<A>();
+        match (ask, self.table.set()) {
+            _ if addresses.is_empty() => {}
+            (_, Some(set)) => {
                 set.numbers(ask == Ask::Match, kernel, (tables, addresses), numbers)?;
             }
-            _ => look_up(&self.table, ask, kernel, addresses, numbers)?,
+            (Ask::Value, None) => family.value_numbers(kernel, addresses, numbers)?,
+            (Ask::Match, None) => family.match_numbers(kernel, addresses, numbers)?,
         }
         if let Some(selected) = &self.selected {
             for number in numbers {

@@ -9,10 +9,11 @@ use std::net::IpAddr;
 use popfib::NextHop;
 use popfib_table::{Cell, PrefixText};
 
-use super::form::{LineForm, address_name, text};
+use super::form::{LineForm, address_name};
 use super::rows::LineLead;
 use super::table::NamedTable;
 use super::table_texts::FamilyAnswers;
+use crate::records::text;
 
 /// Goes through a batch, cell by cell.
 pub(super) struct BatchCells<'b, I> {

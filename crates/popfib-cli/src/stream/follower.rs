@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use popfib_formats::LoadOptions;
 use popfib_program::failure::Failure;
+use popfib_program::files::shown;
 use popfib_table::WatchedFiles;
 
 use crate::args::{ReadArgs, TableArgs, is_embedded, is_stdin};
@@ -71,9 +72,8 @@ impl<'a, T> Follower<'a, T> {
                     return Ok(None);
                 }
                 let state = load()?;
-                let names = files.paths().iter();
-                let names = names.map(|path| path.display().to_string().escape_debug().to_string());
-                note!("{} read again", names.collect::<Vec<_>>().join(", "));
+                let names: Vec<_> = files.paths().iter().map(|path| shown(path)).collect();
+                note!("{} read again", names.join(", "));
                 Ok(Some(state))
             })
         });

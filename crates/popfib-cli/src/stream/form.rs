@@ -5,10 +5,11 @@ use std::io::Write;
 
 use popfib_formats::Escaped;
 use popfib_formats::text::{CellJson, csv_field};
-use popfib_table::{Cell, Scalar};
+use popfib_table::Cell;
 use serde::Serialize;
 
 use super::table::NamedTable;
+use crate::records::text;
 
 /// A form of output as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,11 +193,6 @@ impl<'f> AnswerForm<'f> {
             }
         }
     }
-}
-
-/// A cell of this text.
-pub(crate) fn text(text: &str) -> Cell<'_> {
-    Cell::Scalar(Scalar::Text(text))
 }
 
 fn text_cell(cell: Option<Cell<'_>>, to: &mut Vec<u8>) {

@@ -91,23 +91,13 @@ pub(crate) struct AnswerLines {
 }
 
 /// Memory for the lines of a batch and for what they are made from; batches share it.
+#[derive(Default)]
 pub(crate) struct LineBuffers {
     out: OutputBuffer,
     ipv4: Vec<Vec<u32>>,
     ipv6: Vec<Vec<u32>>,
     /// The batch with other addresses, if they are replaced.
     anonymized: AddressBatch,
-}
-
-impl Default for LineBuffers {
-    fn default() -> Self {
-        Self {
-            out: OutputBuffer::new(),
-            ipv4: Vec::new(),
-            ipv6: Vec::new(),
-            anonymized: AddressBatch::new(),
-        }
-    }
 }
 
 impl LineBuffers {

@@ -31,9 +31,10 @@ use std::fs::{self, Metadata};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use popfib::family::ByFamily;
 use popfib_formats::addresses::{AddressPick, ColumnId, LinePart, PacketSide};
 use popfib_formats::{AddressBatch, AddressFormat, AddressOptions, Input};
@@ -92,8 +93,7 @@ pub(crate) struct InputArgs {
     ///
     /// [default: blanks and tabs between fields; between columns a tab, comma or semicolon, whichever is in the first line]
     #[arg(long, value_name = "BYTE", value_parser = parse_delimiter)]
-    delimiter: Option<u8>,
-
+    pub(crate) delimiter: Option<u8>,
     /// Use the address at this path of JSON objects (src.ip)
     ///
     /// Keys may have dots of their own. May be given several times.
@@ -118,27 +118,17 @@ pub(crate) struct InputArgs {
 
     /// Look up IPv4-mapped IPv6 addresses (::ffff:192.0.2.1) as IPv4
     #[arg(long)]
-    unmap: bool,
+    pub(crate) unmap: bool,
 
     /// Format of the files [default: recognised by name and content]
-    #[arg(long, value_name = "NAME", value_enum)]
-    input_format: Option<InputFormat>,
+    #[arg(long, value_name = "NAME", value_parser = input_format())]
+    input_format: Option<AddressFormat>,
 }
 
-/// The formats of address files by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct InputFormat(AddressFormat);
-
-impl ValueEnum for InputFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<InputFormat>> =
-            LazyLock::new(|| AddressFormat::all().map(InputFormat).collect());
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.0.name()))
-    }
+/// Parses the name of a format of address files.
+fn input_format() -> impl TypedValueParser<Value = AddressFormat> {
+    let names: Vec<_> = AddressFormat::all().map(|format| format.name()).collect();
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<AddressFormat>())
 }
 
 fn parse_number(text: &str) -> Result<usize, String> {
@@ -174,14 +164,6 @@ pub(crate) fn parse_column(text: &str) -> Result<ColumnId, String> {
 }
 
 impl InputArgs {
-    /// Standard input, for `lookup`.
-    pub(crate) fn of_lookup(unmap: bool) -> Self {
-        Self {
-            unmap,
-            ..Self::default()
-        }
-    }
-
     /// The files; standard input if none is given.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         match &self.files[..] {
@@ -224,14 +206,9 @@ impl InputArgs {
         !self.column.is_empty()
     }
 
-    /// The delimiter of fields, if it is given.
-    pub(crate) fn delimiter(&self) -> Option<u8> {
-        self.delimiter
-    }
-
     fn format(&self) -> Option<AddressFormat> {
         let of_path = (!self.path.is_empty()).then_some(AddressFormat::JSON_LINES);
-        self.input_format.map(|format| format.0).or(of_path)
+        self.input_format.or(of_path)
     }
 
     fn options(&self, read_as: ReadTextAs, looks_up: bool) -> AddressOptions {
@@ -272,14 +249,9 @@ impl InputArgs {
         self.address == Some(AddressPick::All)
     }
 
-    /// Whether both ends of packets are looked up.
-    pub(crate) fn takes_both_ends(&self) -> bool {
-        self.sources && self.destinations
-    }
-
     /// The names of the cells of a row; a single cell has an empty name.
     pub(crate) fn cells(&self) -> Vec<String> {
-        if self.takes_both_ends() {
+        if self.sources && self.destinations {
             return vec!["source".to_owned(), "destination".to_owned()];
         }
         let columns = self.column.iter().map(|column| match column {

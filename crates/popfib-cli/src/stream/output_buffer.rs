@@ -12,14 +12,16 @@ pub(crate) struct OutputBuffer {
     len: usize,
 }
 
-impl OutputBuffer {
-    pub(crate) fn new() -> Self {
+impl Default for OutputBuffer {
+    fn default() -> Self {
         Self {
             buffer: vec![0; 1 << 20],
             len: 0,
         }
     }
+}
 
+impl OutputBuffer {
     /// What was put here since the last [`clear`](Self::clear).
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.len]

@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn answers_come_before_the_end_of_a_line_or_object() {
         let written = |row: &str, form: &LineForm| {
-            let mut out = OutputBuffer::new();
+            let mut out = OutputBuffer::default();
             match SplitRow::new(row.as_bytes(), form) {
                 Some(row) => row.write(form, &mut out, |out| out.put(b",A")),
                 None => out.put(b"none"),

@@ -106,9 +106,8 @@ impl StreamSource {
             ("--delimiter", args.delimiter.is_some()),
         ];
         if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {
-            let name = path.display().to_string();
-            let reason = "means nothing in a Parquet file";
-            return Err(format!("{}: {option} {reason}", name.escape_debug()).into());
+            let reason = format_args!("{option} means nothing in a Parquet file");
+            return Err(Failure::of_file(path, reason));
         }
         let source = ParquetAddresses::open(path, &args.column, args.row_text.as_ref());
         let source = source.map_err(|error| error.to_string())?;
@@ -118,9 +117,7 @@ impl StreamSource {
 
     #[cfg(not(feature = "parquet"))]
     fn open_parquet(path: &Path, _: &InputArgs, _: bool) -> Result<Self, Failure> {
-        let name = path.display().to_string();
-        let name = name.escape_debug();
-        Err(format!("{name}: {NO_PARQUET}").into())
+        Err(Failure::of_file(path, NO_PARQUET))
     }
 
     /// Replaces the content of `batch` by the next addresses; false at the end.

@@ -11,6 +11,7 @@ use popfib_table::{Cell, Column, Records, Table};
 use crate::args::TableArgs;
 use crate::condition::OtherRecords;
 use crate::image::without_routes;
+use crate::records::own_name;
 use crate::table;
 
 /// A table, and the columns of its records that are asked for.
@@ -47,7 +48,7 @@ impl NamedTable {
         let own = |column: &Column| Some(column.name().to_owned());
         let columns = match table.records().map(Records::columns) {
             // A column that was asked for by its name keeps it, if it is that of the only table.
-            Some([column]) if name.is_none() => vec![table::own_name(column).map(str::to_owned)],
+            Some([column]) if name.is_none() => vec![own_name(column).map(str::to_owned)],
             None | Some([_]) => vec![None],
             Some(columns) => columns.iter().map(own).collect(),
         };

@@ -112,7 +112,7 @@ impl TableChoice {
             let reason = "a Parquet file has --weight or --table-column";
             return Err(format!("{name}: {reason}").into());
         }
-        let delimiter = input.delimiter();
+        let delimiter = input.delimiter;
         let part = |asked: &String| RowPart::new("--table-column", asked, delimiter, name, source);
         let part = self.asked.as_ref().map(part).transpose()?;
         *self.part.write().unwrap_or_else(PoisonError::into_inner) = part;

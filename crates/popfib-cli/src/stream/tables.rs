@@ -247,6 +247,11 @@ impl TablesArgs {
         !self.given.tables.is_empty() || self.given.live.is_some()
     }
 
+    /// Whether there are conditions on the records of a table.
+    pub(crate) fn has_conditions(&self) -> bool {
+        self.conditions.iter().any(|asked| !asked.is_empty())
+    }
+
     /// What values mean does not matter where no condition asks.
     pub(crate) fn without_values(&mut self) {
         for (read, conditions) in self.reads.iter_mut().zip(&self.conditions) {
@@ -256,9 +261,8 @@ impl TablesArgs {
 
     /// Whether a table is needed: one is named, or options say how to read it.
     pub(crate) fn is_asked(&self) -> bool {
-        let is_where = self.conditions.iter().any(|asked| !asked.is_empty());
         self.is_given()
-            || is_where
+            || self.has_conditions()
             || !self.read.columns.is_empty()
             || self.read.of_file().is_some()
     }
@@ -357,8 +361,11 @@ impl TablesArgs {
     ) -> Result<Vec<NamedTable>, Failure> {
         let of_other = |column: &String| other(column);
         let is_other = !self.read.columns.is_empty() && self.read.columns.iter().all(of_other);
-        let is_where = self.conditions.iter().any(|asked| !asked.is_empty());
-        if is_other && !is_where && !self.is_given() && self.read.of_file() == Some("--columns") {
+        if is_other
+            && !self.has_conditions()
+            && !self.is_given()
+            && self.read.of_file() == Some("--columns")
+        {
             return Ok(Vec::new());
         }
         let is_of_records = |column: &String| !other(column) && column != prefix;

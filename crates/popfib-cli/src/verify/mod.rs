@@ -22,7 +22,7 @@ use popfib_table::Table;
 use serde::Serialize;
 
 use self::probes::ProbeArgs;
-use crate::args::{FileArgs, TableArgs, kernel};
+use crate::args::{FileArgs, kernel};
 use crate::forms::FormArgs;
 use crate::image::with_routes;
 use crate::output::{StandardOutput, note};
@@ -80,7 +80,7 @@ pub(crate) struct VerifyCount {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Verdict, Failure> {
-    let asked = TableArgs::clone(&args.table).or_stdin(false);
+    let asked = args.table.or_stdin(false);
     let loaded = table::load(&asked, asked.read.options())?;
     let table = with_routes(loaded, "verify it")?;
     let ipv4 = family::<u32>(&table, args)?;
@@ -158,8 +158,7 @@ pub(crate) fn print(
             output.cells(&[&name, &addresses, &mismatches])?;
         }
     }
-    output.flush()?;
-    Ok(verdict(ipv4, ipv6))
+    output.end(verdict(ipv4, ipv6))
 }
 
 fn verdict(ipv4: VerifyCount, ipv6: VerifyCount) -> Verdict {
@@ -253,13 +252,13 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
     fn mismatch(&mut self, of: &str, address: A, answer: u32, expected: u32) {
         self.count.mismatches += 1;
         if self.count.mismatches <= PRINTED {
-            note!(
-                "{}: {}: the {of} says {}, the RIB says {}",
-                self.name,
-                Prefix::host(address),
-                ShownNextHop(answer),
-                ShownNextHop(expected)
-            );
+            let shown = |next_hop| match next_hop {
+                0 => "no route".to_owned(),
+                number => format!("next hop {number}"),
+            };
+            let (name, prefix) = (self.name, Prefix::host(address));
+            let (answer, expected) = (shown(answer), shown(expected));
+            note!("{name}: {prefix}: the {of} says {answer}, the RIB says {expected}");
         }
     }
 }
@@ -268,18 +267,6 @@ impl<'a, A: Address, F: FnMut(&[A], &mut [u32])> Comparison<'a, A, F> {
 fn longest_match<A: Address>(rib: &Rib<A>, address: A) -> u32 {
     rib.longest_match(address)
         .map_or(0, |(_, next_hop)| next_hop.get())
-}
-
-/// A next hop's number as messages about mismatches show it.
-struct ShownNextHop(u32);
-
-impl fmt::Display for ShownNextHop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            0 => f.write_str("no route"),
-            number => write!(f, "next hop {number}"),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use popfib_program::program::Verdict;
 use popfib_program::progress;
 use popfib_table::Table;
 
-use crate::args::{FileArgs, TableArgs};
+use crate::args::FileArgs;
 use crate::table;
 
 /// Loads the table of `args` into the map.
@@ -20,7 +20,7 @@ pub(super) fn load(
 ) -> Result<Verdict, Failure> {
     let ids = ids.map(|path| Ok::<_, Failure>((path, popfib_bpf::read_value_ids(path)?)));
     let ids = ids.transpose()?;
-    let mut args = TableArgs::clone(args).or_stdin(false);
+    let mut args = args.or_stdin(false);
     args.read.every_table = args.read.vrf.as_deref() == Some("*");
     let mut options = args.read.options();
     options.table.take_if(|_| options.every_table);

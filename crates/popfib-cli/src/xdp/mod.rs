@@ -12,14 +12,13 @@ use clap::{Args, Subcommand};
 use popfib_bpf::{BpfError, FibKind, MappedTable, PinnedCounts, PinnedMap, ValueKind};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
-use popfib_table::{Cell, Scalar};
 use serde::Serialize;
 
 use crate::args::FileArgs;
 use crate::forms::FormArgs;
 use crate::lookup;
 use crate::output::StandardOutput;
-use crate::records::NEXT_HOP;
+use crate::records::{NEXT_HOP, number, text};
 use crate::rows::{Alignment, RowForm};
 use crate::verify::probes::ProbeArgs;
 
@@ -288,8 +287,7 @@ fn show(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
             output.cells(&[&name, &value])?;
         }
     }
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }
 
 fn look_up(
@@ -309,30 +307,20 @@ fn look_up(
     let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
     for (asked, address) in asked {
         let prefix = table.longest_match(id, address).map(|(prefix, _)| prefix);
-        let text = match table.lookup(id, address) {
+        let value = match table.lookup(id, address) {
             0 => None,
-            number => Some(text(&table, number)),
+            number => Some(text_of(&table, number)),
         };
-        let cell = text.as_deref().map(|text| Cell::Scalar(Scalar::Text(text)));
+        let cell = value.as_deref().map(text);
         lookup::write_answer(&mut output, asked, prefix, &[(NEXT_HOP, cell)])?;
     }
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }
 
 /// What a number stands for: its value in the table, or itself if the table has no values.
-fn text(table: &MappedTable, number: u32) -> String {
+fn text_of(table: &MappedTable, number: u32) -> String {
     let text = table.text(number);
     text.unwrap_or_else(|| number.to_string())
-}
-
-/// A line of `stats`.
-#[derive(Serialize)]
-struct XdpCount {
-    packets: u64,
-    bytes: u64,
-    number: u32,
-    value: Option<String>,
 }
 
 fn stats(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
@@ -348,23 +336,19 @@ fn stats(pin: &PinArgs, form: FormArgs) -> Result<Verdict, Failure> {
         .collect();
     let names = "packets bytes number value";
     let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
-    for (number, packets, bytes) in counts {
-        let value = (number > 0).then(|| match number_of.get(&number) {
-            Some(found) => text(&table, *found),
-            None => number.to_string(),
+    for (of, packets, bytes) in counts {
+        let value = (of > 0).then(|| match number_of.get(&of) {
+            Some(found) => text_of(&table, *found),
+            None => of.to_string(),
         });
         if !output.is_text() {
-            output.record(&XdpCount {
-                packets,
-                bytes,
-                number,
-                value,
-            })?;
+            let value = value.as_deref().map(text);
+            let cells = [number(packets), number(bytes), number(of)].map(Some);
+            output.values(&[], &[&cells[..], &[value]].concat())?;
         } else {
             let value = value.as_deref().unwrap_or("-").escape_debug().to_string();
             output.cells(&[&packets, &bytes, &value])?;
         }
     }
-    output.flush()?;
-    Ok(Verdict::Good)
+    output.end(Verdict::Good)
 }

@@ -9,7 +9,7 @@ use popfib_program::program::Verdict;
 use popfib_program::progress;
 use popfib_table::Table;
 
-use crate::args::{FileArgs, TableArgs};
+use crate::args::FileArgs;
 use crate::forms::FormArgs;
 use crate::image::with_routes;
 use crate::table;
@@ -23,7 +23,7 @@ pub(super) fn run(
     probes: ProbeArgs,
     form: FormArgs,
 ) -> Result<Verdict, Failure> {
-    let args = TableArgs::clone(args).or_stdin(false);
+    let args = args.or_stdin(false);
     let loaded = table::load(&args, args.read.options())?;
     let table = with_routes(loaded, "compare it")?;
     let numbers = numbers(mapped.0, &table);

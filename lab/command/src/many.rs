@@ -3,6 +3,9 @@
 //! The tables are drawn at random from the routes of one, which is among them as a whole. Traffic is Zipf over the tables (exponent 1),
 //! and in each a random host of a random route. All contenders get the same addresses in turn, round by round.
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
@@ -23,7 +26,8 @@ use crate::table::{Family, TableArgs};
 Examples:
   popfib-lab many
   popfib-lab many --tables 10000 --routes 50 --without-whole
-  popfib-lab many --family ipv6 --rounds 9 --pin 1")]
+  popfib-lab many --family ipv6 --rounds 9 --pin 1
+lab/bench/peers --vrfs measures DPDK's rte_fib with the same tables.")]
 pub(crate) struct ManyArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -47,6 +51,14 @@ pub(crate) struct ManyArgs {
     /// Leave the whole table out
     #[arg(long)]
     without_whole: bool,
+
+    /// Measure lookups alone
+    #[arg(long)]
+    rates: bool,
+
+    /// Write routes and lookups of IPv4 to this folder, for programs that do the same
+    #[arg(long, value_name = "FOLDER")]
+    files: Option<PathBuf>,
 
     /// Lookups of a round
     #[arg(long, value_name = "N", default_value_t = 1 << 22)]
@@ -139,6 +151,9 @@ fn compare<A: TrafficAddress>(
     }
     let (zeros, hosts) = traffic(&[all], args.count, &mut random);
     let (tables, addresses) = traffic(&routes, args.count, &mut random);
+    if let Some(folder) = &args.files {
+        write_files(folder, &ribs, &tables, &addresses)?;
+    }
     let mut contenders: Vec<Contender<'_>> = Vec::new();
     for size in [Size::Smallest, Size::Balanced] {
         let options = Options::default().size(size);
@@ -182,9 +197,43 @@ fn compare<A: TrafficAddress>(
         ribs.len(),
         ribs.iter().map(Rib::len).sum::<usize>()
     ))?;
+    if args.rates {
+        return Ok(());
+    }
     copies(whole, &mut random)?;
     live_tables::changes(&ribs, args.next_hops, other, &mut random)?;
     live_tables::copies(whole, &mut random)
+}
+
+/// Writes the routes (table, address, length, next hop) and the lookups (table, address, next hop), 32 bits each as the machine has
+/// them.
+fn write_files<A: TrafficAddress>(
+    folder: &Path,
+    ribs: &[Rib<A>],
+    tables: &[u32],
+    addresses: &[A],
+) -> Result<(), Failure> {
+    let write = |name: &str, numbers: &mut dyn Iterator<Item = u32>| {
+        let mut file = BufWriter::new(File::create(folder.join(name))?);
+        for number in numbers {
+            file.write_all(&number.to_ne_bytes())?;
+        }
+        file.flush()
+    };
+    let short = |address: A| address.to_u128() as u32;
+    let mut routes = (0..).zip(ribs).flat_map(|(table, rib)| {
+        let words = move |(prefix, next_hop): (Prefix<A>, NextHop)| {
+            let (address, len) = (short(prefix.address()), prefix.len());
+            [table, address, len.into(), next_hop.get()]
+        };
+        rib.iter().flat_map(words)
+    });
+    write("routes", &mut routes)?;
+    let mut lookups = tables.iter().zip(addresses).flat_map(|(table, address)| {
+        let next_hop = ribs[*table as usize].lookup(*address);
+        [*table, short(*address), next_hop.map_or(0, NextHop::get)]
+    });
+    Ok(write("lookups", &mut lookups)?)
 }
 
 /// Measures all in turn, round by round, and prints a line for each.

@@ -2,6 +2,10 @@
  * DPDK's rte_fib (DIR24_8) and rte_fib6 (TRIE) on the files of one family.
  *
  *     rte_fib FAMILY FOLDER PASSES CPU
+ *     rte_fib vrfs FOLDER PASSES CPU
+ *
+ * The second is a table for each VRF, those of `popfib-lab many --files`, looked up one address at a time, as the addresses of a burst
+ * belong to different ones. It prints the median rate, the lowest, the highest, the bytes of all tables, and the wrong answers.
  *
  * The files are described in ../src/exchange.rs, the lines of output in
  * ../src/run.rs. Bulk lookups of 256 into one small buffer, as a router's
@@ -330,6 +334,77 @@ static void start_eal(size_t mib, char *cpu)
 		fail("EAL", rte_strerror(rte_errno));
 }
 
+/* A route and a lookup of one of many tables. */
+struct vrf_route {
+	uint32_t table, address, len, next_hop;
+};
+struct vrf_lookup {
+	uint32_t table, address, next_hop;
+};
+
+static int by_rate(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int vrfs(const char *folder, int passes, char *cpu)
+{
+	size_t size, count, lookups, tables, bytes = 0, wrong = 0;
+	struct vrf_route *routes = read_file(folder, "routes", "", &size);
+	struct vrf_lookup *lookup;
+	struct rte_fib **fibs;
+	double rates[passes], start;
+
+	count = size / sizeof(*routes);
+	lookup = read_file(folder, "lookups", "", &size);
+	lookups = size / sizeof(*lookup);
+	tables = routes[count - 1].table + 1;
+	fibs = calloc(tables, sizeof(*fibs));
+	/* A tbl24 and tbl8 of 2 bytes each, and two nodes of the RIB a route. */
+	start_eal(tables * 34 + count / 1024 + 512, cpu);
+	for (size_t at = 0, end; at < count; at = end) {
+		struct rte_fib_conf conf = {0};
+		char name[32];
+		size_t longer = 0;
+
+		for (end = at; end < count && routes[end].table == routes[at].table; end++)
+			longer += routes[end].len > 24;
+		conf.type = RTE_FIB_DIR24_8;
+		conf.max_routes = end - at + 64;
+		conf.dir24_8.nh_sz = RTE_FIB_DIR24_8_2B;
+		for (conf.dir24_8.num_tbl8 = 64; conf.dir24_8.num_tbl8 < longer;)
+			conf.dir24_8.num_tbl8 *= 2;
+		snprintf(name, sizeof(name), "vrf%u", routes[at].table);
+		fibs[routes[at].table] = rte_fib_create(name, SOCKET_ID_ANY, &conf);
+		if (fibs[routes[at].table] == NULL)
+			fail("create", rte_strerror(rte_errno));
+		bytes += table_bytes(conf.dir24_8.num_tbl8, 0);
+		for (; at < end; at++)
+			if (rte_fib_add(fibs[routes[at].table], routes[at].address, routes[at].len,
+					routes[at].next_hop) != 0)
+				fail("add", "refused");
+	}
+	rte_memseg_list_walk(move_to_huge_pages, NULL);
+	for (int i = -1; i < passes; i++) {
+		uint64_t next_hop;
+
+		start = now();
+		for (size_t k = 0; k < lookups; k++) {
+			rte_fib_lookup_bulk(fibs[lookup[k].table], &lookup[k].address, &next_hop, 1);
+			if (i < 0)
+				wrong += next_hop != lookup[k].next_hop;
+			__asm__ volatile("" : : "r"(next_hop) : "memory");
+		}
+		if (i >= 0)
+			rates[i] = lookups / (now() - start) / 1e6;
+	}
+	qsort(rates, passes, sizeof(*rates), by_rate);
+	printf("%.1f %.1f %.1f %zu %zu\n", rates[passes / 2], rates[0], rates[passes - 1], bytes, wrong);
+	return wrong != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[STREAMS] = {"random", "routes", "zipf"};
@@ -340,9 +415,11 @@ int main(int argc, char **argv)
 	int ipv6, wide, passes;
 	double start, build_s;
 
+	if (argc == 5 && strcmp(argv[1], "vrfs") == 0 && atoi(argv[3]) > 0)
+		return vrfs(argv[2], atoi(argv[3]), argv[4]);
 	if (argc != 5 || (passes = atoi(argv[3])) < 1 ||
 	    (strcmp(argv[1], "ipv4") != 0 && strcmp(argv[1], "ipv6") != 0))
-		fail("usage", "rte_fib ipv4|ipv6 FOLDER PASSES CPU");
+		fail("usage", "rte_fib ipv4|ipv6|vrfs FOLDER PASSES CPU");
 	ipv6 = strcmp(argv[1], "ipv6") == 0;
 
 	routes = read_file(argv[2], "table", "", &size);

@@ -34,7 +34,7 @@ fn the_text_has_both_families() {
 
 #[test]
 #[ignore = "2^32 lookups"]
-fn heavy_exhaustive_looks_up_every_ipv4_address() {
+fn heavy_long_exhaustive_looks_up_every_ipv4_address() {
     let table = file("verify-exhaustive", TABLE);
     let args = ["verify", "--exhaustive", "--json", "--table", &table];
     let report: Value = serde_json::from_str(good(&run(&args))).unwrap();

@@ -62,8 +62,8 @@ fn aggregation_is_right<A: Address>(name: &str, rib: &Rib<A>) {
 
 #[test]
 #[ignore = "full tables"]
-fn heavy_real_tables_aggregated() {
-    let Some(data) = shared_data("heavy_real_tables_aggregated") else {
+fn heavy_long_real_tables_aggregated() {
+    let Some(data) = shared_data("heavy_long_real_tables_aggregated") else {
         return;
     };
     let mut files = 0;

@@ -181,13 +181,6 @@ pub(crate) struct Delimited {
     at_end: bool,
 }
 
-/// What a row holds.
-enum RowContent {
-    Prefix(Route),
-    /// Nothing, or a range, which waits for the others.
-    Nothing,
-}
-
 impl Delimited {
     /// Reads routes from `input`.
     pub(crate) fn new(mut input: Input, options: &LoadOptions) -> Self {
@@ -219,11 +212,11 @@ impl Delimited {
         }
     }
 
-    /// What the current line holds.
-    fn row(&mut self) -> Result<RowContent, String> {
+    /// The route that the current line holds; `None` if it has none, or a range, which waits for the others.
+    fn row(&mut self) -> Result<Option<Route>, String> {
         let line = text(self.lines.line())?;
         let Some((fields, layout)) = &mut self.fields else {
-            return Ok(RowContent::Nothing);
+            return Ok(None);
         };
         fields.split(line)?;
         let cell = |n| match fields.get(n).trim() {
@@ -279,7 +272,7 @@ impl Delimited {
                     && (0..fields.len()).any(|n| fields.get(n) == "Not routed")
                 {
                     self.unrouted += 1;
-                    return Ok(RowContent::Nothing);
+                    return Ok(None);
                 }
                 AddressSpan::Range(ends.0, ends.1)
             }
@@ -292,12 +285,10 @@ impl Delimited {
         self.values.is_ignored &= matches!(span, AddressSpan::Prefix(_));
         let value = self.values.finish()?;
         Ok(match span {
-            AddressSpan::Prefix(prefix) if !self.ranges.is_any() => {
-                RowContent::Prefix(Route { prefix, value })
-            }
+            AddressSpan::Prefix(prefix) if !self.ranges.is_any() => Some(Route { prefix, value }),
             span => {
                 self.ranges.add(span, self.lines.number(), value);
-                RowContent::Nothing
+                None
             }
         })
     }
@@ -379,8 +370,8 @@ impl RouteSource for Delimited {
                 continue;
             }
             match self.row() {
-                Ok(RowContent::Prefix(route)) => return Ok(Some(route)),
-                Ok(RowContent::Nothing) => {}
+                Ok(None) => {}
+                Ok(route) => return Ok(route),
                 Err(reason) => return Err(self.lines.invalid(reason)),
             }
         }

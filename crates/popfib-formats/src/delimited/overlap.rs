@@ -14,8 +14,9 @@
 //! Ranges are kept until the file has ended, each once. Most files are in order:
 //! their ranges are just appended, and only those that are late need a search. A prefix that comes after a range is kept as one.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
+use std::mem;
 use std::net::IpAddr;
 use std::vec::IntoIter;
 
@@ -27,33 +28,74 @@ use crate::route::Route;
 /// The ranges of a file until all are there, and then their routes.
 #[derive(Debug, Default)]
 pub(crate) struct RangeRoutes {
-    ranges: ReadRanges,
+    all: bool,
+    in_order: Vec<ValueRange>,
+    late: BTreeMap<RangeKey, ValueRange>,
+    replaced: u64,
     /// In their order, once all are there.
-    sorted: Option<SortedRanges>,
+    sorted: Option<IntoIter<ValueRange>>,
+    /// The ranges that the last one lies in, and itself.
+    around: Vec<ValueRange>,
     /// What is left of the range that is handed out, and its value.
     range: Option<IpRangePrefixes>,
     value: Option<NextHop>,
 }
 
+/// What ranges are sorted by; the value where equal ranges of several are kept.
+type RangeKey = (IpAddr, Reverse<IpAddr>, Option<Option<NextHop>>);
+
+/// A range, where it stands in the file, and the number of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ValueRange {
+    first: IpAddr,
+    last: IpAddr,
+    line: u64,
+    value: Option<NextHop>,
+}
+
+impl ValueRange {
+    fn key(&self, all: bool) -> RangeKey {
+        (self.first, Reverse(self.last), all.then_some(self.value))
+    }
+}
+
 impl RangeRoutes {
-    /// No ranges. Of equal ones the last will count, or, with `all`, each that has another value.
+    /// No ranges. Of two with the same ends the last one will count, or, with `all`, each that has another value.
     pub(crate) fn new(all: bool) -> Self {
         Self {
-            ranges: ReadRanges::new(all),
+            all,
             ..Self::default()
         }
     }
 
     /// Whether there are any: if so, a prefix goes to them, too.
     pub(crate) fn is_any(&self) -> bool {
-        !self.ranges.in_order.is_empty()
+        !self.in_order.is_empty()
     }
 
     /// Adds a range, or a prefix as one, of this line.
     pub(crate) fn add(&mut self, span: AddressSpan, line: u64, value: Option<NextHop>) {
         let (first, last) = span.ends();
-        let row = RangeRow { line, value };
-        self.ranges.add(ValueRange { first, last, row });
+        let range = ValueRange {
+            first,
+            last,
+            line,
+            value,
+        };
+        let key = range.key(self.all);
+        let top = self.in_order.last_mut();
+        let is_replaced = match top.map(|top| (top.key(self.all).cmp(&key), top)) {
+            Some((Ordering::Equal, top)) => {
+                *top = range;
+                true
+            }
+            Some((Ordering::Greater, _)) => self.late.insert(key, range).is_some(),
+            _ => {
+                self.in_order.push(range);
+                false
+            }
+        };
+        self.replaced += u64::from(is_replaced && !self.all);
     }
 
     /// The next route of the ranges, once all are there; or the line of a range that has no answer, and why.
@@ -62,18 +104,17 @@ impl RangeRoutes {
             if let Some(prefix) = self.range.as_mut().and_then(Iterator::next) {
                 break prefix;
             }
-            let sorted = self.sorted.get_or_insert_with(|| self.ranges.sorted());
-            match sorted.next()? {
+            match self.next_range()? {
                 Ok(range) => {
-                    self.value = range.row.value;
+                    self.value = range.value;
                     self.range = IpRangePrefixes::new(range.first, range.last).ok();
                 }
                 Err([around, range]) => {
                     let reason = format!(
                         "the range {} to {} overlaps {} to {} of line {}, and neither lies in the other",
-                        range.first, range.last, around.first, around.last, around.row.line
+                        range.first, range.last, around.first, around.last, around.line
                     );
-                    return Some(Err((range.row.line, reason)));
+                    return Some(Err((range.line, reason)));
                 }
             }
         };
@@ -81,105 +122,36 @@ impl RangeRoutes {
         Some(Ok(Route { prefix, value }))
     }
 
-    /// What was replaced, for the user.
-    pub(crate) fn note(&self) -> Option<String> {
-        match self.ranges.replaced {
-            0 => None,
-            1 => Some("1 range replaced by another with the same ends".to_owned()),
-            n => Some(format!("{n} ranges replaced by others with the same ends")),
-        }
-    }
-}
-
-/// What ranges are sorted by; the value where equal ranges of several are kept.
-type RangeKey = (IpAddr, Reverse<IpAddr>, Option<Option<NextHop>>);
-
-/// Where a range stands in the file, and the number of its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RangeRow {
-    line: u64,
-    value: Option<NextHop>,
-}
-
-/// A range with its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ValueRange {
-    first: IpAddr,
-    last: IpAddr,
-    row: RangeRow,
-}
-
-/// The ranges of a file while it is read.
-#[derive(Debug, Default)]
-struct ReadRanges {
-    in_order: Vec<(RangeKey, RangeRow)>,
-    late: BTreeMap<RangeKey, RangeRow>,
-    all: bool,
-    replaced: u64,
-}
-
-impl ReadRanges {
-    /// No ranges. Of two with the same ends, the last one will count, or, with `all`, each that has another value.
-    fn new(all: bool) -> Self {
-        Self {
-            all,
-            ..Self::default()
-        }
-    }
-
-    /// Adds a range.
-    fn add(&mut self, ValueRange { first, last, row }: ValueRange) {
-        let key = (first, Reverse(last), self.all.then_some(row.value));
-        match self.in_order.last_mut() {
-            Some((top, known)) if *top == key => {
-                *known = row;
-                self.replaced += u64::from(!self.all);
-            }
-            Some((top, _)) if *top > key => {
-                let replaced = self.late.insert(key, row).is_some();
-                self.replaced += u64::from(replaced && !self.all);
-            }
-            _ => self.in_order.push((key, row)),
-        }
-    }
-
-    /// The ranges, wider ones before those in them.
-    fn sorted(&mut self) -> SortedRanges {
-        let mut all = std::mem::take(&mut self.in_order);
-        all.extend(std::mem::take(&mut self.late));
-        // Two runs, which sorting merges; of equals the later line comes last.
-        all.sort_by_key(|&(key, row)| (key, row.line));
-        SortedRanges {
-            all: all.into_iter(),
-            around: Vec::new(),
-        }
-    }
-}
-
-/// All ranges of a file.
-#[derive(Debug, Default)]
-struct SortedRanges {
-    all: IntoIter<(RangeKey, RangeRow)>,
-    /// The ranges that the last one lies in, and itself.
-    around: Vec<ValueRange>,
-}
-
-impl SortedRanges {
-    /// The next range, or two of different values that overlap without one being in the other: the
-    /// first of them was handed out, the second is not.
-    fn next(&mut self) -> Option<Result<ValueRange, [ValueRange; 2]>> {
-        let ((first, Reverse(last), _), row) = self.all.next()?;
-        let range = ValueRange { first, last, row };
+    /// The next range, wider ones before those in them; or two of different values that overlap without one being in the
+    /// other: the first of them was handed out, the second is not.
+    fn next_range(&mut self) -> Option<Result<ValueRange, [ValueRange; 2]>> {
+        let sorted = self.sorted.get_or_insert_with(|| {
+            let mut sorted = mem::take(&mut self.in_order);
+            sorted.extend(mem::take(&mut self.late).into_values());
+            // Two runs, which sorting merges; of equals the later line comes last.
+            sorted.sort_by_key(|range| (range.key(self.all), range.line));
+            sorted.into_iter()
+        });
+        let range = sorted.next()?;
         // IPv4 comes before IPv6, so this also leaves the other family.
-        while self.around.pop_if(|top| top.last < first).is_some() {}
-        while let Some(top) = self.around.pop_if(|top| top.last < last) {
-            if top.row.value != row.value {
+        while self.around.pop_if(|top| top.last < range.first).is_some() {}
+        while let Some(top) = self.around.pop_if(|top| top.last < range.last) {
+            if top.value != range.value {
                 self.around.push(top);
                 return Some(Err([top, range]));
             }
         }
         self.around.push(range);
         Some(Ok(range))
+    }
+
+    /// What was replaced, for the user.
+    pub(crate) fn note(&self) -> Option<String> {
+        match self.replaced {
+            0 => None,
+            1 => Some("1 range replaced by another with the same ends".to_owned()),
+            n => Some(format!("{n} ranges replaced by others with the same ends")),
+        }
     }
 }
 
@@ -188,28 +160,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn range(line: u64, first: u8, last: u8) -> ValueRange {
-        let address = |n| IpAddr::from([10, 0, 0, n]);
-        let value = NextHop::new(line as u32);
-        ValueRange {
-            first: address(first),
-            last: address(last),
-            row: RangeRow { line, value },
-        }
-    }
-
     /// The lines of the ranges in their order, and the lines of those that overlap.
     fn order(ranges: &[(u8, u8)]) -> (Vec<u64>, Vec<[u64; 2]>) {
-        let mut all = ReadRanges::default();
+        let address = |n| IpAddr::from([10, 0, 0, n]);
+        let mut all = RangeRoutes::default();
         for (&(first, last), line) in ranges.iter().zip(1..) {
-            all.add(range(line, first, last));
+            let span = AddressSpan::Range(address(first), address(last));
+            all.add(span, line, NextHop::new(line as u32));
         }
-        let mut sorted = all.sorted();
         let (mut lines, mut overlaps) = (Vec::new(), Vec::new());
-        while let Some(next) = sorted.next() {
+        while let Some(next) = all.next_range() {
             match next {
-                Ok(range) => lines.push(range.row.line),
-                Err(two) => overlaps.push(two.map(|range| range.row.line)),
+                Ok(range) => lines.push(range.line),
+                Err(two) => overlaps.push(two.map(|range| range.line)),
             }
         }
         (lines, overlaps)

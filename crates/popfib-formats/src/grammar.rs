@@ -233,6 +233,9 @@ impl<C: Cutter> RouteSource for GrammarSource<C> {
             }
             self.grammar.end(&mut self.rows);
             if self.rows.is_idle() {
+                self.rows.settle_best();
+            }
+            if self.rows.is_idle() {
                 self.rows.settle_unused(None);
                 return Ok(None);
             }

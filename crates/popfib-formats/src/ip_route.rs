@@ -22,6 +22,7 @@ use popfib::IpPrefix;
 use crate::error::{not, parsed, quote};
 use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, listing};
 use crate::registry::Capability::Tables;
+use crate::rows::MetricRoute;
 use crate::words::is_one_of;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -76,7 +77,6 @@ fn detect(head: &[u8]) -> bool {
 /// The grammar of the lines.
 #[derive(Default)]
 pub(crate) struct IpRouteText {
-    best: BestByMetric,
     /// The route being read; its next hops may follow on lines of their own.
     current: Option<UnfinishedIpRoute>,
 }
@@ -142,9 +142,6 @@ impl Grammar for IpRouteText {
 
     fn end(&mut self, rows: &mut RouteRows) {
         self.finish(rows);
-        if rows.is_idle() {
-            self.best.end(rows);
-        }
     }
 }
 
@@ -156,13 +153,13 @@ impl IpRouteText {
         };
         let route = current.route;
         let left_out = match current.left_out {
-            None if !route.value.is_empty() => return self.best.add(route, rows),
+            None if !route.value.is_empty() => return rows.best_of(route),
             Some(why) => why,
             _ if current.has_dead => " whose next hops are dead",
             _ if current.has_number => " with nhid alone",
             _ => return rows.no_next_hop(route.line, route.prefix),
         };
-        rows.table(table_name(&route.table));
+        rows.table(&route.table);
         rows.leave_out_route(left_out);
     }
 }
@@ -224,7 +221,11 @@ impl UnfinishedIpRoute {
                     let metric = value()?;
                     self.route.metric = parsed(metric, "a metric")?;
                 }
-                "table" => value()?.clone_into(&mut self.route.table),
+                // The main one has no name.
+                "table" => match value()? {
+                    "main" | "254" => self.route.table.clear(),
+                    name => name.clone_into(&mut self.route.table),
+                },
                 "nhid" => {
                     value()?;
                     self.has_number = true;
@@ -269,58 +270,4 @@ impl UnfinishedIpRoute {
             hop.clone_into(&mut self.route.value);
         }
     }
-}
-
-/// One of the routes for a prefix.
-pub(crate) struct MetricRoute {
-    pub(crate) line: u64,
-    pub(crate) prefix: IpPrefix,
-    pub(crate) metric: u64,
-    pub(crate) table: String,
-    pub(crate) value: String,
-}
-
-/// Of routes for one prefix that follow each other, the one that the kernel uses.
-#[derive(Default)]
-pub(crate) struct BestByMetric {
-    best: Option<MetricRoute>,
-}
-
-impl BestByMetric {
-    /// One more route; hands out the best for the prefix before, if it is another.
-    pub(crate) fn add(&mut self, route: MetricRoute, rows: &mut RouteRows) {
-        match &mut self.best {
-            Some(best) if best.prefix == route.prefix && best.table == route.table => {
-                if route.metric < best.metric {
-                    *best = route;
-                }
-            }
-            best => {
-                if let Some(best) = best.replace(route) {
-                    hand_out(&best, rows);
-                }
-            }
-        }
-    }
-
-    /// Hands out the last one.
-    pub(crate) fn end(&mut self, rows: &mut RouteRows) {
-        if let Some(best) = self.best.take() {
-            hand_out(&best, rows);
-        }
-    }
-}
-
-/// The name of a table for [`RouteRows::table`].
-fn table_name(table: &str) -> &str {
-    match table {
-        "main" | "254" => "",
-        name => name,
-    }
-}
-
-/// Hands out a route, in the table that it is in; the main one has no name.
-fn hand_out(best: &MetricRoute, rows: &mut RouteRows) {
-    rows.table(table_name(&best.table));
-    rows.route_of(best.line, best.prefix, &*best.value);
 }

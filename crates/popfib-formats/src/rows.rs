@@ -25,6 +25,7 @@ use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, no_prefix, prefix};
 use crate::route::Route;
 use crate::table_format::LoadOptions;
 use crate::values::ValueBook;
+use crate::words::not_a_route;
 
 /// Why a route that the router does not use is left out.
 const UNUSED: &str = " that the router does not use";
@@ -42,6 +43,17 @@ impl<'a> From<&'a str> for RowValue<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text)
     }
+}
+
+/// One of several routes for a prefix, of which the router uses the one with the lowest metric.
+#[derive(Debug)]
+pub(crate) struct MetricRoute {
+    pub(crate) line: u64,
+    pub(crate) prefix: IpPrefix,
+    pub(crate) metric: u64,
+    pub(crate) table: String,
+    /// Empty if its next hop is missing.
+    pub(crate) value: String,
 }
 
 /// What a grammar has found and nobody has taken, and what all grammars have to know.
@@ -78,6 +90,8 @@ pub(crate) struct RouteRows {
     bounded: u64,
     /// Whether the value of a route is its origin AS.
     wants_origin: bool,
+    /// The best so far of the routes with metrics for one prefix that follow each other.
+    best: Option<MetricRoute>,
     /// The prefix of the last route that the router does not use, unless one that it uses came beside it.
     unused: Option<IpPrefix>,
     /// The router's own AS, if the listing names it.
@@ -155,6 +169,14 @@ impl RouteRows {
     pub(crate) fn detail(&self) -> Result<(), String> {
         self.account.known();
         Ok(())
+    }
+
+    /// As [`RouteRows::detail`] if the grammar knows the piece; else it is an error.
+    pub(crate) fn detail_if(&self, is_known: bool, line: &str) -> Result<(), String> {
+        match is_known {
+            true => self.detail(),
+            false => Err(not_a_route(line)),
+        }
     }
 
     /// The piece is text that may be anything: a comment, a description, what belongs to another table.
@@ -292,6 +314,40 @@ impl RouteRows {
                 name(taken),
             );
             self.complain(line, reason);
+        }
+    }
+
+    /// Finds a route in the current line, unless it is beside one for the same prefix with a metric that is as low.
+    pub(crate) fn by_metric(&mut self, prefix: IpPrefix, metric: u64, value: &str) {
+        self.best_of(MetricRoute {
+            line: self.line,
+            prefix,
+            metric,
+            table: String::new(),
+            value: value.to_owned(),
+        });
+    }
+
+    /// As [`RouteRows::by_metric`], for a route of any line and table.
+    pub(crate) fn best_of(&mut self, route: MetricRoute) {
+        match &mut self.best {
+            Some(best) if best.prefix == route.prefix && best.table == route.table => {
+                if route.metric < best.metric {
+                    *best = route;
+                }
+            }
+            _ => {
+                self.settle_best();
+                self.best = Some(route);
+            }
+        }
+    }
+
+    /// No more routes come for the prefix of the last one with a metric.
+    pub(crate) fn settle_best(&mut self) {
+        if let Some(best) = self.best.take() {
+            self.table(&best.table);
+            self.route_of(best.line, best.prefix, &*best.value);
         }
     }
 

@@ -13,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::fixed::FixedColumns;
 use super::is_country;
-use crate::error::{not, parsed, quote};
+use crate::error::{not, parsed};
 use crate::grammar::{Grammar, TableEntry, head_text, lines};
 use crate::ranges::AddressSpan;
 use crate::registry::Capability::ManyValues;
@@ -82,10 +82,7 @@ impl Grammar for Delegations {
             [_, _, _, _, _, "summary", ..] | [_, _, "asn", ..] => return rows.detail(),
             [_, _, "ipv4", first, count, _, _, ..] => range(first, count)?,
             [_, _, "ipv6", first, len, _, _, ..] => rows.span(&format!("{first}/{len}"))?,
-            _ => {
-                let line = quote(line);
-                return Err(format!("{line}: not a line of delegated statistics"));
-            }
+            _ => return Err(not(line, "a line of delegated statistics")),
         };
         if !(fields[1].is_empty() || is_country(fields[1].as_bytes())) {
             return Err(not(fields[1], "a country"));
@@ -109,10 +106,7 @@ fn range(first: &str, count: &str) -> Result<AddressSpan, String> {
         .ok()
         .and_then(|count| count.checked_sub(1));
     let last = last.and_then(|more| start.to_bits().checked_add(more));
-    let last = last.ok_or_else(|| {
-        let both = quote(format!("{first}|{count}")).to_string();
-        format!("{both}: not a number of addresses")
-    })?;
+    let last = last.ok_or_else(|| not(format!("{first}|{count}"), "a number of addresses"))?;
     Ok(AddressSpan::Range(
         IpAddr::V4(start),
         IpAddr::V4(Ipv4Addr::from_bits(last)),

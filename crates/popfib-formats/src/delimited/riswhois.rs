@@ -5,9 +5,8 @@
 //! {64500,64501}    2001:db8::/32    12
 //! ```
 
-use crate::error::quote;
+use crate::error::not;
 use crate::grammar::{Grammar, RouteRows, TableEntry, head_text, lines};
-use crate::ip_route::{BestByMetric, MetricRoute};
 use crate::origins::is_as_list;
 use crate::registry::Capability::Origins;
 use crate::words::looks_like_prefix;
@@ -17,7 +16,7 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
     description: "RIPE RIS's dumps for whois: origin AS, prefix, number of peers",
     can: &[Origins],
     detect,
-    open: |input, options| Ok(lines(RisWhois::default(), input, options)),
+    open: |input, options| Ok(lines(RisWhois, input, options)),
 };
 
 /// Whether the first row is an AS, a prefix and a number.
@@ -43,15 +42,11 @@ fn row(line: &str) -> Result<(&str, &str, u64), String> {
     {
         return Ok((origin, prefix, peers));
     }
-    let line = quote(line);
-    Err(format!("{line}: not an AS, a prefix and a number of peers"))
+    Err(not(line, "an AS, a prefix and a number of peers"))
 }
 
 /// Of rows for one prefix that follow each other, the one that most peers have counts, the first of equals.
-#[derive(Default)]
-struct RisWhois {
-    best: BestByMetric,
-}
+struct RisWhois;
 
 impl Grammar for RisWhois {
     fn read(&mut self, _: &str, line: &str, rows: &mut RouteRows) -> Result<(), String> {
@@ -60,18 +55,7 @@ impl Grammar for RisWhois {
         }
         let (origin, prefix, peers) = row(line)?;
         let prefix = rows.prefix(prefix)?;
-        let row = MetricRoute {
-            line: rows.line(),
-            prefix,
-            metric: u64::MAX - peers,
-            table: String::new(),
-            value: origin.to_owned(),
-        };
-        self.best.add(row, rows);
+        rows.by_metric(prefix, u64::MAX - peers, origin);
         Ok(())
-    }
-
-    fn end(&mut self, rows: &mut RouteRows) {
-        self.best.end(rows);
     }
 }

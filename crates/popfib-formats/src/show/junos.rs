@@ -210,11 +210,7 @@ impl Junos {
             if let (Some(active), Some(hop)) = (self.active.take_if(|_| hop.is_some()), hop) {
                 rows.route_of(active.line, active.prefix, &hop[1..]);
             }
-            return if goes_on {
-                rows.detail()
-            } else {
-                Err(not_a_route(line))
-            };
+            return rows.detail_if(goes_on, line);
         };
         self.end(rows);
         let prefix = rows.prefix(words[at])?;

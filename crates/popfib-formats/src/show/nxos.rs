@@ -124,11 +124,7 @@ impl Nxos {
         let prefix = first.trim_start_matches('*');
         if !prefix.contains('/') || !looks_like_prefix(prefix) {
             let known = is_address(first) && self.current.is_some();
-            return if known {
-                rows.detail()
-            } else {
-                Err(not_a_route(text))
-            };
+            return rows.detail_if(known, text);
         }
         self.end(rows);
         let current = self.begin(prefix, rows)?;

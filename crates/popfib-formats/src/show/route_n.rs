@@ -13,7 +13,6 @@
 //! packets with a metric of -1 are no routes: there the kernel keeps what holds if there is none.
 
 use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
-use crate::ip_route::{BestByMetric, MetricRoute};
 use crate::words::{is_unspecified, not_a_route};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -33,7 +32,6 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 struct RouteN {
-    best: BestByMetric,
     is_ipv6: bool,
     /// Whether the column after the flags is the metric.
     has_metric: bool,
@@ -78,18 +76,7 @@ impl Grammar for RouteN {
             gateway if is_unspecified(gateway) || gateway == "[::]" => interface,
             gateway => gateway,
         };
-        let candidate = MetricRoute {
-            line: rows.line(),
-            prefix,
-            metric,
-            table: String::new(),
-            value: value.to_owned(),
-        };
-        self.best.add(candidate, rows);
+        rows.by_metric(prefix, metric, value);
         Ok(())
-    }
-
-    fn end(&mut self, rows: &mut RouteRows) {
-        self.best.end(rows);
     }
 }

@@ -21,7 +21,6 @@
 //! gateway stands on the next line. Rows are told apart by their number of words, as no cell is ever empty.
 
 use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
-use crate::ip_route::{BestByMetric, MetricRoute};
 use crate::words::not_a_route;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
@@ -41,7 +40,6 @@ fn detect(head: &[u8]) -> bool {
 
 #[derive(Default)]
 struct RoutePrint {
-    best: BestByMetric,
     is_active: bool,
     /// Metric, prefix and interface of a row whose gateway is on the next line.
     begun: Option<[String; 3]>,
@@ -59,19 +57,19 @@ impl Grammar for RoutePrint {
             _ if !self.is_active => return rows.free_text(),
             ["Default", "Gateway:", _] => {}
             [gateway] if let Some([metric, prefix, interface]) = self.begun.take() => {
-                return self.add(&prefix, gateway, &interface, &metric, rows);
+                return found(rows, &prefix, gateway, &interface, &metric);
             }
             [network, mask, gateway, interface, metric] => {
-                return self.add(
+                return found(
+                    rows,
                     &format!("{network}/{mask}"),
                     gateway,
                     interface,
                     metric,
-                    rows,
                 );
             }
             [interface, metric, prefix, gateway] => {
-                return self.add(prefix, gateway, interface, metric, rows);
+                return found(rows, prefix, gateway, interface, metric);
             }
             [interface, metric, prefix] => {
                 rows.ignore(prefix);
@@ -81,30 +79,19 @@ impl Grammar for RoutePrint {
         }
         Ok(())
     }
-
-    fn end(&mut self, rows: &mut RouteRows) {
-        self.best.end(rows);
-    }
 }
 
-impl RoutePrint {
-    fn add(
-        &mut self,
-        prefix: &str,
-        gateway: &str,
-        interface: &str,
-        metric: &str,
-        rows: &mut RouteRows,
-    ) -> Result<(), String> {
-        let is_direct = gateway == "On-link";
-        let candidate = MetricRoute {
-            line: rows.line(),
-            prefix: rows.prefix(prefix)?,
-            metric: metric.parse().map_err(|_| not_a_route(metric))?,
-            table: String::new(),
-            value: if is_direct { interface } else { gateway }.to_owned(),
-        };
-        self.best.add(candidate, rows);
-        Ok(())
-    }
+/// Finds a route; of a network beside the router its interface.
+fn found(
+    rows: &mut RouteRows,
+    prefix: &str,
+    gateway: &str,
+    interface: &str,
+    metric: &str,
+) -> Result<(), String> {
+    let prefix = rows.prefix(prefix)?;
+    let metric = metric.parse().map_err(|_| not_a_route(metric))?;
+    let is_direct = gateway == "On-link";
+    rows.by_metric(prefix, metric, if is_direct { interface } else { gateway });
+    Ok(())
 }

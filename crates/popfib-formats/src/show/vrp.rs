@@ -19,7 +19,7 @@
 
 use crate::grammar::{Grammar, RouteRows, TableEntry, head_lines, listing};
 use crate::registry::Capability::Tables;
-use crate::words::{is_address, looks_like_prefix, not_a_route};
+use crate::words::{begins, is_address, looks_like_prefix};
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "vrp",
@@ -67,7 +67,7 @@ impl Grammar for HuaweiVrp {
             self.in_columns = true;
             return rows.detail();
         }
-        if text.starts_with("Destinations") || text.starts_with("Summary") || text.is_empty() {
+        if begins!(text, "Destinations" "Summary") || text.is_empty() {
             return rows.detail();
         }
         if let Some(name) = table_name(text) {
@@ -96,12 +96,7 @@ impl Grammar for HuaweiVrp {
         if self.in_columns {
             return self.row(line, rows);
         }
-        let known = text.starts_with("Route Flags") || text.starts_with("---");
-        if known {
-            rows.detail()
-        } else {
-            Err(not_a_route(line))
-        }
+        rows.detail_if(begins!(text, "Route Flags" "---"), line)
     }
 
     fn end(&mut self, rows: &mut RouteRows) {
@@ -128,11 +123,7 @@ impl HuaweiVrp {
             // One more next hop: the address and interface alone, or with a protocol.
             let is_indented = line.starts_with([' ', '\t']);
             let more = self.has_row && is_indented && words.iter().any(|w| is_address(w));
-            return if more {
-                rows.detail()
-            } else {
-                Err(not_a_route(text))
-            };
+            return rows.detail_if(more, text);
         }
         self.has_row = true;
         let prefix = rows.prefix(words[0])?;

@@ -42,6 +42,21 @@ pub(super) struct PrefixFinder<'a> {
 }
 
 impl PrefixFinder<'_> {
+    /// The same for what is inside.
+    fn inside<'b>(
+        &'b mut self,
+        are_prefixes: &'b mut Option<bool>,
+        scalar: &'b mut Option<String>,
+    ) -> PrefixFinder<'b> {
+        PrefixFinder {
+            rows: self.rows,
+            are_prefixes,
+            scalar,
+            lost: self.lost,
+            ..*self
+        }
+    }
+
     /// A prefix was found.
     fn found(&mut self, text: &str) -> Result<(), String> {
         self.rows.elements(text, self.value)
@@ -101,17 +116,9 @@ impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
 
     /// A list inside of an element tells by its own first string whether it has prefixes.
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let mut scalar = None;
-        let mut inner = PrefixFinder {
-            rows: self.rows,
-            value: self.value,
-            named: self.named,
-            are_prefixes: &mut None,
-            scalar: &mut scalar,
-            lost: self.lost,
-            is_nameless: self.is_nameless,
-        };
-        while list.next_element_seed(&mut inner)?.is_some() {}
+        let (mut are_prefixes, mut scalar) = (None, None);
+        let mut inside = self.inside(&mut are_prefixes, &mut scalar);
+        while list.next_element_seed(&mut inside)?.is_some() {}
         // In a list of other things.
         if let Some(text) = scalar {
             self.lost.get_or_insert(text);
@@ -155,8 +162,9 @@ impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
                 None => {
                     // Of bgpq4: the prefix is for some lengths only.
                     is_bounded |= matches!(key.as_str(), "greater-equal" | "less-equal");
-                    let mut scalar = None;
-                    map.next_value_seed(MemberFinder(&mut *self, &mut scalar))?;
+                    // Lists and objects in it may hold some, a string may be one only by its content.
+                    let (mut are_prefixes, mut scalar) = (Some(false), None);
+                    map.next_value_seed(&mut self.inside(&mut are_prefixes, &mut scalar))?;
                     others.extend(scalar.map(|text| (key, text)));
                 }
             }
@@ -200,26 +208,5 @@ fn length_of(key: &str, named: Option<&str>) -> Option<(usize, Length)> {
     match named {
         Some(name) => (key == name).then_some((0, Length::Plain)),
         None => Length::named(key),
-    }
-}
-
-/// Looks into a member that is not called like a prefix: lists and objects in it may hold some, a string may be one
-/// only by its content.
-struct MemberFinder<'a, 'b>(&'a mut PrefixFinder<'b>, &'a mut Option<String>);
-
-impl<'de> DeserializeSeed<'de> for MemberFinder<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<(), D::Error> {
-        PrefixFinder {
-            rows: self.0.rows,
-            value: self.0.value,
-            named: self.0.named,
-            are_prefixes: &mut Some(false),
-            scalar: self.1,
-            lost: self.0.lost,
-            is_nameless: self.0.is_nameless,
-        }
-        .deserialize(parser)
     }
 }

@@ -37,7 +37,7 @@ use super::node::{node, several};
 use super::records::{MemberValue, has_one_prefix, has_prefix, range_ends};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
-use super::{first_byte, first_value, frr, is_others, keys, reason};
+use super::{first_byte, first_value, frr, is_others, keys, reason, record};
 use crate::error::{not, quote};
 use crate::grammar::{Grammar, document};
 use crate::leaves::{RecordLeaves, RecordNode};
@@ -175,10 +175,7 @@ impl JsonLists {
             members.push((Cow::Borrowed(LIST), key));
         }
         let is_bare = members.is_empty() && rows.values.wants_all();
-        leaves.fill(&RecordNode::Map(members), &mut rows.values);
-        if rows.values.is_blank() && !is_bare {
-            rows.absent();
-        }
+        record(leaves, &RecordNode::Map(members), is_bare, rows);
         Ok(None)
     }
 }
@@ -295,9 +292,7 @@ impl Grammar for JsonLists {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.leaves
-            .as_ref()
-            .map_or_else(Vec::new, RecordLeaves::notes)
+        self.leaves.iter().flat_map(RecordLeaves::notes).collect()
     }
 
     fn says_none(&self) -> bool {
@@ -315,11 +310,7 @@ impl JsonLists {
     fn value_of(&mut self, key: &str, json: &str, rows: &mut RouteRows) -> Result<(), String> {
         let value = match &mut self.leaves {
             Some(leaves) => {
-                let node = node(json)?;
-                leaves.fill(&node, &mut rows.values);
-                if rows.values.is_blank() {
-                    rows.absent();
-                }
+                record(leaves, &node(json)?, false, rows);
                 return rows.elements(key, RowValue::Record);
             }
             None if json.starts_with('{') => best_named(json, VALUE)?,
@@ -376,10 +367,7 @@ impl JsonLists {
         let text;
         let value = match &mut self.leaves {
             Some(leaves) => {
-                leaves.fill(&RecordNode::Map(members), &mut rows.values);
-                if rows.values.is_blank() {
-                    rows.absent();
-                }
+                record(leaves, &RecordNode::Map(members), false, rows);
                 RowValue::Record
             }
             None => {

@@ -26,6 +26,9 @@ use serde::Deserialize;
 use serde_json::Error;
 use serde_json::value::RawValue;
 
+use crate::leaves::{RecordLeaves, RecordNode};
+use crate::rows::RouteRows;
+
 /// The value that `json` is, or what is wrong with it.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|e| reason(&e))
@@ -40,6 +43,14 @@ pub(crate) fn reason(error: &Error) -> String {
     match text[..end].strip_suffix("expected u64") {
         Some(start) => format!("{start}expected a number"),
         None => text[..end].to_owned(),
+    }
+}
+
+/// Makes the columns of `node` the record at hand; one without any value is absent, unless it is that of a list without values.
+fn record(leaves: &mut RecordLeaves, node: &RecordNode<'_>, is_bare: bool, rows: &mut RouteRows) {
+    leaves.fill(node, &mut rows.values);
+    if rows.values.is_blank() && !is_bare {
+        rows.absent();
     }
 }
 

@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 use super::node::{listed_prefixes, node, prefixes, remove, several};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
-use super::{first_byte, first_value, frr, is_others, reason};
+use super::{first_byte, first_value, frr, is_others, reason, record};
 use crate::error::quote;
 use crate::grammar::{Grammar, document, head_lines, lines};
 use crate::leaves::{RecordLeaves, RecordNode};
@@ -282,10 +282,7 @@ impl Grammar for PrefixObjects {
                     remove(&mut members, path);
                 }
                 let is_bare = members.is_empty() && rows.values.wants_all();
-                leaves.fill(&RecordNode::Map(members), &mut rows.values);
-                if rows.values.is_blank() && !is_bare {
-                    rows.absent();
-                }
+                record(leaves, &RecordNode::Map(members), is_bare, rows);
                 return rows.elements_of(span, RowValue::Record);
             }
         };
@@ -301,9 +298,7 @@ impl Grammar for PrefixObjects {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.leaves
-            .as_ref()
-            .map_or_else(Vec::new, RecordLeaves::notes)
+        self.leaves.iter().flat_map(RecordLeaves::notes).collect()
     }
 
     fn values(&mut self) -> ValueBook {

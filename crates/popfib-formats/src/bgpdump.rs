@@ -50,7 +50,6 @@ pub(crate) const FORMAT: TableEntry = TableEntry {
 };
 
 /// The routes and announcements among the lines, of the peers that are wanted.
-#[derive(Debug)]
 struct BgpdumpRoutes {
     lines: Lines,
     mask: bool,
@@ -108,7 +107,6 @@ impl BgpdumpRoutes {
 }
 
 /// The best paths of the lines.
-#[derive(Debug)]
 struct BgpdumpTable {
     routes: BgpdumpRoutes,
     /// The one value that is read, unless columns are.

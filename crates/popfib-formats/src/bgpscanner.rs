@@ -49,7 +49,6 @@ fn detect(head: &[u8]) -> bool {
 }
 
 /// What reads the lines.
-#[derive(Debug)]
 struct Bgpscanner {
     lines: Lines,
     mask: bool,

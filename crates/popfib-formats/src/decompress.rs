@@ -127,9 +127,21 @@ impl Decompressor {
         let kind = head.clone();
         let stream = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, raw));
         Ok(if kind.starts_with(GZIP) {
-            Self::Compressed("gzip", Box::new(AllMembers::<GzDecoder<_>>::new(stream)))
+            let members = AllMembers {
+                decoder: GzDecoder::new(stream),
+                begin: GzDecoder::new,
+                stream: GzDecoder::get_ref,
+                stream_mut: GzDecoder::get_mut,
+            };
+            Self::Compressed("gzip", Box::new(members))
         } else if kind.starts_with(BZIP2) {
-            Self::Compressed("bzip2", Box::new(AllMembers::<BzDecoder<_>>::new(stream)))
+            let members = AllMembers {
+                decoder: BzDecoder::new(stream),
+                begin: BzDecoder::new,
+                stream: BzDecoder::get_ref,
+                stream_mut: BzDecoder::get_mut,
+            };
+            Self::Compressed("bzip2", Box::new(members))
         } else if kind.starts_with(ZSTD) || kind.len() == 4 && is_start_of_skippable(&kind) {
             Self::Compressed("zstd", Box::new(ZstdReader::new(stream)))
         } else {
@@ -169,56 +181,29 @@ impl Read for Decompressor {
     }
 }
 
-/// A decoder of one member of a file that may have several.
-trait MemberDecoder: Read + Send + Sized {
-    /// At the first byte of a member.
-    fn begin(stream: RawStream) -> Self;
-    fn stream(&self) -> &RawStream;
-    /// What it reads from, at the byte after the member once that has ended.
-    fn stream_mut(&mut self) -> &mut RawStream;
-}
-
-macro_rules! member_decoder {
-    ($Decoder:ident) => {
-        impl MemberDecoder for $Decoder<RawStream> {
-            fn begin(stream: RawStream) -> Self {
-                Self::new(stream)
-            }
-
-            fn stream(&self) -> &RawStream {
-                self.get_ref()
-            }
-
-            fn stream_mut(&mut self) -> &mut RawStream {
-                self.get_mut()
-            }
-        }
-    };
-}
-
-member_decoder! { GzDecoder }
-member_decoder! { BzDecoder }
-
 /// The members of a gzip or bzip2 file, and the zeros after the last.
 ///
 /// The libraries' own readers of several members take zeros, with which tapes
 /// and disk images fill their blocks, for a damaged member.
-struct AllMembers<D>(D);
+struct AllMembers<D> {
+    decoder: D,
+    /// Makes one at the first byte of a member.
+    begin: fn(RawStream) -> D,
+    stream: fn(&D) -> &RawStream,
+    /// What it reads from, at the byte after the member once that has ended.
+    stream_mut: fn(&mut D) -> &mut RawStream,
+}
 
-impl<D: MemberDecoder> Decompress for AllMembers<D> {
+impl<D: Read + Send> Decompress for AllMembers<D> {
     fn stream(&self) -> &RawStream {
-        self.0.stream()
+        (self.stream)(&self.decoder)
     }
 }
 
-impl<D: MemberDecoder> AllMembers<D> {
-    fn new(stream: RawStream) -> Self {
-        Self(D::begin(stream))
-    }
-
+impl<D: Read + Send> AllMembers<D> {
     /// Begins the member after the zeros; false at the end of the data.
     fn next(&mut self) -> io::Result<bool> {
-        let stream = self.0.stream_mut();
+        let stream = (self.stream_mut)(&mut self.decoder);
         loop {
             let buffer = stream.fill_buf()?;
             if buffer.is_empty() {
@@ -235,15 +220,15 @@ impl<D: MemberDecoder> AllMembers<D> {
         let nothing =
             BufReader::with_capacity(0, RawFile::new(Box::new(io::empty()), Arc::default()));
         let nothing = Cursor::new(Vec::new()).chain(nothing);
-        self.0 = D::begin(std::mem::replace(stream, nothing));
+        self.decoder = (self.begin)(std::mem::replace(stream, nothing));
         Ok(true)
     }
 }
 
-impl<D: MemberDecoder> Read for AllMembers<D> {
+impl<D: Read + Send> Read for AllMembers<D> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.0.read(buf)? {
+            match self.decoder.read(buf)? {
                 0 if !buf.is_empty() && self.next()? => {}
                 read => return Ok(read),
             }

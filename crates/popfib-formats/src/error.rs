@@ -63,14 +63,11 @@ impl ReadError {
     /// Reading stopped at `place`, for good.
     pub(crate) fn stopped(
         file: &str,
-        place: Option<FilePlace>,
+        place: FilePlace,
         reason: impl Into<String>,
         source: io::Error,
     ) -> Self {
-        let mut error = Self::file(file, reason);
-        error.0.place = place;
-        error.0.source = Some(source.into());
-        error
+        Self::at(file, place, reason).with_source(source)
     }
 
     /// This one line is invalid; what follows it can still be read.
@@ -80,8 +77,7 @@ impl ReadError {
 
     /// The line or record at `place` is invalid; what follows it can still be read.
     pub(crate) fn invalid(file: &str, place: FilePlace, reason: impl Into<String>) -> Self {
-        let mut error = Self::file(file, reason);
-        error.0.place = Some(place);
+        let mut error = Self::at(file, place, reason);
         error.0.invalid_line = true;
         error
     }
@@ -280,7 +276,7 @@ mod tests {
     #[test]
     fn carries_its_cause() {
         let eof = io::ErrorKind::UnexpectedEof;
-        let error = ReadError::stopped("t", Some(FilePlace::Line(3)), "cut", eof.into());
+        let error = ReadError::stopped("t", FilePlace::Line(3), "cut", eof.into());
         assert_eq!((error.line(), error.byte()), (Some(3), None));
         assert!(error.is_cut());
         assert!(!error.is_invalid_line());

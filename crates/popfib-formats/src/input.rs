@@ -220,7 +220,7 @@ impl Input {
             return Ok(n);
         }
         self.decode(buf)
-            .map_err(|(reason, error)| ReadError::stopped(self.name(), Some(place), reason, error))
+            .map_err(|(reason, error)| ReadError::stopped(self.name(), place, reason, error))
     }
 
     /// All bytes, for what is held in memory as a whole. `check` is asked about

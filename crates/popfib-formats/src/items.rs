@@ -302,7 +302,7 @@ impl Items {
     /// An error at the place at hand, after which nothing can be read.
     fn stopped(&self, reason: &str, kind: io::ErrorKind) -> ReadError {
         let place = FilePlace::Line(self.current_line);
-        ReadError::stopped(self.input.name(), Some(place), reason, kind.into())
+        ReadError::stopped(self.input.name(), place, reason, kind.into())
     }
 }
 

@@ -7,7 +7,6 @@
 //!
 //! Rejected: `BufRead::read_until`. It copies each line, knows no limit, and says nothing about where a file stops being text.
 
-use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::str;
@@ -163,7 +162,7 @@ impl Lines {
 
     /// An error about the current line that nothing can be read after.
     pub(crate) fn stopped(&self, reason: impl Into<String>) -> ReadError {
-        let place = Some(FilePlace::Line(self.number));
+        let place = FilePlace::Line(self.number);
         let error = io::ErrorKind::InvalidData.into();
         ReadError::stopped(self.input.name(), place, reason, error)
     }
@@ -324,15 +323,6 @@ pub(crate) fn kind(head: &[u8]) -> Option<&'static str> {
         .iter()
         .find_map(|&(is_it, what)| is_it.then_some(what));
     known.map(|&(_, what)| what).or(other)
-}
-
-impl fmt::Debug for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines")
-            .field("input", &self.input)
-            .field("number", &self.number)
-            .finish_non_exhaustive()
-    }
 }
 
 #[cfg(test)]

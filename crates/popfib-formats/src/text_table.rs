@@ -79,7 +79,6 @@ fn begins_with_route(head: &[u8]) -> bool {
 }
 
 /// A [`RouteSource`] of the text format: one route a line, `PREFIX NEXTHOP`.
-#[derive(Debug)]
 pub(crate) struct TextTable {
     lines: Lines,
     notation: Notation,

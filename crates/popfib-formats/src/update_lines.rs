@@ -64,7 +64,6 @@ pub(crate) fn is_comment(line: &[u8], marks: &[u8]) -> bool {
 type ReadLine = fn(&[u8], bool, &mut LineUpdates) -> Result<(), String>;
 
 /// The [`UpdateSource`] of a format.
-#[derive(Debug)]
 pub(crate) struct UpdatesOfLines {
     lines: Lines,
     comments: &'static [u8],

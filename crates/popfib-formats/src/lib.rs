@@ -77,6 +77,7 @@ mod updates_in_order;
 mod value_regex;
 mod values;
 mod vrps;
+mod window;
 mod words;
 pub mod write;
 

@@ -12,6 +12,8 @@
 //! If no column is asked for, it is found by its content: that of the first address. All rows before have none in any
 //! column, so that nothing has to be read ahead.
 
+use std::mem;
+
 use memchr::memchr_iter;
 
 use super::batch::AddressBatch;
@@ -23,11 +25,11 @@ use super::json_path::unmarked;
 use super::options::{AddressOptions, ColumnId};
 use super::record::{CsvPiece, CsvRecord};
 use super::source::{AddressEntry, AddressSource, CsvDialect};
-use super::window::InputWindow;
 use crate::delimiter::{declared, delimiter};
 use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
 use crate::registry::Capability::Rows;
+use crate::window::InputWindow;
 
 pub(super) static CSV: AddressEntry = AddressEntry {
     name: "csv",
@@ -100,7 +102,6 @@ struct CsvAddresses {
     after_cr: bool,
     /// Blank lines after the last record.
     blank: usize,
-    error: Option<ReadError>,
     /// The first row is read, is no header, and not handed out yet.
     holds_row: bool,
     /// At the end, or stopped by an error.
@@ -131,7 +132,6 @@ impl CsvAddresses {
             lines: 0,
             after_cr: false,
             blank: 0,
-            error: None,
             holds_row: false,
             is_done: false,
         };
@@ -275,7 +275,10 @@ impl CsvAddresses {
     }
 
     /// Puts the record into `batch`, and the blank lines before it, which are rows without an address.
-    fn hand_out(&mut self, batch: &mut AddressBatch) {
+    ///
+    /// # Errors
+    /// The last of the file ends inside of quotes.
+    fn hand_out(&mut self, batch: &mut AddressBatch) -> Result<(), ReadError> {
         self.hand_out_blank(self.blank_lines(), batch);
         if self.columns.is_empty() {
             self.choose_column();
@@ -291,9 +294,9 @@ impl CsvAddresses {
         let last = self.columns.iter().max();
         self.short_rows += u64::from(last.is_some_and(|&column| column >= self.record.count()));
         batch.push_row(self.row());
-        if self.window.is_at_end() && self.window.data().len() == self.taken {
-            self.error = self.open_quote();
-        }
+        let is_last = self.window.is_at_end() && self.window.data().len() == self.taken;
+        let open_quote = self.open_quote().filter(|_| is_last);
+        open_quote.map_or(Ok(()), Err)
     }
 
     /// Takes the first column of the record that is an address, else the first in which there is one.
@@ -384,39 +387,19 @@ impl CsvAddresses {
 
 impl AddressSource for CsvAddresses {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        batch.clear();
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
         for row in 0..AddressBatch::FULL {
-            let is_row = if std::mem::take(&mut self.holds_row) {
-                Ok(true)
-            } else if row > 0 && !self.is_buffered() && !batch.is_empty() {
-                break;
-            } else {
-                self.read_record()
-            };
-            // Blank lines are rows, too, so that what is written has a line for each line that was read.
-            let handed_out = match is_row {
-                Ok(false) => {
-                    let blank = std::mem::take(&mut self.blank);
+            if !mem::take(&mut self.holds_row) {
+                if row > 0 && !self.is_buffered() && !batch.is_empty() {
+                    break;
+                }
+                if !self.read_record()? {
+                    // Blank lines are rows, too, so that what is written has a line for each line that was read.
+                    let blank = mem::take(&mut self.blank);
                     self.hand_out_blank(blank, batch);
                     break;
                 }
-                Ok(true) => {
-                    self.hand_out(batch);
-                    Ok(())
-                }
-                Err(error) => Err(error),
-            };
-            match handed_out {
-                Ok(()) => {}
-                Err(error) if batch.is_empty() => return Err(error),
-                Err(error) => {
-                    self.error = Some(error);
-                    break;
-                }
             }
+            self.hand_out(batch)?;
         }
         Ok(!batch.is_empty())
     }

@@ -97,6 +97,8 @@ fn is_enough(head: &[u8]) -> bool {
 pub struct AddressFile {
     format: AddressFormat,
     source: Box<dyn AddressSource>,
+    /// What came after the addresses that were handed out last.
+    error: Option<ReadError>,
     /// Whether IPv4-mapped addresses are to be made IPv4 here; a finder does so itself.
     unmaps: bool,
 }
@@ -142,6 +144,7 @@ impl AddressFile {
         }
         Ok(Self {
             source: (format.0.open)(input, options)?,
+            error: None,
             unmaps: options.unmap && !format.is_text(),
             format,
         })
@@ -150,6 +153,29 @@ impl AddressFile {
     /// The format that it is read as.
     pub fn format(&self) -> AddressFormat {
         self.format
+    }
+
+    /// Hands out what the source puts into `batch` by `next`; of an error what came before it, and then the error.
+    fn hand_out(
+        &mut self,
+        batch: &mut AddressBatch,
+        next: fn(&mut dyn AddressSource, &mut AddressBatch) -> Result<bool, ReadError>,
+    ) -> Result<bool, ReadError> {
+        batch.clear();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let is_more = next(&mut *self.source, batch);
+        if self.unmaps {
+            batch.unmap();
+        }
+        match is_more {
+            Err(error) if !batch.is_empty() || !batch.text_of_rows().is_empty() => {
+                self.error = Some(error);
+                Ok(true)
+            }
+            is_more => is_more,
+        }
     }
 }
 
@@ -161,18 +187,11 @@ impl fmt::Debug for AddressFile {
 
 impl AddressSource for AddressFile {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        let is_more = self.source.next_batch(batch);
-        if self.unmaps {
-            batch.unmap();
-        }
-        is_more
+        self.hand_out(batch, |source, batch| source.next_batch(batch))
     }
 
     fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        match self.unmaps {
-            true => self.next_batch(batch),
-            false => self.source.next_block(batch),
-        }
+        self.hand_out(batch, |source, batch| source.next_block(batch))
     }
 
     fn finder(&self) -> Option<AddressFinder> {

@@ -40,8 +40,6 @@ pub(super) static JSON_LINES: AddressEntry = AddressEntry {
                 beside: 0,
                 choice: PlaceChoice::new(LineMembers::Json, options, finder.chosen()),
                 finder,
-                error: None,
-                is_done: false,
             }))
         }
         _ => {
@@ -124,23 +122,20 @@ struct SpreadObjects {
     beside: u64,
     finder: AddressFinder,
     choice: PlaceChoice,
-    /// What came after the rows that were handed out last.
-    error: Option<ReadError>,
-    is_done: bool,
 }
 
 impl SpreadObjects {
-    /// Adds objects as lines; false at the end. Does not wait for more of the input while it has some.
-    fn read_lines(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
+    /// Adds objects as lines. Does not wait for more of the input while it has some.
+    fn read_lines(&mut self, batch: &mut AddressBatch) -> Result<(), ReadError> {
         let text = batch.text();
         while text.bytes().len() < BLOCK {
             if !text.bytes().is_empty() && self.items.is_drained() {
-                return Ok(true);
+                return Ok(());
             }
             let is_open = |key: &str, is_list| key.is_empty() || is_list && key == RECORDS;
             let opens = |key: &str, is_list| self.are_records && is_open(key, is_list);
             if !self.items.advance(opens)? {
-                return Ok(false);
+                return Ok(());
             }
             if !self.items.key().is_empty() {
                 self.beside += 1;
@@ -155,35 +150,21 @@ impl SpreadObjects {
             text.push(b"\n");
         }
         batch.set_full(true);
-        Ok(true)
+        Ok(())
     }
 }
 
 impl AddressSource for SpreadObjects {
     fn next_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        batch.clear();
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
-        if self.is_done {
-            return Ok(false);
-        }
         let read = self.read_lines(batch);
         self.choice.look(batch.text().bytes());
-        let is_empty = batch.text().bytes().is_empty();
-        self.is_done = !matches!(read, Ok(true));
-        match read {
-            Ok(_) => {}
-            Err(error) if is_empty => return Err(error),
-            Err(error) => self.error = Some(error),
-        }
-        Ok(!is_empty)
+        read.map(|()| !batch.text().bytes().is_empty())
     }
 
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        let is_more = self.next_block(batch)?;
+        let is_more = self.next_block(batch);
         self.finder.find(batch);
-        Ok(is_more)
+        is_more
     }
 
     fn finder(&self) -> Option<AddressFinder> {

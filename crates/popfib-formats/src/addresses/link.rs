@@ -29,41 +29,9 @@ pub(super) struct PacketEnds {
     pub(super) destination: IpAddr,
 }
 
-/// What stands before the IP header, by its number in the registry of link types (tcpdump.org).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LinkType {
-    /// 1: two addresses, VLAN tags, EtherType.
-    Ethernet,
-    /// 0 and 108: four bytes of address family.
-    Loopback,
-    /// 12, 14, 101, 228, 229: nothing.
-    RawIp,
-    /// 113: sixteen bytes, the last two an EtherType.
-    Cooked,
-    /// 276: twenty bytes, the first two an EtherType.
-    Cooked2,
-    /// 9 and 50: PPP.
-    Ppp,
-    /// 51: PPPoE without Ethernet.
-    PppOverEthernet,
-    /// 104: Cisco HDLC, two bytes and an EtherType.
-    CiscoHdlc,
-}
-
-impl LinkType {
-    pub(super) fn new(number: i32) -> Option<Self> {
-        Some(match number {
-            0 | 108 => Self::Loopback,
-            1 => Self::Ethernet,
-            12 | 14 | 101 | 228 | 229 => Self::RawIp,
-            113 => Self::Cooked,
-            276 => Self::Cooked2,
-            9 | 50 => Self::Ppp,
-            51 => Self::PppOverEthernet,
-            104 => Self::CiscoHdlc,
-            _ => return None,
-        })
-    }
+/// Whether packets of a link are read, by its number in the registry of link types (tcpdump.org).
+pub(super) fn is_read(link: i32) -> bool {
+    !matches!(ends(link, &[]), Err(NoAddress::OfLink(_)))
 }
 
 /// The name of a type that is not read, of those that captures often have.
@@ -84,6 +52,8 @@ pub(super) enum NoAddress {
     NotIp(Option<u16>),
     /// Its IP header is not there as a whole, or is none.
     Damaged(&'static str),
+    /// It came by a link of this type, which is not read.
+    OfLink(i32),
 }
 
 const IPV4: u16 = 0x0800;
@@ -111,26 +81,32 @@ pub(super) fn kind(ether_type: Option<u16>) -> String {
     name.to_owned()
 }
 
-/// The addresses of `packet`. Fragments have addresses like any packet.
-pub(super) fn ends(link: LinkType, packet: &[u8]) -> Result<PacketEnds, NoAddress> {
+/// The addresses of a `packet` that came by a link of this type. Fragments have addresses like any packet.
+pub(super) fn ends(link: i32, packet: &[u8]) -> Result<PacketEnds, NoAddress> {
     let number = |at: usize| match packet.get(at..at + 2) {
         Some(bytes) => Ok(u16::from_be_bytes([bytes[0], bytes[1]])),
         None => Err(CUT),
     };
     let (mut kind, mut at) = match link {
-        LinkType::Ethernet => (Some(number(12)?), 14),
-        LinkType::Cooked => (Some(number(14)?), 16),
-        LinkType::Cooked2 => (Some(number(0)?), 20),
-        LinkType::CiscoHdlc => (Some(number(2)?), 4),
-        LinkType::PppOverEthernet => (Some(PPPOE), 0),
-        // As if it came by PPPoE, with the address and control bytes that it has on lines.
-        LinkType::Ppp => match packet {
+        // Ethernet: two addresses, VLAN tags, EtherType.
+        1 => (Some(number(12)?), 14),
+        // Linux's "any" device: sixteen bytes, the last two an EtherType; or twenty, the first two one.
+        113 => (Some(number(14)?), 16),
+        276 => (Some(number(0)?), 20),
+        // Cisco HDLC: two bytes and an EtherType.
+        104 => (Some(number(2)?), 4),
+        // PPPoE without Ethernet.
+        51 => (Some(PPPOE), 0),
+        // PPP: as if it came by PPPoE, with the address and control bytes that it has on lines.
+        9 | 50 => match packet {
             [0xff, 0x03, ..] => (Some(of_ppp(number(2)?)?), 4),
             _ => (Some(of_ppp(number(0)?)?), 2),
         },
-        // The numbers of address families differ between systems; the IP version doesn't.
-        LinkType::Loopback => (None, 4),
-        LinkType::RawIp => (None, 0),
+        // Loopback: four bytes of address family, whose numbers differ between systems; the IP version doesn't.
+        0 | 108 => (None, 4),
+        // Bare IP.
+        12 | 14 | 101 | 228 | 229 => (None, 0),
+        _ => return Err(NoAddress::OfLink(link)),
     };
     // Any number of tags and labels: each takes bytes of the packet.
     while let Some(tag) = kind.filter(|kind| !matches!(*kind, IPV4 | IPV6)) {

@@ -33,7 +33,6 @@ mod source;
 mod span;
 mod tally;
 mod text;
-mod window;
 
 pub use crate::ipv4::address as leading_ipv4;
 pub use batch::AddressBatch;
@@ -46,4 +45,3 @@ pub use parse::{parse_address, parse_ipv4_at, parse_ipv6};
 pub use record::CsvRecord;
 pub use source::{AddressFormat, AddressSource, CsvDialect};
 pub use span::{FoundSpan, find_span};
-pub use text::LineAddresses;

@@ -17,14 +17,14 @@ use pcap_parser::{
 };
 
 use super::batch::AddressBatch;
-use super::link::{self, LinkType, NoAddress, PacketEnds, PacketSide};
+use super::link::{self, NoAddress, PacketEnds, PacketSide};
 use super::options::AddressOptions;
 use super::source::{AddressEntry, AddressSource};
-use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::names::note_left_out;
 use crate::registry::Capability::Packets;
+use crate::window::InputWindow;
 
 /// pcap in both byte orders, with micro- or nanoseconds and Kuznetzov's variant, and pcapng.
 pub(super) const MAGICS: [[u8; 4]; 6] = [
@@ -73,7 +73,6 @@ struct PcapAddresses {
     /// Packets without addresses, by EtherType.
     not_ip: BTreeMap<Option<u16>, u64>,
     excluded: u64,
-    error: Option<ReadError>,
 }
 
 /// What reads one packet of pcap: pcap-parser has one function for each byte order and variant.
@@ -82,12 +81,12 @@ type ParseFrame = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[u
 /// Which of the two formats a capture has, and what is known of it so far.
 enum CaptureFormat {
     /// pcap: one link type for all packets, which the header of the file names.
-    Legacy { link: LinkType, parse: ParseFrame },
+    Legacy { link: i32, parse: ParseFrame },
     /// pcapng: sections, each with a byte order and interfaces of its own.
     Ng {
         is_big_endian: bool,
-        /// Link types of the section's interfaces, with their number if it is none that is known.
-        interfaces: Vec<Result<LinkType, i32>>,
+        /// Link types of the section's interfaces.
+        interfaces: Vec<i32>,
     },
 }
 
@@ -98,7 +97,6 @@ enum BlockContent {
     NoAddress(NoAddress),
     /// It comes from where packets are left out.
     Excluded,
-    UnknownLink(i32),
     /// It is no packet.
     Other,
 }
@@ -130,10 +128,12 @@ impl PcapAddresses {
             };
             window.take(header.size());
             // The upper 16 bits are flags about checksums.
-            let number = header.network.0 & 0xffff;
+            let link = header.network.0 & 0xffff;
+            if !link::is_read(link) {
+                return Err(ReadError::file(window.name(), unsupported(link)));
+            }
             CaptureFormat::Legacy {
-                link: LinkType::new(number)
-                    .ok_or_else(|| ReadError::file(window.name(), unsupported(number)))?,
+                link,
                 parse: if header.is_modified_format() {
                     parse_pcap_frame_modified
                 } else if header.is_bigendian() {
@@ -151,7 +151,6 @@ impl PcapAddresses {
             packets: 0,
             not_ip: BTreeMap::new(),
             excluded: 0,
-            error: None,
         })
     }
 
@@ -165,7 +164,7 @@ impl PcapAddresses {
                 CaptureFormat::Legacy { link, parse } => parse(data).map(|(rest, frame)| {
                     (
                         rest.len(),
-                        packet(Ok(*link), frame.data, frame.origlen, &self.exclude_sources),
+                        packet(*link, frame.data, frame.origlen, &self.exclude_sources),
                     )
                 }),
                 CaptureFormat::Ng {
@@ -211,7 +210,7 @@ impl PcapAddresses {
                         BlockContent::NoAddress(NoAddress::Damaged(reason)) => {
                             return Err(self.invalid(place, reason));
                         }
-                        BlockContent::UnknownLink(number) => {
+                        BlockContent::NoAddress(NoAddress::OfLink(number)) => {
                             return Err(self.invalid(place, &unsupported(number)));
                         }
                         BlockContent::Other => {}
@@ -285,19 +284,11 @@ fn unsupported(link_type: i32) -> String {
 }
 
 /// What a packet of a link holds, unless it comes from an address of `exclude`.
-fn packet(
-    link: Result<LinkType, i32>,
-    data: &[u8],
-    length: u32,
-    exclude: &[IpAddr],
-) -> BlockContent {
-    match link {
-        Ok(link) => match link::ends(link, data) {
-            Ok(ends) if exclude.contains(&ends.source) => BlockContent::Excluded,
-            Ok(ends) => BlockContent::Packet(ends, length),
-            Err(reason) => BlockContent::NoAddress(reason),
-        },
-        Err(number) => BlockContent::UnknownLink(number),
+fn packet(link: i32, data: &[u8], length: u32, exclude: &[IpAddr]) -> BlockContent {
+    match link::ends(link, data) {
+        Ok(ends) if exclude.contains(&ends.source) => BlockContent::Excluded,
+        Ok(ends) => BlockContent::Packet(ends, length),
+        Err(reason) => BlockContent::NoAddress(reason),
     }
 }
 
@@ -305,11 +296,9 @@ fn packet(
 fn content(
     block: &Block<'_>,
     is_big_endian: &mut bool,
-    interfaces: &mut Vec<Result<LinkType, i32>>,
+    interfaces: &mut Vec<i32>,
     exclude: &[IpAddr],
 ) -> BlockContent {
-    const NO_INTERFACE: BlockContent =
-        BlockContent::NoAddress(NoAddress::Damaged("its interface is not described"));
     let (interface, len, length, data) = match block {
         Block::SectionHeader(header) => {
             *is_big_endian = header.big_endian();
@@ -317,8 +306,7 @@ fn content(
             return BlockContent::Other;
         }
         Block::InterfaceDescription(interface) => {
-            let number = interface.linktype.0;
-            interfaces.push(LinkType::new(number).ok_or(number));
+            interfaces.push(interface.linktype.0);
             return BlockContent::Other;
         }
         // A simple packet is one of the first interface.
@@ -346,39 +334,28 @@ fn content(
     let data = data.get(..len as usize).unwrap_or(data);
     match interfaces.get(interface as usize) {
         Some(&link) => packet(link, data, length, exclude),
-        None => NO_INTERFACE,
+        None => BlockContent::NoAddress(NoAddress::Damaged("its interface is not described")),
     }
 }
 
 impl AddressSource for PcapAddresses {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        batch.clear();
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
         let side = self.side;
         let each = if side == PacketSide::Both { 2 } else { 1 };
         for _ in 0..AddressBatch::FULL / each {
-            match self.next_packet(batch.is_empty()) {
-                Ok(Some((ends, length))) => {
-                    batch.push_packet_length(length);
-                    if side != PacketSide::Destination {
-                        batch.push(ends.source);
-                    }
-                    if side != PacketSide::Source {
-                        batch.push(ends.destination);
-                    }
-                    if side == PacketSide::Both {
-                        batch.push_cell(1);
-                        batch.push_cell(1);
-                    }
-                }
-                Ok(None) => break,
-                Err(error) if batch.is_empty() => return Err(error),
-                Err(error) => {
-                    self.error = Some(error);
-                    break;
-                }
+            let Some((ends, length)) = self.next_packet(batch.is_empty())? else {
+                break;
+            };
+            batch.push_packet_length(length);
+            if side != PacketSide::Destination {
+                batch.push(ends.source);
+            }
+            if side != PacketSide::Source {
+                batch.push(ends.destination);
+            }
+            if side == PacketSide::Both {
+                batch.push_cell(1);
+                batch.push_cell(1);
             }
         }
         Ok(!batch.is_empty())

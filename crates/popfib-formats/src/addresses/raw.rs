@@ -5,10 +5,10 @@ use std::net::IpAddr;
 
 use super::batch::AddressBatch;
 use super::source::{AddressEntry, AddressSource};
-use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::registry::Capability::FixedRecords;
+use crate::window::InputWindow;
 
 pub(super) static IPV4: AddressEntry = AddressEntry {
     name: "raw-ipv4",
@@ -40,7 +40,6 @@ fn open(input: Input, is_ipv6: bool) -> Result<Box<dyn AddressSource>, ReadError
 
 impl AddressSource for RawAddresses {
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        batch.clear();
         let size = if self.is_ipv6 { 16 } else { 4 };
         while self.window.data().len() < size {
             let place = FilePlace::Byte(self.window.offset());

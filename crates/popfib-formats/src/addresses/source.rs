@@ -52,7 +52,7 @@ impl<'a> CsvDialect<'a> {
 
 /// A stream of addresses, in the order of its file.
 pub trait AddressSource: Send {
-    /// Replaces what is in `batch` by the next addresses, about
+    /// Replaces what is in `batch`, which a source gets without any, by the next addresses, about
     /// [`AddressBatch::FULL`] of them at the most; false at the end.
     ///
     /// Waits for the first of them if it has to. A batch that is not

@@ -31,22 +31,11 @@ pub struct FoundSpan {
 /// the first the end of a range. Takes time by the length of the line.
 pub fn find_span(line: &[u8], from: usize) -> Option<FoundSpan> {
     let found = find_address(line, from)?;
-    let span = prefix(line, &found).or_else(|| range(line, &found));
-    Some(span.unwrap_or(FoundSpan {
-        range: found.range,
-        first: found.address,
-        last: found.address,
-    }))
-}
-
-/// The span of an address that a length follows.
-fn prefix(line: &[u8], found: &FoundAddress) -> Option<FoundSpan> {
-    let (prefix, end) = prefix_of(line, found)?;
-    Some(FoundSpan {
-        range: found.range.start..end,
-        first: prefix.first(),
-        last: prefix.last(),
-    })
+    let prefix = prefix_of(line, &found).map(|(prefix, end)| (prefix.first(), prefix.last(), end));
+    let span = prefix.or_else(|| range(line, &found));
+    let (first, last, end) = span.unwrap_or((found.address, found.address, found.range.end));
+    let range = found.range.start..end;
+    Some(FoundSpan { range, first, last })
 }
 
 /// The prefix that an address of `line` begins, and where it ends.
@@ -68,17 +57,15 @@ pub(super) fn masked(address: IpAddr, length: impl Display) -> Option<IpPrefix> 
     IpPrefix::parse_masked(&format!("{address}/{length}")).ok()
 }
 
-/// The span of an address that a dash and another one follow, without blanks: those stand between columns, too.
-fn range(line: &[u8], found: &FoundAddress) -> Option<FoundSpan> {
+/// The ends of a range, and where it ends, of an address that a dash and another one follow, without blanks: those stand between
+/// columns, too.
+fn range(line: &[u8], found: &FoundAddress) -> Option<(IpAddr, IpAddr, usize)> {
     let rest = line[found.range.end..].strip_prefix(b"-")?;
     let last = find_address(rest, 0).filter(|last| last.range.start == 0)?;
     let is_range =
         last.address.is_ipv4() == found.address.is_ipv4() && found.address <= last.address;
-    is_range.then(|| FoundSpan {
-        range: found.range.start..found.range.end + 1 + last.range.end,
-        first: found.address,
-        last: last.address,
-    })
+    let end = found.range.end + 1 + last.range.end;
+    is_range.then_some((found.address, last.address, end))
 }
 
 #[cfg(test)]

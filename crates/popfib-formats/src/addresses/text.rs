@@ -33,8 +33,7 @@ const MAX_LINE: usize = 1 << 30;
 /// An [`AddressSource`] of lines of text, which are its rows: each comes once, in order.
 ///
 /// A line, or a part of it that was asked for, in which there is no address counts as one without.
-#[derive(Debug)]
-pub struct LineAddresses {
+pub(super) struct LineAddresses {
     input: Input,
     /// The beginning of the next line.
     rest: Vec<u8>,
@@ -44,13 +43,12 @@ pub struct LineAddresses {
     choice: PlaceChoice,
     /// The line that has the names of the fields, which stay what they are.
     heading: Option<FieldNames>,
-    error: Option<ReadError>,
     is_done: bool,
 }
 
 impl LineAddresses {
     /// Reads `input`; nothing yet. Takes a few times 512 KiB, or twice the longest line.
-    pub fn new(input: Input, options: &AddressOptions) -> Self {
+    fn new(input: Input, options: &AddressOptions) -> Self {
         Self::headed(input, options, None, LineMembers::None)
     }
 
@@ -69,7 +67,6 @@ impl LineAddresses {
             lines: 0,
             finder,
             heading,
-            error: None,
             is_done: false,
         }
     }
@@ -85,10 +82,6 @@ impl LineAddresses {
 
     /// Reads whole lines into `batch`, neither counted nor cut; false at the end.
     fn read_block(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        batch.clear();
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
         if self.is_done {
             return Ok(false);
         }
@@ -136,6 +129,7 @@ impl LineAddresses {
                 return Err(ReadError::invalid_line(self.input.name(), line, reason));
             }
         };
+        let mut result = Ok(());
         if let Some(heading) = self.heading.as_ref().filter(|heading| heading.is_used)
             && let Some(start) = other_names(text.bytes(), heading)
         {
@@ -149,18 +143,15 @@ impl LineAddresses {
                         .unwrap_or_default()
                 )
             );
-            let error = ReadError::at(self.input.name(), FilePlace::Line(line), reason);
+            let place = FilePlace::Line(line);
+            result = Err(ReadError::at(self.input.name(), place, reason));
             self.is_done = true;
             text.set_len(start);
-            match start {
-                0 => return Err(error),
-                _ => self.error = Some(error),
-            }
         }
         self.choice.look(text.bytes());
         let is_empty = text.bytes().is_empty();
         batch.set_full(is_more);
-        Ok(!is_empty)
+        result.map(|()| !is_empty)
     }
 }
 
@@ -182,11 +173,11 @@ impl AddressSource for LineAddresses {
     }
 
     fn next_batch(&mut self, batch: &mut AddressBatch) -> Result<bool, ReadError> {
-        let is_more = self.read_block(batch)?;
+        let is_more = self.read_block(batch);
         self.finder.find(batch);
         // The lines are cut now, and need no count of their own.
         self.lines += batch.rows().len() as u64;
-        Ok(is_more)
+        is_more
     }
 
     fn finder(&self) -> Option<AddressFinder> {

@@ -8,8 +8,9 @@ use std::sync::mpsc;
 use crate::common::{
     COMPRESSIONS, STRICT, bzip2, gzip, input, load, load_from, read, routes, zstd,
 };
-use popfib_formats::addresses::LineAddresses;
-use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input, LoadOptions};
+use popfib_formats::{
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input, LoadOptions,
+};
 
 #[test]
 fn content_decides_and_names_do_not() {
@@ -66,7 +67,12 @@ fn an_empty_compressed_file_has_no_route() {
 }
 
 fn addresses(data: impl Into<Vec<u8>>) -> Vec<Result<IpAddr, String>> {
-    let mut source = LineAddresses::new(input(data), &AddressOptions::default());
+    let mut source = AddressFile::open(
+        input(data),
+        Some(AddressFormat::TEXT),
+        &AddressOptions::default(),
+    )
+    .unwrap();
     let mut seen = Vec::new();
     loop {
         match next(&mut source) {
@@ -78,7 +84,7 @@ fn addresses(data: impl Into<Vec<u8>>) -> Vec<Result<IpAddr, String>> {
 }
 
 /// The addresses of the next batch, which are all of one family or in this order; empty at the end.
-fn next(source: &mut LineAddresses) -> Result<Vec<IpAddr>, String> {
+fn next(source: &mut AddressFile) -> Result<Vec<IpAddr>, String> {
     let mut batch = AddressBatch::new();
     loop {
         if !source.next_batch(&mut batch).map_err(|e| e.to_string())? {
@@ -147,13 +153,14 @@ impl Read for SlowPipe {
 fn a_slow_pipe_gets_its_answers_at_once() {
     let (sender, receiver) = mpsc::channel();
     let input = Input::from_reader("pipe", SlowPipe(receiver));
-    let mut source = LineAddresses::new(input, &AddressOptions::default());
+    let mut source =
+        AddressFile::open(input, Some(AddressFormat::TEXT), &AddressOptions::default()).unwrap();
     let send = |text: &str| {
         for piece in text.as_bytes().chunks(4) {
             sender.send(piece.to_vec()).unwrap();
         }
     };
-    let next = |source: &mut LineAddresses| -> Vec<String> {
+    let next = |source: &mut AddressFile| -> Vec<String> {
         let next = next(source).unwrap();
         next.iter().map(ToString::to_string).collect()
     };
@@ -183,7 +190,8 @@ fn a_slow_gzip_pipe_gets_its_answers_at_every_flush() {
     use std::io::Write;
     let (sender, receiver) = mpsc::channel();
     let input = Input::from_reader("pipe", SlowPipe(receiver));
-    let mut source = LineAddresses::new(input, &AddressOptions::default());
+    let mut source =
+        AddressFile::open(input, Some(AddressFormat::TEXT), &AddressOptions::default()).unwrap();
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     for n in 1..20 {
         writeln!(encoder, "10.0.0.{n}").unwrap();

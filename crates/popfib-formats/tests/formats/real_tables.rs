@@ -6,8 +6,9 @@ use std::net::IpAddr;
 
 use crate::common::rounds::rounds;
 use crate::common::{STRICT, load, shared_data};
-use popfib_formats::addresses::LineAddresses;
-use popfib_formats::{AddressBatch, AddressOptions, AddressSource, Input};
+use popfib_formats::{
+    AddressBatch, AddressFile, AddressFormat, AddressOptions, AddressSource, Input,
+};
 
 fn unpack(path: &std::path::Path) -> String {
     let mut text = String::new();
@@ -69,7 +70,9 @@ fn every_trace_is_read_as_it_is() {
         let text = unpack(&path);
         let wanted = text.lines().map(|line| line.parse::<IpAddr>().unwrap());
         let input = Input::open(&path).unwrap();
-        let mut source = LineAddresses::new(input, &AddressOptions::default());
+        let mut source =
+            AddressFile::open(input, Some(AddressFormat::TEXT), &AddressOptions::default())
+                .unwrap();
         let mut batch = AddressBatch::new();
         let mut seen = Vec::new();
         while source.next_batch(&mut batch).unwrap() {

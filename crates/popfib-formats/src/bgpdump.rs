@@ -34,9 +34,7 @@ use crate::peers::{Peer, PeerFilter, PeerList, RouteValue};
 use crate::registry::Capability::{ManyValues, Origins, Peers};
 use crate::table_format::{LoadOptions, TableEntry};
 use crate::values::ColumnSelection;
-use line::{
-    BgpdumpFields, BgpdumpLine, BgpdumpType, fill, invalid, is_bgpdump, next_hop, no_path, parse,
-};
+use line::{BgpdumpFields, BgpdumpLine, BgpdumpType, fill, is_bgpdump, next_hop, no_path, parse};
 
 pub(crate) use line::path_length;
 pub(crate) use updates::UPDATE_FORMAT;
@@ -83,7 +81,7 @@ impl BgpdumpRoutes {
             let line = match parse(text, self.mask) {
                 Ok(Some(line)) => line,
                 Ok(None) => continue,
-                Err(reason) => return Err(invalid(&self.lines, reason)),
+                Err(reason) => return Err(self.lines.not_text_or(reason)),
             };
             if line.route.is_none() {
                 self.withdrawals += 1;
@@ -99,7 +97,7 @@ impl BgpdumpRoutes {
             match take(line, peer) {
                 Ok(None) => {}
                 Ok(taken) => return Ok(taken),
-                Err(reason) => return Err(invalid(&self.lines, reason)),
+                Err(reason) => return Err(self.lines.not_text_or(reason)),
             }
         }
         Ok(None)

@@ -175,8 +175,7 @@ impl CandidatePaths for Bgpscanner {
                 continue;
             }
             if let Err(reason) = self.take() {
-                let not_text = self.lines.not_text();
-                return Err(not_text.unwrap_or_else(|| self.lines.invalid(reason)));
+                return Err(self.lines.not_text_or(reason));
             }
         }
     }

@@ -141,6 +141,12 @@ impl Lines {
         Some(self.no_text(reason))
     }
 
+    /// An error about the current line, for a reason; that it isn't even text says more.
+    #[cold]
+    pub(crate) fn not_text_or(&self, reason: String) -> ReadError {
+        self.not_text().unwrap_or_else(|| self.invalid(reason))
+    }
+
     #[cold]
     fn no_text(&self, reason: String) -> ReadError {
         let line = self.line();

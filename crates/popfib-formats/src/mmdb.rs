@@ -13,8 +13,6 @@
 //! A record is decoded once, however many networks have it, and databases are of strangers: what a few bytes could make of the
 //! tree or of names is bounded ([`NAME_GROWTH`], the count of networks).
 
-use std::net::IpAddr;
-
 use hashbrown::HashMap;
 use maxminddb::{LookupResult, MaxMindDbError, PathElement, Reader, Within, WithinOptions};
 use popfib::image::Source;
@@ -165,9 +163,7 @@ impl Mmdb {
         // The tree, two sides a node, and sixteen bytes come before them.
         let records = u64::from(metadata.node_count) * u64::from(metadata.record_size) / 4 + 16;
         let options = WithinOptions::default().include_networks_without_data();
-        let walk = MmdbWalk::try_new(reader, |reader| reader.networks(options)).map_err(|e| {
-            ReadError::file(&name, format!("not a MaxMind database: {e}")).with_source(e)
-        })?;
+        let walk = MmdbWalk::try_new(reader, |reader| reader.networks(options)).map_err(invalid)?;
         Ok(Self {
             name,
             walk,
@@ -188,13 +184,15 @@ impl Mmdb {
     }
 
     /// The next network with its value.
-    fn advance(&mut self) -> Result<Option<Route>, MmdbFault> {
+    fn advance(&mut self) -> Result<Option<Route>, ReadError> {
         if let Some(ipv4) = self.ipv4.take() {
             return Ok(Some(ipv4));
         }
         let (all, left) = (&mut self.ipv4, &mut self.left);
         let (values, numbers, max_len) = (&mut self.values, &mut self.numbers, self.max_len);
         let (leaves, without) = (&mut self.leaves, &mut self.without);
+        let failed = |reason: String| ReadError::file(&self.name, reason);
+        let damaged = |what: &str| failed(format!("the database is damaged: {what}"));
         self.walk.with_dependent_mut(|_, networks| {
             loop {
                 // The next network that has a record.
@@ -202,17 +200,18 @@ impl Mmdb {
                     let Some(found) = networks.next() else {
                         return Ok(None);
                     };
-                    let found = found.map_err(|e| format!("the database is damaged: {e}"))?;
+                    let found = found.map_err(|e| damaged(&e.to_string()))?;
                     let fewer = left.checked_sub(1);
-                    *left = fewer.ok_or("the database is damaged: parts of its tree are shared")?;
+                    *left = fewer.ok_or_else(|| damaged("parts of its tree are shared"))?;
                     if let Some(offset) = found.offset() {
                         break (found, offset);
                     }
                 };
-                let network = found
-                    .network()
-                    .map_err(|e| format!("the database is damaged: {e}"))?;
-                let prefix = prefix(network.ip(), network.prefix())?;
+                let network = found.network().map_err(|e| damaged(&e.to_string()))?;
+                let (address, len) = (network.ip(), network.prefix());
+                // Those that v4-mapped addresses are written in stay IPv6.
+                let prefix = IpPrefix::new(address, len)
+                    .map_err(|e| failed(format!("{address}/{len}: {e}")))?;
                 // Decoded only the first time that a network has this record.
                 if !numbers.contains_key(&offset) {
                     values.begin();
@@ -225,13 +224,15 @@ impl Mmdb {
                             values.put(0, CellKind::Text, &text.unwrap_or_default());
                         }),
                     };
-                    read.map_err(|e| format!("{prefix}: the record is damaged: {e}"))?;
-                    let number = values.finish();
-                    let number =
-                        number.map_err(|e| MmdbFault::Record(offset, format!("{prefix}: {e}")))?;
+                    read.map_err(|e| failed(format!("{prefix}: the record is damaged: {e}")))?;
+                    // It is no value; other networks may have one.
+                    let number = values.finish().map_err(|e| {
+                        let place = FilePlace::Byte(self.records + offset as u64);
+                        ReadError::invalid(&self.name, place, format!("{prefix}: {e}"))
+                    })?;
                     // Each new value takes bytes of the file that no other takes, unless it was made to explode.
                     if values.text_len() > max_len {
-                        return Err("the database is damaged: its values overlap".into());
+                        return Err(damaged("its values overlap"));
                     }
                     numbers.insert(offset, number);
                 }
@@ -256,31 +257,6 @@ impl Mmdb {
             }
         })
     }
-}
-
-/// What is wrong with a database.
-enum MmdbFault {
-    /// There is no more to read.
-    Database(String),
-    /// The record at this offset is no value; other networks may have one.
-    Record(usize, String),
-}
-
-impl From<String> for MmdbFault {
-    fn from(reason: String) -> Self {
-        Self::Database(reason)
-    }
-}
-
-impl From<&str> for MmdbFault {
-    fn from(reason: &str) -> Self {
-        reason.to_owned().into()
-    }
-}
-
-/// The prefix of a network; those that v4-mapped addresses are written in stay IPv6.
-fn prefix(address: IpAddr, len: u8) -> Result<IpPrefix, String> {
-    IpPrefix::new(address, len).map_err(|e| format!("{address}/{len}: {e}"))
 }
 
 /// How much a column of this name tells.
@@ -322,21 +298,12 @@ impl RouteSource for Mmdb {
         if self.at_end {
             return Ok(None);
         }
-        match self.advance() {
-            Ok(Some(route)) => Ok(Some(route)),
-            Ok(None) => {
-                self.at_end = true;
-                Ok(None)
-            }
-            Err(MmdbFault::Database(reason)) => {
-                self.at_end = true;
-                Err(ReadError::file(&self.name, reason))
-            }
-            Err(MmdbFault::Record(offset, reason)) => {
-                let place = FilePlace::Byte(self.records + offset as u64);
-                Err(ReadError::invalid(&self.name, place, reason))
-            }
-        }
+        let next = self.advance();
+        self.at_end = match &next {
+            Ok(route) => route.is_none(),
+            Err(error) => !error.is_invalid_line(),
+        };
+        next
     }
 
     fn sources(&self) -> Vec<Source> {

@@ -210,29 +210,24 @@ fn short(text: &str) -> Option<String> {
 fn without_leading_zeros(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut is_any = false;
+    let is_byte =
+        |byte: &str| (1..=3).contains(&byte.len()) && byte.bytes().all(|b| b.is_ascii_digit());
     for part in text.split_inclusive(['/', '-']) {
         let (address, sign) = match part.strip_suffix(['/', '-']) {
             Some(address) => (address, &part[address.len()..]),
             None => (part, ""),
         };
-        let is_address = address.trim().split('.').count() == 4
-            && address.trim().split('.').all(|byte| {
-                (1..=3).contains(&byte.len()) && byte.bytes().all(|b| b.is_ascii_digit())
+        let bytes: Vec<_> = address.trim().split('.').collect();
+        if bytes.len() == 4 && bytes.iter().copied().all(is_byte) {
+            let bytes = bytes.iter().map(|byte| match byte.trim_start_matches('0') {
+                "" => "0",
+                byte => byte,
             });
-        match is_address {
-            true => {
-                let bytes = address
-                    .trim()
-                    .split('.')
-                    .map(|byte| byte.trim_start_matches('0'));
-                let bytes: Vec<_> = bytes
-                    .map(|byte| if byte.is_empty() { "0" } else { byte })
-                    .collect();
-                let bytes = bytes.join(".");
-                is_any |= bytes != address.trim();
-                plain.push_str(&bytes);
-            }
-            false => plain.push_str(address),
+            let bytes = bytes.collect::<Vec<_>>().join(".");
+            is_any |= bytes != address.trim();
+            plain.push_str(&bytes);
+        } else {
+            plain.push_str(address);
         }
         plain.push_str(sign);
     }

@@ -199,9 +199,7 @@ impl UpdateSource for UpdatesOfLines {
             if let Err(reason) = self.take() {
                 self.line.changes.clear();
                 self.line.session = None;
-                // That it isn't even text says more.
-                let error = self.lines.not_text();
-                return Err(error.unwrap_or_else(|| self.lines.invalid(reason)));
+                return Err(self.lines.not_text_or(reason));
             }
             self.gate.begin();
             if self.line.session.is_some() {

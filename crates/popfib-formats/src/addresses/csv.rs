@@ -14,6 +14,7 @@
 
 use std::mem;
 
+use csv_core::ReadRecordResult;
 use memchr::memchr_iter;
 
 use super::batch::AddressBatch;
@@ -23,7 +24,7 @@ use super::finder::AddressFinder;
 use super::head::{Heading, first_line, has_line, heading, is_address};
 use super::json_path::unmarked;
 use super::options::{AddressOptions, ColumnId};
-use super::record::{CsvPiece, CsvRecord};
+use super::record::CsvRecord;
 use super::source::{AddressEntry, AddressSource, CsvDialect};
 use crate::delimiter::{declared, delimiter};
 use crate::error::{FilePlace, ReadError, quote};
@@ -236,15 +237,15 @@ impl CsvAddresses {
                 }
                 continue;
             }
-            let (piece, read) = self.record.read(data);
+            let (result, read) = self.record.read(data);
             self.taken += read;
-            match piece {
-                CsvPiece::Record => return Ok(true),
-                CsvPiece::End => {
+            match result {
+                ReadRecordResult::Record => return Ok(true),
+                ReadRecordResult::End => {
                     self.blank = self.blank_lines();
                     return Ok(false);
                 }
-                CsvPiece::Part => {}
+                _ => {}
             }
         }
     }
@@ -295,8 +296,10 @@ impl CsvAddresses {
         self.short_rows += u64::from(last.is_some_and(|&column| column >= self.record.count()));
         batch.push_row(self.row());
         let is_last = self.window.is_at_end() && self.window.data().len() == self.taken;
-        let open_quote = self.open_quote().filter(|_| is_last);
-        open_quote.map_or(Ok(()), Err)
+        if is_last && let Some(error) = self.open_quote() {
+            return Err(error);
+        }
+        Ok(())
     }
 
     /// Takes the first column of the record that is an address, else the first in which there is one.

@@ -41,15 +41,7 @@ impl AddressFormat {
 
     /// Whether its files are lines or records of text, which batches have as rows.
     pub fn is_text(self) -> bool {
-        let text = [
-            &text::TEXT,
-            &json::JSON_LINES,
-            &headed::ZEEK,
-            &headed::FIELDS,
-            &csv::CSV,
-            &csv::TSV,
-        ];
-        text.iter().any(|&entry| std::ptr::eq(self.0, entry))
+        !self.is_packets() && !self.0.can(Capability::FixedRecords) && self != Self::PARQUET
     }
 
     /// Whether its files hold packets, which have a source and a destination.

@@ -82,6 +82,7 @@ pub(super) fn kind(ether_type: Option<u16>) -> String {
 }
 
 /// The addresses of a `packet` that came by a link of this type. Fragments have addresses like any packet.
+#[inline(always)]
 pub(super) fn ends(link: i32, packet: &[u8]) -> Result<PacketEnds, NoAddress> {
     let number = |at: usize| match packet.get(at..at + 2) {
         Some(bytes) => Ok(u16::from_be_bytes([bytes[0], bytes[1]])),

@@ -15,17 +15,6 @@ pub struct CsvRecord {
     count: usize,
 }
 
-/// What there was of a record in a piece of input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CsvPiece {
-    /// Its end.
-    Record,
-    /// A part of it.
-    Part,
-    /// The end of the input, and no record.
-    End,
-}
-
 impl CsvRecord {
     /// No cells yet; `delimiter` separates them. Takes 5 KiB, later as much as the longest record.
     pub fn new(delimiter: u8) -> Self {
@@ -42,8 +31,7 @@ impl CsvRecord {
     pub fn split(&mut self, row: &[u8]) {
         self.reader.reset();
         self.clear();
-        let (piece, _) = self.read(row);
-        if piece == CsvPiece::Part {
+        if let (ReadRecordResult::InputEmpty, _) = self.read(row) {
             // Empty input is the end.
             self.read(b"");
         }
@@ -73,8 +61,8 @@ impl CsvRecord {
         self.count = 0;
     }
 
-    /// Reads up to the end of the record or of `data`, and says how much of it that is.
-    pub(super) fn read(&mut self, data: &[u8]) -> (CsvPiece, usize) {
+    /// Reads up to the end of the record or of `data`, and says which, and how much of it that is.
+    pub(super) fn read(&mut self, data: &[u8]) -> (ReadRecordResult, usize) {
         let mut at = 0;
         loop {
             let (result, read, written, ends) = self.reader.read_record(
@@ -86,11 +74,9 @@ impl CsvRecord {
             self.len += written;
             self.count += ends;
             match result {
-                ReadRecordResult::Record => return (CsvPiece::Record, at),
-                ReadRecordResult::InputEmpty => return (CsvPiece::Part, at),
-                ReadRecordResult::End => return (CsvPiece::End, at),
                 ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                of_data => return (of_data, at),
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What a format of addresses is ([`AddressFormat`]), and what all of its readers can do ([`AddressSource`]).
 //!
 //! A reader fills an [`AddressBatch`]. It may leave the finding of addresses in lines to its caller
-//! ([`AddressSource::next_block`]), because that takes longer than the reading and can be done by several threads.
+//! ([`AddressSource::next_block`]), because that takes longer than the reading and can be done by several threads. It reports an error as it
+//! comes: [`AddressFile`](super::AddressFile) hands out what is in the batch before it.
 
 use super::batch::AddressBatch;
 use super::finder::AddressFinder;
@@ -52,7 +53,7 @@ impl<'a> CsvDialect<'a> {
 
 /// A stream of addresses, in the order of its file.
 pub trait AddressSource: Send {
-    /// Replaces what is in `batch`, which a source gets without any, by the next addresses, about
+    /// Replaces what is in `batch` by the next addresses, about
     /// [`AddressBatch::FULL`] of them at the most; false at the end.
     ///
     /// Waits for the first of them if it has to. A batch that is not

@@ -12,9 +12,8 @@ use crate::as_path;
 use crate::best_path::NO_NEXT_HOP;
 use crate::bgp_path::BgpPath;
 use crate::date::parse_seconds;
-use crate::error::{ReadError, not, parsed, quote};
+use crate::error::{not, parsed, quote};
 use crate::input::head_lines;
-use crate::lines::Lines;
 use crate::name_rule::checked;
 use crate::update::Session;
 use crate::update_text::parse_prefix;
@@ -165,11 +164,6 @@ pub(crate) fn path_length(as_path: &str) -> Result<u32, String> {
 /// The error of a field that is no AS path.
 pub(super) fn no_path(as_path: &str) -> String {
     not(as_path, "an AS path")
-}
-
-/// The error of a line, for a reason; that it isn't even text says more.
-pub(super) fn invalid(lines: &Lines, reason: String) -> ReadError {
-    lines.not_text().unwrap_or_else(|| lines.invalid(reason))
 }
 
 /// Sets in `path` what the fields of a line say; what they do not say is unset.

@@ -52,10 +52,8 @@ impl Locations {
                 let separator = delimiter(line.as_bytes()).unwrap_or(b',');
                 let mut fields = CsvFields::new(separator);
                 fields.split(line).map_err(|reason| lines.stopped(reason))?;
-                let Some((_, heading)) = after_first(line, separator) else {
-                    return Err(
-                        lines.stopped("a heading of a number and other columns comes first")
-                    );
+                let Some((_, heading)) = line.split_once(char::from(separator)) else {
+                    break;
                 };
                 let places = Self {
                     name: name.clone(),
@@ -73,7 +71,8 @@ impl Locations {
             if number.contains(char::from(places.separator)) {
                 return Err(lines.stopped(not(number, "a number")));
             }
-            let rest = after_first(line, places.separator).map_or("", |(_, rest)| rest);
+            let rest = line.split_once(char::from(places.separator));
+            let rest = rest.map_or("", |(_, rest)| rest);
             if fields.len() != places.empty.len() + 2 {
                 let (count, wanted) = (fields.len(), places.empty.len() + 2);
                 return Err(
@@ -89,10 +88,8 @@ impl Locations {
                 return Err(lines.stopped(format!("{number} is there twice")));
             }
         }
-        match found {
-            Some((_, places)) => Ok(places),
-            None => Err(lines.stopped("a heading of a number and other columns comes first")),
-        }
+        let no_heading = || lines.stopped("a heading of a number and other columns comes first");
+        found.map(|(_, places)| places).ok_or_else(no_heading)
     }
 
     /// The table in `input`, each row with its place; and how many rows have a number that no place has, once they are read.
@@ -151,11 +148,6 @@ impl Locations {
         };
         Ok((Input::plain(name, beside), unknown))
     }
-}
-
-/// What stands before and after the separator that follows the first field, in which there is none.
-fn after_first(line: &str, separator: u8) -> Option<(&str, &str)> {
-    line.split_once(char::from(separator))
 }
 
 /// The rows of a table, each with its place.

@@ -77,7 +77,6 @@ mod updates_in_order;
 mod value_regex;
 mod values;
 mod vrps;
-mod window;
 mod words;
 pub mod write;
 

@@ -26,11 +26,11 @@ use super::json_path::unmarked;
 use super::options::{AddressOptions, ColumnId};
 use super::record::CsvRecord;
 use super::source::{AddressEntry, AddressSource, CsvDialect};
+use super::window::InputWindow;
 use crate::delimiter::{declared, delimiter};
 use crate::error::{FilePlace, ReadError, quote};
 use crate::input::Input;
 use crate::registry::Capability::Rows;
-use crate::window::InputWindow;
 
 pub(super) static CSV: AddressEntry = AddressEntry {
     name: "csv",

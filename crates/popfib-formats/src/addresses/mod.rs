@@ -33,6 +33,7 @@ mod source;
 mod span;
 mod tally;
 mod text;
+mod window;
 
 pub use crate::ipv4::address as leading_ipv4;
 pub use batch::AddressBatch;

@@ -20,11 +20,11 @@ use super::batch::AddressBatch;
 use super::link::{self, NoAddress, PacketEnds, PacketSide};
 use super::options::AddressOptions;
 use super::source::{AddressEntry, AddressSource};
+use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::names::note_left_out;
 use crate::registry::Capability::Packets;
-use crate::window::InputWindow;
 
 /// pcap in both byte orders, with micro- or nanoseconds and Kuznetzov's variant, and pcapng.
 pub(super) const MAGICS: [[u8; 4]; 6] = [

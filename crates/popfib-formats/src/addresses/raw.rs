@@ -5,10 +5,10 @@ use std::net::IpAddr;
 
 use super::batch::AddressBatch;
 use super::source::{AddressEntry, AddressSource};
+use super::window::InputWindow;
 use crate::error::{FilePlace, ReadError};
 use crate::input::Input;
 use crate::registry::Capability::FixedRecords;
-use crate::window::InputWindow;
 
 pub(super) static IPV4: AddressEntry = AddressEntry {
     name: "raw-ipv4",

@@ -1,5 +1,5 @@
-//! The bytes of an input that are read and not taken yet, for records that may be longer than any one read: of MRT, blocks of pcap,
-//! rows of CSV. Grows to the longest record that is there, up to a limit, and never by what a header promises.
+//! The bytes of an input that are read and not taken yet, for records that may be longer than any one read: blocks of pcap, rows
+//! of CSV. Grows to the longest record, up to a limit.
 //!
 //! ```text
 //! buffer   [ taken | data, up to where was read | room for the next read ]
@@ -14,8 +14,7 @@ use crate::input::Input;
 const ROOM: usize = 256 << 10;
 
 /// The window over the bytes of an input.
-#[derive(Debug)]
-pub(crate) struct InputWindow {
+pub(super) struct InputWindow {
     input: Input,
     buffer: Vec<u8>,
     start: usize,
@@ -29,7 +28,7 @@ pub(crate) struct InputWindow {
 
 impl InputWindow {
     /// Reads `input`; nothing yet. A record may have up to `limit` bytes.
-    pub(crate) fn new(input: Input, limit: usize) -> Self {
+    pub(super) fn new(input: Input, limit: usize) -> Self {
         Self {
             input,
             buffer: vec![0; ROOM],
@@ -41,43 +40,43 @@ impl InputWindow {
         }
     }
 
-    pub(crate) fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.input.name()
     }
 
     /// What is here.
     #[inline]
-    pub(crate) fn data(&self) -> &[u8] {
+    pub(super) fn data(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
     /// How many bytes of the input came before [`InputWindow::data`].
-    pub(crate) fn offset(&self) -> u64 {
+    pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Whether the input has ended, so that there is nothing after [`InputWindow::data`].
-    pub(crate) fn is_at_end(&self) -> bool {
+    pub(super) fn is_at_end(&self) -> bool {
         self.at_end
     }
 
     /// Takes the first `count` bytes of the data.
     #[inline]
-    pub(crate) fn take(&mut self, count: usize) {
+    pub(super) fn take(&mut self, count: usize) {
         self.start += count;
         self.offset += count as u64;
         debug_assert!(self.start <= self.end);
     }
 
     /// Ends the input here.
-    pub(crate) fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.at_end = true;
         self.start = self.end;
     }
 
     /// Makes the data longer, by one read; false if it has reached the end of
     /// the input, or the limit of a record. `place` is what a failure names.
-    pub(crate) fn fill(&mut self, place: FilePlace) -> Result<bool, ReadError> {
+    pub(super) fn fill(&mut self, place: FilePlace) -> Result<bool, ReadError> {
         let len = self.end - self.start;
         if self.at_end || len >= self.limit {
             return Ok(false);

@@ -24,12 +24,18 @@ use std::panic::{self, AssertUnwindSafe};
 
 use crate::error::{Errno, Result};
 
-/// Runs the body of a function that C calls and makes a number of its result.
+/// Runs the body of a function that C calls and makes a number of its result: 0, unless it fails.
+#[inline(always)]
+pub(crate) fn border(body: impl FnOnce() -> Result<()>) -> c_int {
+    border_code(|| body().map(|()| 0))
+}
+
+/// As [`border`], for a body that has a number of its own.
 ///
 /// A panic becomes `-ENOTRECOVERABLE`. Whether what it left may be used again is for the body to see to
 /// (`CTable::change` does), hence `AssertUnwindSafe`.
 #[inline(always)]
-pub(crate) fn border(body: impl FnOnce() -> Result<c_int>) -> c_int {
+pub(crate) fn border_code(body: impl FnOnce() -> Result<c_int>) -> c_int {
     match border_or(Err(Errno::PANIC), body) {
         Ok(code) => code,
         Err(error) => error.report(),
@@ -86,7 +92,7 @@ pub(crate) unsafe fn make_handle<T>(
         let handle = make()?;
         // SAFETY: the same place.
         unsafe { place.write(handle) };
-        Ok(0)
+        Ok(())
     })
 }
 

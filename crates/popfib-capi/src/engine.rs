@@ -98,7 +98,7 @@ pub(crate) trait LookupEngine {
     /// Calls the visitor with the match, or fails if there is none.
     ///
     /// # Safety
-    /// `address` is an address of the family.
+    /// `address` is null or an address of the family.
     unsafe fn longest_match(&self, address: *const u8, visit: &mut RouteVisitor<'_>) -> Result<()>;
     /// # Safety
     /// `from` is null or an array of `count` addresses of the family in network order; `lengths` is null or `count` places
@@ -112,22 +112,25 @@ pub(crate) trait LookupEngine {
     ) -> Result<()>;
 }
 
-/// A table of one family.
-pub(crate) trait TableEngine: LookupEngine {
-    fn family(&self) -> u32;
+/// What a table does without an address or a prefix.
+pub(crate) trait WholeTable {
     fn route_count(&self) -> usize;
     fn bytes(&self) -> usize;
+    fn reclaim(&mut self);
+    /// Compiles a table of prefixes for longest matches, which the next change drops.
+    fn compile_prefixes(&mut self) -> Result<()>;
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
+}
 
+/// A table of one family.
+pub(crate) trait TableEngine: LookupEngine + WholeTable {
+    fn family(&self) -> u32;
     fn add(&mut self, prefix: RawPrefix, next_hop: u32) -> Result<()>;
     fn delete(&mut self, prefix: RawPrefix) -> Result<()>;
     fn apply(&mut self, changes: &[CChange]) -> Result<()>;
-    fn reclaim(&mut self);
-    fn compile_prefixes(&mut self) -> Result<()>;
 
     fn get(&self, prefix: RawPrefix) -> Result<u32>;
     fn walk(&self, scope: WalkScope, visit: &mut RouteVisitor<'_>) -> Result<ControlFlow<c_int>>;
-
-    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
 /// A reader of a table of one family. If nobody changes the table, it has nothing to do when it goes online or offline.

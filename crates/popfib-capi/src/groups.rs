@@ -14,11 +14,11 @@ use core::slice;
 use popfib::live::MapReader;
 use popfib::{LiveMap, Prefix};
 
-use crate::border::{border, border_or, free_handle, make_handle, required, required_mut};
+use crate::border::{border, border_or, make_handle, required, required_mut};
 use crate::bulk::{array, is_wrong};
 use crate::error::{Errno, Result};
 use crate::group::Group;
-use crate::memory::{CAllocator, hand_out, take_back};
+use crate::memory::{free_on_heap, make_on_heap};
 
 /// What a `popfib_groups` points to.
 pub(crate) struct CGroups {
@@ -48,7 +48,7 @@ unsafe extern "C" fn popfib_groups_create(groups: *mut *mut CGroups) -> c_int {
         let groups = LiveMap::new();
         let model = groups.try_reader()?;
         let groups = UnsafeCell::new(groups);
-        Ok(hand_out(CAllocator::Heap.own(CGroups { groups, model })?))
+        make_on_heap(CGroups { groups, model })
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(groups, make) }
@@ -58,10 +58,8 @@ unsafe extern "C" fn popfib_groups_create(groups: *mut *mut CGroups) -> c_int {
 /// `groups` is null, or live and the caller's alone, and not used again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_groups_free(groups: *mut CGroups) {
-    free_handle(groups, |groups| {
-        // SAFETY: live and the caller's alone, hence from `hand_out`, and not used again.
-        drop(unsafe { take_back(groups, CAllocator::Heap) });
-    });
+    // SAFETY: null, or from `make_on_heap`, live and not used again, as the caller promises.
+    unsafe { free_on_heap(groups) }
 }
 
 /// # Safety
@@ -89,7 +87,7 @@ unsafe extern "C" fn popfib_groups_set(
         let members = members.map(|(at, member)| (*member, weights.get(at).copied().unwrap_or(1)));
         let group = Group::new(members, groups.get(Prefix::host(id)))?;
         groups.announce(Prefix::host(id), group)?;
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -100,7 +98,7 @@ unsafe extern "C" fn popfib_groups_remove(groups: *mut CGroups, id: u32) -> c_in
     border(|| {
         // SAFETY: null, or live and the caller's alone, as the caller promises.
         match unsafe { to_change(groups)? }.withdraw(Prefix::host(id))? {
-            true => Ok(0),
+            true => Ok(()),
             false => Err(Errno::NO_ENTRY),
         }
     })
@@ -116,7 +114,7 @@ unsafe extern "C" fn popfib_group_reader_create(
     let make = || {
         // SAFETY: null or live, as the caller promises; `model` is nothing that a change writes to.
         let groups = unsafe { required(groups)? };
-        Ok(hand_out(CAllocator::Heap.own(groups.model.try_clone()?)?))
+        make_on_heap(groups.model.try_clone()?)
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(reader, make) }
@@ -126,10 +124,8 @@ unsafe extern "C" fn popfib_group_reader_create(
 /// `reader` is null, or live and the caller's alone, and not used again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_group_reader_free(reader: *mut CGroupReader) {
-    free_handle(reader, |reader| {
-        // SAFETY: live and the caller's alone, hence from `hand_out`, and not used again.
-        drop(unsafe { take_back(reader, CAllocator::Heap) });
-    });
+    // SAFETY: null, or from `make_on_heap`, live and not used again, as the caller promises.
+    unsafe { free_on_heap(reader) }
 }
 
 /// # Safety
@@ -175,7 +171,7 @@ unsafe extern "C" fn popfib_group_reader_select_bulk(
         };
         let to = members.cast();
         if count == 0 {
-            return Ok(0);
+            return Ok(());
         }
         if is_wrong::<u32, u32>(ids.cast(), to, count, align_of::<u32>())
             || is_wrong::<u64, u32>(hashes.cast(), to, count, align_of::<u64>())
@@ -194,6 +190,6 @@ unsafe extern "C" fn popfib_group_reader_select_bulk(
                 *member = group.map_or(0, |group| group.select(*hash));
             }
         }
-        Ok(0)
+        Ok(())
     })
 }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use popfib::image::{ImageTable, Keep, Source};
 use popfib::{Address, Image, ImageError, ImageWriter, Kernel};
 
-use crate::border::{border, free_handle, make_handle, put, required, required_mut, string, text};
+use crate::border::{border, make_handle, put, required, required_mut, string, text};
 use crate::config::{self, CConfig, CImageConfig, TableFamily};
 use crate::error::{Errno, Result};
 use crate::image_table::ImageEngine;
-use crate::memory::{CAllocator, CBox, hand_out};
+use crate::memory::{CAllocator, CBox, free_on_heap, hand_out, make_on_heap};
 use crate::records::CRecords;
 use crate::table::CTable;
 
@@ -37,9 +37,9 @@ pub(crate) struct CImage {
 }
 
 impl CImage {
-    pub(crate) fn hand_out(image: Arc<Image>) -> *mut Self {
+    pub(crate) fn hand_out(image: Arc<Image>) -> Result<*mut Self> {
         let table = image.table(None).ok().cloned();
-        Box::into_raw(Box::new(Self { image, table }))
+        make_on_heap(Self { image, table })
     }
 
     /// All of its tables.
@@ -111,8 +111,7 @@ unsafe extern "C" fn popfib_image_save(
             false => Some(config::read(config)?),
         };
         let image = writer(config, [(4, ipv4), (6, ipv6)])?;
-        popfib_table::save_image(&image, path)?;
-        Ok(0)
+        Ok(popfib_table::save_image(&image, path)?)
     })
 }
 
@@ -196,7 +195,7 @@ unsafe extern "C" fn popfib_image_open(
         let path = unsafe { path(file)? };
         // SAFETY: as the caller promises.
         let image = unsafe { open(path, check_mode(mode)?)? };
-        Ok(CImage::hand_out(Arc::new(image)))
+        CImage::hand_out(Arc::new(image))
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(image, make) }
@@ -228,7 +227,7 @@ unsafe extern "C" fn popfib_image_memory(
             // SAFETY: the mode trusts them, so popfib has written these bytes, as the caller promises.
             _ => unsafe { Image::from_static_trusted(bytes)? },
         };
-        Ok(CImage::hand_out(Arc::new(image)))
+        CImage::hand_out(Arc::new(image))
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(image, make) }
@@ -238,10 +237,8 @@ unsafe extern "C" fn popfib_image_memory(
 /// `image` is null, or live and used by no other thread meanwhile, and not used again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_image_free(image: *mut CImage) {
-    free_handle(image, |image| {
-        // SAFETY: live and the caller's alone, hence from `Box::into_raw`, and not used again.
-        drop(unsafe { Box::from_raw(image) });
-    });
+    // SAFETY: null, or from `make_on_heap`, live and not used again, as the caller promises.
+    unsafe { free_on_heap(image) }
 }
 
 /// # Safety
@@ -252,7 +249,7 @@ unsafe extern "C" fn popfib_image_select(image: *mut CImage, name: *const c_char
         // SAFETY: null, or live and the caller's alone; null or a string.
         let (image, name) = unsafe { (required_mut(image)?, text(name)?) };
         image.table = Some(image.image.table(Some(name))?.clone());
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -315,7 +312,7 @@ unsafe extern "C" fn popfib_image_table_name(
             put(name, text.as_ptr().cast());
             put(len, text.len());
         }
-        Ok(0)
+        Ok(())
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use popfib::image::{ImageFamily, ImageTable, Keep};
 use popfib::{Address, Fib, ImageWriter, Kernel, NextHop, Prefix, Size};
 
-use crate::engine::ReaderEngine;
+use crate::engine::{ReaderEngine, WholeTable};
 use crate::error::{Errno, Result};
 use crate::memory::CAllocator;
 use crate::reader::{CReader, ReaderFactory};
@@ -81,7 +81,7 @@ impl<A: Address> TypedLookups for ImageEngine<A> {
     }
 }
 
-impl<A: Address> TypedTable for ImageEngine<A> {
+impl<A: Address> WholeTable for ImageEngine<A> {
     fn route_count(&self) -> usize {
         self.image.family::<A>().map_or(0, ImageFamily::route_count)
     }
@@ -90,6 +90,21 @@ impl<A: Address> TypedTable for ImageEngine<A> {
         self.image.image_bytes()
     }
 
+    fn reclaim(&mut self) {}
+
+    /// Nothing to do: an image has what longest matches need, if it has its routes.
+    fn compile_prefixes(&mut self) -> Result<()> {
+        self.with_routes().map(drop)
+    }
+
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
+        let table = self.with_routes()?;
+        image.family(&table.rib(), &table.options(), keep)?;
+        Ok(())
+    }
+}
+
+impl<A: Address> TypedTable for ImageEngine<A> {
     fn announce(&mut self, _: Prefix<A>, _: NextHop) -> Result<()> {
         Err(Errno::READ_ONLY)
     }
@@ -100,13 +115,6 @@ impl<A: Address> TypedTable for ImageEngine<A> {
 
     fn apply(&mut self, _: Vec<(Prefix<A>, Option<NextHop>)>) -> Result<()> {
         Err(Errno::READ_ONLY)
-    }
-
-    fn reclaim(&mut self) {}
-
-    /// Nothing to do: an image has what longest matches need, if it has its routes.
-    fn compile_prefixes(&mut self) -> Result<()> {
-        self.with_routes().map(drop)
     }
 
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
@@ -123,12 +131,6 @@ impl<A: Address> TypedTable for ImageEngine<A> {
 
     fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.with_routes()?.subnets(of))
-    }
-
-    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
-        let table = self.with_routes()?;
-        image.family(&table.rib(), &table.options(), keep)?;
-        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use popfib::image::Keep;
 use popfib::live::{Guard, Reader};
 use popfib::{Address, Fib, ImageWriter, Kernel, LiveFib, NextHop, Options, Prefix, Rib, longest};
 
-use crate::engine::ReaderEngine;
+use crate::engine::{ReaderEngine, WholeTable};
 use crate::error::{Errno, Result};
 use crate::memory::{CAllocator, hand_out, take_back};
 use crate::reader::{CReader, ReaderFactory};
@@ -188,7 +188,7 @@ impl<A: Address, N: NextHopEncoding<A>> TypedLookups for LiveEngine<A, N> {
     }
 }
 
-impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
+impl<A: Address, N: NextHopEncoding<A>> WholeTable for LiveEngine<A, N> {
     fn route_count(&self) -> usize {
         self.fib.rib().len()
     }
@@ -199,6 +199,31 @@ impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
         self.fib.rib().bytes() + fib.arrays + fib.writer + longest
     }
 
+    fn reclaim(&mut self) {
+        self.fib.reclaim();
+    }
+
+    fn compile_prefixes(&mut self) -> Result<()> {
+        if self.longest.is_none() && !N::HAVE_LENGTHS {
+            let rib = self.fib.rib();
+            let longest = longest::compile_in(rib, &self.options, *rib.allocator())?;
+            self.longest = Some(longest);
+        }
+        Ok(())
+    }
+
+    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
+        if N::HAVE_LENGTHS {
+            let rib: Rib<A> = self.fib.rib().iter().map(N::route).collect();
+            image.family(&rib, &self.options, keep)?;
+        } else {
+            image.family(self.fib.rib(), &self.options, keep)?;
+        }
+        Ok(())
+    }
+}
+
+impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
     fn announce(&mut self, prefix: Prefix<A>, next_hop: NextHop) -> Result<()> {
         self.fib.announce(prefix, N::number(prefix, next_hop)?)?;
         self.longest = None;
@@ -221,19 +246,6 @@ impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
         Ok(self.fib.apply(changes)?)
     }
 
-    fn reclaim(&mut self) {
-        self.fib.reclaim();
-    }
-
-    fn compile_prefixes(&mut self) -> Result<()> {
-        if self.longest.is_none() && !N::HAVE_LENGTHS {
-            let rib = self.fib.rib();
-            let longest = longest::compile_in(rib, &self.options, *rib.allocator())?;
-            self.longest = Some(longest);
-        }
-        Ok(())
-    }
-
     fn get(&self, prefix: Prefix<A>) -> Result<Option<NextHop>> {
         let number = self.fib.rib().get(prefix);
         Ok(number.map(|number| N::route((prefix, number)).1))
@@ -249,16 +261,6 @@ impl<A: Address, N: NextHopEncoding<A>> TypedTable for LiveEngine<A, N> {
 
     fn subnets(&self, of: Prefix<A>) -> Result<impl Iterator<Item = TypedRoute<A>>> {
         Ok(self.fib.rib().subnets(of).map(N::route))
-    }
-
-    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
-        if N::HAVE_LENGTHS {
-            let rib: Rib<A> = self.fib.rib().iter().map(N::route).collect();
-            image.family(&rib, &self.options, keep)?;
-        } else {
-            image.family(self.fib.rib(), &self.options, keep)?;
-        }
-        Ok(())
     }
 }
 

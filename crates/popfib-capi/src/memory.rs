@@ -11,6 +11,7 @@ use core::ptr::NonNull;
 use allocator_api2::boxed::Box;
 use popfib::memory::{AllocError, Allocator, Global};
 
+use crate::border::free_handle;
 use crate::error::{Errno, Result};
 
 /// `popfib_allocate_fn`: user, alignment, size.
@@ -38,6 +39,22 @@ impl CAllocator {
     pub(crate) fn own<T>(self, value: T) -> Result<CBox<T>> {
         Box::try_new_in(value, self).map_err(|AllocError| Errno::NO_MEMORY)
     }
+}
+
+/// A handle of a value on the heap, until [`free_on_heap`]; -ENOMEM if there is no memory.
+pub(crate) fn make_on_heap<T>(value: T) -> Result<*mut T> {
+    CAllocator::Heap.own(value).map(hand_out)
+}
+
+/// Frees a handle, unless it is null.
+///
+/// # Safety
+/// `handle` is null or from [`make_on_heap`], and nobody uses it any more.
+pub(crate) unsafe fn free_on_heap<T>(handle: *mut T) {
+    free_handle(handle, |handle| {
+        // SAFETY: not null, hence from `make_on_heap`, and not used again.
+        drop(unsafe { take_back(handle, CAllocator::Heap) });
+    });
 }
 
 /// The pointer that C keeps of a value, until [`take_back`].

@@ -89,8 +89,7 @@ unsafe extern "C" fn bulk_host<T: ReaderEngine>(
     // SAFETY: the head of a `CReaderWith<T>` that nobody else uses, and such arrays, as the caller promises.
     border(|| unsafe {
         let engine = &mut (*reader.cast::<CReaderWith<T>>()).engine;
-        engine.lookup_bulk(from, to, count, ByteOrder::Host)?;
-        Ok(0)
+        engine.lookup_bulk(from, to, count, ByteOrder::Host)
     })
 }
 
@@ -131,8 +130,7 @@ unsafe extern "C" fn popfib_reader_lookup_bulk(
     // SAFETY: as the caller promises, of reader and arrays.
     border(|| unsafe {
         let engine = required_mut(reader)?.engine();
-        engine.lookup_bulk(addresses, next_hops, count, ByteOrder::Network)?;
-        Ok(0)
+        engine.lookup_bulk(addresses, next_hops, count, ByteOrder::Network)
     })
 }
 
@@ -167,12 +165,8 @@ unsafe extern "C" fn popfib_reader_longest_match(
     border(|| {
         // SAFETY: null, or live and the caller's alone, as the caller promises.
         let engine = unsafe { required_mut(reader)?.engine() };
-        if address.is_null() {
-            return Err(Errno::INVALID);
-        }
-        // SAFETY: not null, `address` is one of the table's family; the others are null or places.
-        unsafe { engine.longest_match(address, &mut put_route(bytes, len, next_hop))? };
-        Ok(0)
+        // SAFETY: null or an address of the table's family; null or places, as the caller promises.
+        unsafe { engine.longest_match(address, &mut put_route(bytes, len, next_hop)) }
     })
 }
 
@@ -190,8 +184,7 @@ unsafe extern "C" fn popfib_reader_longest_match_bulk(
     // SAFETY: as the caller promises, of reader and arrays.
     border(|| unsafe {
         let engine = required_mut(reader)?.engine();
-        engine.longest_match_bulk(addresses, lengths, next_hops, count)?;
-        Ok(0)
+        engine.longest_match_bulk(addresses, lengths, next_hops, count)
     })
 }
 
@@ -222,13 +215,10 @@ unsafe extern "C" fn popfib_reader_quiescent(reader: *mut CReader) -> c_int {
 /// # Safety
 /// `reader` is null, or live and the caller's alone.
 #[inline(always)]
-unsafe fn set_state(
-    reader: *mut CReader,
-    set: impl FnOnce(&mut dyn ReaderEngine),
-) -> Result<c_int> {
+unsafe fn set_state(reader: *mut CReader, set: impl FnOnce(&mut dyn ReaderEngine)) -> Result<()> {
     // SAFETY: as the caller promises.
     set(unsafe { required_mut(reader)?.engine() });
-    Ok(0)
+    Ok(())
 }
 
 /// # Safety

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 
 use popfib_table::{CellKind, RecordsBuilder};
 
-use crate::border::{border, free_handle, make_handle, put, required_mut, text};
+use crate::border::{border, make_handle, put, required_mut, text};
 use crate::bulk::array;
 use crate::error::{Errno, Result};
+use crate::memory::{free_on_heap, make_on_heap};
 use crate::records::{BOOL, DOUBLE, INT64, LIST, TEXT, UINT64};
 
 /// `POPFIB_WRITTEN`.
@@ -20,11 +21,7 @@ pub(crate) struct CRecordBuilder(pub(crate) RecordsBuilder);
 /// `builder` is null or a place for a pointer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_record_builder_create(builder: *mut *mut CRecordBuilder) -> c_int {
-    let make = || {
-        Ok(Box::into_raw(Box::new(CRecordBuilder(
-            RecordsBuilder::new(),
-        ))))
-    };
+    let make = || make_on_heap(CRecordBuilder(RecordsBuilder::new()));
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(builder, make) }
 }
@@ -33,10 +30,8 @@ unsafe extern "C" fn popfib_record_builder_create(builder: *mut *mut CRecordBuil
 /// `builder` is null, or live and the caller's alone, and not used again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_record_builder_free(builder: *mut CRecordBuilder) {
-    free_handle(builder, |builder| {
-        // SAFETY: live and the caller's alone, hence from `Box::into_raw`, and not used again.
-        drop(unsafe { Box::from_raw(builder) });
-    });
+    // SAFETY: null, or from `make_on_heap`, live and not used again, as the caller promises.
+    unsafe { free_on_heap(builder) }
 }
 
 /// # Safety
@@ -53,7 +48,7 @@ unsafe extern "C" fn popfib_record_builder_column(
         let index = builder.0.column(name)?;
         // SAFETY: null or a place, as the caller promises.
         unsafe { put(column, index as u32) };
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -133,7 +128,7 @@ unsafe extern "C" fn popfib_record_builder_set(
             }
             _ => builder.set_list(index, values),
         }
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -147,6 +142,6 @@ unsafe extern "C" fn popfib_record_builder_finish(
     border(|| {
         // SAFETY: null, or live and the caller's alone; null or a place.
         unsafe { put(number, required_mut(builder)?.0.finish_record().get()) };
-        Ok(0)
+        Ok(())
     })
 }

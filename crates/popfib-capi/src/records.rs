@@ -10,9 +10,10 @@ use core::{ptr, slice};
 use popfib::NextHop;
 use popfib_table::{Cell, Column, ColumnType, Records, Scalar, Table};
 
-use crate::border::{border, border_or, free_handle, put, required, string};
+use crate::border::{border, border_or, put, required, string};
 use crate::bulk::is_wrong;
 use crate::error::{Errno, Result};
+use crate::memory::{free_on_heap, make_on_heap};
 
 /// `POPFIB_TEXT` and the like.
 pub(crate) const TEXT: u32 = 1;
@@ -36,7 +37,7 @@ impl CRecords {
     /// The pointer that C keeps, until `popfib_records_free`.
     pub(crate) fn hand_out(table: Table) -> Result<*mut Self> {
         table.records().ok_or(Errno::NO_DATA)?;
-        Ok(Box::into_raw(Box::new(Self(table))))
+        make_on_heap(Self(table))
     }
 
     fn records(&self) -> Result<&Records> {
@@ -208,10 +209,8 @@ unsafe fn arrays<'a, T, U>(
 /// `records` is null, or live and used by no other thread meanwhile, and not used again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_records_free(records: *mut CRecords) {
-    free_handle(records, |records| {
-        // SAFETY: live, hence from `hand_out`, and nobody uses it again.
-        drop(unsafe { Box::from_raw(records) });
-    });
+    // SAFETY: null, or from `make_on_heap`, live and not used again, as the caller promises.
+    unsafe { free_on_heap(records) }
 }
 
 /// # Safety
@@ -270,7 +269,7 @@ unsafe extern "C" fn popfib_records_column(
         })?;
         // SAFETY: null or a place, as the caller promises.
         unsafe { put(column, found as u32) };
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -292,7 +291,7 @@ unsafe extern "C" fn popfib_records_column_info(
             put_text(Some(column.name()), name, len);
             put(column_type, type_of(column));
         }
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -316,7 +315,7 @@ unsafe extern "C" fn popfib_records_length(
         };
         // SAFETY: null or a place, as the caller promises.
         unsafe { put(len, found) };
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -355,7 +354,7 @@ unsafe extern "C" fn popfib_records_text(
         let found = value(records, column, number, index)?;
         // SAFETY: null or places, as the caller promises.
         unsafe { put_text(Some(found), text, len) };
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -380,8 +379,7 @@ unsafe extern "C" fn popfib_records_text_bulk(
             let (start, len) = parts(text);
             texts[at].write(start);
             lengths[at].write(len);
-        })?;
-        Ok(0)
+        })
     })
 }
 
@@ -404,7 +402,7 @@ macro_rules! getters {
                 let found: $type = value(records, column, number, index)?;
                 // SAFETY: null or a place, as the caller promises.
                 unsafe { put(to, found) };
-                Ok(0)
+                Ok(())
             })
         }
 
@@ -428,8 +426,7 @@ macro_rules! getters {
                 values(records, column, numbers, |at, value: Option<$type>| {
                     to[at].write(value.unwrap_or_default());
                     present[at].write(value.is_some().into());
-                })?;
-                Ok(0)
+                })
             })
         }
     };

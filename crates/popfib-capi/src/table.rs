@@ -178,8 +178,7 @@ unsafe extern "C" fn popfib_add(
     // SAFETY: `table` is null, or live and the caller's alone; `bytes` is null or an address of its family.
     border(|| unsafe {
         let table = required(table)?;
-        table.change(|engine| engine.add(RawPrefix::read(table.family, bytes, len)?, next_hop))?;
-        Ok(0)
+        table.change(|engine| engine.add(RawPrefix::read(table.family, bytes, len)?, next_hop))
     })
 }
 
@@ -190,8 +189,7 @@ unsafe extern "C" fn popfib_delete(table: *mut CTable, bytes: *const u8, len: u8
     // SAFETY: `table` is null, or live and the caller's alone; `bytes` is null or an address of its family.
     border(|| unsafe {
         let table = required(table)?;
-        table.change(|engine| engine.delete(RawPrefix::read(table.family, bytes, len)?))?;
-        Ok(0)
+        table.change(|engine| engine.delete(RawPrefix::read(table.family, bytes, len)?))
     })
 }
 
@@ -206,8 +204,7 @@ unsafe extern "C" fn popfib_apply(
     // SAFETY: `table` is null, or live and the caller's alone; `changes` is null or an array of `count` changes.
     border(|| unsafe {
         let changes = array(changes, count)?;
-        required(table)?.change(|engine| engine.apply(changes))?;
-        Ok(0)
+        required(table)?.change(|engine| engine.apply(changes))
     })
 }
 
@@ -220,8 +217,7 @@ unsafe extern "C" fn popfib_reclaim(table: *mut CTable) -> c_int {
         required(table)?.change(|engine| {
             engine.reclaim();
             Ok(())
-        })?;
-        Ok(0)
+        })
     })
 }
 
@@ -241,7 +237,7 @@ unsafe extern "C" fn popfib_get(
         let table = required(table)?;
         let prefix = RawPrefix::read(table.family, bytes, len)?;
         put(next_hop, table.routes()?.get(prefix)?);
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -302,8 +298,7 @@ unsafe fn lookup_bulk(
     border(|| unsafe {
         required(table)?
             .engine()
-            .lookup_bulk(from, to, count, order)?;
-        Ok(0)
+            .lookup_bulk(from, to, count, order)
     })
 }
 
@@ -321,12 +316,8 @@ unsafe extern "C" fn popfib_longest_match(
     border(|| {
         // SAFETY: null, or live and not changed meanwhile, as the caller promises.
         let engine = unsafe { required(table)?.routes()? };
-        if address.is_null() {
-            return Err(Errno::INVALID);
-        }
-        // SAFETY: not null, `address` is one of the table's family; the others are null or places.
-        unsafe { engine.longest_match(address, &mut put_route(bytes, len, next_hop))? };
-        Ok(0)
+        // SAFETY: null or an address of the table's family; null or places, as the caller promises.
+        unsafe { engine.longest_match(address, &mut put_route(bytes, len, next_hop)) }
     })
 }
 
@@ -344,8 +335,7 @@ unsafe extern "C" fn popfib_longest_match_bulk(
     // SAFETY: `table` is null, or live and not changed meanwhile; the arrays are null, or have `count` elements of its types.
     border(|| unsafe {
         let engine = required(table)?.routes()?;
-        engine.longest_match_bulk(addresses, lengths, next_hops, count)?;
-        Ok(0)
+        engine.longest_match_bulk(addresses, lengths, next_hops, count)
     })
 }
 
@@ -354,10 +344,7 @@ unsafe extern "C" fn popfib_longest_match_bulk(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_compile_prefixes(table: *mut CTable) -> c_int {
     // SAFETY: `table` is null, or live and the caller's alone.
-    border(|| unsafe {
-        required(table)?.change(|engine| engine.compile_prefixes())?;
-        Ok(0)
-    })
+    border(|| unsafe { required(table)?.change(|engine| engine.compile_prefixes()) })
 }
 
 /// # Safety
@@ -428,10 +415,7 @@ mod tests {
         unsafe {
             assert_eq!(popfib_create(&config, &mut table), 0);
             assert_eq!(popfib_add(table, prefix, 8, 1), 0);
-            let code = border(|| {
-                (*table).change(|_| panic!("on purpose"))?;
-                Ok(0)
-            });
+            let code = border(|| (*table).change(|_| panic!("on purpose")));
             assert_eq!(code, -libc::ENOTRECOVERABLE);
             assert_eq!(popfib_add(table, prefix, 8, 1), code);
             assert_eq!(popfib_delete(table, prefix, 8), code);

@@ -5,13 +5,13 @@ use core::ffi::{c_int, c_void};
 use popfib::image::ImageTable;
 use popfib::{Address, Fib, FibSet, Kernel, Options, Rib};
 
-use crate::border::{border, free_handle, make_handle, required};
+use crate::border::{border, make_handle, required};
 use crate::bulk::{array, each, is_wrong};
 use crate::config::{self, CConfig, TableFamily};
 use crate::engine::ByteOrder;
 use crate::error::{Errno, Result};
 use crate::image::CImage;
-use crate::memory::CAllocator;
+use crate::memory::{CAllocator, free_on_heap, make_on_heap};
 
 /// What a `popfib_table_set` points to.
 struct CTableSet {
@@ -75,7 +75,7 @@ unsafe extern "C" fn popfib_image_table_set(
         };
         // SAFETY: copied from a structure whose `kernel` is null or a string.
         let kernel = unsafe { config.kernel()? };
-        Ok(Box::into_raw(Box::new(CTableSet { kernel, tables })))
+        make_on_heap(CTableSet { kernel, tables })
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(set, make) }
@@ -85,10 +85,8 @@ unsafe extern "C" fn popfib_image_table_set(
 /// `set` is null, or live and used by no other thread, and not used again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_table_set_free(set: *mut CTableSet) {
-    free_handle(set, |set| {
-        // SAFETY: live and the caller's alone, hence from `Box::into_raw`, and not used again.
-        drop(unsafe { Box::from_raw(set) });
-    });
+    // SAFETY: null, or from `make_on_heap`, live and not used again, as the caller promises.
+    unsafe { free_on_heap(set) }
 }
 
 /// # Safety
@@ -121,7 +119,7 @@ unsafe extern "C" fn popfib_lookup_many_bulk(
                 }
             }
         }
-        Ok(0)
+        Ok(())
     })
 }
 

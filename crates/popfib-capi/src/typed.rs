@@ -7,13 +7,12 @@
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
-use popfib::image::Keep;
-use popfib::{Address, ImageWriter, Kernel, NextHop, Prefix};
+use popfib::{Address, Kernel, NextHop, Prefix};
 
 use crate::bulk;
 use crate::engine::{
-    ByteOrder, CChange, LookupEngine, RawPrefix, RouteVisitor, TableEngine, WalkScope, address,
-    visit_route,
+    ByteOrder, CChange, LookupEngine, RawPrefix, RouteVisitor, TableEngine, WalkScope, WholeTable,
+    address, visit_route,
 };
 use crate::error::{Errno, Result};
 
@@ -37,17 +36,11 @@ pub(crate) trait TypedLookups {
 }
 
 /// A table.
-pub(crate) trait TypedTable: TypedLookups {
-    fn route_count(&self) -> usize;
-    fn bytes(&self) -> usize;
-
+pub(crate) trait TypedTable: TypedLookups + WholeTable {
     fn announce(&mut self, prefix: Prefix<Self::Address>, next_hop: NextHop) -> Result<()>;
     fn withdraw(&mut self, prefix: Prefix<Self::Address>) -> Result<()>;
     /// Makes several changes as one batch.
     fn apply(&mut self, changes: Vec<(Prefix<Self::Address>, Option<NextHop>)>) -> Result<()>;
-    fn reclaim(&mut self);
-    /// Compiles a table of prefixes for longest matches, which the next change drops.
-    fn compile_prefixes(&mut self) -> Result<()>;
 
     fn get(&self, prefix: Prefix<Self::Address>) -> Result<Option<NextHop>>;
     fn routes(&self) -> Result<impl Iterator<Item = TypedRoute<Self::Address>>>;
@@ -59,8 +52,6 @@ pub(crate) trait TypedTable: TypedLookups {
         &self,
         of: Prefix<Self::Address>,
     ) -> Result<impl Iterator<Item = TypedRoute<Self::Address>>>;
-
-    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()>;
 }
 
 impl<T: TypedLookups> LookupEngine for T {
@@ -94,7 +85,10 @@ impl<T: TypedLookups> LookupEngine for T {
 
     // SAFETY: asks for what the trait does.
     unsafe fn longest_match(&self, bytes: *const u8, visit: &mut RouteVisitor<'_>) -> Result<()> {
-        // SAFETY: an address of the family, as the caller promises.
+        if bytes.is_null() {
+            return Err(Errno::INVALID);
+        }
+        // SAFETY: not null, hence an address of the family.
         let address = unsafe { address(bytes) };
         let route = TypedLookups::longest_match(self, address)?.ok_or(Errno::NO_ENTRY)?;
         let _ = visit_route(visit, route);
@@ -129,14 +123,6 @@ impl<T: TypedTable> TableEngine for T {
         if T::Address::WIDTH == 32 { 4 } else { 6 }
     }
 
-    fn route_count(&self) -> usize {
-        TypedTable::route_count(self)
-    }
-
-    fn bytes(&self) -> usize {
-        TypedTable::bytes(self)
-    }
-
     fn add(&mut self, raw: RawPrefix, next_hop: u32) -> Result<()> {
         self.announce(
             raw.prefix()?,
@@ -169,14 +155,6 @@ impl<T: TypedTable> TableEngine for T {
         TypedTable::apply(self, list)
     }
 
-    fn reclaim(&mut self) {
-        TypedTable::reclaim(self);
-    }
-
-    fn compile_prefixes(&mut self) -> Result<()> {
-        TypedTable::compile_prefixes(self)
-    }
-
     fn get(&self, raw: RawPrefix) -> Result<u32> {
         let next_hop = TypedTable::get(self, raw.prefix()?)?.ok_or(Errno::NO_ENTRY)?;
         Ok(next_hop.get())
@@ -189,10 +167,6 @@ impl<T: TypedTable> TableEngine for T {
             WalkScope::Covering(raw) => self.supernets(raw.prefix()?)?.try_for_each(each),
             WalkScope::Covered(raw) => self.subnets(raw.prefix()?)?.try_for_each(each),
         })
-    }
-
-    fn save(&self, image: &mut ImageWriter, keep: Keep) -> Result<()> {
-        TypedTable::save(self, image, keep)
     }
 }
 

@@ -5,7 +5,7 @@
 use core::ffi::{c_int, c_void};
 use core::ops::ControlFlow;
 
-use crate::border::{border, required};
+use crate::border::{border_code, required};
 use crate::engine::{RawPrefix, WalkScope};
 use crate::error::{Errno, Result};
 use crate::table::CTable;
@@ -47,7 +47,7 @@ unsafe extern "C" fn popfib_walk(
     user: *mut c_void,
 ) -> c_int {
     // SAFETY: as the caller promises of table and callback.
-    border(|| unsafe { walk(required(table)?, WalkScope::All, callback, user) })
+    border_code(|| unsafe { walk(required(table)?, WalkScope::All, callback, user) })
 }
 
 /// # Safety
@@ -62,7 +62,7 @@ unsafe extern "C" fn popfib_walk_covering(
     user: *mut c_void,
 ) -> c_int {
     // SAFETY: as the caller promises of table, prefix and callback.
-    border(|| unsafe {
+    border_code(|| unsafe {
         let table = required(table)?;
         let prefix = RawPrefix::read(table.family, bytes, len)?;
         walk(table, WalkScope::Covering(prefix), callback, user)
@@ -81,7 +81,7 @@ unsafe extern "C" fn popfib_walk_covered(
     user: *mut c_void,
 ) -> c_int {
     // SAFETY: as the caller promises of table, prefix and callback.
-    border(|| unsafe {
+    border_code(|| unsafe {
         let table = required(table)?;
         let prefix = RawPrefix::read(table.family, bytes, len)?;
         walk(table, WalkScope::Covered(prefix), callback, user)

@@ -8,9 +8,10 @@ use std::time::Duration;
 use popfib::{Image, ImageError};
 use popfib_table::{WatchedFiles, Watcher};
 
-use crate::border::{border, border_or, free_handle, make_handle, required};
+use crate::border::{border, border_or, make_handle, required};
 use crate::error::Errno;
 use crate::image::{self, CImage};
+use crate::memory::{free_on_heap, make_on_heap};
 
 /// What a `popfib_watcher` points to.
 struct CWatcher(Watcher<Image, ImageError>);
@@ -70,7 +71,7 @@ unsafe extern "C" fn popfib_watcher_open(
         let load = move || unsafe { image::open(&path, mode) };
         let tell = move |news| border_or((), || teller.tell(&name, news));
         let watcher = Watcher::start(paths, interval, load, tell)?;
-        Ok(Box::into_raw(Box::new(CWatcher(watcher))))
+        make_on_heap(CWatcher(watcher))
     };
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(watcher, make) }
@@ -92,7 +93,7 @@ unsafe extern "C" fn popfib_watcher_image(
     image: *mut *mut CImage,
 ) -> c_int {
     // SAFETY: null or live, as the caller promises.
-    let make = || Ok(CImage::hand_out(unsafe { required(watcher)? }.0.current()));
+    let make = || CImage::hand_out(unsafe { required(watcher)? }.0.current());
     // SAFETY: null or a place for a pointer, as the caller promises.
     unsafe { make_handle(image, make) }
 }
@@ -103,8 +104,7 @@ unsafe extern "C" fn popfib_watcher_image(
 unsafe extern "C" fn popfib_watcher_reload(watcher: *const CWatcher) -> c_int {
     border(|| {
         // SAFETY: null or live, as the caller promises.
-        unsafe { required(watcher)? }.0.reload()?;
-        Ok(0)
+        Ok(unsafe { required(watcher)? }.0.reload()?)
     })
 }
 
@@ -112,8 +112,6 @@ unsafe extern "C" fn popfib_watcher_reload(watcher: *const CWatcher) -> c_int {
 /// `watcher` is null, or live and used by no other thread meanwhile, and not used again.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_watcher_free(watcher: *mut CWatcher) {
-    free_handle(watcher, |watcher| {
-        // SAFETY: live and the caller's alone, hence from `Box::into_raw`, and not used again.
-        drop(unsafe { Box::from_raw(watcher) });
-    });
+    // SAFETY: null, or from `make_on_heap`, live and not used again, as the caller promises.
+    unsafe { free_on_heap(watcher) }
 }

@@ -55,14 +55,13 @@ unsafe fn pin(folder: *const c_char, map: *const c_char) -> Result<PathBuf> {
 }
 
 /// Loads the table that `make` makes; no map is made for arguments of which there is none.
-fn load(path: &Path, flags: u32, make: impl FnOnce() -> Result<Table>) -> Result<c_int> {
+fn load(path: &Path, flags: u32, make: impl FnOnce() -> Result<Table>) -> Result<()> {
     if flags & !MATCHES != 0 {
         return Err(Errno::INVALID.saying(format_args!("flags {flags}: unknown")));
     }
     let table = make()?;
     let map = PinnedMap::open_or_create(path)?;
-    map.load(&table, &ProgramValues::of(&table), flags & MATCHES != 0)?;
-    Ok(0)
+    Ok(map.load(&table, &ProgramValues::of(&table), flags & MATCHES != 0)?)
 }
 
 /// # Safety
@@ -158,7 +157,7 @@ unsafe extern "C" fn popfib_xdp_show(
             },
             has_matches: table.has_matches().into(),
         });
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -213,7 +212,7 @@ unsafe extern "C" fn popfib_xdp_lookup(
             reserved: 0,
             text_length: of_number.len(),
         });
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -222,8 +221,5 @@ unsafe extern "C" fn popfib_xdp_lookup(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn popfib_xdp_remove(folder: *const c_char, map: *const c_char) -> c_int {
     // SAFETY: `pin` asks for two strings or nulls, as the caller promises.
-    border(|| unsafe {
-        PinnedMap::open(&pin(folder, map)?)?.unpin()?;
-        Ok(0)
-    })
+    border(|| unsafe { Ok(PinnedMap::open(&pin(folder, map)?)?.unpin()?) })
 }

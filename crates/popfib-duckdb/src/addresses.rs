@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 
 use popfib_formats::addresses::parse_address;
-use popfib_table::AddressColumn;
+use popfib_table::{AddressColumn, packed_ip};
 
 use crate::api::TypeId;
 use crate::seen::SeenColumn;
@@ -47,7 +47,7 @@ impl ColumnAddresses {
                     Some(address) => Some(IpAddr::V4(address.into())),
                     None => parse_address(column.bytes(row)),
                 }),
-                TypeId::BLOB => self.each(column, |row| packed(column.bytes(row))),
+                TypeId::BLOB => self.each(column, |row| packed_ip(column.bytes(row))),
                 TypeId::STRUCT if is_inet(column) => self.read_inet(column),
                 // Nothing but nulls.
                 TypeId::NULL => {}
@@ -131,15 +131,6 @@ impl ColumnAddresses {
 /// A number of 128 bits from its halves, the lower first.
 fn whole([low, high]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
-}
-
-/// An address in network order.
-fn packed(bytes: &[u8]) -> Option<IpAddr> {
-    match bytes.len() {
-        4 => Some(IpAddr::from(<[u8; 4]>::try_from(bytes).ok()?)),
-        16 => Some(IpAddr::from(<[u8; 16]>::try_from(bytes).ok()?)),
-        _ => None,
-    }
 }
 
 /// Whether a column of structures is made as those of the type INET: a family (1 or 2), an address and a mask.

@@ -1,7 +1,7 @@
 //! `popfib_records` and `popfib_routes`: the name of a table in; its records, or its routes with their records, out, as
 //! rows with typed columns.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use popfib::{IpPrefix, NextHop};
@@ -19,6 +19,24 @@ use crate::vector::{LogicalType, OutputVector, SqlText};
 pub(crate) enum RowKind {
     Record,
     Route,
+}
+
+impl RowKind {
+    /// The first column, before those of the records.
+    fn first(self) -> (&'static CStr, TypeId) {
+        match self {
+            Self::Record => (c"record", TypeId::UINTEGER),
+            Self::Route => (c"prefix", TypeId::VARCHAR),
+        }
+    }
+
+    /// How many rows there are.
+    fn count(self, table: &SqlTable) -> usize {
+        match self {
+            Self::Record => table.records().len(),
+            Self::Route => table.loaded.route_count(),
+        }
+    }
 }
 
 /// A call that is bound: the columns are those that the table has then.
@@ -64,25 +82,18 @@ impl BoundRows {
         let registry = Arc::clone(&connections.registry);
         let hold = |table: &Arc<SqlTable>| (Arc::clone(table), Arc::clone(&table.held));
         let (table, held) = registry.find(name.as_bytes(), hold)?;
-        let count = match kind {
-            RowKind::Record => table.records().len(),
-            RowKind::Route => table.loaded.route_count(),
-        };
-        let (first, first_type) = match kind {
-            RowKind::Record => (c"record", TypeId::UINTEGER),
-            RowKind::Route => (c"prefix", TypeId::VARCHAR),
-        };
         let columns = columns(kind, &table);
-        let first = (first.to_owned(), LogicalType::new(first_type));
+        let (first, first_type) = kind.first();
+        let first = (first, LogicalType::new(first_type));
         let own = columns
             .iter()
-            .map(|(name, of)| (name.clone(), of.logical_type()));
+            .map(|(name, of)| (name.as_c_str(), of.logical_type()));
         for (name, of) in [first].into_iter().chain(own) {
             // SAFETY: an info of a bind; DuckDB copies name and type.
             unsafe { (api().bind_add_result_column)(info, name.as_ptr(), of.handle()) }
         }
         // SAFETY: an info of a bind.
-        unsafe { (api().bind_set_cardinality)(info, count as u64, false) }
+        unsafe { (api().bind_set_cardinality)(info, kind.count(&table) as u64, false) }
         // SAFETY: an info of a bind.
         let connection = unsafe { connections.of_bind(info) };
         Ok(Self {
@@ -124,10 +135,6 @@ impl BoundRows {
                 routes.map_err(|error| error.to_string())?.collect()
             }
         };
-        let end = match self.kind {
-            RowKind::Record => table.records().len(),
-            RowKind::Route => routes.len(),
-        };
         // SAFETY: an info of an init, which has so many columns.
         let columns = unsafe {
             let count = (api().init_get_column_count)(info);
@@ -135,12 +142,12 @@ impl BoundRows {
             (0..count).map(index).collect()
         };
         Ok(RowsScan {
+            end: self.kind.count(&table),
             table,
             _call: call,
             columns,
             routes,
             next: 0,
-            end,
             codes: Vec::new(),
         })
     }
@@ -148,12 +155,8 @@ impl BoundRows {
 
 /// The columns of the records.
 fn columns(kind: RowKind, table: &SqlTable) -> Vec<(CString, CellType)> {
-    let first = match kind {
-        RowKind::Record => c"record",
-        RowKind::Route => c"prefix",
-    };
     let columns = table.records().columns();
-    let names = names(first, columns).into_iter().skip(1);
+    let names = names(kind.first().0, columns).into_iter().skip(1);
     names.zip(columns.iter().map(CellType::of)).collect()
 }
 
@@ -198,19 +201,13 @@ impl RowsScan {
                             // No column: what DuckDB asks for if it only counts the rows.
                             continue;
                         };
-                        let code = |number| records.code(number, index as usize - 1);
+                        let code = |row: usize| {
+                            let route = routes.get(row);
+                            let number = route.map_or(row as u32 + 1, |(_, number)| number.get());
+                            records.code(number, index as usize - 1)
+                        };
                         self.codes.clear();
-                        match routes {
-                            [] => {
-                                let numbers = rows.clone().map(|number| number as u32 + 1);
-                                self.codes.extend(numbers.map(code));
-                            }
-                            routes => {
-                                let routes = routes[rows.clone()].iter();
-                                self.codes
-                                    .extend(routes.map(|(_, number)| code(number.get())));
-                            }
-                        }
+                        self.codes.extend(rows.clone().map(code));
                         CellType::of(column).fill(output, column, &self.codes)?;
                     }
                 }

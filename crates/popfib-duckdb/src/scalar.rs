@@ -234,7 +234,7 @@ impl ChunkScratch {
                 self.each_name(answer, table, arguments, output)?;
             }
             if let SqlAnswer::Covering = answer {
-                self.write_covering(len, output)?;
+                output.put_pairs(len, &self.covering, PrefixText::as_bytes)?;
             }
             output.set_nulls(&self.answered);
         }
@@ -492,33 +492,6 @@ impl ChunkScratch {
             });
             covering.map_err(|error| error.to_string())?;
             self.answered[row as usize] = self.covering.len() > before;
-        }
-        Ok(())
-    }
-
-    /// Writes the lists of routes; those of a row lie side by side in `covering`.
-    ///
-    /// # Safety
-    /// `output` is of lists of structures of two texts, and has `len` rows.
-    unsafe fn write_covering(&self, len: usize, output: OutputVector) -> Result<(), String> {
-        // SAFETY: such an output, as the caller promises; its elements get room for all routes before they are written.
-        unsafe {
-            let lists = output.rows::<[u64; 2]>(len);
-            (0..len).for_each(|row| lists.set(row, [0, 0]));
-            let count = self.covering.len();
-            let elements = output.elements(count).ok_or("no memory for the lists")?;
-            let fields = [elements.field(0), elements.field(1)];
-            let texts = fields.map(|field| field.rows::<SqlText>(count));
-            for (at, (row, prefix, value)) in self.covering.iter().enumerate() {
-                fields[0].put(&texts[0], at, prefix.as_bytes());
-                let value = value.as_deref().unwrap_or_default();
-                fields[1].put(&texts[1], at, value.as_bytes());
-                let [start, length] = lists.get(*row);
-                let start = if length == 0 { at as u64 } else { start };
-                lists.set(*row, [start, length + 1]);
-            }
-            let has_value = self.covering.iter().map(|(.., value)| value.is_some());
-            fields[1].set_nulls(&has_value.collect::<Vec<_>>());
         }
         Ok(())
     }

@@ -319,24 +319,11 @@ unsafe fn fill_tables(
 /// # Safety
 /// `output` is of lists of structures of two texts, and has room for a row for each table.
 unsafe fn fill_columns(tables: &[Arc<SqlTable>], output: OutputVector) -> Result<(), String> {
-    let of = |table: &Arc<SqlTable>| table.records().columns().len();
-    let count = tables.iter().map(of).sum();
-    // SAFETY: such an output, as the caller promises; its elements get room for all columns before they are written.
-    unsafe {
-        let lists = output.rows::<[u64; 2]>(tables.len());
-        let elements = output.elements(count).ok_or("no memory for the lists")?;
-        let fields = [elements.field(0), elements.field(1)];
-        let texts = fields.map(|field| field.rows(count));
-        let mut at = 0;
-        for (row, table) in tables.iter().enumerate() {
-            lists.set(row, [at as u64, of(table) as u64]);
-            for column in table.records().columns() {
-                fields[0].put(&texts[0], at, column.name().as_bytes());
-                let name = CellType::of(column).name();
-                fields[1].put(&texts[1], at, name.as_bytes());
-                at += 1;
-            }
-        }
-    }
-    Ok(())
+    let columns = tables.iter().enumerate().flat_map(|(row, table)| {
+        let columns = table.records().columns().iter();
+        columns.map(move |column| (row, column.name(), Some(CellType::of(column).name())))
+    });
+    let columns: Vec<_> = columns.collect();
+    // SAFETY: such an output, as the caller promises.
+    unsafe { output.put_pairs(tables.len(), &columns, |name| name.as_bytes()) }
 }

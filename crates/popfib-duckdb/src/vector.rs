@@ -281,6 +281,42 @@ impl OutputVector {
         }
     }
 
+    /// Writes lists of pairs of texts to the first `len` rows: each pair with its row, those of a row side by side. `first` is the
+    /// first text.
+    ///
+    /// # Errors
+    /// There is no memory for the lists.
+    ///
+    /// # Safety
+    /// The vector is of lists of structures of two texts, and has `len` rows and that of each pair among them.
+    pub(crate) unsafe fn put_pairs<T>(
+        &self,
+        len: usize,
+        pairs: &[(usize, T, Option<String>)],
+        first: impl Fn(&T) -> &[u8],
+    ) -> Result<(), String> {
+        // SAFETY: such a vector, as the caller promises; its elements get room for all pairs before they are written.
+        unsafe {
+            let lists = self.rows::<[u64; 2]>(len);
+            (0..len).for_each(|row| lists.set(row, [0, 0]));
+            let count = pairs.len();
+            let elements = self.elements(count).ok_or("no memory for the lists")?;
+            let fields = [elements.field(0), elements.field(1)];
+            let texts = fields.map(|field| field.rows::<SqlText>(count));
+            for (at, (row, one, other)) in pairs.iter().enumerate() {
+                fields[0].put(&texts[0], at, first(one));
+                let other = other.as_deref().unwrap_or_default();
+                fields[1].put(&texts[1], at, other.as_bytes());
+                let [start, length] = lists.get(*row);
+                let start = if length == 0 { at as u64 } else { start };
+                lists.set(*row, [start, length + 1]);
+            }
+            let has_other = pairs.iter().map(|(.., other)| other.is_some());
+            fields[1].set_nulls(&has_other.collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
     /// A field of a column of structures.
     ///
     /// # Safety

@@ -7,10 +7,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::{ARROW_SCHEMA_META_KEY, add_encoded_arrow_schema_to_metadata};
+use parquet::arrow::ARROW_SCHEMA_META_KEY;
 use parquet::errors::{ParquetError as Error, Result};
-use parquet::file::properties::WriterProperties;
-use parquet::schema::types::{SchemaDescriptor, Type};
 use popfib_formats::AddressBatch;
 use popfib_table::{IPV6_TEXT, write_ip};
 
@@ -58,14 +56,14 @@ impl ParquetAnnotator {
         let named = |error: &dyn Display| ParquetError::new(name, error);
         let data_types: Vec<_> = answers.iter().flat_map(ParquetAnswers::types).collect();
         assert_eq!(added.len(), data_types.len());
-        let mut properties = WriterProperties::builder();
+        let mut pairs = None;
         let (mut fields, mut types_of_all, metadata) = match source {
             Some(source) => {
                 let file = source.metadata().file_metadata();
-                let pairs = file.key_value_metadata().into_iter().flatten();
+                let all = file.key_value_metadata().into_iter().flatten();
                 // The columns as Arrow has them are described again.
-                let kept = pairs.filter(|pair| pair.key != ARROW_SCHEMA_META_KEY);
-                properties = properties.set_key_value_metadata(Some(kept.cloned().collect()));
+                let kept = all.filter(|pair| pair.key != ARROW_SCHEMA_META_KEY);
+                pairs = Some(kept.cloned().collect());
                 let schema = source.schema();
                 (
                     schema.fields().to_vec(),
@@ -92,17 +90,10 @@ impl ParquetAnnotator {
         let of_new = types(&Schema::new(new.clone())).map_err(|error| named(&error))?;
         types_of_all.extend(of_new);
         fields.extend(new);
-        let mut properties = properties.build();
         let schema = Schema::new_with_metadata(fields, metadata);
-        add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
-        let pairs = properties.key_value_metadata().cloned();
-        let schema = Type::group_type_builder("schema")
-            .with_fields(types_of_all)
-            .build()
-            .map_err(|error| named(&error))?;
-        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema)));
+        let file = FileBytes::new(&schema, types_of_all, pairs);
         Ok(Self {
-            file: FileBytes::new(schema, pairs.unwrap_or_default()),
+            file: file.map_err(|error| named(&error))?,
             columns: answers.iter().map(|_| AnswerEncoder::default()).collect(),
             addresses: source.is_none().then(PlainColumn::default),
             rows: 0,

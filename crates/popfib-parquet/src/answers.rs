@@ -39,10 +39,7 @@ impl ParquetAnswers {
         let count = records.len();
         let columns = records.columns().iter().enumerate();
         let columns = columns.map(|(index, column)| {
-            let codes = (0..=count as u32).map(|number| match number {
-                0 => 0,
-                number => records.code(number, index),
-            });
+            let codes = (0..=count as u32).map(|number| records.code(number, index));
             AnswerColumn {
                 data_type: data_type(column),
                 values: ColumnValues::of(column),

@@ -133,10 +133,7 @@ impl ColumnEncoder {
                 let bits = bits.map(|(at, &code)| u8::from(truths[code as usize - 1]) << at);
                 body.push(bits.sum());
             }
-            let (rows, encoding, packed) = (rows.len(), chunk.encoding, &mut self.compressed);
-            chunk.uncompressed +=
-                page_writer::data(rows, body, encoding, self.compression, packed, to)?;
-            chunk.values += rows;
+            chunk.page(rows.len(), body, &mut self.compressed, to)?;
         }
         file.end_chunk(chunk)
     }
@@ -216,11 +213,8 @@ impl ColumnEncoder {
         }
         self.body.push(chunk.width as u8);
         rle_hybrid::encode(&self.places, chunk.width, &mut self.body);
-        let (body, encoding, packed) = (&self.body, chunk.chunk.encoding, &mut self.compressed);
-        let len = page_writer::data(values, body, encoding, self.compression, packed, to)?;
-        chunk.chunk.uncompressed += len;
-        chunk.chunk.values += values;
-        Ok(())
+        let (body, packed) = (&self.body, &mut self.compressed);
+        chunk.chunk.page(values, body, packed, to)
     }
 }
 

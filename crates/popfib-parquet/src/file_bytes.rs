@@ -6,16 +6,20 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::mem;
+use std::sync::Arc;
 
+use arrow_schema::Schema;
+use parquet::arrow::add_encoded_arrow_schema_to_metadata;
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter,
     RowGroupMetaData,
 };
-use parquet::schema::types::SchemaDescPtr;
+use parquet::file::properties::WriterProperties;
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
 
-use crate::page_checks;
+use crate::{page_checks, page_writer};
 
 /// What a file begins and ends with.
 const MAGIC: &[u8] = b"PAR1";
@@ -47,16 +51,42 @@ pub(crate) struct WrittenChunk {
     pub(crate) values: usize,
 }
 
+impl WrittenChunk {
+    /// Appends a data page of so many values, which are in `body`, to the chunk. `packed` is memory to compress in.
+    pub(crate) fn page(
+        &mut self,
+        values: usize,
+        body: &[u8],
+        packed: &mut Vec<u8>,
+        to: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.uncompressed +=
+            page_writer::data(values, body, self.encoding, self.compression, packed, to)?;
+        self.values += values;
+        Ok(())
+    }
+}
+
 impl FileBytes {
-    pub(crate) fn new(schema: SchemaDescPtr, pairs: Vec<KeyValue>) -> Self {
-        Self {
+    /// A file of columns as Arrow and Parquet describe them, which says these pairs of itself, too.
+    pub(crate) fn new(
+        schema: &Schema,
+        types: Vec<TypePtr>,
+        pairs: Option<Vec<KeyValue>>,
+    ) -> Result<Self> {
+        let properties = WriterProperties::builder().set_key_value_metadata(pairs);
+        let mut properties = properties.build();
+        add_encoded_arrow_schema_to_metadata(schema, &mut properties);
+        let pairs = properties.key_value_metadata().cloned();
+        let root = Type::group_type_builder("schema").with_fields(types);
+        Ok(Self {
             bytes: MAGIC.to_vec(),
             taken: 0,
-            schema,
-            pairs,
+            schema: Arc::new(SchemaDescriptor::new(Arc::new(root.build()?))),
+            pairs: pairs.unwrap_or_default(),
             groups: Vec::new(),
             chunks: Vec::new(),
-        }
+        })
     }
 
     pub(crate) fn schema(&self) -> &SchemaDescPtr {

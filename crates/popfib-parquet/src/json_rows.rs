@@ -14,9 +14,9 @@ use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_json::writer::{LineDelimited, NullableEncoder};
 use arrow_json::{Encoder, EncoderFactory, EncoderOptions, WriterBuilder};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::Result;
 
@@ -51,10 +51,7 @@ impl ParquetRows {
     /// If it cannot be read, or is no Parquet file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
-        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
-            .map_err(io::Error::other)?;
-        let length = file.metadata()?.len();
-        page_checks::check_places(metadata.metadata(), length).map_err(io::Error::other)?;
+        let metadata = page_checks::load(&file).map_err(io::Error::other)?;
         // As views, so that texts of a dictionary are not copied for each row.
         let views = metadata
             .schema()
@@ -102,25 +99,12 @@ impl ParquetRows {
             if self.next_group == self.metadata.metadata().num_row_groups() {
                 return Ok(());
             }
-            self.rows = Some(self.group(self.next_group)?);
+            let (all, group) = (ProjectionMask::all(), self.next_group);
+            let rows = page_checks::rows(&self.file, &self.metadata, group, all, ROWS)?;
+            self.rows = Some(rows);
             self.next_group += 1;
         }
         Ok(())
-    }
-
-    /// The rows of a row group.
-    fn group(&self, group: usize) -> Result<ParquetRecordBatchReader> {
-        let chunks = self.metadata.metadata().row_group(group).columns();
-        let mut most = ROWS;
-        for chunk in chunks {
-            most = most.min(page_checks::check_sizes(&self.file, chunk)?);
-        }
-        let file = self.file.try_clone()?;
-        let metadata = self.metadata.clone();
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
-            .with_batch_size(most as usize)
-            .with_row_groups(vec![group]);
-        guarded(|| builder.build())
     }
 }
 

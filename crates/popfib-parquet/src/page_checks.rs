@@ -11,9 +11,16 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 use flate2::bufread::MultiGzDecoder;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
 use parquet::basic::Compression;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+
+use crate::panic_guard::guarded;
 
 /// Bytes that any data page may have, and those for each of its bytes in the file. Most writers' pages have a megabyte.
 const SPARE: u64 = 8 << 20;
@@ -24,6 +31,42 @@ const DICTIONARY_RATIO: u64 = 4;
 
 /// The format's number of pages that are dictionaries.
 const DICTIONARY: u64 = 2;
+
+/// What a file says about itself.
+///
+/// # Errors
+/// If it is no Parquet file, or its chunks can't lie where it says.
+pub(crate) fn load(file: &File) -> Result<ArrowReaderMetadata> {
+    let metadata = guarded(|| ArrowReaderMetadata::load(file, ArrowReaderOptions::new()))?;
+    check_places(metadata.metadata(), file.metadata()?.len())?;
+    Ok(metadata)
+}
+
+/// The rows of a row group in these columns, at most so many at a time.
+///
+/// # Errors
+/// If a page would become too large, or can't be read.
+pub(crate) fn rows(
+    file: &File,
+    metadata: &ArrowReaderMetadata,
+    group: usize,
+    columns: ProjectionMask,
+    mut most: u64,
+) -> Result<ParquetRecordBatchReader> {
+    let chunks = metadata.metadata().row_group(group).columns().iter();
+    for (_, chunk) in chunks
+        .enumerate()
+        .filter(|(leaf, _)| columns.leaf_included(*leaf))
+    {
+        most = most.min(check_sizes(file, chunk)?);
+    }
+    let (file, metadata) = (file.try_clone()?, metadata.clone());
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+        .with_batch_size(most as usize)
+        .with_projection(columns)
+        .with_row_groups(vec![group]);
+    guarded(|| builder.build())
+}
 
 /// Where a chunk of this file lies.
 ///
@@ -45,7 +88,7 @@ pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Result<Range<u64>> {
 ///
 /// # Errors
 /// If one does, or lies beyond the end of the file.
-pub(crate) fn check_places(metadata: &ParquetMetaData, file: u64) -> Result<()> {
+fn check_places(metadata: &ParquetMetaData, file: u64) -> Result<()> {
     let chunks = metadata
         .row_groups()
         .iter()
@@ -73,7 +116,7 @@ pub(crate) fn check_places(metadata: &ParquetMetaData, file: u64) -> Result<()> 
 ///
 /// # Errors
 /// If a page would, or can't be found.
-pub(crate) fn check_sizes(file: &File, chunk: &ColumnChunkMetaData) -> Result<u64> {
+fn check_sizes(file: &File, chunk: &ColumnChunkMetaData) -> Result<u64> {
     let mut rows = u64::MAX;
     let place = place(chunk)?;
     let mut reader = BufReader::new(file);

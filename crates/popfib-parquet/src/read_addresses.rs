@@ -17,11 +17,11 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use popfib_formats::AddressBatch;
 use popfib_formats::addresses::{ColumnId, parse_address, parse_ipv4_at};
+use popfib_table::packed_ip;
 
 use crate::error::ParquetError;
 use crate::page_checks;
@@ -38,9 +38,8 @@ pub struct ParquetAddresses {
     metadata: ArrowReaderMetadata,
     /// The metadata by which columns are read, with text as views.
     reading: ArrowReaderMetadata,
-    /// The columns that are read, and their numbers among those that have values themselves.
+    /// The columns that are read.
     mask: ProjectionMask,
-    leaves: Vec<usize>,
     /// Among those read, the columns of addresses in the order asked for, and that of the rows' texts.
     columns: Vec<usize>,
     text: Option<usize>,
@@ -69,11 +68,7 @@ impl ParquetAddresses {
         let name = path.display().to_string();
         let failure = |reason: &dyn Display| ParquetError::new(&name, reason);
         let file = File::open(path).map_err(|error| failure(&format!("cannot open: {error}")))?;
-        let metadata = guarded(|| ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()))
-            .map_err(|error| failure(&error))?;
-        let length = file.metadata().map(|data| data.len());
-        let length = length.map_err(|error| failure(&error))?;
-        page_checks::check_places(metadata.metadata(), length).map_err(|error| failure(&error))?;
+        let metadata = page_checks::load(&file).map_err(|error| failure(&error))?;
         let find = |id: &ColumnId| find(&metadata, id).map_err(|reason| failure(&reason));
         let mut columns = columns.iter().map(find).collect::<Result<Vec<_>, _>>()?;
         let text = text.map(find).transpose()?;
@@ -126,13 +121,9 @@ impl ParquetAddresses {
         // Columns are read in their own order.
         let read: BTreeSet<usize> = columns.iter().copied().chain(text).collect();
         let descriptor = metadata.parquet_schema();
-        let root = |&leaf: &usize| descriptor.get_column_root_idx(leaf);
-        let leaves = (0..descriptor.num_columns()).filter(|leaf| read.contains(&root(leaf)));
-        let leaves: Vec<_> = leaves.collect();
-        if !read
-            .iter()
-            .all(|&index| leaves.iter().any(|leaf| root(leaf) == index))
-        {
+        let leaves = 0..descriptor.num_columns();
+        let roots = leaves.map(|leaf| descriptor.get_column_root_idx(leaf));
+        if !read.is_subset(&roots.collect()) {
             return Err(failure(&"a column without data"));
         }
         for index in columns.iter_mut().chain(&mut text) {
@@ -140,7 +131,6 @@ impl ParquetAddresses {
         }
         Ok(Self {
             mask: ProjectionMask::roots(descriptor, read),
-            leaves,
             columns,
             text,
             name: name.to_owned(),
@@ -218,20 +208,8 @@ impl ParquetAddresses {
                 }
             } else if self.group < self.metadata().num_row_groups() {
                 self.group_rows = 0;
-                let sizes = self
-                    .leaves
-                    .iter()
-                    .map(|&leaf| page_checks::check_sizes(&self.file, self.group().column(leaf)));
-                let most = sizes.reduce(|one, other| Ok(one?.min(other?)));
-                let group = most.unwrap_or(Ok(0)).and_then(|most| {
-                    let file = self.file.try_clone()?;
-                    let reading = self.reading.clone();
-                    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, reading)
-                        .with_batch_size(most.min(AddressBatch::FULL as u64) as usize)
-                        .with_projection(self.mask.clone())
-                        .with_row_groups(vec![self.group]);
-                    guarded(|| builder.build())
-                });
+                let (mask, most) = (self.mask.clone(), AddressBatch::FULL as u64);
+                let group = page_checks::rows(&self.file, &self.reading, self.group, mask, most);
                 self.rows = Some(group.map_err(|error| damaged(self.row, &error))?);
             } else {
                 return Ok(false);
@@ -295,7 +273,7 @@ impl ParquetAddresses {
                     batch.extend_ipv4(octets.iter().map(|octets| u32::from_be_bytes(*octets)));
                 } else {
                     for value in values {
-                        batch.push(value.and_then(from_bytes));
+                        batch.push(value.and_then(packed_ip));
                     }
                 }
             }
@@ -388,11 +366,4 @@ fn is_text(kind: &DataType) -> bool {
 
 fn is_binary(kind: &DataType) -> bool {
     matches!(kind, DataType::UInt32 | DataType::FixedSizeBinary(4 | 16))
-}
-
-fn from_bytes(bytes: &[u8]) -> Option<IpAddr> {
-    match bytes.len() {
-        4 => Some(IpAddr::from(*bytes.first_chunk::<4>()?)),
-        _ => Some(IpAddr::from(*bytes.first_chunk::<16>()?)),
-    }
 }

@@ -1,14 +1,10 @@
 //! A table in, a Parquet file with its prefixes and all columns of its records out.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use parquet::arrow::add_encoded_arrow_schema_to_metadata;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError as Error;
-use parquet::file::properties::WriterProperties;
-use parquet::schema::types::{SchemaDescriptor, Type};
 use popfib_formats::{ColumnSelection, RouteTable, WriteError};
 use popfib_table::{Column, PrefixText};
 
@@ -41,18 +37,11 @@ pub fn write_table(table: &RouteTable, mut out: impl Write) -> Result<(), WriteE
         Field::new(name, data_type, true)
     });
     let schema = Schema::new([prefix].into_iter().chain(fields).collect::<Vec<_>>());
-    let mut properties = WriterProperties::builder().build();
-    add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
-    let types = types(&schema).map_err(form)?;
-    let types = Type::group_type_builder("schema").with_fields(types);
-    let types = Arc::new(SchemaDescriptor::new(Arc::new(
-        types.build().map_err(form)?,
-    )));
-    let pairs = properties.key_value_metadata().cloned();
+    let file = types(&schema).and_then(|types| FileBytes::new(&schema, types, None));
     let mut writer = TableWriter {
         table,
         columns,
-        file: FileBytes::new(types, pairs.unwrap_or_default()),
+        file: file.map_err(form)?,
         prefixes: PlainColumn::default(),
         numbers: Vec::new(),
         codes: Vec::new(),

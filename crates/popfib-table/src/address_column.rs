@@ -273,6 +273,16 @@ impl<A: Family> FamilyAddresses<A> {
     }
 }
 
+/// The address of 4 or 16 bytes in network order; `None` of any other number of bytes.
+#[inline(always)]
+pub fn packed_ip(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => Some(IpAddr::from(*bytes.first_chunk::<4>()?)),
+        16 => Some(IpAddr::from(*bytes.first_chunk::<16>()?)),
+        _ => None,
+    }
+}
+
 #[inline(always)]
 fn scatter<T: Copy>(rows: &[u32], found: &[T], answers: &mut [T]) {
     for (&row, &found) in rows.iter().zip(found) {

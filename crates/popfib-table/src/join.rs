@@ -83,13 +83,13 @@ impl Join {
     pub fn table(mut self, name: &str, table: &Table) -> Result<Self, TableError> {
         let records = table.records().ok_or(TableError::NoNames)?;
         // If only some columns of a table were selected, many of its records are equal.
-        let firsts = firsts(records);
+        let (records, numbers) = records.clone().distinct();
         self.tables.push(JoinedTable {
             name: name.to_owned(),
-            records: records.clone(),
+            records,
             routes: ByFamily {
-                ipv4: routes::<u32>(table, &firsts)?,
-                ipv6: routes::<u128>(table, &firsts)?,
+                ipv4: routes(table, &numbers)?,
+                ipv6: routes(table, &numbers)?,
             },
         });
         Ok(self)
@@ -201,29 +201,11 @@ impl Lists {
     }
 }
 
-/// For the number of each record, from 0 on, the number of the first record that is equal.
-fn firsts(records: &Records) -> Vec<u32> {
-    let mut rows = InternedCodeLists::default();
-    let mut firsts: Vec<u32> = Vec::new();
-    let mut row = Vec::new();
-    let first = |number| {
-        row.clear();
-        row.extend(records.codes(number));
-        let index = rows.intern(&row) as usize - 1;
-        if index == firsts.len() {
-            firsts.push(number);
-        }
-        firsts[index]
-    };
-    (0..=records.len() as u32).map(first).collect()
-}
-
-fn routes<A: Family>(table: &Table, firsts: &[u32]) -> Result<Vec<(Prefix<A>, u32)>, TableError> {
-    let first = |number: NextHop| firsts.get(number.get() as usize).copied().unwrap_or(0);
+/// The routes of a family, with these numbers in the place of theirs.
+fn routes<A: Family>(table: &Table, numbers: &[u32]) -> Result<Vec<(Prefix<A>, u32)>, TableError> {
+    let number = |old: NextHop| numbers.get(old.get() as usize - 1).copied().unwrap_or(0);
     let routes = table.family::<A>().routes()?;
-    Ok(routes
-        .map(|(prefix, number)| (prefix, first(number)))
-        .collect())
+    Ok(routes.map(|(prefix, old)| (prefix, number(old))).collect())
 }
 
 /// Gives each different prefix of `routes`, which are in prefix order, a number. `number` finds it from the routes of the prefix and the

@@ -50,7 +50,7 @@ mod table_set;
 mod watched_files;
 mod watcher;
 
-pub use address_column::{AddressColumn, AddressRun, FamilyAddresses};
+pub use address_column::{AddressColumn, AddressRun, FamilyAddresses, packed_ip};
 pub use address_text::{IPV6_TEXT, write_ip};
 pub use cover::{Cover, cover};
 pub use dictionary::Dictionary;

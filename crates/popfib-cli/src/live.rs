@@ -153,7 +153,9 @@ impl FollowSocket {
         fields: &str,
         body: &str,
     ) -> Result<LiveAnswer, Failure> {
-        let columns = (!self.columns.is_empty()).then(|| self.columns.join(","));
+        // An image has all.
+        let is_some = method == "POST" && !self.columns.is_empty();
+        let columns = is_some.then(|| self.columns.join(","));
         let mut query = String::from("?");
         for (name, value) in [("table", &self.table), ("columns", &columns)] {
             for byte in value.iter().flat_map(|value| value.bytes()) {

@@ -49,9 +49,10 @@ Examples:
 JSON, one object a line: address, prefix and next_hop (null where there is no
 match; none in a list without values).")]
 pub(crate) struct LookupArgs {
-    /// Addresses or prefixes [default: addresses from standard input]
+    /// Addresses or prefixes [default: from standard input]
     ///
-    /// From standard input one a line, compressed or not; each is answered immediately.
+    /// From standard input one a line, compressed or not; each is answered immediately. A line that is more than an address or a prefix
+    /// is asked for its first address.
     #[arg(value_name = "ADDR|PREFIX")]
     addresses: Vec<String>,
 
@@ -156,31 +157,18 @@ pub(crate) fn run(mut args: LookupArgs) -> Result<Verdict, Failure> {
     }
 
     let table = table::load::<Table>(&args.table, args.table.read.options())?.content;
-    let names = match table.records() {
-        Some(records) => records::names(records, 0..records.columns().len()),
-        None => vec![NEXT_HOP],
-    };
+    let names = names(&table);
     output.begin(
         args.form,
         ["address", "prefix"].iter().chain(&names).copied(),
     )?;
     let mapped = MappedMisses::default();
     for asked in asked {
-        let (prefix, number) = longest_match(&table, asked)?;
+        let number = write_match(&mut output, &table, &names, asked)?;
         let unmapped = asked.unmapped(true);
         if number.is_none() && unmapped != asked && longest_match(&table, unmapped)?.1.is_some() {
             mapped.add_one();
         }
-        // Without records, as in an image of next hops alone, the number is the value.
-        let bare = number.filter(|_| table.records().is_none());
-        let bare = bare.map(|number| number.to_string());
-        let cell = |column| match (table.records(), number) {
-            (Some(records), Some(number)) => records.cell(number, column),
-            _ => bare.as_deref().map(text),
-        };
-        let cells = names.iter().enumerate();
-        let cells: Vec<_> = cells.map(|(column, name)| (*name, cell(column))).collect();
-        write_answer(&mut output, asked, prefix, &cells)?;
     }
     output.flush()?;
     mapped.note();
@@ -199,6 +187,26 @@ fn parse_all(text: &str, read: &ReadArgs) -> Result<Vec<AddressOrPrefix>, Failur
         Err(_) => Ok(vec![parse(text, read.mask)?]),
     }
 }
+
+/// What a line asks for that is prefixes or a range and nothing else, as an argument does; `None` for others, whose address is asked
+/// for.
+fn prefixes_of_line(line: &[u8], read: &ReadArgs) -> Option<Result<Vec<AddressOrPrefix>, Failure>> {
+    let text = str::from_utf8(line.trim_ascii()).ok()?;
+    let may_be = !text.contains(char::is_whitespace) && text.contains(PREFIX_SIGNS);
+    match may_be.then(|| parse_all(text, read))? {
+        Ok(asked) => {
+            let is_one = asked.len() == 1 && asked[0].address().is_some();
+            (!is_one).then_some(Ok(asked))
+        }
+        Err(error) => match text.parse::<IpPrefix>() {
+            Err(PrefixError::HostBits | PrefixError::Length { .. }) => Some(Err(error)),
+            _ => None,
+        },
+    }
+}
+
+/// One of them is in each text of a prefix or range.
+const PREFIX_SIGNS: [char; 3] = ['/', '-', '*'];
 
 /// What an argument asks for: a prefix, or the one address that is in it.
 pub(crate) fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> {
@@ -297,6 +305,35 @@ pub(crate) fn write_answer(
     let names: Vec<_> = cells.iter().map(|(name, _)| *name).collect();
     let texts: Vec<String> = values.map(|cell| CellText::new(cell).to_string()).collect();
     write_texts(output, &names, texts.iter().map(String::as_str))
+}
+
+/// The names of the columns of answers.
+fn names(table: &Table) -> Vec<&str> {
+    match table.records() {
+        Some(records) => records::names(records, 0..records.columns().len()),
+        None => vec![NEXT_HOP],
+    }
+}
+
+/// Prints the longest match, the values of all columns under these names; returns the number of its record.
+fn write_match(
+    output: &mut StandardOutput,
+    table: &Table,
+    names: &[&str],
+    asked: AddressOrPrefix,
+) -> Result<Option<NextHop>, Failure> {
+    let (prefix, number) = longest_match(table, asked)?;
+    // Without records, as in an image of next hops alone, the number is the value.
+    let bare = number.filter(|_| table.records().is_none());
+    let bare = bare.map(|number| number.to_string());
+    let cell = |column| match (table.records(), number) {
+        (Some(records), Some(number)) => records.cell(number, column),
+        _ => bare.as_deref().map(text),
+    };
+    let cells = names.iter().enumerate();
+    let cells: Vec<_> = cells.map(|(column, name)| (*name, cell(column))).collect();
+    write_answer(output, asked, prefix, &cells)?;
+    Ok(number)
 }
 
 /// What stands for a missing prefix or value.

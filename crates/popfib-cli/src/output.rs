@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::forms::{Form, FormArgs};
-use crate::records::{CellText, RecordMembers};
+use crate::records::{CellText, RecordMembers, refuse_doubled};
 use crate::rows::{RowField, RowForm, RowWriter};
 use crate::screen::{HEADING, Screen};
 
@@ -70,6 +70,9 @@ impl StandardOutput {
     ) -> Result<(), Failure> {
         self.form = form.form();
         self.columns = members.into_iter().map(str::to_owned).collect();
+        if self.form != Form::Text {
+            refuse_doubled(&self.columns)?;
+        }
         match self.form {
             Form::Csv => self.csv(&self.columns.clone()),
             _ => Ok(()),

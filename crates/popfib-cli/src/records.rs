@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 
 use popfib_formats::Escaped;
 use popfib_formats::text::CellJson;
+use popfib_program::failure::{Failure, has_options_of};
 use popfib_table::{Cell, Column, Records, Scalar};
 use serde::{Serialize, Serializer};
 
@@ -37,6 +38,25 @@ pub(crate) fn names(records: &Records, columns: impl ExactSizeIterator<Item = us
         column => Column::name(column),
     };
     columns.map(name).collect()
+}
+
+/// Refuses columns of answers of which two have one name, since readers of JSON and CSV would lose one.
+pub(crate) fn refuse_doubled(names: &[impl AsRef<str>]) -> Result<(), Failure> {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    let doubled = |(index, name): &(usize, &&str)| names[..*index].contains(name);
+    let Some((_, name)) = names.iter().enumerate().find(doubled) else {
+        return Ok(());
+    };
+    let helps = [
+        (
+            "--not-in --table",
+            "--table NAME=FILE gives columns another name",
+        ),
+        ("--columns", "--columns chooses others"),
+    ];
+    let help = helps.iter().find(|(options, _)| has_options_of(options));
+    let help = help.map_or_else(String::new, |(_, help)| format!("; {help}"));
+    Err(format!("two columns are called {}{help}", name.escape_debug()).into())
 }
 
 /// What a picture says for AS 0.

@@ -12,7 +12,6 @@ use hyper::header::{
     AUTHORIZATION, CONTENT_TYPE, ETAG, HOST, HeaderName, HeaderValue, IF_NONE_MATCH, ORIGIN,
 };
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use popfib::IpPrefix;
 use serde::Serialize;
 
 use super::answers::{json_line, write_error};
@@ -103,14 +102,18 @@ pub(super) async fn answer(
         Trust::Network(access) if !access.admits(&request) && request.uri().path() != "/health" => {
             Err((StatusCode::UNAUTHORIZED, "no token that is known"))
         }
-        _ => route(state, request).await,
+        _ => match HttpQuery::of(&request).wrong(&request) {
+            Some(reason) => return refused(StatusCode::BAD_REQUEST, &reason),
+            None => route(state, request).await,
+        },
     };
-    answer.unwrap_or_else(|(status, error)| {
-        let body = format!("{{\"error\":\"{error}\"}}\n");
-        let mut answer = whole(JSON, body);
-        *answer.status_mut() = status;
-        answer
-    })
+    answer.unwrap_or_else(|(status, error)| refused(status, error))
+}
+
+fn refused(status: StatusCode, error: &str) -> Response<HttpBody> {
+    let mut answer = whole(JSON, json_line(&serde_json::json!({ "error": error })));
+    *answer.status_mut() = status;
+    answer
 }
 
 /// Whether the request's `Host`, and the `Origin` that a browser adds for another page, are addresses or `localhost`, and so no
@@ -153,11 +156,13 @@ async fn route(
         (&Method::GET | &Method::HEAD, "/v1/tables") => written(state, JSON_LINES, tables),
         (&Method::GET | &Method::HEAD, "/v1/paths") => {
             let query = HttpQuery::of(&request);
-            let session = query.session(state)?;
+            let mut session = query.session(state)?;
             let prefix = query.get("prefix").and_then(|prefix| prefix.parse().ok());
             let prefix = prefix.ok_or((StatusCode::BAD_REQUEST, "no prefix"))?;
+            let table = session.live_table(state);
+            let table = table.map_err(|error| (StatusCode::NOT_FOUND, error))?;
             written(state, JSON_LINES, move |state, to| {
-                paths(state, &session, prefix, to)
+                state.each_path(&table, prefix, |path| to.write_all(&json_line(path)))
             })
         }
         (&Method::GET | &Method::HEAD, "/v1/image") => image(state, &request),
@@ -182,6 +187,30 @@ impl<'r> HttpQuery<'r> {
     fn of<B>(request: &'r Request<B>) -> Self {
         let query = request.uri().query().unwrap_or_default();
         Self(form_urlencoded::parse(query.as_bytes()).collect())
+    }
+
+    /// What is wrong with its names: a parameter that is mistyped must not be answered as if it had not been given.
+    fn wrong<B>(&self, request: &Request<B>) -> Option<String> {
+        let known: &[&str] = match (request.uri().path(), request.method()) {
+            ("/v1/lookup", &Method::POST) => &["table", "columns"],
+            ("/v1/lookup", _) => &["address", "table", "columns"],
+            ("/v1/paths", _) => &["prefix", "table"],
+            ("/v1/image", _) => &["table"],
+            ("/v1/tables" | "/v1/openapi.json", _) => &[],
+            _ => return None,
+        };
+        let mut names = self.0.iter().map(|(name, _)| name).enumerate();
+        names.find_map(|(index, name)| {
+            if !known.contains(&&**name) {
+                let all = known.is_empty().then(|| "none".to_owned());
+                let all = all.unwrap_or_else(|| known.join(", "));
+                Some(format!("{name}: no such parameter; there are {all}"))
+            } else if self.0[..index].iter().any(|(before, _)| before == name) {
+                Some(format!("{name} is given twice"))
+            } else {
+                None
+            }
+        })
     }
 
     fn get(&self, name: &str) -> Option<&str> {
@@ -379,15 +408,6 @@ fn tables(state: &FollowState, to: &mut HttpParts) -> io::Result<()> {
         let name = &table.name;
         to.write_all(&json_line(&HttpTable { name, ipv4, ipv6 }))
     })
-}
-
-fn paths(
-    state: &FollowState,
-    session: &ClientSession,
-    prefix: IpPrefix,
-    to: &mut HttpParts,
-) -> io::Result<()> {
-    session.each_path(state, prefix, |path| to.write_all(&json_line(path)))
 }
 
 /// The table as an image. The client's version is compared before one is made.

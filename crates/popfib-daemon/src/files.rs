@@ -140,6 +140,14 @@ impl FileTable {
             "value" if is_only => NEXT_HOP.to_owned(),
             name => name.to_owned(),
         };
+        // Answers in JSON have these members.
+        let is_taken = |column: &&Column| ["address", "prefix"].contains(&column.name());
+        if let Some(column) = columns.iter().find(is_taken) {
+            let name = column.name();
+            return Err(format!(
+                "a column is called {name}, as what is asked or matches; `columns` of a settings file chooses others"
+            ));
+        }
         Ok(Self {
             columns: columns.iter().map(name).collect(),
             table,

@@ -75,12 +75,12 @@ pub(super) fn answer(
                 return Ok(SocketStep::Quit);
             }
         },
-        "watch" => match (rest.parse(), session.table(state)) {
-            (Ok(covered), Some(table)) => return Ok(SocketStep::Watch(table, Some(covered))),
-            (Err(_), Some(table)) if rest.is_empty() => {
+        "watch" => match (rest.parse(), session.live_table(state)) {
+            (_, Err(reason)) => writeln!(to, "error: {reason}"),
+            (Ok(covered), Ok(table)) => return Ok(SocketStep::Watch(table, Some(covered))),
+            (Err(_), Ok(table)) if rest.is_empty() => {
                 return Ok(SocketStep::Watch(table, None));
             }
-            (_, None) => writeln!(to, "error: there is no table yet"),
             _ => writeln!(to, "error: {}: not a prefix", quoted(rest)),
         },
         "values" => values(session, rest, to),
@@ -141,14 +141,18 @@ fn lookup(
 /// Writes all paths of exactly this prefix.
 fn paths(
     state: &FollowState,
-    session: &ClientSession,
+    session: &mut ClientSession,
     text: &str,
     to: &mut impl Write,
 ) -> io::Result<()> {
     let Ok(prefix) = text.parse::<IpPrefix>() else {
         return writeln!(to, "error: {}: not a prefix", quoted(text));
     };
-    session.each_path(state, prefix, |path| {
+    let table = match session.live_table(state) {
+        Ok(table) => table,
+        Err(reason) => return writeln!(to, "error: {reason}"),
+    };
+    state.each_path(&table, prefix, |path| {
         let peer = if path.peer.is_empty() {
             "-"
         } else {

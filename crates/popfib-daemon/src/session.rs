@@ -1,16 +1,13 @@
 //! The state of one client: the table that it has chosen, and the numbers of the values that it was sent. Addresses come in; out
 //! come matches, numbers of values, paths and images of that table.
 
-use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use popfib::IpPrefix;
 use popfib::family::Family;
 use popfib::live::IpMapReader;
 use popfib_feed::Target;
-use popfib_feed::info::PathInfo;
 
 use super::answers::{AnswerColumns, FoundValue, NEXT_HOP, write_answer};
 use super::bulk::ValueNumbers;
@@ -163,24 +160,15 @@ impl ClientSession {
         self.open.as_ref().map_or(0, OpenTable::version)
     }
 
-    /// The name of the live table for queries.
-    pub(super) fn table(&self, state: &FollowState) -> Option<String> {
+    /// The name of the live table, for what those of files have none of.
+    pub(super) fn live_table(&mut self, state: &FollowState) -> Result<String, &'static str> {
+        self.open(state);
+        if let Some(OpenTable::File(..)) = &self.open {
+            return Err("the table of a file has neither paths nor changes");
+        }
         let tables = state.tables();
         let name = self.table.as_deref().or_else(|| tables.default_table());
-        name.map(str::to_owned)
-    }
-
-    /// Passes the paths of exactly this prefix to `each`, the best first.
-    pub(super) fn each_path(
-        &self,
-        state: &FollowState,
-        prefix: IpPrefix,
-        each: impl FnMut(&PathInfo) -> io::Result<()>,
-    ) -> io::Result<()> {
-        match self.table(state) {
-            Some(table) => state.each_path(&table, prefix, each),
-            None => Ok(()),
-        }
+        name.map(str::to_owned).ok_or("there is no table yet")
     }
 
     /// The compiled table.

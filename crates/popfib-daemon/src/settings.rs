@@ -2,15 +2,15 @@
 //!
 //! One struct serves both, so that each option has its key in the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Command, FromArgMatches};
-use popfib_feed::Limits;
-use popfib_program::failure::{Failure, NO_TLS, NO_XDP};
+use popfib_feed::{DEFAULT_TABLES, Limits};
+use popfib_program::failure::{Failure, NO_TLS, NO_XDP, two_tables};
 use serde::Deserialize;
 
 use super::api::HttpAccess;
@@ -212,9 +212,24 @@ impl Settings {
     /// Checks that the settings make sense; otherwise returns the reason.
     pub(super) fn check(&self) -> Result<(), String> {
         let files = self.files();
+        let is_live = self.listens() || !self.updates.is_empty();
         for (name, file) in &files {
+            if is_live && DEFAULT_TABLES.contains(&&name[..]) {
+                let help = "--table NAME=FILE gives it another";
+                return Err(format!(
+                    "table {name}: this is the name of a live one; {help}"
+                ));
+            }
             let check = file.check();
             check.map_err(|reason| format!("table {name}: {reason}"))?;
+        }
+        let mut names = self
+            .table
+            .iter()
+            .map(|text| FileSettings::of_option(text).0);
+        let mut known = BTreeSet::new();
+        if let Some(name) = names.find(|name| !known.insert(name.clone())) {
+            return Err(two_tables(&name));
         }
         if !self.listens() && self.updates.is_empty() && files.is_empty() {
             return Err(

@@ -162,7 +162,7 @@ impl FollowState {
             each(&TableInfo {
                 name,
                 prefixes,
-                paths: prefixes,
+                paths: [0, 0],
             })
         })
     }

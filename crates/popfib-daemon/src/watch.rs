@@ -21,7 +21,7 @@ pub(super) fn serve(
     client: &mut UnixStream,
 ) -> io::Result<()> {
     let Some(view) = state.view(Some(table)) else {
-        return client.write_all(b"error: the table of a file is not watched\n");
+        return client.write_all(b"error: no such table\n");
     };
     let mut watched = view.watch();
     let is_wanted = |prefix: &IpPrefix| {

@@ -48,6 +48,7 @@ pub use table_info::{BestRoutes, Limits};
 pub use table_view::{TableMirror, TableView, WatchedView};
 pub use tables::Tables;
 pub use tables::publication::Publication;
+pub use tables::queries::DEFAULT_TABLES;
 pub use target::Target;
 pub use transaction::{PathChange, Stream, StreamEvent, StreamId, Transaction};
 

@@ -24,6 +24,10 @@ impl Serialize for ScalarJson<'_> {
         match self.0 {
             Scalar::Text(text) => serializer.serialize_str(text),
             Scalar::Integer(number) => serializer.serialize_i128(number),
+            // As its text, where all others have a fraction or none.
+            Scalar::Float(whole, 0) if whole as i32 as f64 == whole && whole != 0.0 => {
+                serializer.serialize_i32(whole as i32)
+            }
             Scalar::Float(number, _) => serializer.serialize_f64(number),
             Scalar::Boolean(truth) => serializer.serialize_bool(truth),
         }

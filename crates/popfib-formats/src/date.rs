@@ -33,12 +33,17 @@ pub(crate) fn parse_seconds(text: &str) -> Option<u64> {
 /// What a time looks like.
 pub fn parse_time(text: &str) -> Result<u64, String> {
     let date = || {
-        let time = humantime::parse_rfc3339(text).ok()?;
+        let midnight = || humantime::parse_rfc3339(&format!("{text}T00:00:00Z"));
+        let time = humantime::parse_rfc3339(text)
+            .or_else(|_| midnight())
+            .ok()?;
         let since = time.duration_since(UNIX_EPOCH).ok()?;
         u64::try_from(since.as_micros()).ok()
     };
     let time = parse_seconds(text).or_else(date);
-    time.ok_or_else(|| "a time, please: 2026-11-25T12:00:00Z, or seconds since 1970".to_owned())
+    time.ok_or_else(|| {
+        "a time, please: 2026-11-25T12:00:00Z, 2026-11-25, or seconds since 1970".to_owned()
+    })
 }
 
 /// The text of a time of the system, such as that of a file; `None` as by [`rfc3339`], and before 1970.

@@ -120,6 +120,15 @@ pub(crate) fn open_with<T>(
         (None, None, None) => Format::detect(input.peek(text_table::FORMAT.detect)),
     };
     let can = |what| format.0.can(what);
+    if matches!(options.columns, ColumnSelection::Named(_)) && !can(Capability::ManyValues) {
+        let why = match json::first_byte(input.peek(|_| false)) {
+            Some(b'{' | b'[') => {
+                "has no columns to choose from; of JSON `prefix_column` names the member that has the prefix"
+            }
+            _ => "has no columns to choose from",
+        };
+        return Err(refused(&input, format, why));
+    }
     let refuse = |why| Err(refused(&input, format, why));
     if (options.prefix_column.is_some() || options.length_column.is_some())
         && !can(Capability::PrefixColumn)
@@ -128,9 +137,6 @@ pub(crate) fn open_with<T>(
     }
     if options.value_regex.is_some() && !can(Capability::ValueRegex) {
         return refuse("has values of its own; `value_regex` is for `format` any");
-    }
-    if matches!(options.columns, ColumnSelection::Named(_)) && !can(Capability::ManyValues) {
-        return refuse("has no columns to choose from");
     }
     if options.peer.is_some() && !can(Capability::Peers) {
         return refuse(NO_PEERS);

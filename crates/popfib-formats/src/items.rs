@@ -16,6 +16,7 @@ use std::io;
 
 use crate::error::{FilePlace, ReadError, not, quote};
 use crate::input::Input;
+use crate::lines::NO_UTF8;
 
 /// The longest item: a prefix with thousands of paths is well below.
 const MAX_ITEM: usize = 16 << 20;
@@ -151,7 +152,7 @@ impl Items {
     /// The text of the item.
     pub(crate) fn json(&self) -> Result<&str, ReadError> {
         let text = std::str::from_utf8(&self.json);
-        text.map_err(|_| self.invalid(self.line, "this is not text: invalid UTF-8"))
+        text.map_err(|_| self.invalid(self.line, NO_UTF8))
     }
 
     /// The key of the item, empty for an element.

@@ -19,22 +19,31 @@ use crate::lookups::LookupTable;
 use crate::table_format::LoadOptions;
 use crate::values::ColumnSelection;
 
-/// The files of a folder of lists in the order of their names, without those that begin with a dot.
+/// The files of a folder of lists and of the folders in it, in the order of their names, without those that begin with a dot.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If one cannot be read.
 pub fn folder_files(folder: &Path) -> Result<Vec<PathBuf>, ReadError> {
-    let files = fs::read_dir(folder).and_then(|entries| {
-        let paths = entries.map(|entry| Ok(entry?.path()));
-        paths.collect::<Result<Vec<_>, _>>()
-    });
-    let name = folder.display().to_string();
-    let mut files = files.map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?;
-    let is_hidden = |path: &Path| {
-        path.file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-    };
-    files.retain(|path| !is_hidden(path));
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).and_then(|entries| {
+            // A link to a folder could lead back.
+            let entries = entries.map(|entry| entry.and_then(|e| Ok((e.file_type()?, e.path()))));
+            entries.collect::<Result<Vec<_>, _>>()
+        });
+        let name = folder.display().to_string();
+        for (kind, path) in
+            entries.map_err(|e| ReadError::file(&name, e.to_string()).with_source(e))?
+        {
+            let name = path.file_name().unwrap_or_default();
+            match kind.is_dir() {
+                _ if name.as_encoded_bytes().starts_with(b".") => {}
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
     files.sort_unstable();
     Ok(files)
 }

@@ -262,13 +262,17 @@ fn line_ends(bytes: &[u8]) -> usize {
     at + bytes[at..].iter().take_while(|&&b| b == b'\n').count()
 }
 
+/// The reason of what is no text, and what may help.
+pub(crate) const NO_UTF8: &str =
+    "this is not text: invalid UTF-8; of Latin-1 `iconv -f LATIN1 -t UTF-8` makes text";
+
 /// A line as text without control characters but tabs.
 pub(crate) fn text(line: &[u8]) -> Result<&str, String> {
     // Most lines are ASCII, whose characters need not be found one by one.
     let is_plain = line
         .iter()
         .fold(true, |all, b| all & matches!(b, b' '..=b'~' | b'\t'));
-    let line = str::from_utf8(line).map_err(|_| "this is not text: invalid UTF-8".to_owned())?;
+    let line = str::from_utf8(line).map_err(|_| NO_UTF8.to_owned())?;
     let control = (!is_plain).then(|| line.chars().find(|&c| is_control(c)));
     match control.flatten() {
         None => Ok(line),
@@ -290,11 +294,19 @@ pub(crate) const KIND_BYTES: usize = 12;
 
 /// What a file is that begins with `head` and is no text, and what to do about it.
 pub(crate) fn kind(head: &[u8]) -> Option<&'static str> {
-    const KNOWN: [(&[u8], &str); 8] = [
+    const KNOWN: [(&[u8], &str); 10] = [
         (b"\xff\xfe", UTF16),
         (b"\xfe\xff", UTF16),
         (b"PK\x03\x04", "a zip archive: unpack it first"),
         (b"\xfd7zXZ", "xz data: unpack it first, as by `xz -dc`"),
+        (
+            b"\x1f\x9d",
+            "data of compress (.Z): unpack it first, as by `gzip -dc`",
+        ),
+        (
+            b"\x04\x22\x4d\x18",
+            "lz4 data: unpack it first, as by `lz4 -dc`",
+        ),
         (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
         (
             b"\x1f\x8b",

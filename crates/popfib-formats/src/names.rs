@@ -8,7 +8,7 @@
 #[rustfmt::skip]
 pub(crate) const PREFIX: &[&str] = &[
     "prefix", "cidr", "network", "subnet", "ipprefix", "ipv4prefix", "ipv6prefix", "cidrblock", "ipv6cidrblock",
-    "cidrip", "cidripv6", "ipcidrrange", "iprange",
+    "cidrip", "cidripv6", "ipcidrrange", "iprange", "range",
 ];
 
 /// What holds the address of a row without a prefix: a route for this one address.

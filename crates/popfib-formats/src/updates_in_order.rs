@@ -5,10 +5,11 @@
 //! times, the file that began earlier comes first.
 
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::names::counted;
 use crate::table_format::UpdateFiles;
 use crate::update::{Message, UpdateOptions, UpdateSource};
 use crate::updates::open_updates;
@@ -17,10 +18,11 @@ use crate::updates::open_updates;
 pub(crate) struct UpdatesInOrder {
     options: UpdateOptions,
     max_size: u64,
+    skip_invalid: bool,
     /// Those whose time has not come, the last one first, by the time of their first message.
     waiting: Vec<(u64, WaitingFile)>,
     open: Vec<OpenUpdates>,
-    /// The one whose message was returned last, or which has failed with an error after which it goes on.
+    /// The one whose message was returned last.
     current: Option<usize>,
     notes: Vec<String>,
     out_of_order: u64,
@@ -31,16 +33,52 @@ enum WaitingFile {
     /// A file, which is opened again: hundreds of open ones would take buffers and file descriptors.
     File(PathBuf),
     /// What can be read once only, at its first message.
-    Open(Box<dyn UpdateSource>),
+    Open(OpenUpdates),
 }
 
 /// A file whose time has come, at one of its messages.
 struct OpenUpdates {
+    name: String,
     source: Box<dyn UpdateSource>,
+    /// How many invalid lines were skipped.
+    skipped: u64,
     /// The latest time so far.
     time: u64,
     /// Whether it stands at a message that has not been returned.
     is_ready: bool,
+}
+
+impl OpenUpdates {
+    fn open(path: &Path, max_size: u64, options: &UpdateOptions) -> Result<Self, ReadError> {
+        let input = Input::open(path)?.max_size(max_size);
+        Ok(Self {
+            name: input.name().to_owned(),
+            source: open_updates(input, options)?,
+            skipped: 0,
+            time: 0,
+            is_ready: false,
+        })
+    }
+
+    /// Goes on to the next message, with `skip_invalid` past invalid lines; false at the end.
+    fn advance(&mut self, skip_invalid: bool) -> Result<bool, ReadError> {
+        loop {
+            match self.source.advance() {
+                Err(e) if skip_invalid && e.is_invalid_line() => self.skipped += 1,
+                advanced => return advanced,
+            }
+        }
+    }
+
+    /// What was left out of it.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.source.notes();
+        if self.skipped > 0 {
+            let lines = counted(self.skipped, "invalid line");
+            notes.push(format!("{lines} of {} skipped", self.name.escape_debug()));
+        }
+        notes
+    }
 }
 
 impl UpdatesInOrder {
@@ -54,28 +92,27 @@ impl UpdatesInOrder {
         skip_invalid: bool,
     ) -> Result<Self, ReadError> {
         let mut waiting = Vec::new();
+        let mut notes = Vec::new();
         for path in &files.files {
-            let input = Input::open(path)?.max_size(files.max_size);
-            let name = input.name().to_owned();
-            let mut source = open_updates(input, &options)?;
-            let first = loop {
-                match source.advance() {
-                    Ok(true) => break Some(source.message().time()),
-                    Ok(false) => break None,
-                    Err(e) if skip_invalid && e.is_invalid_line() => {}
-                    Err(e) if skip_invalid && e.is_cut() => break None,
-                    Err(e) => return Err(e),
-                }
-            };
-            let Some(time) = first else { continue };
+            let mut opened = OpenUpdates::open(path, files.max_size, &options)?;
+            let is_some = opened.advance(skip_invalid).or_else(|e| {
+                let is_cut = skip_invalid && e.is_cut();
+                notes.extend(is_cut.then(|| format!("truncated, read up to the end: {e}")));
+                if is_cut { Ok(false) } else { Err(e) }
+            });
+            if !is_some? {
+                notes.extend(opened.notes());
+                continue;
+            }
+            let time = opened.source.message().time();
             if time.is_none() && files.files.len() > 1 {
                 let reason =
                     "updates without times, which cannot be put in order with those of other files";
-                return Err(ReadError::file(&name, reason));
+                return Err(ReadError::file(&opened.name, reason));
             }
             if time.is_none() && files.until.is_some() {
                 let reason = "updates without times, of which `until` chooses none";
-                return Err(ReadError::file(&name, reason));
+                return Err(ReadError::file(&opened.name, reason));
             }
             if files
                 .until
@@ -83,7 +120,7 @@ impl UpdatesInOrder {
             {
                 let waits = match path.is_file() {
                     true => WaitingFile::File(path.clone()),
-                    false => WaitingFile::Open(source),
+                    false => WaitingFile::Open(opened),
                 };
                 waiting.push((time.unwrap_or_default(), waits));
             }
@@ -93,10 +130,11 @@ impl UpdatesInOrder {
         Ok(Self {
             options,
             max_size: files.max_size,
+            skip_invalid,
             waiting,
             open: Vec::new(),
             current: None,
-            notes: Vec::new(),
+            notes,
             out_of_order: 0,
         })
     }
@@ -104,7 +142,7 @@ impl UpdatesInOrder {
     /// The next message; `None` at the end.
     ///
     /// # Errors
-    /// Those of a file, after which the next call goes on with it or, if it cannot be read on, with the others.
+    /// Those of a file, after which the next call goes on with the others.
     pub(crate) fn next(&mut self) -> Result<Option<Message<'_>>, ReadError> {
         if let Some(current) = self.current.take() {
             self.advance(current)?;
@@ -127,17 +165,16 @@ impl UpdatesInOrder {
 
     /// Opens a file, which goes to its first message.
     fn begin(&mut self, time: u64, waiting: WaitingFile) -> Result<(), ReadError> {
-        let (source, is_ready) = match waiting {
-            WaitingFile::Open(source) => (source, true),
-            WaitingFile::File(path) => {
-                let input = Input::open(path)?.max_size(self.max_size);
-                (open_updates(input, &self.options)?, false)
-            }
-        };
-        self.open.push(OpenUpdates {
-            source,
-            time,
-            is_ready,
+        self.open.push(match waiting {
+            WaitingFile::Open(opened) => OpenUpdates {
+                time,
+                is_ready: true,
+                ..opened
+            },
+            WaitingFile::File(path) => OpenUpdates {
+                time,
+                ..OpenUpdates::open(&path, self.max_size, &self.options)?
+            },
         });
         self.advance(self.open.len() - 1)
     }
@@ -148,20 +185,16 @@ impl UpdatesInOrder {
         if mem::replace(&mut stream.is_ready, true) {
             return Ok(());
         }
-        let is_more = stream.source.advance();
+        let is_more = stream.advance(self.skip_invalid);
         match &is_more {
             Ok(true) => {
                 let time = stream.source.message().time().unwrap_or_default();
                 stream.time = stream.time.max(time);
             }
-            Err(error) if error.is_invalid_line() => {
-                stream.is_ready = false;
-                self.current = Some(index);
-            }
             _ => {
-                let OpenUpdates { source, .. } = self.open.remove(index);
-                self.out_of_order += source.out_of_order();
-                self.notes.extend(source.notes());
+                let ended = self.open.remove(index);
+                self.out_of_order += ended.source.out_of_order();
+                self.notes.extend(ended.notes());
             }
         }
         is_more.map(|_| ())

@@ -88,6 +88,11 @@ pub const NO_XDP: &str =
 /// Why there is no TLS, and what helps.
 pub const NO_TLS: &str = "built without TLS; `--features tls` of `cargo install` builds it in";
 
+/// That two tables of files have one name, by which only one could be asked.
+pub fn two_tables(name: &str) -> String {
+    format!("two tables are called {name}; NAME=FILE gives one another name")
+}
+
 /// The reason of an exit with status 2.
 #[derive(Debug)]
 pub enum Failure {

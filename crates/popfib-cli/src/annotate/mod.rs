@@ -274,7 +274,7 @@ impl Consumer for Annotator<'_> {
         source: &mut StreamSource,
         skip: &(dyn Fn(&Failure) -> bool + Sync),
         count: &StreamCounts,
-    ) -> Option<Result<u64, Failure>> {
+    ) -> Option<Result<(), Failure>> {
         let threads = match self.args.threads {
             0 => thread::available_parallelism().map_or(1, usize::from),
             threads => threads,

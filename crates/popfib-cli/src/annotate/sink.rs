@@ -12,6 +12,7 @@ use super::AnnotateArgs;
 use super::parquet::ParquetSink;
 use crate::forms::Form;
 use crate::output::note;
+use crate::records::refuse_doubled;
 use crate::stream::LineLead;
 use crate::stream::form::{LineForm, OutputDialect};
 use crate::stream::lines::{AnswerLines, LineBuffers, MESSAGE, Query, there_already};
@@ -55,8 +56,13 @@ impl Sink {
             let help = "--to csv writes their addresses alone, --to text or json-lines the lines";
             return Err(format!("{name}: {reason}; {help}").into());
         }
-        if lead == LineLead::AddressOfLine && query.columns().any(|name| name == MESSAGE) {
-            return Err(there_already(name, "member", MESSAGE));
+        let mut names = match lead {
+            LineLead::Address | LineLead::AddressOfLine => query.address_columns(),
+            LineLead::Row | LineLead::Nothing => query.columns().collect(),
+        };
+        names.extend((lead == LineLead::AddressOfLine).then(|| MESSAGE.to_owned()));
+        if !matches!(form, LineForm::Text { .. }) {
+            refuse_doubled(&names)?;
         }
         let head = head(name, &form, lead, query)?;
         let sink = Self::Lines {

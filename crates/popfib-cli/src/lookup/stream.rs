@@ -1,6 +1,5 @@
 //! Lines of standard input in, an answer to the address of each out, as `popfib annotate` finds them: by batches and a FIB.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::mem;
 use std::path::Path;
@@ -9,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use popfib_formats::AddressBatch;
 use popfib_program::failure::Failure;
 
-use super::{LookupArgs, write_texts};
-use crate::args::kernel;
+use super::{LookupArgs, PREFIX_SIGNS, names, prefixes_of_line, write_match, write_texts};
+use crate::args::{ReadArgs, kernel};
 use crate::forms::Form;
 use crate::output::{StandardOutput, note};
 use crate::rows::{Alignment, RowForm};
@@ -24,7 +23,7 @@ use crate::stream::table_column::TableChoice;
 use crate::stream::{self, Consumer, InputArgs, LineLead, ReadTextAs};
 use crate::table;
 
-/// Answers the addresses of standard input as they come.
+/// Answers the addresses and prefixes of standard input as they come.
 struct LookupStream<'a> {
     follower: Option<Follower<'a, Arc<[NamedTable]>>>,
     lines: AnswerLines,
@@ -33,7 +32,7 @@ struct LookupStream<'a> {
     output: StandardOutput,
     /// The names of the columns, if the output is a terminal or coloured.
     names: Option<Vec<String>>,
-    skip_invalid: bool,
+    read_args: ReadArgs,
     name: String,
     /// Lines read, and lines without an address that were skipped.
     read: u64,
@@ -51,28 +50,19 @@ impl Consumer for LookupStream<'_> {
     }
 
     fn take(&mut self, batch: &AddressBatch, _: &StreamSource) -> Result<bool, Failure> {
-        let (found, wrong) = match batch.ipv4().len() + batch.ipv6().len() == batch.len() {
-            true => (Cow::Borrowed(batch), None),
-            false => self.found(batch),
-        };
-        self.read += batch.len() as u64;
         if let Some(tables) = self.follower.as_mut().and_then(Follower::newer) {
             self.lines.use_tables(tables);
         }
-        let lines = self.lines.lines(&found, &mut self.buffers)?;
-        match &self.names {
-            Some(names) => {
-                for line in String::from_utf8_lossy(lines).lines() {
-                    write_texts(&mut self.output, names, line.split('\t'))?;
-                }
-            }
-            None => self.output.bytes(lines)?,
+        let is_plain = batch.ipv4().len() + batch.ipv6().len() == batch.len()
+            && !batch
+                .text_of_rows()
+                .iter()
+                .any(|&byte| PREFIX_SIGNS.contains(&byte.into()));
+        match is_plain {
+            true => self.answer(batch)?,
+            false => self.answer_each(batch)?,
         }
-        if let Some(wrong) = wrong {
-            // The answers to the lines before the bad one come before the error.
-            self.output.flush()?;
-            return Err(wrong.into());
-        }
+        self.read += batch.len() as u64;
         if !batch.is_full() {
             self.output.flush()?;
         }
@@ -81,33 +71,66 @@ impl Consumer for LookupStream<'_> {
 }
 
 impl LookupStream<'_> {
-    /// The addresses of a batch that has lines without one, up to one that is wrong, and what is wrong with it.
-    fn found<'b>(&mut self, batch: &AddressBatch) -> (Cow<'b, AddressBatch>, Option<String>) {
+    /// Prints the answers to the addresses of a batch.
+    fn answer(&mut self, batch: &AddressBatch) -> Result<(), Failure> {
+        let lines = self.lines.lines(batch, &mut self.buffers)?;
+        match &self.names {
+            Some(names) => {
+                for line in String::from_utf8_lossy(lines).lines() {
+                    write_texts(&mut self.output, names, line.split('\t'))?;
+                }
+                Ok(())
+            }
+            None => self.output.bytes(lines),
+        }
+    }
+
+    /// Prints the answers to a batch in which lines may have no address, or be a prefix, up to one that is wrong.
+    fn answer_each(&mut self, batch: &AddressBatch) -> Result<(), Failure> {
         let mut found = AddressBatch::new();
         let lines = (self.read + 1..).zip(batch.rows());
         for ((number, row), address) in lines.zip(batch.iter()) {
-            match address {
-                Some((address, _)) => {
+            let wrong = match (prefixes_of_line(row, &self.read_args), address) {
+                (Some(Ok(asked)), _) => {
+                    self.answer(&found)?;
+                    found.clear();
+                    let table = self.lines.table();
+                    for asked in asked {
+                        write_match(&mut self.output, table, &names(table), asked)?;
+                    }
+                    continue;
+                }
+                (None, Some((address, _))) => {
                     found.push(address);
                     found.push_row(row);
+                    continue;
                 }
-                None if is_blank(row) => {}
-                None if self.skip_invalid => self.skipped += 1,
-                None => {
+                (None, None) if is_blank(row) => continue,
+                _ if self.read_args.skip_invalid => {
+                    self.skipped += 1;
+                    continue;
+                }
+                (Some(Err(error)), _) => error.to_string(),
+                (None, None) => {
                     let line = String::from_utf8_lossy(&row[..row.len().min(80)]);
-                    let line = line.trim_end().escape_debug();
-                    // Whoever types may type again.
-                    if io::stdin().is_terminal() {
-                        note!("\"{line}\": no address");
-                        continue;
-                    }
-                    let place = format!("{}:{number}: \"{line}\"", self.name);
-                    let wrong = format!("{place}: no address; --skip-invalid goes on without it");
-                    return (Cow::Owned(found), Some(wrong));
+                    format!("\"{}\": no address", line.trim_end().escape_debug())
                 }
+            };
+            // Whoever types may type again.
+            if io::stdin().is_terminal() {
+                note!("{wrong}");
+                continue;
             }
+            // The answers to the lines before the bad one come before the error.
+            self.answer(&found)?;
+            self.output.flush()?;
+            let help = match address {
+                None => "; --skip-invalid goes on without it",
+                Some(_) => "",
+            };
+            return Err(format!("{}:{number}: {wrong}{help}", self.name).into());
         }
-        (Cow::Owned(found), None)
+        self.answer(&found)
     }
 }
 
@@ -141,9 +164,8 @@ pub(super) fn stream(args: &mut LookupArgs) -> Result<(), Failure> {
         _ => LineForm::Text { is_crlf: false },
     };
     let mut output = StandardOutput::of_rows(RowForm::tabs(ONE_BY_ONE));
-    if asked == Form::Csv {
-        output.csv(&query.address_columns())?;
-    }
+    let columns = query.address_columns();
+    output.begin(args.form, columns.iter().map(String::as_str))?;
     let screen = output.screen();
     let is_shown = (screen.is_terminal || screen.is_coloured) && asked == Form::Text;
     let mut stream = LookupStream {
@@ -153,7 +175,7 @@ pub(super) fn stream(args: &mut LookupArgs) -> Result<(), Failure> {
         output,
         // The first column is that of the prefix.
         names: is_shown.then(|| query.columns().skip(1).collect()),
-        skip_invalid: args.table.read.skip_invalid,
+        read_args: args.table.read.clone(),
         name: String::new(),
         read: 0,
         skipped: 0,

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{SetList, load, prefixes};
 use crate::args::{FamilyArg, ReadArgs};
-use crate::forms::FormArgs;
+use crate::forms::{Form, FormArgs};
 use crate::output::StandardOutput;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;
@@ -114,7 +114,10 @@ fn print(
 ) -> Result<Verdict, Failure> {
     let mut output = StandardOutput::of_rows(RowForm::tabs(&[LEFT, LEFT]).then(RIGHT));
     let heading = ["list", "family", "prefixes", "addresses", "unique"].into_iter();
-    let heading: Vec<_> = heading.chain(names.iter().map(String::as_str)).collect();
+    // In JSON the lists have no members of their own.
+    let of_lists = names.iter().map(String::as_str);
+    let of_lists = of_lists.filter(|_| args.form.form() != Form::JsonLines);
+    let heading: Vec<_> = heading.chain(of_lists).collect();
     output.begin(args.form, heading.iter().copied())?;
     if output.is_text() {
         let heading: Vec<_> = heading.into_iter().map(Escaped).collect();

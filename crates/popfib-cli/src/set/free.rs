@@ -9,6 +9,7 @@ use popfib::{IpPrefix, Prefix, algebra};
 use popfib_program::failure::Failure;
 use popfib_program::program::Verdict;
 
+use super::split::MOST;
 use super::{SetCommonArgs, SetList, SetRule, finish, load, parse_length, table_of};
 use crate::args::at_least_one;
 use crate::table;
@@ -43,6 +44,9 @@ pub(super) struct FreeArgs {
 }
 
 pub(super) fn run(args: &FreeArgs) -> Result<Verdict, Failure> {
+    if args.count.get() as u64 > MOST {
+        return Err(format!("--count {}: at most {MOST} prefixes are made", args.count).into());
+    }
     let destination = args.common.destination.open()?;
     let space = table::prefixes_of_text(&args.space, SPACE, &args.common.read)?;
     let lists = load(&args.used, &args.common.read, args.common.family)?;

@@ -11,7 +11,7 @@ use popfib_program::program::Verdict;
 use super::{SetCommonArgs, SetList, SetRule, finish, load, parse_length, table_of};
 
 /// The maximum number of prefixes that are made: all /24 of IPv4. A few bytes of input can stand for more than any memory holds.
-const MOST: u64 = 1 << 24;
+pub(super) const MOST: u64 = 1 << 24;
 
 #[derive(Args)]
 pub(super) struct SplitArgs {

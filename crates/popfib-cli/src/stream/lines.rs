@@ -11,7 +11,7 @@ use popfib::Kernel;
 use popfib::family::{ByFamily, Family};
 use popfib_formats::{AddressBatch, Anonymizer, Escaped};
 use popfib_program::failure::Failure;
-use popfib_table::{AddressRun, write_ip};
+use popfib_table::{AddressRun, Table, write_ip};
 
 use super::answer_texts::{AHEAD, AnswerTexts, AnyAnswerTexts};
 use super::cells::BatchCells;
@@ -155,6 +155,11 @@ impl AnswerLines {
     pub(crate) fn use_tables(&mut self, tables: Arc<[NamedTable]>) {
         self.query.tables = tables;
         self.make_texts();
+    }
+
+    /// The first table.
+    pub(crate) fn table(&self) -> &Table {
+        &self.query.tables[0].table
     }
 
     /// Makes the texts of the answers of each table.

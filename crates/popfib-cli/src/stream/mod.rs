@@ -43,6 +43,7 @@ use popfib_program::progress;
 use popfib_table::Ribs;
 
 use crate::args::{ReadArgs, is_stdin};
+use crate::output::note;
 use crate::places::set_of;
 #[cfg(unix)]
 use popfib_program::files::metadata;
@@ -302,14 +303,14 @@ pub(crate) trait Consumer {
     /// A file begins.
     fn open(&mut self, name: &str, source: &StreamSource) -> Result<(), Failure>;
 
-    /// Takes the whole file itself, as several threads do, and returns how many records were left out because of `skip`. `None` if
-    /// it wants the file batch by batch.
+    /// Takes the whole file itself, as several threads do, without the records that `skip` says. `None` if it wants the file batch by
+    /// batch.
     fn take_all(
         &mut self,
         _source: &mut StreamSource,
         _skip: &(dyn Fn(&Failure) -> bool + Sync),
         _count: &StreamCounts,
-    ) -> Option<Result<u64, Failure>> {
+    ) -> Option<Result<(), Failure>> {
         None
     }
 
@@ -346,22 +347,31 @@ pub(crate) fn read(
         return Err(format!("{name}: {reason}").into());
     }
     consumer.open(&name, &source)?;
+    let skipped = AtomicU64::new(0);
     let skip = |failure: &Failure| match failure {
-        Failure::Read(error) => read.skip_invalid && error.is_invalid_line(),
+        Failure::Read(error) if read.skip_invalid && error.is_invalid_line() => {
+            skipped.fetch_add(1, Ordering::Relaxed);
+            true
+        }
         _ => false,
     };
     let count = StreamCounts::default();
-    let skipped = match consumer.take_all(&mut source, &skip, &count) {
+    let taken = match consumer.take_all(&mut source, &skip, &count) {
         Some(taken) => taken,
         None => take_one_by_one(&mut source, &skip, consumer, &count),
     };
-    let skipped = skipped.map_err(|failure| match failure {
-        // What is there has been read.
-        Failure::Read(error) if error.is_cut() => Failure::Read(error).without_step(),
-        failure => failure,
-    })?;
+    // Of what is cut off, all that is there has been read.
+    match taken {
+        Err(Failure::Read(error)) if error.is_cut() && read.skip_invalid => {
+            note!("truncated, read up to the end: {error}");
+        }
+        Err(Failure::Read(error)) if error.is_cut() => {
+            return Err(Failure::Read(error).without_step());
+        }
+        taken => taken?,
+    }
     drop(bar);
-    source.note_left_out(&name, skipped);
+    source.note_left_out(&name, skipped.into_inner());
     let counts = [count.rows, count.addresses].map(AtomicU64::into_inner);
     let what = match args.address {
         Some(AddressPick::Nth(number)) if number > 1 => format!("{number} addresses"),
@@ -419,22 +429,21 @@ fn take_one_by_one(
     skip: &dyn Fn(&Failure) -> bool,
     consumer: &mut impl Consumer,
     count: &StreamCounts,
-) -> Result<u64, Failure> {
+) -> Result<(), Failure> {
     let mut batch = AddressBatch::new();
-    let mut skipped = 0;
     let mut is_wanted = true;
     loop {
         match source.next_batch(&mut batch) {
-            Ok(false) => return Ok(skipped),
+            Ok(false) => return Ok(()),
             Ok(true) => {
                 count.add(&batch);
                 is_wanted = is_wanted && consumer.take(&batch, source)?;
                 // Reading goes on until each column that was asked for has been seen: a missing one is an error in any case.
                 if !is_wanted && source.missing().iter().all(Option::is_none) {
-                    return Ok(skipped);
+                    return Ok(());
                 }
             }
-            Err(failure) if skip(&failure) => skipped += 1,
+            Err(failure) if skip(&failure) => {}
             Err(failure) => return Err(failure),
         }
     }

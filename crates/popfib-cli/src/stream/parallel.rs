@@ -31,7 +31,6 @@ struct Reading<'a> {
     source: &'a mut StreamSource,
     /// Blocks that have been read.
     blocks: u64,
-    skipped: u64,
     has_ended: bool,
 }
 
@@ -51,19 +50,18 @@ struct Writing<W> {
 }
 
 /// Reads all of `source` on `threads` threads. `work` makes bytes of each batch; `write` gets them in order, and whether more lies
-/// ready. Returns how many records were left out because of `skip`.
+/// ready. Records are left out that `skip` says.
 pub(crate) fn run(
     source: &mut StreamSource,
     threads: usize,
     skip: &(dyn Fn(&Failure) -> bool + Sync),
     work: impl Fn(&AddressBatch, &mut LineBuffers) -> Result<(), Failure> + Sync,
     write: impl FnMut(&[u8], bool) -> Result<(), Failure> + Send,
-) -> Result<u64, Failure> {
+) -> Result<(), Failure> {
     let finder = source.finder();
     let reading = Mutex::new(Reading {
         source,
         blocks: 0,
-        skipped: 0,
         has_ended: false,
     });
     let writing = Mutex::new(Writing {
@@ -101,10 +99,8 @@ pub(crate) fn run(
         note!("{running} of {threads} threads: the system allows no more");
     }
 
-    let skipped = lock(&reading).skipped;
     let end = lock(&writing).end.take();
-    end.unwrap_or_else(|| Err("a thread has ended early".into()))?;
-    Ok(skipped)
+    end.unwrap_or_else(|| Err("a thread has ended early".into()))
 }
 
 impl Reading<'_> {
@@ -121,7 +117,7 @@ impl Reading<'_> {
         self.blocks += 1;
         loop {
             match self.source.next_block(batch) {
-                Err(failure) if skip(&failure) => self.skipped += 1,
+                Err(failure) if skip(&failure) => {}
                 read => {
                     self.has_ended = !matches!(read, Ok(true));
                     return Some((number, read));

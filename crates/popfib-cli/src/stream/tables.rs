@@ -11,7 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use popfib_formats::{LoadOptions, LookupTable, RouteTable};
-use popfib_program::failure::Failure;
+use popfib_program::failure::{Failure, two_tables};
 
 use crate::args::{ReadArgs, TableArgs, is_built_in, is_stdin, stem, table_on_stdin};
 use crate::condition::{self, Condition, OtherRecords};
@@ -429,7 +429,7 @@ impl TablesArgs {
             }
             if tables.iter().any(|(known, _)| *known == name) {
                 let name = name.unwrap_or_default();
-                return Err(format!("two tables are called {name}").into());
+                return Err(two_tables(&name).into());
             }
             let args = TableArgs {
                 table: file.map(PathBuf::from),

@@ -56,8 +56,10 @@ fn files_are_served_in_every_way() {
         follow.ask("tables"),
         "main\t1\t0\nasn\t2\t0\nbad\t2\t0\ngeo\t2\t0\n\n"
     );
-    let asked = "table geo\n10.1.2.3\n10.2.0.1\n::1\npaths 10.0.0.0/8\ntable bad\n10.1.2.3\ntable asn\n10.2.0.1\nwatch";
-    let answers = "ok\n10.1.2.3\t10.1.0.0/16\twest\t-\n10.2.0.1\t10.0.0.0/8\teast, far\t64500\n::1\t-\t-\t-\n\nok\n10.1.2.3\t10.1.2.0/24\tbots,spam\nok\n10.2.0.1\t10.0.0.0/8\t64500\nerror: the table of a file is not watched\n";
+    let asked = "table geo\n10.1.2.3\n10.2.0.1\n::1\npaths 10.0.0.0/8\nwatch\ntable bad\n10.1.2.3\ntable asn\n10.2.0.1\nwatch";
+    let answers = "ok\n10.1.2.3\t10.1.0.0/16\twest\t-\n10.2.0.1\t10.0.0.0/8\teast, far\t64500\n::1\t-\t-\t-\nNONENONEok\n10.1.2.3\t10.1.2.0/24\tbots,spam\nok\n10.2.0.1\t10.0.0.0/8\t64500\nNONE";
+    let none = "the table of a file has neither paths nor changes";
+    let answers = answers.replace("NONE", &format!("error: {none}\n"));
     assert_eq!(follow.ask(asked), answers);
     let mut client = Http::connect(address);
     for (query, answer) in [
@@ -90,6 +92,8 @@ fn files_are_served_in_every_way() {
         let (_, _, body) = client.get(&format!("/v1/lookup?{query}"));
         assert!(body.trim_end().ends_with(answer), "{query}: {body}");
     }
+    let (status, _, body) = client.get("/v1/paths?prefix=10.0.0.0/8&table=geo");
+    assert_eq!((status, body), (404, format!("{{\"error\":\"{none}\"}}\n")));
     // Packed: a number stands for a line of all columns.
     let mut packed = UnixStream::connect(&follow.socket).unwrap();
     packed
@@ -154,6 +158,17 @@ fn one_file_needs_no_settings() {
         bad(&missing)
     );
     assert!(bad(&run_daemon(&["--table", file])).contains("nobody could read"));
+    let main = format!("main={file}");
+    for (tables, reason) in [
+        ([file, file], "two tables are called places"),
+        ([&main, "main=/no/such"], "two tables are called main"),
+    ] {
+        let [one, two] = tables;
+        let twice = run_daemon(&["--table", one, "--table", two, "--socket", "x"]);
+        assert!(bad(&twice).contains(reason), "{}", bad(&twice));
+    }
+    let live = run_daemon(&["--table", &main, "--updates", file, "--socket", "x"]);
+    assert!(bad(&live).contains("name of a live one"), "{}", bad(&live));
 }
 
 #[test]

@@ -128,6 +128,26 @@ fn requests_are_answered_on_a_connection_that_stays() {
         ("/v1/paths?prefix=10.0.0.1/8", 400, error("no prefix")),
         ("/v1/tables", 200, format!("{table}\n")),
         (
+            "/v1/lookup?address=::1&tabel=x",
+            400,
+            error("tabel: no such parameter; there are address, table, columns"),
+        ),
+        (
+            "/v1/lookup?address=::1&address=::2",
+            400,
+            error("address is given twice"),
+        ),
+        (
+            "/v1/image?columns=x",
+            400,
+            error("columns: no such parameter; there are table"),
+        ),
+        (
+            "/v1/tables?%22",
+            400,
+            error("\\\": no such parameter; there are none"),
+        ),
+        (
             "/lookup",
             404,
             error("no such path; /v1/openapi.json lists them"),

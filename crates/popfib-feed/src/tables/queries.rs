@@ -79,6 +79,9 @@ impl PathsQuery {
     }
 }
 
+/// Names of live tables, for queries that name none: the first of them that a feed has.
+pub const DEFAULT_TABLES: [&str; 4] = ["main", "loc-rib", "post-policy", "pre-policy"];
+
 impl Tables {
     /// What readers see of the table `name`; `None` if there is no such table.
     pub fn view(&self, name: &str) -> Option<Arc<TableView>> {
@@ -86,11 +89,10 @@ impl Tables {
         Some(self.tables.at(table).view.clone())
     }
 
-    /// The name of the table for queries that name none: the first of `main`, `loc-rib`, `post-policy` and `pre-policy` that
-    /// a feed has, otherwise the first by name. Tables whose feeds are no longer followed do not count.
+    /// The name of the table for queries that name none: the first of [`DEFAULT_TABLES`] that a feed has, otherwise the first by name. Tables whose feeds are no longer followed do not count.
     pub fn default_table(&self) -> Option<&str> {
-        let order = ["main", "loc-rib", "post-policy", "pre-policy"];
-        let preferred = order.into_iter().find(|&name| self.followed.contains(name));
+        let mut order = DEFAULT_TABLES.into_iter();
+        let preferred = order.find(|&name| self.followed.contains(name));
         preferred.or_else(|| self.followed.first().map(String::as_str))
     }
 

@@ -119,7 +119,7 @@ impl CsvLayout {
             }
             _ => Err(format!(
                 "no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in {}; \
-                 `prefix_column` names it",
+                 `prefix_column` names it, also by its number, and `length_column` that of its length",
                 names(heading)
             )),
         }

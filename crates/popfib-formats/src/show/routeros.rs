@@ -25,7 +25,15 @@ pub(crate) static FORMAT: TableEntry = TableEntry {
 
 fn detect(head: &[u8]) -> bool {
     let mut lines = head_text(head).take(32);
-    lines.any(|line| value(line, "dst-address").is_some() && flags(line).is_some())
+    lines.any(|line| {
+        value(line, "dst-address").is_some() && flags(line).is_some() || is_heading(line)
+    })
+}
+
+/// Whether a line has the names of columns, as `print` without `terse` prints them.
+fn is_heading(line: &str) -> bool {
+    line.starts_with('#') && line.contains("DST-ADDRESS")
+        || line.starts_with("Columns: DST-ADDRESS")
 }
 
 #[derive(Default)]
@@ -66,6 +74,11 @@ impl Grammar for RouterOs {
         if text.is_empty() || text.starts_with("Flags:") || text.starts_with(";;;") || is_message {
             // A comment of the route after it may be anything.
             return rows.detail();
+        }
+        if is_heading(text) {
+            return Err(
+                "columns, as of `print`; `/ip route print terse` prints what is read".into(),
+            );
         }
         let (Some(flags), Some(prefix)) = (flags(line), value(line, "dst-address")) else {
             return Err(not_a_route(line));

@@ -257,7 +257,7 @@ fn without_the_column_there_is_nothing_to_read() {
         format: csv,
         ..STRICT.clone()
     };
-    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; `prefix_column` names it";
+    let wanted = "t:1: no column for a prefix (such as prefix, network, cidr) or a range (start_ip, end_ip), and a value, in \"a\", \"b\", \"c\"; `prefix_column` names it, also by its number, and `length_column` that of its length";
     assert_eq!(error("a,b,c\n10,1,2\n", &options), wanted);
     let skip = popfib_formats::LoadOptions {
         format: csv,

@@ -27,12 +27,13 @@ pub fn know_options(options: Vec<String>) {
 }
 
 /// The options that the libraries name as what helps.
-pub const OF_LIBRARIES: [&str; 12] = [
+pub const OF_LIBRARIES: [&str; 13] = [
     "address",
     "columns",
     "fill",
     "format",
     "leading_zeros",
+    "length_column",
     "mapped",
     "mask",
     "peer",

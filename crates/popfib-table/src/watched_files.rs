@@ -6,7 +6,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Files, and the state of each when it was read last. The files of a folder belong to it, but no folders in it.
+/// Files, and the state of each when it was read last. The files of a folder and of those in it belong to it.
 #[derive(Debug)]
 pub struct WatchedFiles {
     paths: Vec<PathBuf>,
@@ -92,16 +92,20 @@ impl WatchedFiles {
     }
 }
 
-/// The state of each path, and of the files in those that are folders.
+/// The state of each path, and of what is in those that are folders and in the folders there, but for links and what begins with a dot.
 fn states(paths: &[PathBuf]) -> Vec<(PathBuf, Option<FileState>)> {
-    let with_files = paths.iter().flat_map(|path| {
-        let files = fs::read_dir(path).into_iter().flatten().flatten();
-        let mut files: Vec<_> = files.map(|file| file.path()).collect();
-        files.sort_unstable();
-        files.insert(0, path.clone());
-        files
-    });
-    let states = with_files.map(|path| {
+    let mut found = paths.to_vec();
+    let mut folders = paths.to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            let is_folder = !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir());
+            folders.extend(is_folder.then(|| entry.path()));
+            found.push(entry.path());
+        }
+    }
+    found.sort_unstable();
+    let states = found.into_iter().map(|path| {
         let state = FileState::of(&path);
         (path, state)
     });

@@ -131,7 +131,9 @@ fn a_file_that_is_written_in_place_is_read_when_it_is_complete() {
 #[test]
 fn a_folder_changes_with_its_files() {
     let (folder, path) = folder();
-    let other = folder.path().join("other.txt");
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let other = inner.join("other.txt");
     publish(&path, "10.0.0.0/8 east\n");
     let mut files = WatchedFiles::new(vec![folder.path().to_owned()]);
     assert!(files.are_there() && !files.are_replaced(false));

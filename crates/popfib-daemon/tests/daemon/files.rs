@@ -168,7 +168,16 @@ fn one_file_needs_no_settings() {
         assert!(bad(&twice).contains(reason), "{}", bad(&twice));
     }
     let live = run_daemon(&["--table", &main, "--updates", file, "--socket", "x"]);
-    assert!(bad(&live).contains("name of a live one"), "{}", bad(&live));
+    assert!(
+        bad(&live).contains("the name of a live one; --table NAME=FILE gives it another"),
+        "{}",
+        bad(&live)
+    );
+    let named = folder.join("named.csv");
+    fs::write(&named, "network,address\n10.0.0.0/8,x\n").unwrap();
+    let named = run_daemon(&["--table", named.to_str().unwrap(), "--socket", "x"]);
+    let reason = "a column is called address, as what is asked or matches; `columns` of a settings file chooses others";
+    assert!(bad(&named).contains(reason), "{}", bad(&named));
 }
 
 #[test]

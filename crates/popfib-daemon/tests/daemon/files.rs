@@ -169,7 +169,9 @@ fn one_file_needs_no_settings() {
     }
     let live = run_daemon(&["--table", &main, "--updates", file, "--socket", "x"]);
     assert!(
-        bad(&live).contains("the name of a live one; --table NAME=FILE gives it another"),
+        bad(&live).contains(
+            "table main: this is the name of a live one; --table NAME=FILE gives it another"
+        ),
         "{}",
         bad(&live)
     );

@@ -30,7 +30,7 @@ use crate::condition;
 use crate::destination::{Destination, form_by_name};
 use crate::forms::{Form, FormArgs};
 use crate::output::note;
-use crate::records::{refuse_doubled, text};
+use crate::records::text;
 use crate::stream::answers::{Ask, LazyRouteNumbers};
 use crate::stream::mapped::MappedMisses;
 use crate::stream::seen::FilesSeen;
@@ -203,11 +203,7 @@ pub(crate) fn run(mut args: CountArgs) -> Result<Verdict, Failure> {
         weighed: 0,
         has_empty: false,
     };
-    if args.form.form() != Form::Text {
-        let share = args.shares.then(|| "share".to_owned());
-        let names = ["count".to_owned()].into_iter().chain(share);
-        refuse_doubled(&names.chain(count.columns()).collect::<Vec<_>>())?;
-    }
+    count.refuse_doubled()?;
     let mut seen = FilesSeen::default();
     let read = &args.tables.read;
     for file in args.input.files() {

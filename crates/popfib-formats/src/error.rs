@@ -16,6 +16,10 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
+/// The reason of what is no text, and what may help.
+pub(crate) const NO_UTF8: &str =
+    "this is not text: invalid UTF-8; of Latin-1 `iconv -f LATIN1 -t UTF-8` makes text";
+
 /// Why a file could not be read, or a line of it.
 ///
 /// Displays as the one line `FILE:LINE: reason`, for binary files as

@@ -14,9 +14,8 @@
 
 use std::io;
 
-use crate::error::{FilePlace, ReadError, not, quote};
+use crate::error::{FilePlace, NO_UTF8, ReadError, not, quote};
 use crate::input::Input;
-use crate::lines::NO_UTF8;
 
 /// The longest item: a prefix with thousands of paths is well below.
 const MAX_ITEM: usize = 16 << 20;

@@ -13,7 +13,7 @@ use std::str;
 
 use memchr::{memchr, memchr_iter};
 
-use crate::error::{FilePlace, ReadError};
+use crate::error::{FilePlace, NO_UTF8, ReadError};
 use crate::input::Input;
 
 /// The longest line that is read, without its end, unless a format has longer ones.
@@ -261,10 +261,6 @@ fn line_ends(bytes: &[u8]) -> usize {
     let at = 64 * blocks.iter().take_while(is_blank).count();
     at + bytes[at..].iter().take_while(|&&b| b == b'\n').count()
 }
-
-/// The reason of what is no text, and what may help.
-pub(crate) const NO_UTF8: &str =
-    "this is not text: invalid UTF-8; of Latin-1 `iconv -f LATIN1 -t UTF-8` makes text";
 
 /// A line as text without control characters but tabs.
 pub(crate) fn text(line: &[u8]) -> Result<&str, String> {

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::mem;
 
 use popfib_formats::text::{CellJson, csv_field};
+use popfib_program::failure::Failure;
 use popfib_table::Cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -14,10 +15,20 @@ use super::weight::Sum;
 use super::{AddressCounter, CountRow, picture, ratio};
 use crate::forms::Form;
 use crate::output::note;
-use crate::records::text;
+use crate::records::{refuse_doubled, text};
 use crate::screen::Screen;
 
 impl AddressCounter<'_> {
+    /// Refuses columns of which two have one name, where names are written.
+    pub(super) fn refuse_doubled(&self) -> Result<(), Failure> {
+        if self.args.form.form() == Form::Text {
+            return Ok(());
+        }
+        let share = self.args.shares.then_some("share");
+        let head = ["count"].into_iter().chain(share).map(str::to_owned);
+        refuse_doubled(&head.chain(self.columns()).collect::<Vec<_>>())
+    }
+
     /// The output: all counts, the most frequent first, in the form that was asked for.
     pub(super) fn lines(&self, screen: Screen) -> Vec<u8> {
         let mut rows = sorted(self.merged());

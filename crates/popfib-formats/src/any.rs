@@ -20,7 +20,7 @@ use std::iter::Peekable;
 use std::net::IpAddr;
 use std::ops::Range;
 
-use crate::addresses::{FoundAddress, find_address};
+use crate::addresses::{FoundAddress, after_slash, find_address};
 use crate::grammar::{Grammar, RouteRows, lines};
 use crate::masks;
 use crate::names::note_left_out;
@@ -239,13 +239,15 @@ fn next(
 fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
     let (first, begin, end) = (found.address, found.range.start, found.range.end);
     let host = Some((WrittenPrefix::Host(first), end));
-    if line[..begin].ends_with("://") {
+    let before = &line[..begin];
+    if before.ends_with("://") || before.ends_with(r":\/\/") {
         return host;
     }
     let after = &line[end..];
     // Postfix has `[::1]/128`.
     let closed = after.strip_prefix(']').unwrap_or(after);
-    if let Some(len) = closed.strip_prefix('/') {
+    let slash = after_slash(closed.as_bytes());
+    if let Some(len) = slash.map(|rest| &closed[closed.len() - rest.len()..]) {
         let digits = len.bytes().take_while(u8::is_ascii_digit).count();
         let len_at = line.len() - len.len();
         if let Some(mask) = address_at(line, len_at)
@@ -253,7 +255,9 @@ fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
         {
             return Some((WrittenPrefix::Text(text), mask.range.end));
         }
-        let most = if first.is_ipv4() { 32 } else { 128 };
+        // One that is too long for a network of IPv4 is an error; of a host it is a port.
+        let is_host = matches!(first, IpAddr::V4(first) if first.octets()[3] > 0);
+        let most = if is_host { 32 } else { 128 };
         let is_len = len[..digits].parse().is_ok_and(|len: u8| len <= most);
         if is_len && is_border(line, Some(len_at + digits)) {
             let text = format!("{first}/{}", &len[..digits]);
@@ -264,7 +268,7 @@ fn of(line: &str, found: &FoundAddress) -> Option<(WrittenPrefix, usize)> {
     if masks::is_no_host(first) {
         return None;
     }
-    if closed.starts_with('/') {
+    if slash.is_some() {
         return host;
     }
     if let Some(range) = short_range(line, found) {

@@ -262,6 +262,15 @@ fn line_ends(bytes: &[u8]) -> usize {
     at + bytes[at..].iter().take_while(|&&b| b == b'\n').count()
 }
 
+/// Whether a comment of a text format begins with the sign `#` or `;` at `at`: after a blank, or a semicolon before one.
+pub(crate) fn begins_comment(line: &[u8], at: usize) -> bool {
+    let is_blank = |at: Option<usize>| {
+        let byte = at.and_then(|at| line.get(at));
+        byte.is_none_or(u8::is_ascii_whitespace)
+    };
+    is_blank(at.checked_sub(1)) || line.get(at) != Some(&b'#') && is_blank(Some(at + 1))
+}
+
 /// A line as text without control characters but tabs.
 pub(crate) fn text(line: &[u8]) -> Result<&str, String> {
     // Most lines are ASCII, whose characters need not be found one by one.

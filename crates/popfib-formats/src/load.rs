@@ -320,6 +320,19 @@ fn insert_all(
     let name = table.name.clone();
     let (mut absent, mut highest) = (None, 0);
     (table.skipped, table.notes) = read_all(&name, progress, source, options, |source, route| {
+        let mut before = || {
+            let others = mem::take(&mut table.others);
+            let routes: Vec<_> = others.into_iter().chain(table.content.routes()).collect();
+            table.content.ribs = ByFamily::default();
+            let routes = routes.into_iter().map(|(prefix, number)| Route {
+                prefix,
+                value: Some(number).filter(|_| absent != Some(number)),
+            });
+            routes.collect()
+        };
+        if source.begin_ranges(&mut before) {
+            return Ok(());
+        }
         let number = match route.value {
             Some(number) => number,
             None => *absent.get_or_insert_with(|| source.values().absent()),

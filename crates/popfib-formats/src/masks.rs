@@ -131,13 +131,26 @@ pub(crate) fn after_slash(first: IpAddr, second: IpAddr) -> Option<String> {
     joined?.ok()
 }
 
-/// Why `first`, which has no length, is no host whose next hop is `second`; `None` if it may be.
+/// Why `first`, which has no length, is no host whose value is `second`; `None` if it may be.
 ///
+/// What ends in as many zeros as a length says, and in a byte of them at least, is hardly a host.
 /// A next hop is the address of a host, which no mask is. A range and a host with a neighbour as its next hop
 /// look alike: what begins and ends as ranges do, or differs at its end alone, may be either, and is refused.
 #[cold]
-pub(crate) fn second_address(first: IpAddr, second: IpAddr) -> Option<String> {
-    let ((low, width), (high, of)) = (bits(first), bits(second));
+pub(crate) fn second_word(first: IpAddr, second: &str) -> Option<String> {
+    let (low, width) = bits(first);
+    if let Ok(len) = second.parse::<u32>() {
+        let is_length = len <= width - width / 4 && low.trailing_zeros() >= width - len;
+        return is_length.then(|| {
+            format!(
+                "{}: a network and its length, or a host and its value? A host has its length ({first}/{width}), \
+                 a network a slash before it",
+                quote(format!("{first} {len}"))
+            )
+        });
+    }
+    let second = second.parse().ok()?;
+    let (high, of) = bits(second);
     if width != of {
         return None;
     }
@@ -183,9 +196,7 @@ mod tests {
 
     #[test]
     fn what_is_no_next_hop_of_a_host() {
-        let why = |first: &str, second: &str| {
-            second_address(first.parse().unwrap(), second.parse().unwrap())
-        };
+        let why = |first: &str, second: &str| second_word(first.parse().unwrap(), second);
         for (first, second) in [
             ("10.0.0.1", "192.0.2.1"),
             ("192.0.2.1", "10.0.0.1"),
@@ -196,6 +207,11 @@ mod tests {
             ("10.0.0.1", "127.0.0.1"),
             ("2001:db8::1", "2001:db8:0:1::2"),
             ("2001:db8::1", "fe80::1"),
+            ("10.1.2.0", "22"),
+            ("10.1.2.4", "30"),
+            ("10.1.2.0", "64500"),
+            ("10.1.2.0", "eth0"),
+            ("2001:db8::1", "64"),
         ] {
             assert_eq!(why(first, second), None, "{first} {second}");
         }
@@ -228,6 +244,17 @@ mod tests {
             ),
             ("10.0.0.0", "10.0.0.255", "\"10.0.0.0 10.0.0.255\": a range"),
             ("10.0.0.0", "10.0.2.255", "\"10.0.0.0 10.0.2.255\": a range"),
+            (
+                "10.1.2.0",
+                "24",
+                "\"10.1.2.0 24\": a network and its length",
+            ),
+            (
+                "2001:db8::",
+                "32",
+                "\"2001:db8:: 32\": a network and its length",
+            ),
+            ("0.0.0.0", "0", "\"0.0.0.0 0\": a network and its length"),
             ("10.0.0.4", "10.0.0.7", "\"10.0.0.4 10.0.0.7\": a range"),
             ("10.0.0.1", "10.0.0.254", "\"10.0.0.1 10.0.0.254\": a range"),
             (

@@ -7,8 +7,15 @@
 /// What holds the prefix of a row.
 #[rustfmt::skip]
 pub(crate) const PREFIX: &[&str] = &[
-    "prefix", "cidr", "network", "subnet", "ipprefix", "ipv4prefix", "ipv6prefix", "cidrblock", "ipv6cidrblock",
+    "prefix", "cidr", "network", "subnet", "ipprefix", "ipv4prefix", "ipv6prefix", "prefix4", "prefix6", "cidrblock", "ipv6cidrblock",
     "cidrip", "cidripv6", "ipcidrrange", "iprange", "range",
+];
+
+/// What holds a network around that of a row, which is no prefix of it.
+#[rustfmt::skip]
+pub(crate) const AROUND: &[&str] = &[
+    "parent", "parents", "parentprefix", "parentnetwork", "parentcidr", "container", "supernet", "supernets", "lessspecific",
+    "lessspecifics", "aggregate", "covering", "coveringprefix", "coveringprefixes",
 ];
 
 /// What holds the address of a row without a prefix: a route for this one address.

@@ -19,16 +19,16 @@ pub(crate) fn is_as_list(text: &str) -> bool {
         .all(|text| as_number(text).is_some())
 }
 
-/// Whether the text formats of tables and updates can hold the next hop `name`: a word of one line, without commas
-/// and comment signs, or AS numbers.
+/// Whether the text formats of tables and updates can hold the next hop `name`: a word of one line, without commas,
+/// that no comment is in, or AS numbers.
 pub fn is_token(name: &str) -> bool {
     check(name).is_ok() && is_word(name)
 }
 
 /// The same of a name that was [checked](check).
 pub(crate) fn is_word(name: &str) -> bool {
-    let ends = |byte| matches!(byte, b' ' | b'\t' | b',' | b'#' | b';');
-    !name.bytes().any(ends) || is_as_list(name)
+    let is_comment = name.starts_with(['#', ';']) || name.ends_with(';');
+    !is_comment && !name.contains([' ', '\t', ',']) || is_as_list(name)
 }
 
 /// `text` without the braces around an AS set.

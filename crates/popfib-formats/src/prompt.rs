@@ -44,7 +44,8 @@ fn end_of_prompt(line: &str) -> Option<usize> {
         first if first.is_ascii_alphanumeric() => line.find(['#', '>', '$'])?,
         _ => return None,
     };
-    let name = &line[..end];
+    // FortiOS has a blank before the sign, and a VDOM in parentheses.
+    let name = line[..end].split(" (").next()?.trim_end();
     let is_name = name.starts_with('[') || !name.contains([' ', '\t']);
     is_name.then_some(end + 1)
 }
@@ -58,6 +59,11 @@ mod tests {
         for (line, prompt) in [
             ("r1#show ip route", "r1#"),
             ("r1# show ip route", "r1#"),
+            ("FGT # get router info routing-table all", "FGT #"),
+            (
+                "FGT (root) # get router info routing-table all",
+                "FGT (root) #",
+            ),
             ("<H3C>dis ip routing-table", "<H3C>"),
             ("a@r1> show route", "a@r1>"),
             ("bird> show route", "bird>"),

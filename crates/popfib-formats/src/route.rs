@@ -29,6 +29,12 @@ pub trait RouteSource: Send {
     /// on after that line; any other ends the source.
     fn next_route(&mut self) -> Result<Option<Route>, ReadError>;
 
+    /// Whether the last route is of a range and counts for nothing, as the routes `before` all ranges are handed out again among
+    /// them, the narrowest last.
+    fn begin_ranges(&mut self, _before: &mut dyn FnMut() -> Vec<Route>) -> bool {
+        false
+    }
+
     /// The values of the routes so far.
     fn values(&mut self) -> &mut ValueBook;
 

@@ -5,23 +5,21 @@
 //! 10.0.0.0/8      192.0.2.1      10.0.0.0/8
 //! 2001:db8::/32   eth0           192.0.2.7
 //! ```
-//! Prefix and next hop are separated by blanks, tabs or one comma. A prefix
-//! without length is one host; a length may be a network mask. Where the first route has no next
-//! hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the next hop is any token: text without
-//! blanks, commas and comment signs; after a blank also AS numbers joined by commas, as an
-//! AS set is written, and with braces around them also after a comma. In a table with next hops, a line that ends
-//! after a comma or a tab has one that is absent.
+//! Prefix and next hop are separated by blanks, tabs or one comma. A prefix without length is one host; a length may be a network
+//! mask. Where the first route has no next hop, none has: that is a list of prefixes, whose next hop is the empty name. Else the
+//! next hop is any token: text without blanks and commas; after a blank also AS numbers joined by commas, as an AS set is
+//! written, and with braces around them also after a comma. In a table with next hops, a line that ends after a comma or a tab
+//! has one that is absent.
 //!
 //! What would be read as CSV in another way is refused: a quote after a comma or a tab, a semicolon right after the prefix. So is
 //! an address after one without a length that may be its mask or the end of a range ([`masks`](crate::masks)).
 //! A range or a short form may stand for the prefix ([`ranges`](crate::ranges)); of ranges with next hops the narrowest
 //! counts ([`overlap`](crate::delimited::overlap)).
 //!
-//! `#` and `;` begin a comment wherever else they stand;
-//! empty lines are nothing. IPv4 is dotted, IPv6 in any legal spelling;
-//! v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
-//! without; a byte order mark is ignored. Comments may hold any bytes, the rest
-//! is UTF-8 without control characters.
+//! `#` and `;` begin a comment at the beginning of a line, right after a prefix (`#`) and after a blank, but inside of a next hop
+//! they are part of it; where a comma or a tab separates it from the prefix, a comment has blanks on both sides. Empty lines are
+//! nothing. IPv4 is dotted, IPv6 in any legal spelling; v4-mapped IPv6 stays IPv6. Lines end in LF or CR LF, the last one also
+//! without; a byte order mark is ignored. Comments may hold any bytes, the rest is UTF-8 without control characters.
 //!
 //! Most lines are plain: a loop over bytes reads them and allocates nothing. Any other line is read again by cold functions, which
 //! find out what the line is, or what is wrong with it.
@@ -38,8 +36,8 @@ use crate::error::{ReadError, quote};
 use crate::hosts::LOCALHOST;
 use crate::input::Input;
 use crate::ipv4;
-use crate::lines::Lines;
-use crate::masks::second_address;
+use crate::lines::{Lines, begins_comment};
+use crate::masks::second_word;
 use crate::name_rule::{MAX_NEXT_HOP_LENGTH, checked};
 use crate::origins::is_as_list;
 use crate::ranges::{AddressSpan, NoSpan, Notation, no_prefix};
@@ -243,6 +241,10 @@ impl RouteSource for TextTable {
         Ok(Some(Route { prefix, value }))
     }
 
+    fn begin_ranges(&mut self, before: &mut dyn FnMut() -> Vec<Route>) -> bool {
+        self.ranges.begin(before)
+    }
+
     fn values(&mut self) -> &mut ValueBook {
         &mut self.values
     }
@@ -328,6 +330,10 @@ fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<us
         if line.get(next_hop.end) == Some(&b',') {
             return Err(LineFlaw::ThirdField(next_hop.end, true));
         }
+        // A value after a comma.
+        if line[end..next_hop.end].contains(&b',') && !begins_comment(line, next_hop.end) {
+            return with_more(line, end..next_hop.end, next_hop.end);
+        }
         if line.get(end) == Some(&b';') && class(line, end + 1) & FIELD_END == 0 {
             return Err(LineFlaw::Semicolon(end));
         }
@@ -338,18 +344,30 @@ fn next_hop(line: &[u8], prefix: Range<usize>, is_host: bool) -> Result<Range<us
             return Err(LineFlaw::Quoted(next_hop.start));
         }
         b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' | b':' if is_host => {
-            no_second_address(&line[start..end], &line[next_hop.clone()])?;
+            no_mask(&line[start..end], &line[next_hop.clone()])?;
         }
         _ => {}
     }
-    let rest = skip_blanks(line, next_hop.end);
-    if !is_end(line, rest) {
-        let between = end..next_hop.start;
-        let is_delimited = is_delimited(&line[between.clone()]);
-        let set = as_set(line, between).ok_or(LineFlaw::ThirdField(rest, is_delimited))?;
-        return Ok(set);
+    match skip_blanks(line, next_hop.end) == line.len() {
+        true => Ok(next_hop),
+        false => with_more(line, end..next_hop.start, next_hop.end),
     }
-    Ok(next_hop)
+}
+
+/// The next hop after the separator `between` whose first field ends at `end`, and not its line: with the comment signs inside of
+/// it, as a comment has a blank before it, and between columns blanks around it; or several AS numbers.
+#[cold]
+fn with_more(line: &[u8], between: Range<usize>, mut end: usize) -> Result<Range<usize>, LineFlaw> {
+    let (start, is_delimited) = (between.end, is_delimited(&line[between.clone()]));
+    let is_apart = |sign| !is_delimited || matches!(line.get(sign + 1), None | Some(b' ' | b'\t'));
+    while end < line.len() && is_end(line, end) && (is_delimited || !begins_comment(line, end)) {
+        end = field(line, end + 1)?.end;
+    }
+    let rest = skip_blanks(line, end);
+    if rest == line.len() || is_end(line, rest) && is_apart(rest) {
+        return Ok(start..end);
+    }
+    as_set(line, between).ok_or(LineFlaw::ThirdField(rest, is_delimited))
 }
 
 /// Whether a prefix is that of one address.
@@ -380,14 +398,13 @@ fn as_set(line: &[u8], between: Range<usize>) -> Option<Range<usize>> {
     (is_as_list(text) && is_end(line, skip_blanks(line, end))).then_some(start..end)
 }
 
-/// Nothing is wrong with a next hop that follows a host, if that has a length or the next hop is no address.
+/// Nothing is wrong with a next hop that follows a host, if that has a length or the next hop is no mask and no length.
 #[cold]
-fn no_second_address(host: &[u8], next_hop: &[u8]) -> Result<(), LineFlaw> {
-    let address = |text| str::from_utf8(text).ok()?.parse::<IpAddr>().ok();
-    let (Some(host), Some(next_hop)) = (address(host), address(next_hop)) else {
-        return Ok(());
-    };
-    second_address(host, next_hop).map_or(Ok(()), |reason| Err(LineFlaw::Reason(reason)))
+fn no_mask(host: &[u8], next_hop: &[u8]) -> Result<(), LineFlaw> {
+    let text = |bytes| str::from_utf8(bytes).unwrap_or_default();
+    let host: Option<IpAddr> = text(host).parse().ok();
+    let reason = host.and_then(|host| second_word(host, text(next_hop)));
+    reason.map_or(Ok(()), |reason| Err(LineFlaw::Reason(reason)))
 }
 
 /// The prefix at `start` by the library's own parser, and where it ends.

@@ -16,7 +16,8 @@ use popfib::IpPrefix;
 use crate::date::parse_seconds;
 use crate::error::{not, parsed, quote};
 use crate::input::head_lines;
-use crate::masks::second_address;
+use crate::lines::begins_comment;
+use crate::masks::second_word;
 use crate::mrt::BgpChange;
 use crate::name_rule::checked;
 use crate::origins::{is_as_list, is_token};
@@ -65,7 +66,8 @@ fn first_fields(head: &[u8]) -> Option<[&str; 3]> {
 
 /// A line without its comment and the blanks around the rest.
 fn content(line: &[u8]) -> &[u8] {
-    let end = line.iter().position(|b| COMMENTS.contains(b));
+    let is_comment = |&at: &usize| COMMENTS.contains(&line[at]) && begins_comment(line, at);
+    let end = (0..line.len()).find(is_comment);
     line[..end.unwrap_or(line.len())].trim_ascii()
 }
 
@@ -109,9 +111,9 @@ fn read<const WITH_PEER: bool>(
         if !is_token(name) {
             return Err(format!("more than a next hop: {}", quote(name)));
         }
-        // An address without a length, and another: a mask or the end of a range would make a wrong host route.
-        if let (Ok(host), Ok(next_hop)) = (host.parse(), name.parse())
-            && let Some(reason) = second_address(host, next_hop)
+        // An address without a length, and one: a mask, a length or the end of a range would make a wrong host route.
+        if let Ok(host) = host.parse()
+            && let Some(reason) = second_word(host, name)
         {
             return Err(reason);
         }

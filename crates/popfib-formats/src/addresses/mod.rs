@@ -45,4 +45,5 @@ pub use options::{AddressOptions, AddressPick, ColumnId, LinePart};
 pub use parse::{parse_address, parse_ipv4_at, parse_ipv6};
 pub use record::CsvRecord;
 pub use source::{AddressFormat, AddressSource, CsvDialect};
+pub(crate) use span::after_slash;
 pub use span::{FoundSpan, find_span};

@@ -40,16 +40,23 @@ pub fn find_span(line: &[u8], from: usize) -> Option<FoundSpan> {
 
 /// The prefix that an address of `line` begins, and where it ends.
 pub(super) fn prefix_of(line: &[u8], found: &FoundAddress) -> Option<(IpPrefix, usize)> {
-    let rest = line[found.range.end..].strip_prefix(b"/")?;
+    let rest = after_slash(&line[found.range.end..])?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/');
     let is_number = rest.get(digits) == Some(&b'.') && rest.get(digits + 1).is_some_and(is_word);
-    if is_number || rest.get(digits).is_some_and(is_word) {
+    let is_path = after_slash(&rest[digits..]).is_some();
+    if is_number || is_path || rest.get(digits).is_some_and(is_word) {
         return None;
     }
     let length = std::str::from_utf8(&rest[..digits]).ok()?;
     let prefix = masked(found.address, length)?;
-    Some((prefix, found.range.end + 1 + digits))
+    Some((prefix, line.len() - rest.len() + digits))
+}
+
+/// What comes after the slash that `text` begins with, which JSON and URLs may write with an escape.
+pub(crate) fn after_slash(text: &[u8]) -> Option<&[u8]> {
+    let slashes: [&[u8]; 4] = [b"/", b"\\/", b"%2F", b"%2f"];
+    slashes.iter().find_map(|slash| text.strip_prefix(*slash))
 }
 
 /// The prefix of an address and a length, whose host bits are cleared.
@@ -92,6 +99,9 @@ mod tests {
             ("10.1.2.3/24.", "10.1.2.3/24=10.1.2.0-10.1.2.255"),
             ("10.1.2.3/32 x", "10.1.2.3/32=10.1.2.3-10.1.2.3"),
             ("0.0.0.0/0", "0.0.0.0/0=0.0.0.0-255.255.255.255"),
+            ("\"10.1.0.0\\/16\"", "10.1.0.0\\/16=10.1.0.0-10.1.255.255"),
+            ("=10.1.0.0%2F16&", "10.1.0.0%2F16=10.1.0.0-10.1.255.255"),
+            ("http:\\/\\/10.1.2.3\\/24\\/x", "10.1.2.3=10.1.2.3-10.1.2.3"),
             ("10.1.2.3/33", "10.1.2.3=10.1.2.3-10.1.2.3"),
             ("10.1.2.3/", "10.1.2.3=10.1.2.3-10.1.2.3"),
             ("http://10.1.2.3/24/x", "10.1.2.3=10.1.2.3-10.1.2.3"),

@@ -32,7 +32,7 @@ use crate::error::{ReadError, parsed, quote};
 use crate::input::{Input, head_lines};
 use crate::lines::{Lines, text};
 use crate::names::note_left_out;
-use crate::ranges::{AddressSpan, IpRangePrefixes, Notation};
+use crate::ranges::{AddressSpan, IpRangePrefixes, Notation, is_prefix};
 use crate::registry::Capability::{ManyValues, PrefixColumn};
 use crate::route::{Route, RouteSource};
 use crate::table_format::{LoadOptions, TableEntry};
@@ -109,14 +109,12 @@ fn by_content(declared: Option<u8>, heading: &str, row: &str) -> Result<CsvLayou
 fn is_more_than_text(line: &str, fields: &CsvFields) -> bool {
     let (separator, value) = (separator(None, line), fields.get(1));
     let (first, rest) = line.split_once(char::from(separator)).unwrap_or_default();
-    // An AS set in braces is one value of the text table.
-    let signs: &[char] = match separator {
-        b';' => &['#'],
-        _ => &[',', '#', ';', '{'],
-    };
     let is_quoted = rest.trim_start().starts_with('"');
+    // An AS set in braces is one value of the text table.
+    let is_set = separator != b';' && !is_quoted && value.contains([',', '{']);
     let is_comment = separator == b';' && (value.is_empty() || first.ends_with([' ', '\t']));
-    if is_comment || value.contains(signs) && !is_quoted {
+    let has_comment = [" # ", " ; "].iter().any(|sign| value.contains(sign)) && !is_quoted;
+    if is_comment || is_set || has_comment {
         return false;
     }
     fields.len() > 2
@@ -175,6 +173,9 @@ pub(crate) struct Delimited {
     ranges: RangeRoutes,
     /// Rows of what belongs to nobody.
     unrouted: u64,
+    /// The columns of other prefixes, and how many there were in them that differ.
+    others: Vec<usize>,
+    lost: u64,
     /// Whether the user says what a row is, and whether only its prefix counts.
     is_clear: bool,
     prefixes_only: bool,
@@ -206,6 +207,8 @@ impl Delimited {
             // Of equal ranges the caller chooses, if any.
             ranges: RangeRoutes::new(options.all),
             unrouted: 0,
+            others: Vec::new(),
+            lost: 0,
             is_clear: options.format.is_some() || options.prefix_column.is_some(),
             prefixes_only: options.prefixes_only,
             at_end: false,
@@ -277,6 +280,11 @@ impl Delimited {
                 AddressSpan::Range(ends.0, ends.1)
             }
         };
+        for &n in &self.others {
+            let other = AddressSpan::parse(fields.get(n).trim(), self.notation);
+            let is_lost = other.is_ok_and(|other| other.ends() != span.ends());
+            self.lost += u64::from(is_lost && is_prefix(fields.get(n).trim()));
+        }
         let first = layout.values.iter().min();
         if let Some(n) = first.filter(|&&n| n >= fields.len() && self.values.is_blank()) {
             return Err(format!("field {} is missing", n + 1));
@@ -324,6 +332,9 @@ impl Delimited {
             self.values.unread = layout.unread(&fields);
         }
         let is_heading = layout.heading.is_some();
+        if self.prefix.is_none() {
+            self.others = layout.other_prefixes(&fields);
+        }
         self.fields = Some((fields, layout));
         Ok(is_heading)
     }
@@ -377,6 +388,10 @@ impl RouteSource for Delimited {
         }
     }
 
+    fn begin_ranges(&mut self, before: &mut dyn FnMut() -> Vec<Route>) -> bool {
+        self.ranges.begin(before)
+    }
+
     fn values(&mut self) -> &mut ValueBook {
         &mut self.values
     }
@@ -388,6 +403,8 @@ impl RouteSource for Delimited {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = note_left_out(self.unrouted, "row", " of addresses that are not routed");
+        let other = " in another column (`prefix_column` takes it)";
+        notes.extend(note_left_out(self.lost, "prefix", other));
         notes.extend(self.ranges.note());
         notes
     }

@@ -200,6 +200,13 @@ impl CsvLayout {
         })
     }
 
+    /// The columns of a heading that are called prefixes, beside the one that is read.
+    pub(super) fn other_prefixes(&self, fields: &CsvFields) -> Vec<usize> {
+        let is_other = |&n: &usize| !self.source.uses(n) && rank(fields.get(n), PREFIX).is_some();
+        let columns = 0..self.heading.unwrap_or_default();
+        columns.filter(is_other).collect()
+    }
+
     /// That one column of several is read, where none is asked for.
     pub(super) fn unread(&self, fields: &CsvFields) -> Option<String> {
         let value = self.values.first()?;
@@ -314,11 +321,9 @@ pub(super) fn is_host(
     fields: &CsvFields,
     layout: &CsvLayout,
 ) -> Result<(), String> {
-    let value = layout.values.first().map(|&n| fields.get(n).parse());
-    let second = value
-        .and_then(Result::ok)
-        .filter(|_| layout.heading.is_none());
-    if let Some(reason) = second.and_then(|second| masks::second_address(address, second)) {
+    let value = layout.values.first().map(|&n| fields.get(n));
+    let second = value.filter(|_| layout.heading.is_none());
+    if let Some(reason) = second.and_then(|second| masks::second_word(address, second)) {
         return Err(reason);
     }
     let is_mask = |n: &usize| {

@@ -13,6 +13,7 @@
 //!
 //! Ranges are kept until the file has ended, each once. Most files are in order:
 //! their ranges are just appended, and only those that are late need a search. A prefix that comes after a range is kept as one.
+//! Those before the first range are handed out by then, and come back for it from whoever has them ([`RangeRoutes::begin`]).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -34,6 +35,7 @@ pub(crate) struct RangeRoutes {
     replaced: u64,
     /// In their order, once all are there.
     sorted: Option<IntoIter<ValueRange>>,
+    is_begun: bool,
     /// The ranges that the last one lies in, and itself.
     around: Vec<ValueRange>,
     /// What is left of the range that is handed out, and its value.
@@ -49,6 +51,7 @@ type RangeKey = (IpAddr, Reverse<IpAddr>, Option<Option<NextHop>>);
 struct ValueRange {
     first: IpAddr,
     last: IpAddr,
+    /// 0 if it stands before all ranges.
     line: u64,
     value: Option<NextHop>,
 }
@@ -98,6 +101,35 @@ impl RangeRoutes {
         self.replaced += u64::from(is_replaced && !self.all);
     }
 
+    /// Whether all begins again, as there are routes `before` the ranges, which are asked for once the first route of those was
+    /// handed out.
+    pub(crate) fn begin(&mut self, before: &mut dyn FnMut() -> Vec<Route>) -> bool {
+        let Some(sorted) = self
+            .sorted
+            .take_if(|_| !mem::replace(&mut self.is_begun, true))
+        else {
+            return false;
+        };
+        let before = before();
+        if before.is_empty() {
+            self.sorted = Some(sorted);
+            return false;
+        }
+        self.range = None;
+        self.in_order = mem::take(&mut self.around);
+        self.in_order.extend(sorted);
+        self.in_order.extend(before.into_iter().map(|route| {
+            let (first, last) = AddressSpan::Prefix(route.prefix).ends();
+            ValueRange {
+                first,
+                last,
+                line: 0,
+                value: route.value,
+            }
+        }));
+        true
+    }
+
     /// The next route of the ranges, once all are there; or the line of a range that has no answer, and why.
     pub(crate) fn next(&mut self) -> Option<Result<Route, (u64, String)>> {
         let prefix = loop {
@@ -110,9 +142,17 @@ impl RangeRoutes {
                     self.range = IpRangePrefixes::new(range.first, range.last).ok();
                 }
                 Err([around, range]) => {
+                    let (range, other) = match range.line {
+                        0 => (around, range),
+                        _ => (range, around),
+                    };
+                    let place = match other.line {
+                        0 => "before all ranges".to_owned(),
+                        line => format!("of line {line}"),
+                    };
                     let reason = format!(
-                        "the range {} to {} overlaps {} to {} of line {}, and neither lies in the other",
-                        range.first, range.last, around.first, around.last, around.line
+                        "the range {} to {} overlaps {} to {} {place}, and neither lies in the other",
+                        range.first, range.last, other.first, other.last
                     );
                     return Some(Err((range.line, reason)));
                 }

@@ -1,20 +1,20 @@
 //! Finds prefixes in one element of a list of JSON: the element's text in, its prefixes out, while serde_json parses it.
 //!
 //! In an object the member with the best name has the prefix. Others that are called a prefix, too, have to agree with it, or be of
-//! the other family. What looks like an address and is none of these is kept for an error, in case that nothing is a prefix.
+//! the other family. Networks around it are none of its prefixes. What looks like an address and is none of these is kept for an error, in case that nothing is a prefix.
 
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::node::several;
-use super::records::MemberValue;
+use super::node::{MemberValue, several};
+use super::reason;
 use crate::error::quote;
 use crate::items::pass_over_scalars;
 use crate::masks::Length;
-use crate::names::{PREFIX, rank};
+use crate::names::{AROUND, PREFIX, rank};
 use crate::ranges::{is_prefix, is_range};
 use crate::rows::{RouteRows, RowValue};
 use crate::words::{looks_like_prefix, may_be_element};
@@ -42,6 +42,14 @@ pub(super) struct PrefixFinder<'a> {
 }
 
 impl PrefixFinder<'_> {
+    /// Reads an element.
+    pub(super) fn read(&mut self, json: &str) -> Result<(), String> {
+        let mut parser = serde_json::Deserializer::from_str(json);
+        let read = self.deserialize(&mut parser);
+        let read = read.and_then(|()| parser.end());
+        read.map_err(|e| reason(&e))
+    }
+
     /// The same for what is inside.
     fn inside<'b>(
         &'b mut self,
@@ -159,6 +167,7 @@ impl<'de> Visitor<'de> for &mut PrefixFinder<'_> {
                         MemberValue::Absent => {}
                     }
                 }
+                None if rank(&key, AROUND).is_some() => _ = map.next_value::<IgnoredAny>()?,
                 None => {
                     // Of bgpq4: the prefix is for some lengths only.
                     is_bounded |= matches!(key.as_str(), "greater-equal" | "less-equal");

@@ -14,6 +14,11 @@
 //! `show bgp detail json` has an object for each prefix, with its `paths`; so has `show bgp PREFIX json`, whose object is the
 //! outermost one and names the `prefix`, too. Routes of one neighbour have no paths, but a next hop each.
 //!
+//! `gobgp global rib -j` has the next hop and the AS path of a path among its attributes:
+//!
+//! ```text
+//! { "10.0.0.0/8": [ { "best": true, "attrs": [ { "type": 3, "nexthop": "192.0.2.1" } ] } ] }
+//! ```
 //! Read are the marks, next hops and AS paths; all other members say more about a route, and are passed over.
 //! Both listings have one reader, as only the marks differ. What drops packets has no `ip`, but a
 //! member that says so (`"blackhole": true`).
@@ -30,7 +35,7 @@ use crate::words::is_long_prefix;
 
 pub(crate) static FORMAT: TableEntry = TableEntry {
     name: "frr-json",
-    description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR; next hops of selected routes",
+    description: "`show ip route json`, `show ipv6 route json` and `show bgp json` of FRR, `gobgp global rib -j`; next hops of selected routes",
     can: &[Tables, Origins],
     detect,
     open: |input, options| Ok(document(Frr::default(), input, options)),
@@ -90,7 +95,7 @@ struct FrrPaths {
 struct FrrRoute {
     #[serde(default)]
     selected: bool,
-    #[serde(default)]
+    #[serde(default, alias = "best")]
     bestpath: FrrBestPath,
     #[serde(default)]
     nexthops: Vec<FrrNextHop>,
@@ -98,6 +103,39 @@ struct FrrRoute {
     path: Option<String>,
     /// The AS path in an answer about one prefix.
     aspath: Option<FrrAsPath>,
+    /// Of GoBGP: what has the next hop and the AS path.
+    #[serde(default)]
+    attrs: Vec<GobgpAttribute>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an attribute")]
+struct GobgpAttribute {
+    nexthop: Option<String>,
+    as_paths: Option<Vec<GobgpSegment>>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "a segment of an AS path")]
+struct GobgpSegment {
+    segment_type: u8,
+    asns: Vec<u32>,
+}
+
+impl GobgpSegment {
+    /// As it is written in paths of text.
+    fn text(&self) -> String {
+        let joined = |sign| {
+            let asns: Vec<_> = self.asns.iter().map(u32::to_string).collect();
+            asns.join(sign)
+        };
+        match self.segment_type {
+            1 => format!("{{{}}}", joined(",")),
+            3 => format!("({})", joined(" ")),
+            4 => format!("[{}]", joined(",")),
+            _ => joined(" "),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -234,8 +272,13 @@ impl Grammar for Frr {
         let detail = route.aspath.as_ref().map(|path| path.string.as_str());
         // `Local` stands for an empty path.
         let detail = detail.map(|path| if path == "Local" { "" } else { path });
-        let (hop, path) = (hop.and_then(FrrNextHop::value), route.path.as_deref());
-        rows.bgp_route(rows.line(), prefix, hop, path.or(detail));
+        let of_attributes = || route.attrs.iter().find_map(|of| of.nexthop.as_deref());
+        let segments = route.attrs.iter().find_map(|of| of.as_paths.as_ref());
+        let segments = segments.map(|all| all.iter().map(GobgpSegment::text).collect::<Vec<_>>());
+        let segments = segments.map(|all| all.join(" "));
+        let hop = hop.and_then(FrrNextHop::value).or_else(of_attributes);
+        let path = route.path.as_deref().or(detail).or(segments.as_deref());
+        rows.bgp_route(rows.line(), prefix, hop, path);
         Ok(())
     }
 }

@@ -29,12 +29,12 @@ use std::fmt;
 
 use popfib_table::CellKind;
 use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::finder::{PrefixFinder, looks_like_addresses};
-use super::node::{node, several};
-use super::records::{MemberValue, has_one_prefix, has_prefix, range_ends};
+use super::node::{MemberValue, node, several};
+use super::records::{has_one_prefix, has_prefix, range_ends};
 use super::shape::OuterKeys;
 use super::strings::{StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, keys, reason, record};
@@ -257,10 +257,7 @@ impl Grammar for JsonLists {
             lost: &mut lost,
             is_nameless: self.is_nameless,
         };
-        let mut parser = serde_json::Deserializer::from_str(json);
-        let read = walk.deserialize(&mut parser);
-        let read = read.and_then(|()| parser.end());
-        read.map_err(|e| reason(&e))?;
+        walk.read(json)?;
         if rows.account().is_known() {
             return Ok(());
         }

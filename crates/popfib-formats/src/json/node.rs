@@ -127,6 +127,30 @@ pub(super) fn remove(members: &mut Vec<(Cow<'_, str>, RecordNode<'_>)>, path: &s
     });
 }
 
+/// What a member that was looked for holds. Null is told from nothing: the value of this object is not known, while
+/// with nothing there may be no values in the whole file.
+#[derive(Default)]
+pub(super) enum MemberValue {
+    /// Nothing, or what is no value: an object or a list.
+    #[default]
+    Absent,
+    Null,
+    Text(String),
+}
+
+impl MemberValue {
+    /// A string, or a number or truth value as it is written: to read a number
+    /// would cost those of more than 64 bits their digits.
+    pub(super) fn of(json: &str) -> Result<Self, Error> {
+        Ok(match json.as_bytes().first() {
+            Some(b'"') => Self::Text(serde_json::from_str(json)?),
+            Some(b'n') => Self::Null,
+            Some(b'{' | b'[') | None => Self::Absent,
+            Some(_) => Self::Text(json.to_owned()),
+        })
+    }
+}
+
 /// The error of several prefixes where one was looked for.
 pub(super) fn several<'a>(paths: impl Iterator<Item = &'a str>) -> String {
     let paths: Vec<_> = paths.take(MAX_SHOWN).map(quote).collect();

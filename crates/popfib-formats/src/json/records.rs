@@ -9,6 +9,8 @@
 //!
 //! - The prefix may be an address, in an object without a value, or beside a length or a mask
 //!   ([`masks`](crate::masks)). An address beside a value alone is more likely a line of a log, which is no route.
+//! - Further prefixes in an object, of the other family or in objects and lists inside of it, have its value, too, as in
+//!   [`lists`](super::lists).
 //! - If the names in the first object say nothing, its one member that is a prefix with its length, or a range, is that of
 //!   all objects; or those that are called as the ends of a range and are addresses.
 //! - A value that is empty or null is absent. If the first object has no value at all, none may have one: it is a list of
@@ -19,13 +21,13 @@ use std::fmt;
 use std::net::IpAddr;
 
 use serde::Deserializer;
-use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::Error;
+use serde::de::{Deserialize, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::node::{listed_prefixes, node, prefixes, remove, several};
+use super::finder::PrefixFinder;
+use super::node::{MemberValue, listed_prefixes, node, prefixes, remove, several};
 use super::shape::OuterKeys;
-use super::strings::{StringRole, strings};
+use super::strings::{HeadString, StringRole, strings};
 use super::{first_byte, first_value, frr, is_others, reason, record};
 use crate::error::quote;
 use crate::grammar::{Grammar, document, head_lines, lines};
@@ -254,9 +256,16 @@ impl Grammar for PrefixObjects {
                 None => rows.span(&prefix)?,
             },
         };
-        let value = match &mut self.leaves {
-            None => found.value,
-            Some(leaves) => {
+        let text;
+        let value = match (&mut self.leaves, found.value) {
+            (None, MemberValue::Text(value)) if !value.trim().is_empty() => {
+                text = value;
+                RowValue::Text(&text)
+            }
+            (None, MemberValue::Absent) => RowValue::Text(""),
+            // What is empty or null is a value that is not known.
+            (None, _) => RowValue::Text(rows.absent()),
+            (Some(leaves), _) => {
                 rows.may_lack();
                 let mut members = match node(json)? {
                     RecordNode::Map(members) => members,
@@ -283,18 +292,23 @@ impl Grammar for PrefixObjects {
                 }
                 let is_bare = members.is_empty() && rows.values.wants_all();
                 record(leaves, &RecordNode::Map(members), is_bare, rows);
-                return rows.elements_of(span, RowValue::Record);
+                RowValue::Record
             }
         };
-        match value {
-            MemberValue::Text(value) if !value.trim().is_empty() => rows.elements_of(span, &*value),
-            MemberValue::Absent => rows.elements_of(span, ""),
-            // What is empty or null is a value that is not known.
-            MemberValue::Text(_) | MemberValue::Null => {
-                let absent = rows.absent();
-                rows.elements_of(span, absent)
-            }
+        let is_chosen = self.prefix.is_some() || self.length.is_some() || self.range.is_some();
+        if is_chosen || !found.has_more {
+            return rows.elements_of(span, value);
         }
+        let mut all = PrefixFinder {
+            rows,
+            value,
+            named: [None; 2],
+            are_prefixes: &mut None,
+            scalar: &mut None,
+            lost: &mut None,
+            is_nameless: false,
+        };
+        all.read(json)
     }
 
     fn notes(&self) -> Vec<String> {
@@ -319,30 +333,6 @@ fn length_rank(name: &str) -> Option<usize> {
     Length::named(name).map(|(rank, _)| rank)
 }
 
-/// What a member that was looked for holds. Null is told from nothing: the value of this object is not known, while
-/// with nothing there may be no values in the whole file.
-#[derive(Default)]
-pub(super) enum MemberValue {
-    /// Nothing, or what is no value: an object or a list.
-    #[default]
-    Absent,
-    Null,
-    Text(String),
-}
-
-impl MemberValue {
-    /// A string, or a number or truth value as it is written: to read a number
-    /// would cost those of more than 64 bits their digits.
-    pub(super) fn of(json: &str) -> Result<Self, Error> {
-        Ok(match json.as_bytes().first() {
-            Some(b'"') => Self::Text(serde_json::from_str(json)?),
-            Some(b'n') => Self::Null,
-            Some(b'{' | b'[') | None => Self::Absent,
-            Some(_) => Self::Text(json.to_owned()),
-        })
-    }
-}
-
 /// What one pass over an object finds.
 #[derive(Default)]
 struct ObjectParts {
@@ -351,6 +341,8 @@ struct ObjectParts {
     length: Option<(Length, String)>,
     value: MemberValue,
     is_metadata: bool,
+    /// Whether there are prefixes beside that of the best name.
+    has_more: bool,
 }
 
 /// Reads an object in one pass and keeps the members with the best names. A type with a field for each name would
@@ -377,6 +369,8 @@ impl<'de> Visitor<'de> for ObjectVisitor {
         {
             let mut cell =
                 || MemberValue::of(map.next_value::<&RawValue>()?.get()).map_err(A::Error::custom);
+            let is_prefix = prefix.is_some_and(|rank| rank < PREFIX.len());
+            found.has_more |= is_prefix && best_prefix < PREFIX.len();
             if let Some(rank) = prefix.filter(|&rank| rank < best_prefix) {
                 best_prefix = rank;
                 found.prefix = cell()?;
@@ -404,9 +398,10 @@ impl<'de> Visitor<'de> for ObjectVisitor {
                 found.is_metadata =
                     matches!(cell()?, MemberValue::Text(text) if text == "metadata");
             } else {
-                map.next_value::<IgnoredAny>()?;
+                found.has_more |= has_prefixes(map.next_value::<&RawValue>()?.get());
             }
         }
+        found.has_more &= best_prefix < PREFIX.len();
         // An address beside a value and no mask: a log's.
         if best_prefix >= PREFIX.len()
             && !matches!(found.value, MemberValue::Absent)
@@ -416,6 +411,16 @@ impl<'de> Visitor<'de> for ObjectVisitor {
         }
         Ok(found)
     }
+}
+
+/// Whether a member has prefixes in it, as elements of lists or by the names of its own members.
+fn has_prefixes(json: &str) -> bool {
+    let is_prefix = |string: HeadString<'_>| match string.role {
+        StringRole::Key(key) => rank(&key, PREFIX).is_some(),
+        StringRole::Element(text) => is_prefix(&text),
+        StringRole::Value(_) => false,
+    };
+    json.starts_with(['[', '{']) && json.contains('/') && strings(json.as_bytes()).any(is_prefix)
 }
 
 /// How good a member's name is for each part of an object, ranked while it is parsed so that none is copied.

@@ -89,7 +89,7 @@ impl Grammar for Ipset {
                     .copied()
                     .unwrap_or(IpsetElements::Addresses);
                 if matches!(kind, IpsetElements::Other) {
-                    return rows.detail();
+                    return rows.free_text();
                 }
                 while let Some(word) = words.next() {
                     match word {

@@ -243,8 +243,8 @@ impl NftText {
                     element.value.as_deref().unwrap_or(&self.name),
                 )
             }
-            _ if self.element.text.is_empty() => {
-                // It is read at its end, which may be in another line.
+            _ if self.is_other || self.element.text.is_empty() => {
+                // It is read at its end, which may be in another line, and in a set of other things not at all.
                 rows.ignore(token);
                 token.clone_into(&mut self.element.text);
                 Ok(())

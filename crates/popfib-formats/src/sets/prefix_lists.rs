@@ -77,8 +77,9 @@ struct PrefixLists {
     name: String,
     list_type: CiscoListType,
     is_ipv6: bool,
-    /// Those of IPv4 and of IPv6, which share no names.
+    /// Those of IPv4 and of IPv6, which share no names; and those that end with a `deny` of all.
     filled: [FilledSets; 2],
+    ended: [FilledSets; 2],
 }
 
 impl Grammar for PrefixLists {
@@ -175,8 +176,14 @@ impl PrefixLists {
             CiscoListType::PrefixList => self.prefix(rest, rows)?,
             CiscoListType::AccessList => self.source(rest, rows)?,
         };
+        let family = usize::from(self.is_ipv6);
+        if is_permit && self.ended[family].0.contains(&self.name) {
+            return Err(Some(format!(
+                "a permit of {prefix} after a deny of all: it is of no effect"
+            )));
+        }
         if is_permit {
-            self.filled[usize::from(self.is_ipv6)].add(&self.name);
+            self.filled[family].add(&self.name);
             rows.element(prefix, &*self.name)?;
             if is_bounded {
                 rows.bounded();
@@ -185,6 +192,20 @@ impl PrefixLists {
             return Err(Some(format!(
                 "a deny of {prefix}: an exception to the list"
             )));
+        } else if matches!(self.list_type, CiscoListType::AccessList)
+            || matches!(
+                rest,
+                ["any"]
+                    | [
+                        ..,
+                        "0.0.0.0/0" | "::/0" | "0",
+                        "le" | "less-equal",
+                        "32" | "128"
+                    ]
+            )
+        {
+            // Others are about routes of some lengths, such as the default route itself.
+            self.ended[family].add(&self.name);
         }
         Ok(rows.detail()?)
     }

@@ -304,7 +304,7 @@ impl<'a> CodedHop<'a> {
         }
         let first = rest.split(',').next().unwrap_or_default();
         let is_age = is_time(first) && !is_address(first);
-        let is_known = begins!(rest, "is directly connected" "is a summary" "connected by VPN" ",");
+        let is_known = begins!(rest, "is directly connected" "directly connected" "is a summary" "connected by VPN" ",");
         if !is_age && !is_known {
             return Ok(None);
         }
@@ -335,6 +335,7 @@ mod tests {
             ),
             ("is directly connected, d1, weight 1, 00:00:28", "d1"),
             ("is directly connected, 04:43:54, Loopback0", "Loopback0"),
+            ("directly connected, Loopback1", "Loopback1"),
             ("[200/0], 2w0d, Null0", "Null0"),
             ("is a summary, 7w0d, Null0", "Null0"),
             ("[50/0] via ::, pppoe4, 01w0d05h", "pppoe4"),
@@ -387,6 +388,7 @@ mod tests {
             "[1/0] vai 10.0.0.1, eth0",
             "10.0.0.1, eth0",
             "is directly conn",
+            "directly conn",
         ] {
             assert_eq!(CodedHop::of(text), Ok(None), "{text}");
         }

@@ -7,7 +7,7 @@
 //!                     >  to 10.0.0.1 via ge-0/0/0.0
 //!                     [BGP/170] 1d 02:03:04, localpref 100
 //! ```
-//! `*` (or `+`) marks the active route of a prefix, `>` the next hop that it
+//! `*` (or `+`, `#`) marks the active route of a prefix, `>` the next hop that it
 //! uses. Read are the tables `inet.0` and `inet6.0`, also of an instance; the
 //! others hold no routes that packets follow. `show route summary` only counts.
 //! The routes of one neighbour (`receive-protocol`, `advertising-protocol`) stand in columns; `*` marks the active ones.
@@ -16,6 +16,8 @@
 //! ```text
 //! A V Destination        P Prf   Metric 1   Metric 2  Next hop        AS path
 //! * ? 10.0.0.0/8         S   5                       >192.0.2.1
+//! * ? 10.1.0.0/16        B 170        100                             65001 I
+//!   unverified                                       >192.0.2.1
 //! ```
 
 use popfib::IpPrefix;
@@ -37,6 +39,9 @@ fn detect(head: &[u8]) -> bool {
         .take(64)
         .any(|line| table_name(line).is_some())
 }
+
+/// What marks an active route: `#` one of forwarding alone, which packets follow, while `@` is of routing alone.
+const ACTIVE: [char; 3] = ['*', '+', '#'];
 
 #[derive(Default)]
 struct Junos {
@@ -127,10 +132,13 @@ impl Grammar for Junos {
             self.prefix = Some(rows.prefix(first)?);
         }
         // A route (`*[BGP/170] ...`), else a next hop of one (`>  to 10.0.0.1 via ge-0/0/0.0`) or more about it.
-        if entry.trim_start_matches(['*', '+', '-']).starts_with('[') {
+        if entry
+            .trim_start_matches(['*', '+', '-', '@', '#'])
+            .starts_with('[')
+        {
             self.end(rows);
             let prefix = self.prefix.ok_or("a route without a prefix before it")?;
-            if entry.starts_with(['*', '+']) {
+            if entry.starts_with(ACTIVE) {
                 self.active = Some(JunosActiveRoute {
                     prefix,
                     line: rows.line(),
@@ -140,7 +148,7 @@ impl Grammar for Junos {
                 rows.unused(prefix);
             }
         } else if is_prefix && !entry.is_empty()
-            || entry.starts_with(['*', '+'])
+            || entry.starts_with(ACTIVE)
             || entry.starts_with('>') && hop(entry).is_none()
         {
             return Err(not_a_route(line));
@@ -204,9 +212,10 @@ impl Junos {
         let Some(at) = at.filter(|at| *at < 3) else {
             // One more next hop of the route above, or a path of its prefix that is not active.
             let goes_on = line.starts_with([' ', '\t']);
+            // After the state of validation, where there is one.
             let hop = words
-                .first()
-                .filter(|hop| words.len() == 1 && hop.starts_with('>'));
+                .last()
+                .filter(|hop| words.len() < 3 && hop.starts_with('>'));
             if let (Some(active), Some(hop)) = (self.active.take_if(|_| hop.is_some()), hop) {
                 rows.route_of(active.line, active.prefix, &hop[1..]);
             }
@@ -214,23 +223,23 @@ impl Junos {
         };
         self.end(rows);
         let prefix = rows.prefix(words[at])?;
-        if !words[..at].iter().any(|flags| flags.contains(['*', '+'])) {
+        if !words[..at].iter().any(|flags| flags.contains(ACTIVE)) {
             rows.unused(prefix);
             return Ok(());
         }
-        // After protocol and preference; metrics may be missing, so a next hop is what is no number.
+        // After protocol and preference. Metrics may be missing, and an AS path may follow, which ends in a sign (`65001 I`): a next
+        // hop is an address or a word.
         let rest = words.get(at + 3..).unwrap_or_default();
-        let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+        let is_word = |word: &str| word.len() > 1 && word.starts_with(char::is_alphabetic);
         match rest.iter().find(|word| word.starts_with('>')) {
             Some(hop) => rows.route(prefix, &hop[1..]),
             None => {
+                let mut words = rest.iter();
+                let hop = words.find(|word| is_word(word) || is_address(word));
                 self.active = Some(JunosActiveRoute {
                     prefix,
                     line: rows.line(),
-                    hop: rest
-                        .iter()
-                        .find(|word| !is_number(word))
-                        .map(|&hop| hop.to_owned()),
+                    hop: hop.map(|&hop| hop.to_owned()),
                 });
             }
         }

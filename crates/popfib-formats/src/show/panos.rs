@@ -78,7 +78,7 @@ impl Grammar for Panos {
         let flags = cell(columns.flags, columns.age);
         let prefix = rows.prefix(prefix)?;
         let hop = words
-            .next()
+            .find(|word| *word != "vr")
             .ok_or_else(|| format!("no next hop after \"{prefix}\""))?;
         // Every route has flags: without them the row does not fit the heading.
         if flags.is_empty() {

@@ -96,7 +96,7 @@ impl Grammar for HuaweiVrp {
         if self.in_columns {
             return self.row(line, rows);
         }
-        rows.detail_if(begins!(text, "Route Flags" "---"), line)
+        rows.detail_if(begins!(text, "Route Flags" "Proto: " "---"), line)
     }
 
     fn end(&mut self, rows: &mut RouteRows) {

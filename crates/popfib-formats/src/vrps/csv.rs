@@ -31,6 +31,11 @@ pub(super) const FORMAT: VrpEntry = VrpEntry {
 /// How lines are split, how many columns they have, and which are those of AS, prefix and maximum length.
 type VrpCsvLayout = (CsvFields, usize, [usize; 3]);
 
+/// Whether a line is a heading.
+pub(super) fn is_heading(line: &str) -> bool {
+    learn(line).is_ok_and(|(_, is_heading)| is_heading)
+}
+
 /// Learns the columns from the first line; whether that is a heading.
 fn learn(line: &str) -> Result<(VrpCsvLayout, bool), String> {
     let mut fields = CsvFields::new(delimiter(line.as_bytes()).unwrap_or(b','));

@@ -10,8 +10,10 @@
 //! Prefix                   Prefix Length  Origin-AS                FRR, `show rpki prefix-table`
 //! 198.51.100.0               22 -  24     64501
 //! 49.10.0.0/19-24 4910 DTAG                                        lists, and BIRD's `show route` of a table of ROAs
+//! 49.10.0.0/19 24 AS4910
 //! ```
 
+use super::csv::is_heading;
 use super::row::{AnyVrp, VrpEntry, lines, vrp};
 use crate::as_path::as_number;
 use crate::error::not;
@@ -25,13 +27,15 @@ pub(super) const FORMAT: VrpEntry = VrpEntry {
     description: "configurations of OpenBGPD and BIRD, output of BIRD and FRR, lines of PREFIX-MAX ASN",
     can: &[],
     detect: |head| {
-        let lines = head_lines(head).map(|line| text(line).unwrap_or("?"));
-        let mut lines = lines.map(words);
-        let found = lines.find_map(|words| match words[..] {
+        let mut lines = head_lines(head).map(|line| text(line).unwrap_or("?"));
+        let found = lines.find_map(|line| match words(line)[..] {
             ["roa-set" | "route" | "roa" | "RPKI/RTR", ..] => Some(true),
             // A prefix and an AS alone are more likely those of a table.
             [prefix, _] if !prefix.contains('-') => None,
-            _ => Some(read(&words, false).transpose()?.is_ok()),
+            // CSV has its prefix here below a heading alone.
+            [prefix, ..] if prefix.contains('/') => Some(true),
+            _ if is_heading(line) => Some(false),
+            ref words => Some(read(words, false).transpose()?.is_ok()),
         });
         found == Some(true)
     },
@@ -50,6 +54,28 @@ fn words(line: &str) -> Vec<&str> {
     words.take_while(|word| !word.starts_with('#')).collect()
 }
 
+/// The maximum length, empty if there is none, and the AS, which stand after a prefix in either order: `AS` says which is the AS,
+/// else that one number alone may be a length.
+fn two_numbers<'a>(
+    prefix: &str,
+    first: &'a str,
+    second: Option<&&'a str>,
+) -> Result<(&'a str, &'a str), String> {
+    let most = if prefix.contains(':') { 128 } else { 32 };
+    let is_length = |text: &str| text.parse().is_ok_and(|len: u8| len <= most);
+    let is_as = |text: &&&str| as_number(without_as(text)).is_some();
+    match second.filter(is_as) {
+        None => Ok(("", first)),
+        Some(second) if without_as(second) != *second => Ok((first, second)),
+        Some(second) if is_length(second) && !is_length(first) => Ok((second, first)),
+        Some(second) if is_length(first) != is_length(second) => Ok((first, second)),
+        Some(_) if without_as(first) != first => Ok(("", first)),
+        Some(second) => Err(format!(
+            "{first} or {second}: which is the AS? `AS` before it says so"
+        )),
+    }
+}
+
 /// What begins a line that opens a block, is about a table, or of another kind.
 const TITLES: &str = "table roa4 roa6 protocol define aspa aspa-set customer-as BIRD Table RPKI/RTR \
                       Prefix Number host: VRF";
@@ -65,12 +91,15 @@ fn read(words: &[&str], mask: bool) -> Result<Option<AnyVrp>, String> {
             if prefix.contains('/')
                 && (prefix.contains('-') || as_number(without_as(asn)).is_some()) =>
         {
-            // What comes after the AS is of no effect, unless it is of another VRP or form.
+            // What comes after that is of no effect, unless it is of another VRP or form.
             let is_vrp = |word: &&&str| word.contains('/') || matches!(**word, "as" | "source-as");
             if let Some(more) = rest.iter().find(is_vrp) {
                 return Err(not_a_vrp(more));
             }
-            let (prefix, max_length) = prefix.split_once('-').unwrap_or((prefix, ""));
+            let Some((prefix, max_length)) = prefix.split_once('-') else {
+                let (max_length, asn) = two_numbers(prefix, asn, rest.first())?;
+                return vrp(prefix, max_length, asn, mask).map(Some);
+            };
             return vrp(prefix, max_length, asn, mask).map(Some);
         }
         _ => {}

@@ -7,6 +7,7 @@ mod common;
 mod addresses;
 mod anywhere;
 mod bad_files;
+mod beside;
 mod bgpdump;
 mod captures;
 mod columns;

@@ -70,7 +70,16 @@ fn prefix() -> impl Strategy<Value = IpPrefix> {
 fn written() -> impl Strategy<Value = Written> {
     let before = prop::sample::select(vec!["", "", " ", "\t", "# x\n", "\n", "; y z\r\n \t"]);
     let separator = prop::sample::select(vec![" ", "\t", ",", "  ", " \t ", ", ", " ,", "\t,\t"]);
-    let after = prop::sample::select(vec!["", "", " ", "\t", "#", " # x", ";,\t", " ;y\u{e9}"]);
+    let after = prop::sample::select(vec![
+        "",
+        "",
+        " ",
+        "\t",
+        " #",
+        " # x",
+        " ; ,\t",
+        " ; y\u{e9}",
+    ]);
     let end = prop::sample::select(vec!["\n", "\r\n", "\n\n", "\r\n\r\n"]);
     let next_hop = prop_oneof!["[1-9][0-9]{0,4}", "[!-~&&[^,#;]]{1,20}", "\\PC{1,6}"]
         .prop_map(|name| name.replace(|c: char| c.is_whitespace() || ",#;\"".contains(c), "_"));

@@ -1,6 +1,6 @@
 //! Headings and lines that go on, as the routers of each vendor print them around their routes.
 
-use crate::common::{STRICT, error, load_from, routes};
+use crate::common::{STRICT, error, load_from, read_as, routes};
 use popfib_formats::{Input, LoadOptions};
 
 /// The routes of `text` in the table `vrf`, and the notes.
@@ -226,4 +226,71 @@ fn a_second_prefix_in_a_line_is_an_error() {
         let error = error(text, &STRICT);
         assert!(error.contains("10.9.0.0/16"), "{error}");
     }
+}
+
+/// The next hop is what stands there as one, and not what stands beside it.
+#[test]
+fn next_hops_beside_other_words() {
+    let junos = "inet.0: 5 destinations, 5 routes (5 active, 0 holddown, 0 hidden)\n";
+    let terse = "A V Destination        P Prf   Metric 1   Metric 2  Next hop        AS path\n\
+        * ? 192.168.10.1/32    B 170        100                             65001 I\n\
+        \x20 unverified                                       >10.1.0.0\n\
+        * ? 192.168.20.0/24    B 170        100                             65001 65002 ?\n\
+        \x20                                                  >10.1.0.1\n\
+        * ? 192.168.30.1/32    L   0                        Local\n\
+        # ? 192.168.40.0/24    L   9                       >10.1.0.2\n";
+    assert_eq!(
+        read_as("junos", &format!("{junos}{terse}")),
+        [
+            "192.168.10.1/32 10.1.0.0",
+            "192.168.20.0/24 10.1.0.1",
+            "192.168.30.1/32 Local",
+            "192.168.40.0/24 10.1.0.2"
+        ]
+    );
+    let ribs = "10.255.0.1/32      @[OSPF/10] 1d 00:00:00, metric 1\n                    >  to 10.1.0.1 via ge-0/0/0.0\n\
+        \x20                  #[LDP/9] 1d 00:00:00, metric 1\n                    >  to 10.1.0.2 via ge-0/0/1.0\n";
+    assert_eq!(
+        read_as("junos", &format!("{junos}{ribs}")),
+        ["10.255.0.1/32 10.1.0.2"]
+    );
+    let panos = "destination      nexthop          metric flags      age   interface          next-AS\n\
+        10.0.0.0/8       vr Backup-VR     10     A S\n";
+    assert_eq!(read_as("panos", panos), ["10.0.0.0/8 Backup-VR"]);
+    let frr = "   Network          Next Hop            Metric LocPrf Weight Path\n\
+        *> 10.0.0.0/8       0.0.0.0(leaf01)          0         32768 i\n";
+    assert_eq!(read_as("show-bgp", frr), ["10.0.0.0/8 0.0.0.0"]);
+}
+
+#[test]
+fn lines_around_routes() {
+    let eos = "Codes: C - connected, S - static\n\n C        10.1.1.1/32\n           directly connected, Loopback1\n";
+    assert_eq!(read_as("show-route", eos), ["10.1.1.1/32 Loopback1"]);
+    let fortios = "FGT # get router info routing-table all\nCodes: S - static\n\nS       10.0.0.0/8 [10/0] via 192.0.2.1, port1\nFGT #\n";
+    assert_eq!(read_as("show-route", fortios), ["10.0.0.0/8 192.0.2.1"]);
+    let huawei = "<CE>display ip routing-table\nProto: Protocol        Pre: Preference\nRoute Flags: R - relay, D - download to fib\n\
+        ------------------------------\nRouting Table: _public_\n         Destinations : 1        Routes : 1\n\n\
+        Destination/Mask    Proto   Pre  Cost        Flags NextHop         Interface\n\n\
+        10.0.0.0/8          Static  60   0             RD  192.0.2.1       GE1/0/0\n";
+    assert_eq!(read_as("vrp", huawei), ["10.0.0.0/8 192.0.2.1"]);
+}
+
+/// After the form that GoBGP's source has.
+#[test]
+fn gobgp_as_json() {
+    let text = r#"{"10.0.0.0/8":[
+        {"nlri":{"prefix":"10.0.0.0/8"},"age":1,"best":false,"attrs":[{"type":3,"nexthop":"192.0.2.9"}],"stale":false},
+        {"nlri":{"prefix":"10.0.0.0/8"},"age":1,"best":true,"attrs":[{"type":1,"value":0},
+            {"type":2,"as_paths":[{"segment_type":2,"num":2,"asns":[65001,65002]},{"segment_type":1,"num":2,"asns":[3,2]}]},
+            {"type":3,"nexthop":"192.0.2.1"}],"stale":false}]}"#;
+    assert_eq!(read_as("frr-json", text), ["10.0.0.0/8 192.0.2.1"]);
+    let options = LoadOptions {
+        value: popfib_formats::RouteValue::OriginAs,
+        ..STRICT.clone()
+    };
+    let input = Input::from_reader("t", std::io::Cursor::new(text.as_bytes().to_vec()));
+    assert_eq!(
+        routes(&load_from(input, &options).unwrap()),
+        ["10.0.0.0/8 {2,3}"]
+    );
 }

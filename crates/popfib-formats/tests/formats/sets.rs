@@ -492,3 +492,42 @@ fn skipped_lines_are_counted() {
     .unwrap();
     assert_eq!((routes(&table).len(), table.skipped), (1, 2));
 }
+
+/// Elements of sets that are left out are nobody's, however many prefixes they have.
+#[test]
+fn elements_of_other_sets() {
+    let elements = [
+        "10.0.0.0/24,tcp:80",
+        "10.0.0.0/24,eth0",
+        "10.0.0.0/24,10.1.0.0/16",
+    ];
+    for (kind, element) in ["hash:net,port", "hash:net,iface", "hash:net,net"]
+        .iter()
+        .zip(elements)
+    {
+        let text = format!(
+            "create o {kind} family inet\nadd o {element}\ncreate x hash:net\nadd x 10.2.0.0/16\n"
+        );
+        assert_eq!(read_as("ipset", &text), ["10.2.0.0/16 x"]);
+    }
+    let nft = "table ip t {\n set o {\n type ipv4_addr . ipv4_addr\n elements = { 10.0.0.0/24 . 10.1.0.0/16, 10.3.0.0/24 . 10.4.0.0/24 }\n }\n}\n";
+    let options = STRICT.clone();
+    assert!(error(nft, &options).contains("1 set of something else than addresses left out"));
+}
+
+/// What comes after the deny of all has no effect; a deny of the default route alone has one.
+#[test]
+fn a_deny_of_all_ends_a_list() {
+    for deny in [
+        "ip prefix-list A seq 5 deny any",
+        "ip prefix-list A deny 0.0.0.0/0 le 32",
+    ] {
+        let text = format!("{deny}\nip prefix-list A seq 10 permit 10.0.0.0/8\n");
+        let reason = "t:2: a permit of 10.0.0.0/8 after a deny of all: it is of no effect";
+        assert_eq!(error(&*text, &STRICT), reason);
+    }
+    let others = "ip prefix-list A deny 0.0.0.0/0\nip prefix-list A deny 0.0.0.0/0 ge 25 le 32\nip prefix-list A permit 10.0.0.0/8\n\
+                  ip prefix-list A deny any\nip prefix-list B permit 10.1.0.0/16\nipv6 prefix-list A permit 2001:db8::/32\n";
+    let wanted = ["10.0.0.0/8 A", "10.1.0.0/16 B", "2001:db8::/32 A"];
+    assert_eq!(read_as("prefix-lists", others), wanted);
+}

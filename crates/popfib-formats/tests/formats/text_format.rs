@@ -1,6 +1,6 @@
 //! The text format: what is read, and what is refused with which words.
 
-use crate::common::{MASK, SKIP, STRICT, error, input, read, routes};
+use crate::common::{MASK, SKIP, STRICT, error, input, read, read_as, routes};
 use popfib_formats::{LoadOptions, open_routes};
 
 fn lines(text: &str) -> Vec<String> {
@@ -55,12 +55,12 @@ fn ranges() {
             "10.1.0.0/16 b"
         ]
     );
-    // The narrowest counts, in any order, prefixes after a range too; /29 and /31 make up the wider one.
+    // The narrowest counts, in any order, prefixes too; /29 and /31 make up the wider one.
     for text in [
         "10.0.0.0-10.0.0.9 wide\n10.0.0.0-10.0.0.7 narrow\n",
         "10.0.0.0-10.0.0.7 narrow\n10.0.0.0-10.0.0.9 wide\n",
         "10.0.0.0-10.0.0.9 wide\n10.0.0.0/29 narrow\n",
-        "10.0.0.8/31 x\n10.0.0.0-10.0.0.9 wide\n10.0.0.0/29 narrow\n",
+        "10.0.0.0/29 narrow\n10.0.0.0-10.0.0.9 wide\n",
     ] {
         assert_eq!(lines(text), ["10.0.0.0/29 narrow", "10.0.0.8/31 wide"]);
     }
@@ -123,7 +123,7 @@ fn leading_zeros_by_option() {
 #[test]
 fn comments_and_empty_lines() {
     let text = "# a comment\n; another\n\n \t\n10.0.0.0/8 a # behind a route\n  # indented\n\
-                11.0.0.0/8 b;behind\n12.0.0.0/8 c#\n13.0.0.0/8 d ;; x y z , \u{1b}\n# caf\u{e9}\n";
+                11.0.0.0/8 b; behind\n12.0.0.0/8 c;\n13.0.0.0/8 d ;; x y z , \u{1b}\n# caf\u{e9}\n";
     assert_eq!(
         lines(text),
         [
@@ -133,6 +133,26 @@ fn comments_and_empty_lines() {
             "13.0.0.0/8 d"
         ]
     );
+    // Inside of a name the signs are part of it, and between columns where blanks are not on both sides.
+    for (line, name) in [
+        ("10.0.0.0/8 C#", "C#"),
+        ("10.0.0.0/8 a;b ;c", "a;b"),
+        ("10.0.0.0/8 a#b#;c; d", "a#b#;c"),
+        ("10.0.0.0/8,a;", "a;"),
+        ("10.0.0.0/8,#1", "#1"),
+        ("10.0.0.0/8\ta#b # c", "a#b"),
+    ] {
+        assert_eq!(lines(line), [format!("10.0.0.0/8 {name}")]);
+    }
+    for (line, name) in [
+        ("10.0.0.0/8,C#,c", "C#"),
+        ("10.0.0.0/8,a;b,c", "a;b"),
+        ("10.0.0.0/8,a #b,c", "a #b"),
+        ("10.0.0.0/8\tteam #1", "team #1"),
+    ] {
+        let line = format!("{line}\n");
+        assert_eq!(read_as("csv", &line), [format!("10.0.0.0/8 {name}")]);
+    }
     // A comment's bytes are nobody's business, Latin-1 for instance.
     let table = read(b"10.0.0.0/8 a # caf\xe9\n#\x00\xff\n", &STRICT).unwrap();
     assert_eq!(routes(&table), ["10.0.0.0/8 a"]);

@@ -406,3 +406,48 @@ fn prefix_and_maximum_length_first() {
         );
     }
 }
+
+/// With a heading in any spelling, and without one, the length and the AS are never mistaken for each other.
+#[test]
+fn columns_are_told() {
+    let wanted = ["10.0.0.0/8-24 64500"];
+    for separator in [",", ";", "\t", ", "] {
+        for heading in [
+            ["Prefix", "MaxLength", "ASN"],
+            ["prefix", "Max Length", "asn"],
+            ["IP PREFIX", "MAX LENGTH", "ORIGIN"],
+        ] {
+            for order in [[0, 1, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                let row = ["10.0.0.0/8", "24", "64500"];
+                let lines = [heading, row].map(|cells| order.map(|n| cells[n]).join(separator));
+                assert_eq!(good(lines.join("\n")), wanted, "{lines:?}");
+            }
+        }
+    }
+    for row in ["24 AS64500", "AS64500 24", "24 64500", "64500 24 ripe"] {
+        for separator in [",", "\t", " "] {
+            let row = format!("10.0.0.0/8 {row}").replace(' ', separator);
+            assert_eq!(good(&*row), wanted, "{row}");
+        }
+    }
+    for (file, reason) in [
+        (
+            "10.0.0.0/8,24,32\n",
+            "t:1: 24 or 32: which is the AS? `AS` before it says so",
+        ),
+        (
+            "Prefix MaxLength ASN\n10.0.0.0/8 33 64500\n",
+            "t:2: 33 or 64500: which is the AS? `AS` before it says so",
+        ),
+        (
+            "10.0.0.0/8 33 AS64500\n",
+            "t:1: 10.0.0.0/8: 33: the maximum length is more than 32",
+        ),
+    ] {
+        assert_eq!(bad(file), reason);
+    }
+    assert_eq!(
+        good("10.0.0.0/8 AS64500 1765000000"),
+        ["10.0.0.0/8-8 64500"]
+    );
+}

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use anstyle::Style;
 use clap::Args;
+use memchr::{memchr2, memchr3};
 use popfib::{IpPrefix, NextHop, PrefixError};
 use popfib_formats::addresses::{FoundAddress, find_address};
 use popfib_formats::{LoadOptions, prefixes_of_text};
@@ -191,9 +192,9 @@ fn parse_all(text: &str, read: &ReadArgs) -> Result<Vec<AddressOrPrefix>, Failur
 /// What a line asks for that is prefixes or a range and nothing else, as an argument does; `None` for others, whose address is asked
 /// for.
 fn prefixes_of_line(line: &[u8], read: &ReadArgs) -> Option<Result<Vec<AddressOrPrefix>, Failure>> {
-    let text = str::from_utf8(line.trim_ascii()).ok()?;
-    let may_be = !text.contains(char::is_whitespace) && text.contains(PREFIX_SIGNS);
-    match may_be.then(|| parse_all(text, read))? {
+    let line = may_be_prefix(line).then_some(line.trim_ascii())?;
+    let text = str::from_utf8(line).ok()?;
+    match parse_all(text, read) {
         Ok(asked) => {
             let is_one = asked.len() == 1 && asked[0].address().is_some();
             (!is_one).then_some(Ok(asked))
@@ -205,8 +206,15 @@ fn prefixes_of_line(line: &[u8], read: &ReadArgs) -> Option<Result<Vec<AddressOr
     }
 }
 
-/// One of them is in each text of a prefix or range.
-const PREFIX_SIGNS: [char; 3] = ['/', '-', '*'];
+/// Whether a line is one word, no longer than a range of IPv6, with a sign that each text of a prefix or range has.
+fn may_be_prefix(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.len() < 100 && memchr2(b' ', b'\t', line).is_none() && has_prefix_sign(line)
+}
+
+fn has_prefix_sign(text: &[u8]) -> bool {
+    memchr3(b'/', b'-', b'*', text).is_some()
+}
 
 /// What an argument asks for: a prefix, or the one address that is in it.
 pub(crate) fn parse(text: &str, mask: bool) -> Result<AddressOrPrefix, Failure> {

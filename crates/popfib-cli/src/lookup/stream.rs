@@ -8,7 +8,9 @@ use std::sync::{Arc, OnceLock};
 use popfib_formats::AddressBatch;
 use popfib_program::failure::Failure;
 
-use super::{LookupArgs, PREFIX_SIGNS, names, prefixes_of_line, write_match, write_texts};
+use super::{
+    LookupArgs, has_prefix_sign, may_be_prefix, names, prefixes_of_line, write_match, write_texts,
+};
 use crate::args::{ReadArgs, kernel};
 use crate::forms::Form;
 use crate::output::{StandardOutput, note};
@@ -54,10 +56,7 @@ impl Consumer for LookupStream<'_> {
             self.lines.use_tables(tables);
         }
         let is_plain = batch.ipv4().len() + batch.ipv6().len() == batch.len()
-            && !batch
-                .text_of_rows()
-                .iter()
-                .any(|&byte| PREFIX_SIGNS.contains(&byte.into()));
+            && !(has_prefix_sign(batch.text_of_rows()) && batch.rows().any(may_be_prefix));
         match is_plain {
             true => self.answer(batch)?,
             false => self.answer_each(batch)?,
@@ -90,7 +89,10 @@ impl LookupStream<'_> {
         let mut found = AddressBatch::new();
         let lines = (self.read + 1..).zip(batch.rows());
         for ((number, row), address) in lines.zip(batch.iter()) {
-            let wrong = match (prefixes_of_line(row, &self.read_args), address) {
+            // A prefix alone does not say in which of several tables.
+            let is_one = !self.table_column.is_asked();
+            let asked = is_one.then(|| prefixes_of_line(row, &self.read_args));
+            let wrong = match (asked.flatten(), address) {
                 (Some(Ok(asked)), _) => {
                     self.answer(&found)?;
                     found.clear();

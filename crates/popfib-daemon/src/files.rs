@@ -145,7 +145,7 @@ impl FileTable {
         if let Some(column) = columns.iter().find(is_taken) {
             let name = column.name();
             return Err(format!(
-                "a column is called {name}, as what is asked or matches; `columns` of a settings file chooses others"
+                "a column is called {name}, as what is asked or matches; [tables.NAME] of a settings file chooses others"
             ));
         }
         Ok(Self {

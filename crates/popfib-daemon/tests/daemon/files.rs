@@ -178,7 +178,7 @@ fn one_file_needs_no_settings() {
     let named = folder.join("named.csv");
     fs::write(&named, "network,address\n10.0.0.0/8,x\n").unwrap();
     let named = run_daemon(&["--table", named.to_str().unwrap(), "--socket", "x"]);
-    let reason = "a column is called address, as what is asked or matches; `columns` of a settings file chooses others";
+    let reason = "a column is called address, as what is asked or matches; [tables.NAME] of a settings file chooses others";
     assert!(bad(&named).contains(reason), "{}", bad(&named));
 }
 

@@ -191,6 +191,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         output: args.output(RowForm::separated(columns.separator()), "")?,
         summary: args.summary.then(DiffSummary::default),
         updates: args.updates,
+        counts: [0; 3],
     };
     let summary = if args.effective {
         let ipv4 = report.answers(diff::answers(&old.ribs.ipv4, &new.ribs.ipv4, same))?;
@@ -199,17 +200,14 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Verdict, Failure> {
         report.sum_up(Some("IPv6"))?;
         effective_summary(&ipv4, &ipv6)
     } else {
-        let mut count = RouteChangeCounts::default();
-        report.routes(
-            diff::routes(&old.ribs.ipv4, &new.ribs.ipv4, same),
-            &mut count,
-        )?;
-        report.routes(
-            diff::routes(&old.ribs.ipv6, &new.ribs.ipv6, same),
-            &mut count,
-        )?;
+        report.routes(diff::routes(&old.ribs.ipv4, &new.ribs.ipv4, same))?;
+        report.routes(diff::routes(&old.ribs.ipv6, &new.ribs.ipv6, same))?;
         report.sum_up(None)?;
-        count.summary()
+        let [added, removed, changed] = report.counts;
+        (added + removed + changed > 0).then(|| {
+            let added = counted(added, "route");
+            format!("{added} added, {removed} removed, {changed} changed")
+        })
     };
     drop(bar);
     report.output.flush()?;
@@ -271,6 +269,8 @@ struct DiffReport<'a> {
     summary: Option<DiffSummary<'a>>,
     /// The form of updates, if routes are printed as such.
     updates: Option<updates::DiffUpdatesForm>,
+    /// How many routes were added, removed and changed.
+    counts: [u64; 3],
 }
 
 #[derive(Serialize)]
@@ -295,18 +295,17 @@ impl<'a> DiffReport<'a> {
     fn routes<A: Family>(
         &mut self,
         changes: impl Iterator<Item = RouteChange<A>>,
-        count: &mut RouteChangeCounts,
     ) -> Result<(), Failure> {
         for RouteChange { prefix, old, new } in changes {
             let prefix = A::ip_prefix(prefix);
             let old = self.columns.value(DiffSide::Old, old);
             let new = self.columns.value(DiffSide::New, new);
-            let (change, sign, style, counter) = match (&old.0, &new.0) {
-                (None, _) => ("added", '+', ADDED, &mut count.added),
-                (_, None) => ("removed", '-', REMOVED, &mut count.removed),
-                _ => ("changed", '~', CHANGED, &mut count.changed),
+            let (change, sign, style, at) = match (&old.0, &new.0) {
+                (None, _) => ("added", '+', ADDED, 0),
+                (_, None) => ("removed", '-', REMOVED, 1),
+                _ => ("changed", '~', CHANGED, 2),
             };
-            *counter += 1;
+            self.counts[at] += 1;
             if let Some(summary) = &mut self.summary {
                 summary.count(old.text(), new.text(), 1);
             } else if let Some(form) = self.updates {
@@ -401,29 +400,6 @@ impl<'a> DiffReport<'a> {
             }
         }
         Ok(ranges)
-    }
-}
-
-/// How many routes changed.
-#[derive(Default)]
-struct RouteChangeCounts {
-    added: u64,
-    removed: u64,
-    changed: u64,
-}
-
-impl RouteChangeCounts {
-    /// The line for standard error, if there are differences.
-    fn summary(&self) -> Option<String> {
-        let Self {
-            added,
-            removed,
-            changed,
-        } = self;
-        (added + removed + changed > 0).then(|| {
-            let added = counted(*added, "route");
-            format!("{added} added, {removed} removed, {changed} changed")
-        })
     }
 }
 

@@ -302,9 +302,7 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
     if info.image.is_some() || !info.sources.is_empty() {
         output.text("\n")?;
     }
-    let InfoReport {
-        ipv4: a, ipv6: b, ..
-    } = info;
+    let (a, b) = (&info.ipv4, &info.ipv6);
     heading(output, FAMILIES, ["", "IPv4", "IPv6"])?;
     let share = |info: &FamilyInfo| match info.distribution.share {
         Some(share) => format!("{:.4} %", 100.0 * share),
@@ -330,14 +328,10 @@ fn text(output: &mut StandardOutput, info: &InfoReport) -> Result<(), Failure> {
     };
     output.text("\n")?;
     heading(output, COLUMNS, ["column", "values", "type"])?;
-    for ColumnInfo {
-        name,
-        column_type,
-        values,
-    } in columns
-    {
+    for column in columns {
         // A name from a file may hold anything.
-        output.cells(&[&name.escape_debug(), values, column_type])?;
+        let name = column.name.escape_debug();
+        output.cells(&[&name, &column.values, &column.column_type])?;
     }
     Ok(())
 }

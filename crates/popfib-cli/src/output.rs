@@ -86,27 +86,14 @@ impl StandardOutput {
 
     /// Writes a record: an object of JSON, or a row of CSV with its members; one without such a member has an empty cell.
     pub(crate) fn record(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let columns = std::mem::take(&mut self.columns);
-        let written = self.record_of(value, || {
-            let json = serde_json::to_string(value).unwrap_or_default();
-            let members = members(&json);
-            let cells = columns.iter().map(|column| cell(&members, column));
-            cells.map(Option::unwrap_or_default).collect()
-        });
-        self.columns = columns;
-        written
-    }
-
-    /// The same of a value whose texts in a row are no members of it.
-    pub(crate) fn record_of(
-        &mut self,
-        value: &impl Serialize,
-        cells: impl FnOnce() -> Vec<String>,
-    ) -> Result<(), Failure> {
-        match self.form {
-            Form::Csv => self.csv(&cells()),
-            _ => self.json(value),
+        if self.form != Form::Csv {
+            return self.json(value);
         }
+        let json = serde_json::to_string(value).unwrap_or_default();
+        let members = members(&json);
+        let cells = self.columns.iter().map(|column| cell(&members, column));
+        let cells: Vec<_> = cells.map(Option::unwrap_or_default).collect();
+        self.csv(&cells)
     }
 
     /// Writes a record of these values, one for each member; as a row of text its first fields have these styles.
@@ -212,7 +199,7 @@ impl StandardOutput {
     }
 
     /// Writes `value` as JSON in one line.
-    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         serde_json::to_writer(&mut self.buffer, value)
             .map_err(io::Error::from)
             .and_then(|()| self.buffer.write_all(b"\n"))

@@ -109,11 +109,7 @@ impl<'a> RouteConditions<'a> {
 
     /// Whether a prefix has one of the lengths that are asked for.
     fn allow<A: popfib::family::Family>(&self, prefix: Prefix<A>) -> bool {
-        let RoutesArgs {
-            longer_than,
-            shorter_than,
-            ..
-        } = self.args;
+        let (longer_than, shorter_than) = (self.args.longer_than, self.args.shorter_than);
         longer_than.is_none_or(|bits| prefix.len() > bits)
             && shorter_than.is_none_or(|bits| prefix.len() < bits)
     }

@@ -393,23 +393,15 @@ fn of_family<A: popfib::family::Family>(
     found
 }
 
-/// How many prefixes lie in the other list.
-#[derive(Default)]
-struct CoverageCounts {
-    whole: u64,
-    part: u64,
-    none: u64,
-}
-
 /// Prints how much of each prefix of the first list is in the others.
 fn coverage(lists: &[SetList], form: FormArgs) -> Result<Verdict, Failure> {
     let names = "prefix covered";
     let mut output = StandardOutput::of_form(RowForm::TABS, form, names)?;
-    let mut counts = CoverageCounts::default();
+    let mut counts = [0; 3];
     coverage_of_family::<u32>(lists, &mut output, &mut counts)?;
     coverage_of_family::<u128>(lists, &mut output, &mut counts)?;
     output.flush()?;
-    let CoverageCounts { whole, part, none } = counts;
+    let [whole, part, none] = counts;
     if part + none == 0 {
         return Ok(Verdict::Good);
     }
@@ -421,16 +413,16 @@ fn coverage(lists: &[SetList], form: FormArgs) -> Result<Verdict, Failure> {
 fn coverage_of_family<A: popfib::family::Family>(
     lists: &[SetList],
     output: &mut StandardOutput,
-    counts: &mut CoverageCounts,
+    counts: &mut [u64; 3],
 ) -> Result<(), Failure> {
     let others = SetRule::Union.of(&lists[1..]);
     for (prefix, how) in algebra::compare(prefixes::<A>(&lists[0]), others) {
-        let (covered, count) = match how {
-            Coverage::Whole => ("whole", &mut counts.whole),
-            Coverage::Part => ("part", &mut counts.part),
-            Coverage::None => ("none", &mut counts.none),
+        let (covered, at) = match how {
+            Coverage::Whole => ("whole", 0),
+            Coverage::Part => ("part", 1),
+            Coverage::None => ("none", 2),
         };
-        *count += 1;
+        counts[at] += 1;
         let prefix = prefix.to_string();
         output.values(&[PREFIX], &[Some(text(&prefix)), Some(text(covered))])?;
     }

@@ -357,7 +357,7 @@ async fn answer_many(
     };
     loop {
         while let Some(question) = questions.next() {
-            let part = to.part();
+            let part = &mut to.part;
             part.extend_from_slice(before);
             let address = question.and_then(|text| {
                 let wrong = |_| QuestionError::Address(text.to_string());
@@ -373,14 +373,14 @@ async fn answer_many(
             }
             to.send_long().await?;
         }
-        if questions.is_done() {
+        if questions.is_whole {
             break;
         }
         let part = next_part(&mut body).await.map_err(io::Error::other)?;
         questions.push(part.as_deref());
     }
     if form == BodyForm::JsonList {
-        let part = to.part();
+        let part = &mut to.part;
         part.extend_from_slice(if before == b"[" { before } else { b"" });
         part.extend_from_slice(b"]\n");
     }

@@ -52,7 +52,8 @@ impl Body for HttpBody {
 
 /// Where the parts of a body come from.
 pub(super) struct HttpParts {
-    part: Vec<u8>,
+    /// What is to be appended to; it is sent by [`send_long`](Self::send_long) and [`finish`](Self::finish).
+    pub(super) part: Vec<u8>,
     to: Sender<Option<Bytes>>,
     _place: OwnedSemaphorePermit,
 }
@@ -67,11 +68,6 @@ impl HttpParts {
             _place: place,
         };
         (made, HttpBody::Parts(parts))
-    }
-
-    /// What is to be appended to; it is sent by [`send_long`](Self::send_long) and [`finish`](Self::finish).
-    pub(super) fn part(&mut self) -> &mut Vec<u8> {
-        &mut self.part
     }
 
     /// Sends what there is if it is enough for a part; an error if the client has gone.

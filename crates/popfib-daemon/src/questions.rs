@@ -26,7 +26,7 @@ pub(super) struct Questions {
     bytes: Vec<u8>,
     at: usize,
     /// Whether no more bytes will come.
-    is_whole: bool,
+    pub(super) is_whole: bool,
     place: ListPlace,
 }
 
@@ -62,11 +62,6 @@ impl Questions {
             is_whole,
             place: ListPlace::Before,
         }
-    }
-
-    /// Whether all was read.
-    pub(super) fn is_done(&self) -> bool {
-        self.is_whole
     }
 
     /// More bytes; `None` if there are no more.

@@ -174,6 +174,6 @@ impl ClientSession {
     /// The compiled table.
     pub(super) fn image(&mut self, state: &FollowState) -> Result<Arc<ClientImage>, NoImage> {
         self.open(state);
-        state.image(self.open.clone())
+        state.images.of(self.open.clone())
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use super::connection_lines::ConnectionLines;
 use super::feed_counts::AllFeedCounts;
 use super::files::ServedFiles;
-use super::images::{ClientImage, Images, NoImage, OpenTable};
+use super::images::Images;
 use super::lock::{FairLock, LockHold};
 
 /// The feed of this machine's kernel.
@@ -42,7 +42,7 @@ pub(super) struct FollowState {
     /// Whether all tables were complete once.
     was_whole: AtomicBool,
     /// The image that clients share.
-    images: Images,
+    pub(super) images: Images,
     /// The memory of the values of clients that ask for packed addresses.
     pub(super) value_memory: Arc<MemoryBudget>,
     /// The tables of BPF programs.
@@ -209,11 +209,6 @@ impl FollowState {
     /// The protocols of which a router is awaited, before which tables are not whole.
     pub(super) fn awaited(&self) -> MutexGuard<'_, BTreeSet<&'static str>> {
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The image of this table, for clients.
-    pub(super) fn image(&self, table: Option<OpenTable>) -> Result<Arc<ClientImage>, NoImage> {
-        self.images.of(table)
     }
 
     /// What was done to the tables of BPF programs.

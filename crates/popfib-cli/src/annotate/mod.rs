@@ -193,19 +193,13 @@ pub(crate) fn run(mut args: AnnotateArgs) -> Result<Verdict, Failure> {
             return Err(failure);
         }
     }
-    let Annotator {
-        sink,
-        mut target,
-        query,
-        ..
-    } = annotator;
-    if let Some(sink) = sink {
-        target.bytes(&sink.finish()?)?;
+    if let Some(sink) = annotator.sink {
+        annotator.target.bytes(&sink.finish()?)?;
     }
-    query.table_column.note();
-    target.flush()?;
+    annotator.query.table_column.note();
+    annotator.target.flush()?;
     seen.finish(false)?;
-    target.finish()?;
+    annotator.target.finish()?;
     Ok(Verdict::Good)
 }
 

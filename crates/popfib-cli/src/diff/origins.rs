@@ -91,9 +91,7 @@ pub(super) fn print(
     };
     report.family(&old.ribs, &new.ribs, vrps.map(u32::of))?;
     report.family(&old.ribs, &new.ribs, vrps.map(u128::of))?;
-    let OriginReport {
-        changed, inside, ..
-    } = report;
+    let (changed, inside) = (report.changed, report.inside);
     Ok((changed + inside > 0).then(|| {
         let routes = counted(inside, "more-specific route");
         format!("{} changed, {routes} added", counted(changed, "origin"))

@@ -51,19 +51,17 @@ impl<'a> DiffSummary<'a> {
         let is_other = old.is_some() && new.is_some();
         if let Some(name) = old {
             let counts = self.counts.entry(name).or_default();
-            let count = if is_other {
-                &mut counts.lost
-            } else {
-                &mut counts.removed
+            let count = match is_other {
+                true => &mut counts.lost,
+                false => &mut counts.removed,
             };
             *count = count.saturating_add(amount);
         }
         if let Some(name) = new {
             let counts = self.counts.entry(name).or_default();
-            let count = if is_other {
-                &mut counts.gained
-            } else {
-                &mut counts.added
+            let count = match is_other {
+                true => &mut counts.gained,
+                false => &mut counts.added,
             };
             *count = count.saturating_add(amount);
         }
@@ -102,13 +100,8 @@ impl<'a> DiffSummary<'a> {
                 output.record(&line)?;
                 continue;
             }
-            let DiffCounts {
-                added,
-                removed,
-                gained,
-                lost,
-            } = counts;
-            output.cells(&[&Escaped(&next_hop), &added, &removed, &gained, &lost])?;
+            let (next_hop, c) = (Escaped(&next_hop), counts);
+            output.cells(&[&next_hop, &c.added, &c.removed, &c.gained, &c.lost])?;
         }
         Ok(())
     }

@@ -7,7 +7,6 @@ use popfib::family::Family;
 use popfib_formats::AddressBatch;
 use popfib_program::failure::Failure;
 
-use super::searched::SearchedTables;
 use super::{Grep, LineMatches};
 use crate::stream::answers::Ask;
 use crate::stream::table_column::Asked;
@@ -68,14 +67,12 @@ impl Grep<'_> {
     /// Whether each address has a match that counts in one of the tables.
     fn hits<A: Family>(&mut self, addresses: &[A]) -> Result<Vec<bool>, Failure> {
         let mut hits = vec![false; addresses.len()];
-        let SearchedTables {
-            tables, selected, ..
-        } = &self.searched;
+        let searched = &self.searched;
         let asked = Asked {
             addresses,
             tables: &[],
         };
-        for (table, counts) in tables.iter().zip(selected) {
+        for (table, counts) in searched.tables.iter().zip(&searched.selected) {
             let numbers = &mut self.numbers;
             table.look_up(Ask::Value, self.kernel, asked, numbers)?;
             for (hit, &number) in hits.iter_mut().zip(&*numbers) {

@@ -14,6 +14,7 @@ use super::{SetList, load, prefixes};
 use crate::args::{FamilyArg, ReadArgs};
 use crate::forms::{Form, FormArgs};
 use crate::output::StandardOutput;
+use crate::records::text;
 use crate::rows::{LEFT, RIGHT, RowField, RowForm};
 use crate::screen::HEADING;
 
@@ -134,12 +135,10 @@ fn print(
         let fields = [row.list.to_owned(), row.family.to_owned()].into_iter();
         let fields = fields.chain([row.prefixes.to_string(), row.addresses.to_string()]);
         let fields: Vec<String> = fields.chain(counts.map(part)).collect();
-        match output.is_text() {
-            true => {
-                let fields: Vec<_> = fields.iter().map(|field| Escaped(field)).collect();
-                output.row(fields.iter().map(|field| RowField::new(field)))?;
-            }
-            false => output.record_of(row, || fields)?,
+        let cells: Vec<_> = fields.iter().map(|field| Some(text(field))).collect();
+        match args.form.form() {
+            Form::JsonLines => output.record(row)?,
+            _ => output.values(&[], &cells)?,
         }
     }
     output.end(Verdict::Good)

@@ -150,12 +150,7 @@ pub(crate) fn print(
     } else {
         output.heading(&["", "addresses", "mismatches"])?;
         for (name, count) in [("IPv4", ipv4), ("IPv6", ipv6)] {
-            let VerifyCount {
-                addresses,
-                mismatches,
-                ..
-            } = count;
-            output.cells(&[&name, &addresses, &mismatches])?;
+            output.cells(&[&name, &count.addresses, &count.mismatches])?;
         }
     }
     output.end(verdict(ipv4, ipv6))

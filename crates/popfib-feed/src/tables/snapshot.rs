@@ -7,7 +7,7 @@
 //! # popfibd snapshot 1
 //! #{"source":{"feed":"BMP 192.0.2.1","table":"pre-policy","peer":"192.0.2.9"}}
 //! #{"path":"04500300...."}
-//! 10.0.0.0/8  192.0.2.9  #0 0 0
+//! 10.0.0.0/8  192.0.2.9  # 0 0 0
 //! #{"end":1}
 //! ```
 //!
@@ -189,7 +189,7 @@ impl Snapshot {
             // Writing to a String cannot fail.
             let _ = writeln!(
                 self.text,
-                "{prefix}\t{hop}\t#{number} {source} {}",
+                "{prefix}\t{hop}\t# {number} {source} {}",
                 taken.id
             );
             self.written += 1;
@@ -385,7 +385,7 @@ impl SnapshotReader<'_> {
 
     fn route(&mut self, line: &str) -> Result<(), String> {
         let wrong = || "not a route, as a snapshot has them".to_owned();
-        let (route, numbers) = line.split_once("\t#").ok_or_else(wrong)?;
+        let (route, numbers) = line.split_once("\t# ").ok_or_else(wrong)?;
         let prefix = route.split('\t').next().ok_or_else(wrong)?;
         let prefix = prefix.parse::<IpPrefix>().map_err(|_| wrong())?;
         let mut numbers = numbers.split(' ');

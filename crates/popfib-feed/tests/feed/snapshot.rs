@@ -238,7 +238,10 @@ fn what_is_no_snapshot_is_an_error_with_its_line() {
             "10.0.0.0/8 east",
             "line 2: not a route, as a snapshot has them",
         ),
-        ("10.0.0.0/8\teast\t# 0 0 0", "line 2: there is no such value"),
+        (
+            "10.0.0.0/8\teast\t# 0 0 0",
+            "line 2: there is no such value",
+        ),
         (
             "#{\"name\":\"\\u001b\"}",
             "line 2: a name with control characters",

@@ -320,18 +320,12 @@ fn insert_all(
     let name = table.name.clone();
     let (mut absent, mut highest) = (None, 0);
     (table.skipped, table.notes) = read_all(&name, progress, source, options, |source, route| {
-        let mut before = || {
-            let others = mem::take(&mut table.others);
-            let routes: Vec<_> = others.into_iter().chain(table.content.routes()).collect();
-            table.content.ribs = ByFamily::default();
-            let routes = routes.into_iter().map(|(prefix, number)| Route {
-                prefix,
-                value: Some(number).filter(|_| absent != Some(number)),
-            });
-            routes.collect()
-        };
-        if source.begin_ranges(&mut before) {
-            return Ok(());
+        if source.is_at_ranges() {
+            let before = take_routes(&mut table, absent);
+            if !before.is_empty() {
+                source.begin_ranges(before);
+                return Ok(());
+            }
         }
         let number = match route.value {
             Some(number) => number,
@@ -353,6 +347,19 @@ fn insert_all(
     })?;
     table.applied = source.applied();
     Ok((table, absent))
+}
+
+/// The routes of `table`, which has none then.
+#[cold]
+fn take_routes(table: &mut RouteTable, absent: Option<NextHop>) -> Vec<Route> {
+    let others = mem::take(&mut table.others);
+    let routes: Vec<_> = others.into_iter().chain(table.content.routes()).collect();
+    table.content.ribs = ByFamily::default();
+    let routes = routes.into_iter().map(|(prefix, number)| Route {
+        prefix,
+        value: Some(number).filter(|_| absent != Some(number)),
+    });
+    routes.collect()
 }
 
 /// The table of all routes of `source`, with records where columns are asked for, and with what is known of `file`.

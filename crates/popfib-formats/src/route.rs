@@ -29,11 +29,14 @@ pub trait RouteSource: Send {
     /// on after that line; any other ends the source.
     fn next_route(&mut self) -> Result<Option<Route>, ReadError>;
 
-    /// Whether the last route is of a range and counts for nothing, as the routes `before` all ranges are handed out again among
-    /// them, the narrowest last.
-    fn begin_ranges(&mut self, _before: &mut dyn FnMut() -> Vec<Route>) -> bool {
+    /// Whether the last route is the first one of ranges, which [`begin_ranges`](Self::begin_ranges) may begin again.
+    fn is_at_ranges(&mut self) -> bool {
         false
     }
+
+    /// The last route, the first one of ranges, counts for nothing: the routes `before` all ranges are handed out again among them,
+    /// the narrowest last.
+    fn begin_ranges(&mut self, _before: Vec<Route>) {}
 
     /// The values of the routes so far.
     fn values(&mut self) -> &mut ValueBook;

@@ -388,8 +388,12 @@ impl RouteSource for Delimited {
         }
     }
 
-    fn begin_ranges(&mut self, before: &mut dyn FnMut() -> Vec<Route>) -> bool {
-        self.ranges.begin(before)
+    fn is_at_ranges(&mut self) -> bool {
+        self.ranges.is_at_begin()
+    }
+
+    fn begin_ranges(&mut self, before: Vec<Route>) {
+        self.ranges.begin(before);
     }
 
     fn values(&mut self) -> &mut ValueBook {

@@ -101,23 +101,17 @@ impl RangeRoutes {
         self.replaced += u64::from(is_replaced && !self.all);
     }
 
-    /// Whether all begins again, as there are routes `before` the ranges, which are asked for once the first route of those was
-    /// handed out.
-    pub(crate) fn begin(&mut self, before: &mut dyn FnMut() -> Vec<Route>) -> bool {
-        let Some(sorted) = self
-            .sorted
-            .take_if(|_| !mem::replace(&mut self.is_begun, true))
-        else {
-            return false;
-        };
-        let before = before();
-        if before.is_empty() {
-            self.sorted = Some(sorted);
-            return false;
-        }
+    /// Whether the first route of the ranges was just handed out.
+    #[inline]
+    pub(crate) fn is_at_begin(&mut self) -> bool {
+        self.sorted.is_some() && !mem::replace(&mut self.is_begun, true)
+    }
+
+    /// Begins again, with the routes `before` the ranges among them.
+    pub(crate) fn begin(&mut self, before: Vec<Route>) {
         self.range = None;
         self.in_order = mem::take(&mut self.around);
-        self.in_order.extend(sorted);
+        self.in_order.extend(self.sorted.take().into_iter().flatten());
         self.in_order.extend(before.into_iter().map(|route| {
             let (first, last) = AddressSpan::Prefix(route.prefix).ends();
             ValueRange {
@@ -127,7 +121,6 @@ impl RangeRoutes {
                 value: route.value,
             }
         }));
-        true
     }
 
     /// The next route of the ranges, once all are there; or the line of a range that has no answer, and why.

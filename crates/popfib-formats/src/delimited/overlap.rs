@@ -111,7 +111,8 @@ impl RangeRoutes {
     pub(crate) fn begin(&mut self, before: Vec<Route>) {
         self.range = None;
         self.in_order = mem::take(&mut self.around);
-        self.in_order.extend(self.sorted.take().into_iter().flatten());
+        self.in_order
+            .extend(self.sorted.take().into_iter().flatten());
         self.in_order.extend(before.into_iter().map(|route| {
             let (first, last) = AddressSpan::Prefix(route.prefix).ends();
             ValueRange {

@@ -235,8 +235,7 @@ impl RouteSource for TextTable {
                 Err(flaw) => return Err(self.explained(flaw)),
             }
         };
-        let next_hop = name(&self.lines, next_hop);
-        let next_hop = next_hop.map_err(|flaw| explain(&self.lines, flaw))?;
+        let next_hop = name(&self.lines, next_hop).map_err(|flaw| explain(&self.lines, flaw))?;
         let value = self.values.text(next_hop);
         Ok(Some(Route { prefix, value }))
     }
@@ -394,10 +393,8 @@ fn as_set(line: &[u8], between: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let is_over = |byte: &u8| matches!(byte, b' ' | b'\t' | b'#' | b';');
-    let end = match line[start..].iter().position(is_over) {
-        Some(len) => start + len,
-        None => line.len(),
-    };
+    let len = line[start..].iter().position(is_over);
+    let end = len.map_or(line.len(), |len| start + len);
     let text = str::from_utf8(&line[start..end]).ok()?;
     (is_as_list(text) && is_end(line, skip_blanks(line, end))).then_some(start..end)
 }

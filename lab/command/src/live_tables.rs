@@ -101,14 +101,22 @@ fn timed<A: TrafficAddress>(
             )
         })
         .collect();
-    let mut times = Latencies::new();
+    let (mut times, mut growths) = (Latencies::new(), Latencies::new());
+    let mut bytes = set.bytes().arrays;
+    let mut add = |set: &LiveFibSet<A>, times: &mut Latencies, took| {
+        times.add(took);
+        if std::mem::replace(&mut bytes, set.bytes().arrays) != bytes {
+            growths.add(took);
+        }
+    };
     for (table, prefix, next_hop) in draws {
         let start = Instant::now();
         match next_hop {
             Some(next_hop) => set.announce(table, prefix, next_hop)?,
             None => set.withdraw(table, prefix)?,
         };
-        times.add(start.elapsed());
+        let took = start.elapsed();
+        add(set, &mut times, took);
     }
     line("a change", name, &times)?;
     let mut times = Latencies::new();
@@ -126,9 +134,11 @@ fn timed<A: TrafficAddress>(
     for (table, rib) in made {
         let start = Instant::now();
         dropped.push(set.insert(table, rib)?);
-        times.add(start.elapsed());
+        let took = start.elapsed();
+        add(set, &mut times, took);
     }
-    line("a table of 1000 routes in place of another", name, &times)
+    line("a table of 1000 routes in place of another", name, &times)?;
+    line("those where the memory of all grew", name, &growths)
 }
 
 fn line(what: &str, name: &str, times: &Latencies) -> Result<(), Failure> {

@@ -35,6 +35,20 @@ impl SegmentKind {
         }
     }
 
+    /// A segment of these numbers as text.
+    pub(crate) fn text(self, numbers: impl Iterator<Item = u32>) -> String {
+        let joined = |sign| {
+            let numbers: Vec<_> = numbers.map(|number| number.to_string()).collect();
+            numbers.join(sign)
+        };
+        match self {
+            Self::Sequence => joined(" "),
+            Self::Set => format!("{{{}}}", joined(",")),
+            Self::ConfedSequence => format!("({})", joined(" ")),
+            Self::ConfedSet => format!("[{}]", joined(",")),
+        }
+    }
+
     /// Whether a segment decides about the origin of a path that it ends, or begins: confederations do not.
     pub(crate) fn is_outside(self) -> bool {
         matches!(self, Self::Set | Self::Sequence)

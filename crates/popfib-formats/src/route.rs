@@ -29,7 +29,7 @@ pub trait RouteSource: Send {
     /// on after that line; any other ends the source.
     fn next_route(&mut self) -> Result<Option<Route>, ReadError>;
 
-    /// Whether the last route is the first one of ranges, which [`begin_ranges`](Self::begin_ranges) may begin again.
+    /// Whether the last route is the first one of ranges, which [`begin_ranges`](Self::begin_ranges) may begin again; says so once.
     fn is_at_ranges(&mut self) -> bool {
         false
     }

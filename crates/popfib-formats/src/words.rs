@@ -20,8 +20,8 @@ pub(crate) fn is_address(word: &str) -> bool {
     address.parse::<IpAddr>().is_ok()
 }
 
-/// The next hop that `word` is, without a VRF (`192.0.2.1%default`) or the name of its host (`192.0.2.1(leaf01)`) after it: an address or a name, but not what is left of
-/// an address.
+/// The next hop that `word` is, without a VRF (`192.0.2.1%default`) or the name of its host (`192.0.2.1(leaf01)`) after it: an
+/// address or a name, but not what is left of an address.
 pub(crate) fn next_hop(word: &str) -> Result<&str, String> {
     let named = word.split_once('(').map(|(address, _)| address);
     let word = named.filter(|address| is_address(address)).unwrap_or(word);

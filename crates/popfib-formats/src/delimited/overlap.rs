@@ -101,7 +101,7 @@ impl RangeRoutes {
         self.replaced += u64::from(is_replaced && !self.all);
     }
 
-    /// Whether the first route of the ranges was just handed out.
+    /// Whether the first route of the ranges was just handed out; says so once.
     #[inline]
     pub(crate) fn is_at_begin(&mut self) -> bool {
         self.sorted.is_some() && !mem::replace(&mut self.is_begun, true)

@@ -1,7 +1,8 @@
 //! Finds prefixes in one element of a list of JSON: the element's text in, its prefixes out, while serde_json parses it.
 //!
 //! In an object the member with the best name has the prefix. Others that are called a prefix, too, have to agree with it, or be of
-//! the other family. Networks around it are none of its prefixes. What looks like an address and is none of these is kept for an error, in case that nothing is a prefix.
+//! the other family. Networks around it are none of its prefixes. What looks like an address and is none of these is kept for an
+//! error, in case that nothing is a prefix.
 
 use std::fmt;
 

@@ -29,6 +29,7 @@ use serde::de::IgnoredAny;
 
 use super::strings::{StringRole, strings};
 use super::{first_byte, parse, routers};
+use crate::as_path::SegmentKind;
 use crate::grammar::{Grammar, RouteRows, TableEntry, document};
 use crate::registry::Capability::{Origins, Tables};
 use crate::words::is_long_prefix;
@@ -120,22 +121,6 @@ struct GobgpAttribute {
 struct GobgpSegment {
     segment_type: u8,
     asns: Vec<u32>,
-}
-
-impl GobgpSegment {
-    /// As it is written in paths of text.
-    fn text(&self) -> String {
-        let joined = |sign| {
-            let asns: Vec<_> = self.asns.iter().map(u32::to_string).collect();
-            asns.join(sign)
-        };
-        match self.segment_type {
-            1 => format!("{{{}}}", joined(",")),
-            3 => format!("({})", joined(" ")),
-            4 => format!("[{}]", joined(",")),
-            _ => joined(" "),
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -274,8 +259,12 @@ impl Grammar for Frr {
         let detail = detail.map(|path| if path == "Local" { "" } else { path });
         let of_attributes = || route.attrs.iter().find_map(|of| of.nexthop.as_deref());
         let segments = route.attrs.iter().find_map(|of| of.as_paths.as_ref());
-        let segments = segments.map(|all| all.iter().map(GobgpSegment::text).collect::<Vec<_>>());
-        let segments = segments.map(|all| all.join(" "));
+        let text = |segment: &GobgpSegment| {
+            let kind = SegmentKind::from_number(segment.segment_type);
+            let kind = kind.unwrap_or(SegmentKind::Sequence);
+            kind.text(segment.asns.iter().copied())
+        };
+        let segments = segments.map(|all| all.iter().map(text).collect::<Vec<_>>().join(" "));
         let hop = hop.and_then(FrrNextHop::value).or_else(of_attributes);
         let path = route.path.as_deref().or(detail).or(segments.as_deref());
         rows.bgp_route(rows.line(), prefix, hop, path);

@@ -256,19 +256,11 @@ impl<'a> AsPath<'a> {
     fn parts(self) -> Result<Vec<String>, WireFlaw> {
         let mut parts = Vec::new();
         self.segments(|kind, _, numbers| {
-            let numbers = numbers
-                .chunks_exact(self.width)
-                .map(|bytes| number(bytes).to_string());
-            if kind == SegmentKind::Sequence {
-                parts.extend(numbers);
-                return;
+            let numbers = numbers.chunks_exact(self.width).map(number);
+            match kind {
+                SegmentKind::Sequence => parts.extend(numbers.map(|number| number.to_string())),
+                _ => parts.push(kind.text(numbers)),
             }
-            let numbers: Vec<_> = numbers.collect();
-            parts.push(match kind {
-                SegmentKind::Set => format!("{{{}}}", numbers.join(",")),
-                SegmentKind::ConfedSequence => format!("({})", numbers.join(" ")),
-                _ => format!("[{}]", numbers.join(",")),
-            });
         })?;
         Ok(parts)
     }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::as_path::SegmentKind;
 use crate::bgp_path::BgpPath;
 use crate::date::parse_seconds;
 use crate::error::{not, parsed};
@@ -88,10 +89,7 @@ pub(super) enum AsPathStep {
 pub(super) fn as_path(path: &[AsPathStep]) -> String {
     let step = |step: &AsPathStep| match step {
         AsPathStep::One(number) => number.to_string(),
-        AsPathStep::Set(numbers) => {
-            let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
-            format!("{{{}}}", numbers.join(","))
-        }
+        AsPathStep::Set(numbers) => SegmentKind::Set.text(numbers.iter().copied()),
     };
     path.iter().map(step).collect::<Vec<_>>().join(" ")
 }
